@@ -1,0 +1,1 @@
+"""From an expression graph to code: machine code, C, CUDA, LaTeX."""

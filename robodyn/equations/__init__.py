@@ -1,0 +1,1 @@
+"""Each algorithm of rigid-body dynamics, once, over any scalar."""

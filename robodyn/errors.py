@@ -1,0 +1,165 @@
+"""Everything robodyn raises on purpose.
+
+Each message says what was given, what was expected, where, and what to do; the culprit is an
+attribute. Each class also derives from the builtin that a caller would have caught without us.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+__all__ = [
+    "ActuationError",
+    "AssemblyError",
+    "InertiaError",
+    "MissingExtraError",
+    "RobodynError",
+    "ShapeError",
+    "SimulationError",
+    "SingularError",
+    "TopologyError",
+    "UnknownNameError",
+    "UrdfError",
+]
+
+
+class RobodynError(Exception):
+    """Base class of all errors that robodyn raises on purpose."""
+
+
+class _LocatedError(RobodynError, ValueError):
+    """An error in a description, with the place it was found at.
+
+    Attributes
+    ----------
+    problem : str
+        The message without the place.
+    file : str or None
+        Path of the file, or ``None`` for text and objects.
+    line : int or None
+        Line in the file, counted from 1.
+    element : str or None
+        The element or name at fault, e.g. ``"joint 'elbow'"``.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        element: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.file = file
+        self.line = line
+        self.element = element
+        place = ":".join(str(part) for part in (file, line) if part is not None)
+        super().__init__(": ".join(part for part in (place, element, problem) if part))
+
+
+class UrdfError(_LocatedError):
+    """The file is not a URDF that describes a mechanism."""
+
+
+class TopologyError(_LocatedError):
+    """Links and joints do not form a mechanism: two roots, a cycle, an island, unknown links."""
+
+
+class InertiaError(_LocatedError):
+    """Masses and inertias that no body can have, or that leave a joint without inertia."""
+
+
+class ShapeError(RobodynError, ValueError):
+    """An array has the wrong shape or type.
+
+    Attributes
+    ----------
+    name : str
+        The argument.
+    given, expected : object
+        What was given and what was expected.
+    """
+
+    def __init__(self, message: str, *, name: str = "", given: Any = None, expected: Any = None) -> None:
+        self.name = name
+        self.given = given
+        self.expected = expected
+        super().__init__(message)
+
+
+class UnknownNameError(RobodynError, KeyError):
+    """A joint, link, frame or robot of that name does not exist.
+
+    Attributes
+    ----------
+    kind : str
+        ``"joint"``, ``"link"``, ...
+    name : str
+        The name that was given.
+    suggestions : tuple of str
+        Existing names that look like it.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
+        known = tuple(known)
+        self.kind = kind
+        self.name = name
+        self.suggestions = tuple(difflib.get_close_matches(str(name), known, n=3, cutoff=0.5))
+        message = f"no {kind} {name!r}" + (f" in {where}" if where else "")
+        if self.suggestions:
+            message += "; did you mean " + " or ".join(repr(s) for s in self.suggestions) + "?"
+        else:
+            shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
+            message += f"; there are: {shown or 'none'}"
+        self.message = message
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class AssemblyError(RobodynError, ValueError):
+    """The loops of a mechanism do not close (``.residual`` [m, rad], ``.q`` reached)."""
+
+    def __init__(self, message: str, *, residual: Any = None, q: Any = None) -> None:
+        self.residual = residual
+        self.q = q
+        super().__init__(message)
+
+
+class ActuationError(RobodynError, ValueError):
+    """The named motors cannot produce the asked motion (``.direction`` that is missing)."""
+
+    def __init__(self, message: str, *, direction: Any = None) -> None:
+        self.direction = direction
+        super().__init__(message)
+
+
+class SingularError(RobodynError, ArithmeticError):
+    """A mass matrix or constraint system cannot be solved (``.joints`` involved)."""
+
+    def __init__(self, message: str, *, joints: tuple[str, ...] = ()) -> None:
+        self.joints = joints
+        super().__init__(message)
+
+
+class SimulationError(RobodynError, RuntimeError):
+    """A simulation broke down; ``.trajectory`` holds what came before ``.time`` [s]."""
+
+    def __init__(self, message: str, *, trajectory: Any = None, time: float | None = None) -> None:
+        self.trajectory = trajectory
+        self.time = time
+        super().__init__(message)
+
+
+class MissingExtraError(RobodynError, ImportError):
+    """An optional dependency is not installed (``.extra`` names the extra that brings it)."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        self.package = package
+        self.extra = extra
+        super().__init__(f"{purpose} needs {package}: pip install 'robodyn[{extra}]'")

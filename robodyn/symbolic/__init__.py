@@ -1,0 +1,1 @@
+"""Expression graphs, and the scalars, vectors and spatial quantities over them."""

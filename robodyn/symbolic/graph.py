@@ -1,0 +1,133 @@
+"""A hash-consed expression graph in flat arrays.
+
+A node is an operation; an *edge* is a node with a sign: ``edge = 2 * node + negative``. Signs
+travel on edges, so that ``a - b``, ``b - a`` and ``-(a - b)`` are one node, and a negation costs
+nothing until machine code needs it. Nodes are stored in the order of their making, which is an
+order of evaluation: operands always come before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["ADD", "CONST", "COS", "DIV", "INPUT", "MUL", "SIN", "SQRT", "Graph", "Port", "Program"]
+
+CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
+
+
+class Graph:
+    """Nodes of one program.
+
+    Attributes
+    ----------
+    op : list of int
+        Operation of each node: ``CONST INPUT ADD MUL DIV SQRT SIN COS``.
+    a, b : list of int
+        Operand edges. ``INPUT``: ``a`` is the index of the scalar input. ``CONST``: unused.
+    value : dict of int to float
+        Value of each ``CONST`` node, positive or zero.
+    """
+
+    __slots__ = ("_known", "a", "b", "op", "value")
+
+    def __init__(self) -> None:
+        self.op: list[int] = []
+        self.a: list[int] = []
+        self.b: list[int] = []
+        self.value: dict[int, float] = {}
+        self._known: dict[object, int] = {}
+
+    def node(self, op: int, a: int = 0, b: int = 0) -> int:
+        """Node of an operation, made once."""
+        key = (op, a, b)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = len(self.op)
+            self.op.append(op)
+            self.a.append(a)
+            self.b.append(b)
+        return known
+
+    def constant(self, value: float) -> int:
+        """Edge of a constant."""
+        key = abs(value)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = len(self.op)
+            self.op.append(CONST)
+            self.a.append(0)
+            self.b.append(0)
+            self.value[known] = key
+        return 2 * known + (value < 0.0)
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output array of a program: name, shape of one state, unit."""
+
+    name: str
+    shape: tuple[int, ...]
+    unit: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of scalars of one state."""
+        size = 1
+        for n in self.shape:
+            size *= n
+        return size
+
+
+@dataclass(frozen=True)
+class Program:
+    """A straight-line program: what every code generator starts from.
+
+    Attributes
+    ----------
+    name : str
+    inputs, outputs : tuple of Port
+        Scalars are numbered through all inputs (outputs) in order, each array row-major.
+    graph : Graph
+    results : tuple of int
+        Edge of each output scalar.
+    """
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    graph: Graph
+    results: tuple[int, ...]
+
+    def live(self) -> list[int]:
+        """Nodes that the results need, in order of evaluation."""
+        graph = self.graph
+        needed = bytearray(len(graph.op))
+        for edge in self.results:
+            needed[edge >> 1] = 1
+        for node in range(len(graph.op) - 1, -1, -1):
+            if needed[node]:
+                op = graph.op[node]
+                if op > INPUT:
+                    needed[graph.a[node] >> 1] = 1
+                    if op in (ADD, MUL, DIV):
+                        needed[graph.b[node] >> 1] = 1
+        return [node for node in range(len(needed)) if needed[node]]
+
+    def operations(self) -> dict[str, int]:
+        """Number of operations: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos`` (pairs)."""
+        graph = self.graph
+        live = self.live()
+        count = [0] * 8
+        angles = set()
+        for node in live:
+            op = graph.op[node]
+            count[op] += 1
+            if op in (SIN, COS):
+                angles.add(graph.a[node])
+        return {
+            "mul": count[MUL],
+            "add": count[ADD],
+            "div": count[DIV],
+            "sqrt": count[SQRT],
+            "sincos": len(angles),
+        }
