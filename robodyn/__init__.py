@@ -1,0 +1,83 @@
+"""Dynamics of robot manipulators from a URDF, as machine code made for the robot.
+
+>>> import robodyn as rd
+>>> robot = rd.load("double_pendulum")
+>>> robot.nv
+2
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from robodyn.base_motion import BaseMotion, BasePath
+from robodyn.codegen import Function, get_num_threads, set_num_threads
+from robodyn.description import Actuator, Coupling, Inertia, Joint, Limits, Link, Loop, Mechanism
+from robodyn.errors import (
+    ActuationError,
+    AssemblyError,
+    InertiaError,
+    MissingExtraError,
+    RobodynError,
+    ShapeError,
+    SimulationError,
+    SingularError,
+    TopologyError,
+    UnknownNameError,
+    UrdfError,
+)
+from robodyn.loading import load, robots
+from robodyn.robot import Robot
+
+if TYPE_CHECKING:
+    from robodyn.simulation import Trajectory, rollout, simulate
+
+try:
+    __version__ = version("robodyn")
+except PackageNotFoundError:  # used from a source tree that was not installed
+    __version__ = "0.0.0"
+
+__all__ = [
+    "ActuationError",
+    "Actuator",
+    "AssemblyError",
+    "BaseMotion",
+    "BasePath",
+    "Coupling",
+    "Function",
+    "Inertia",
+    "InertiaError",
+    "Joint",
+    "Limits",
+    "Link",
+    "Loop",
+    "Mechanism",
+    "MissingExtraError",
+    "RobodynError",
+    "Robot",
+    "ShapeError",
+    "SimulationError",
+    "SingularError",
+    "TopologyError",
+    "Trajectory",
+    "UnknownNameError",
+    "UrdfError",
+    "get_num_threads",
+    "load",
+    "robots",
+    "rollout",
+    "set_num_threads",
+    "simulate",
+]
+
+_SIMULATION = ("Trajectory", "rollout", "simulate")
+
+
+def __getattr__(name: str) -> Any:
+    """Names that are imported when they are first used, to keep the import fast."""
+    if name in _SIMULATION:
+        import robodyn.simulation as simulation
+
+        return getattr(simulation, name)
+    raise AttributeError(f"module 'robodyn' has no attribute {name!r}")

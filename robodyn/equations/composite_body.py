@@ -1,0 +1,45 @@
+"""Mass matrix: composite rigid bodies."""
+
+from __future__ import annotations
+
+from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.state import State
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["Matrix", "mass_matrix"]
+
+Matrix = list[list[Number]]
+
+
+def mass_matrix(model: MechanismModel, state: State) -> Matrix:
+    """``M`` (nv, nv), symmetric [Featherstone, table 6.2].
+
+    The momentum of everything beyond a joint, for a unit speed of that joint, is projected on the
+    joints on its way to the base.
+    """
+    inertia = {body.index: body.lumped for body in model}
+    M: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
+    for body in reversed(model):
+        joint = state[body.index]
+        momenta = [(k, inertia[body.index].momentum(s)) for k, s in joint.columns]
+        for k, s in joint.columns:
+            for j, F in momenta:
+                M[k][j] += s.dot(F)
+        _project_on_ancestors(model, state, M, body.index, momenta)
+        if body.parent != BASE:
+            inertia[body.parent] += inertia[body.index].in_parent(joint.X)
+    return M
+
+
+def _project_on_ancestors(
+    model: MechanismModel, state: State, M: Matrix, body: int, momenta: list
+) -> None:
+    while (parent := model.bodies[body].parent) != BASE:
+        X = state[body].X
+        momenta = [(j, X.wrench_out(F)) for j, F in momenta]
+        for k, s in state[parent].columns:
+            for j, F in momenta:
+                projected = s.dot(F)
+                M[k][j] += projected
+                M[j][k] += projected
+        body = parent

@@ -1,0 +1,94 @@
+"""Coriolis matrix in Christoffel form."""
+
+from __future__ import annotations
+
+from robodyn.equations.composite_body import Matrix
+from robodyn.equations.kinematics import placements, twists
+from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.state import BaseState, State
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
+from robodyn.symbolic.vector import EX, EY, EZ
+
+__all__ = ["coriolis_matrix"]
+
+UNIT_TWISTS = tuple(Twist(v=e) for e in (EX, EY, EZ)) + tuple(Twist(w=e) for e in (EX, EY, EZ))
+
+
+def _rate_matrix(inertia: RigidInertia, V: Twist) -> list[Wrench]:
+    """Columns of ``B = 1/2 ((V x*) I - I (V x) + (I V) x*)``, so that ``B V = V x* I V``."""
+    P = inertia.momentum(V)
+    return [
+        (
+            V.cross_wrench(inertia.momentum(e))
+            - inertia.momentum(V.cross(e))
+            + e.cross_wrench(P)
+        )
+        * 0.5
+        for e in UNIT_TWISTS
+    ]
+
+
+def _times(B: list[Wrench], s: Twist) -> Wrench:
+    return sum((column * x for column, x in zip(B, s, strict=True)), Wrench())
+
+
+def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Matrix:
+    """``C`` (nv, nv) with ``C v`` the Coriolis and centrifugal forces, ``dM/dt = C + C^T``.
+
+    ``C = sum of J^T (I dJ + B J)`` with the composite sums taken at the base
+    [Echeandia and Wensing 2021, algorithm 1]; everything here is about the base's origin in its
+    axes, where sums over bodies are plain sums.
+    """
+    X = placements(model, state, base)
+    V = twists(model, state, base)
+    S: dict[int, list[tuple[int, Twist, Twist]]] = {}
+    inertia: dict[int, RigidInertia] = {}
+    rate: dict[int, list[Wrench]] = {}
+    for body in model:
+        i, joint = body.index, state[body.index]
+        V_W = X[i].twist_out(V[i])
+        S[i] = [
+            (k, s_W, V_W.cross(s_W) + X[i].twist_out(ds))
+            for (k, s), ds in zip(joint.columns, joint.rates, strict=True)
+            for s_W in (X[i].twist_out(s),)
+        ]
+        inertia[i] = body.lumped.in_parent(X[i])
+        rate[i] = _rate_matrix(inertia[i], V_W)
+
+    C: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
+    for body in reversed(model):
+        i = body.index
+        for j, s, ds in S[i]:
+            _fill(C, model, S, i, j, (s, ds), inertia[i], rate[i])
+        if body.parent != BASE:
+            inertia[body.parent] += inertia[i]
+            rate[body.parent] = [
+                a + b for a, b in zip(rate[body.parent], rate[i], strict=True)
+            ]
+    return C
+
+
+def _fill(
+    C: Matrix,
+    model: MechanismModel,
+    S: dict[int, list[tuple[int, Twist, Twist]]],
+    body: int,
+    j: int,
+    column: tuple[Twist, Twist],
+    inertia: RigidInertia,
+    rate: list[Wrench],
+) -> None:
+    """Row and column ``j`` of C against the body's own joint and those on its way to the base."""
+    s, ds = column
+    F_1 = inertia.momentum(ds) + _times(rate, s)
+    F_2 = inertia.momentum(s)
+    F_3: list[Number] = [s.dot(b) for b in rate]
+    for k, s_k, _ in S[body]:
+        C[k][j] += s_k.dot(F_1)
+    ancestor = model.bodies[body].parent
+    while ancestor != BASE:
+        for k, s_k, ds_k in S[ancestor]:
+            C[k][j] += s_k.dot(F_1)
+            C[j][k] += ds_k.dot(F_2) + sum(x * y for x, y in zip(s_k, F_3, strict=True))
+        ancestor = model.bodies[ancestor].parent

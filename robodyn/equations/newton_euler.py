@@ -1,0 +1,43 @@
+"""Inverse dynamics: recursive Newton-Euler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from robodyn.equations.kinematics import body_motions
+from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.state import BaseState, State
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Wrench
+
+__all__ = ["inverse_dynamics"]
+
+
+def inverse_dynamics(
+    model: MechanismModel,
+    state: State,
+    a: Sequence[Number],
+    base: BaseState,
+    wrenches: Mapping[int, Wrench],
+) -> list[Number]:
+    """Generalised forces that produce accelerations ``a``; O(n) [Featherstone, table 5.1].
+
+    Parameters
+    ----------
+    wrenches : mapping of body index to Wrench
+        Applied from outside, about the body's origin in its axes.
+    """
+    motion = body_motions(model, state, a, base)
+    F = {}
+    for body in model:
+        F[body.index] = body.lumped.wrench(motion[body.index])
+        if body.index in wrenches:
+            F[body.index] -= wrenches[body.index]
+    tau: list[Number] = [0.0] * model.nv
+    for body in reversed(model):
+        joint = state[body.index]
+        for k, s in joint.columns:
+            tau[k] += s.dot(F[body.index])
+        if body.parent != BASE:
+            F[body.parent] += joint.X.wrench_out(F[body.index])
+    return tau

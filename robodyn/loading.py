@@ -1,0 +1,97 @@
+"""From a file, a text, an object or a bundled name to a `Robot`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from robodyn.description import Actuator, Loop, Mechanism
+from robodyn.errors import UnknownNameError
+from robodyn.model import Settings
+from robodyn.robot import Robot
+from robodyn.urdf import bundled_robots, load_mechanism
+
+__all__ = ["load", "robots"]
+
+
+def robots() -> tuple[str, ...]:
+    """Names of the bundled robots."""
+    return tuple(bundled_robots())
+
+
+def load(
+    source: Any,
+    *,
+    base: str = "fixed",
+    gravity: ArrayLike = (0.0, 0.0, -9.81),
+    passive: bool = True,
+    actuators: Mapping[str, Actuator] | None = None,
+    loops: Iterable[Loop] = (),
+    coordinates: str = "tree",
+    package_dirs: Mapping[str, str | Path] | None = None,
+    friction_speed: float = 0.01,
+    snap: float = 1e-10,
+) -> Robot:
+    """Load a robot.
+
+    Parameters
+    ----------
+    source : path, str, bytes, object or Mechanism
+        A URDF file, its text, an open urdfpy / urchin / yourdfpy object, the name of a bundled
+        robot (`robots`), or a description.
+    base : {"fixed", "floating", "moving"}
+        ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
+        prescribed path; pass ``base=BaseMotion(...)`` to each call.
+    gravity : array_like, shape (3,) [m/s^2]
+        In the world.
+    passive : bool
+        Joint damping and friction of the file belong to the mechanism and act alike in inverse and
+        forward dynamics; ``False``: rigid bodies only.
+    actuators : mapping of joint name to Actuator
+        Motors, beside (and before) those of the file.
+    loops : iterable of Loop
+        Closures that the file does not have.
+    coordinates : {"tree", "minimal"}
+        Coordinates of closed linkages; a tree's are both.
+    package_dirs : mapping of package name to path
+        For ``package://`` in files.
+    friction_speed : float [rad/s or m/s]
+        Dry friction is smoothed: ``f v / sqrt(v^2 + friction_speed^2)``.
+    snap : float [rad, m]
+        Axes this near to parallel or perpendicular are taken as such, which saves operations;
+        0 keeps every digit of the file.
+
+    Returns
+    -------
+    robot : Robot
+
+    Raises
+    ------
+    UrdfError, TopologyError, InertiaError, UnknownNameError
+    """
+    mechanism = (
+        source
+        if isinstance(source, Mechanism)
+        else load_mechanism(source, package_dirs=package_dirs)
+    )
+    if coordinates not in ("tree", "minimal"):
+        raise UnknownNameError("coordinates", coordinates, ("tree", "minimal"))
+    if loops:
+        mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
+    if actuators:
+        mechanism = _with_actuators(mechanism, actuators)
+    settings = Settings(base, gravity, bool(passive), float(friction_speed), float(snap))  # type: ignore[arg-type]
+    return Robot(mechanism, settings)
+
+
+def _with_actuators(mechanism: Mechanism, actuators: Mapping[str, Actuator]) -> Mechanism:
+    names = [joint.name for joint in mechanism.joints]
+    for name in actuators:
+        if name not in names:
+            raise UnknownNameError("joint", name, names, repr(mechanism.name))
+    merged = {**dict(mechanism.actuators), **actuators}
+    return dataclasses.replace(mechanism, actuators=tuple(merged.items()))

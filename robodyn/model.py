@@ -1,0 +1,297 @@
+"""From a description to a model: tree, frames, names, limits, and the choices made at loading."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.configuration import Block
+from robodyn.description import JOINT_KINDS, Inertia, Joint, Limits, Link, Mechanism, Pose
+from robodyn.equations.catalogue import Setup
+from robodyn.equations.composite_body import mass_matrix
+from robodyn.equations.frames import align_z
+from robodyn.equations.joints import JointGeometry, evaluate
+from robodyn.equations.mechanism import MechanismModel, build
+from robodyn.equations.state import evaluate_joints
+from robodyn.errors import (
+    ActuationError,
+    InertiaError,
+    RobodynError,
+    TopologyError,
+    UnknownNameError,
+)
+from robodyn.symbolic.spatial import Placement
+from robodyn.topology import SpanningTree, spanning_tree
+
+__all__ = ["JointInfo", "Model", "Settings", "build_model", "changed"]
+
+Array = NDArray[np.float64]
+BASES = ("fixed", "floating", "moving")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choices of `robodyn.load` that are not in the file."""
+
+    base: str = "fixed"
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    passive: bool = True
+    friction_speed: float = 0.01
+    snap: float = 1e-10
+
+    def __post_init__(self) -> None:
+        if self.base not in BASES:
+            raise UnknownNameError("base", self.base, BASES)
+        g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
+        if len(g) != 3 or not np.all(np.isfinite(g)):
+            raise SettingsError(f"gravity is {self.gravity!r}, expected three finite numbers")
+        object.__setattr__(self, "gravity", g)
+        if not self.friction_speed > 0.0:
+            raise SettingsError(f"friction_speed is {self.friction_speed!r}, expected it positive")
+        if not 0.0 <= self.snap <= 1e-3:
+            raise SettingsError(f"snap is {self.snap!r}, expected 0 to 1e-3 rad")
+
+    def replaced(self, values: Mapping[str, Any]) -> Settings:
+        """With other values; unknown names are an error."""
+        known = [f.name for f in dataclasses.fields(self)]
+        for name in values:
+            if name not in known:
+                raise UnknownNameError("setting", name, known)
+        return dataclasses.replace(self, **values)
+
+
+class SettingsError(RobodynError, ValueError):
+    """A value given to `robodyn.load` or ``with_`` makes no sense."""
+
+
+@dataclass(frozen=True)
+class JointInfo:
+    """A joint of a robot.
+
+    Attributes
+    ----------
+    name, type : str
+    q, v : slice
+        Where its coordinates and speeds stand; empty for fixed and mimic joints.
+    parent, child : str
+        Link names.
+    limits : Limits or None
+    axis : (3,)
+        In joint axes.
+    """
+
+    name: str
+    type: str
+    q: slice
+    v: slice
+    parent: str
+    child: str
+    limits: Limits | None
+    axis: tuple[float, float, float]
+
+
+class Joints(Mapping[str, JointInfo]):
+    """Joints by name, with suggestions for names that do not exist."""
+
+    def __init__(self, joints: dict[str, JointInfo], robot: str) -> None:
+        self._joints, self._robot = joints, robot
+
+    def __getitem__(self, name: str) -> JointInfo:
+        try:
+            return self._joints[name]
+        except KeyError:
+            raise UnknownNameError("joint", name, self._joints, repr(self._robot)) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._joints
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._joints)
+
+    def __len__(self) -> int:
+        return len(self._joints)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything a `Robot` knows; its arrays are not handed out."""
+
+    mechanism: Mechanism
+    settings: Settings
+    tree: SpanningTree
+    bodies: MechanismModel
+    setup: Setup
+    blocks: tuple[Block, ...]
+    joints: Joints
+    joint_names: tuple[str, ...]
+    actuated_joints: tuple[str, ...]
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+
+    def check_actuated(self, actuated: tuple[str, ...]) -> None:
+        """A tree can follow any acceleration only if every joint has a motor."""
+        for name in actuated:
+            _ = self.joints[name]
+        missing = [name for name in self.joint_names if name not in actuated]
+        if missing:
+            raise ActuationError(
+                f"{self.mechanism.name!r} is a tree: joints {', '.join(missing)} need a force for "
+                "an arbitrary acceleration; leave actuated= out, or use hybrid dynamics",
+                direction=tuple(missing),
+            )
+
+
+def build_model(mechanism: Mechanism, settings: Settings) -> Model:
+    """Model of a description.
+
+    Raises
+    ------
+    TopologyError, InertiaError
+    """
+    tree = spanning_tree(mechanism, floating=settings.base == "floating")
+    if tree.cuts or mechanism.couplings:
+        closing = [c.name for c in (*tree.cuts, *mechanism.couplings)]
+        raise TopologyError(
+            f"the mechanism has closed loops ({', '.join(closing)}); they are recognised, but "
+            "this version computes trees only",
+            file=mechanism.file,
+            element=f"robot {mechanism.name!r}",
+        )
+    bodies = build(tree, snap=settings.snap)
+    setup = Setup(
+        bodies,
+        settings.gravity,
+        settings.passive,
+        settings.friction_speed,
+        settings.base == "moving",
+    )
+    _check_mass(mechanism, tree, bodies)
+    blocks, infos = _names(mechanism, tree)
+    moving = [info for info in infos.values() if info.v.stop > info.v.start]
+    names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
+    limits = _limits(tree, bodies.nq, bodies.nv)
+    motors = tuple(joint for joint, _ in mechanism.actuators if joint in names)
+    free = tuple(n for n in names if infos[n].type not in ("floating",))
+    joints = Joints(infos, mechanism.name)
+    return Model(
+        mechanism, settings, tree, bodies, setup, blocks, joints, names, motors or free, *limits
+    )
+
+
+def _check_mass(mechanism: Mechanism, tree: SpanningTree, bodies: MechanismModel) -> None:
+    """Every speed must move some mass, or the mass matrix cannot be inverted."""
+    q: list[Any] = [0.3] * bodies.nq
+    for body in bodies:
+        if body.description.kind in ("spherical", "floating"):
+            last = body.q[-1][0]
+            q[last - 3 : last + 1] = [0.0, 0.0, 0.0, 1.0]
+    M = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
+    largest = max((float(M[k][k]) for k in range(bodies.nv)), default=0.0)  # type: ignore
+    for body in bodies:
+        for speed in body.speeds:
+            if not float(M[speed.index][speed.index]) > 1e-30 * largest:  # type: ignore
+                joint = body.description
+                raise InertiaError(
+                    f"nothing that joint {joint.name!r} moves has mass (link {joint.child!r} and "
+                    "what hangs on it): give it an <inertial>, or make the joint fixed",
+                    **mechanism.where(joint),
+                )
+
+
+def _names(
+    mechanism: Mechanism, tree: SpanningTree
+) -> tuple[tuple[Block, ...], dict[str, JointInfo]]:
+    nq = nv = 0
+    blocks, slices = [], {}
+    for joint in tree.joints:
+        if joint.mimic is None:
+            kind_nq, kind_nv = JOINT_KINDS[joint.joint.kind]
+            q, v = slice(nq, nq + kind_nq), slice(nv, nv + kind_nv)
+            nq, nv = q.stop, v.stop
+            blocks.append(Block(joint.joint.kind, q, v))
+            slices[joint.joint.name] = (q, v)
+    empty = slice(0, 0)
+    synthetic = [j.joint for j in tree.joints if j.joint not in mechanism.joints]
+    infos = {
+        described.name: _info(described, *slices.get(described.name, (empty, empty)))
+        for described in (*synthetic, *mechanism.joints)
+    }
+    return tuple(blocks), infos
+
+
+def _info(joint: Joint, q: slice, v: slice) -> JointInfo:
+    return JointInfo(
+        joint.name, joint.kind, q, v, joint.parent, joint.child, joint.limits, joint.axis
+    )
+
+
+def _limits(tree: SpanningTree, nq: int, nv: int) -> tuple[Array, Array, Array, Array]:
+    lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
+    velocity, effort = np.full(nv, np.inf), np.full(nv, np.inf)
+    q = v = 0
+    for joint in tree.joints:
+        if joint.mimic is not None:
+            continue
+        kind_nq, kind_nv = JOINT_KINDS[joint.joint.kind]
+        limits = joint.joint.limits
+        if limits is not None:
+            velocity[v : v + kind_nv], effort[v : v + kind_nv] = limits.velocity, limits.effort
+            if joint.joint.kind != "continuous" and kind_nq == 1:
+                lower[q], upper[q] = limits.lower, limits.upper
+        q, v = q + kind_nq, v + kind_nv
+    return lower, upper, velocity, effort
+
+
+def changed(
+    mechanism: Mechanism, payload: Mapping[str, Inertia], locked: Mapping[str, float]
+) -> Mechanism:
+    """A description with masses added to links and joints welded."""
+    links = {link.name: link for link in mechanism.links}
+    joints = {joint.name: joint for joint in mechanism.joints}
+    for name, load in payload.items():
+        if name not in links:
+            raise UnknownNameError("link", name, links, repr(mechanism.name))
+        links[name] = _loaded(links[name], load)
+    for name, value in locked.items():
+        if name not in joints:
+            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
+        joints[name] = _welded(joints[name], value)
+    return dataclasses.replace(
+        mechanism, links=tuple(links.values()), joints=tuple(joints.values())
+    )
+
+
+def _loaded(link: Link, load: Inertia) -> Link:
+    parts = [inertia for inertia in (link.inertia, load) if inertia is not None]
+    mass = sum(part.mass for part in parts)
+    if mass == 0.0:
+        return link
+    com = sum(part.mass * np.array(part.origin.xyz) for part in parts) / mass
+    J = np.zeros((3, 3))
+    for part in parts:
+        R = part.origin.matrix[:3, :3]
+        d = np.array(part.origin.xyz) - com
+        J += R @ part.matrix @ R.T + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return dataclasses.replace(link, inertia=Inertia.from_matrix(mass, com, J))
+
+
+def _welded(joint: Joint, value: float) -> Joint:
+    if JOINT_KINDS[joint.kind] != (1, 1):
+        raise UnknownNameError("joint with one freedom", joint.name, ())
+    R_JZ = np.eye(4)
+    R_JZ[:3, :3] = align_z(np.array(joint.axis))
+    moved = evaluate(
+        JointGeometry(joint.kind, Placement(), pitch=joint.pitch), [float(value)], [0.0]
+    ).X
+    X = np.eye(4)
+    X[:3, :3] = np.array([list(row) for row in moved.R.matrix.rows()], float)
+    X[:3, 3] = list(moved.p)  # type: ignore[arg-type]
+    origin = Pose.from_matrix(joint.origin.matrix @ R_JZ @ X @ R_JZ.T)
+    return dataclasses.replace(joint, kind="fixed", origin=origin, mimic=None)

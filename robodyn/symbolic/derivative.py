@@ -1,0 +1,129 @@
+"""Derivative of a program with respect to one of its inputs, as a program."""
+
+from __future__ import annotations
+
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Graph, Port, Program
+from robodyn.symbolic.scalar import Number, Scalar, cos, edge_of, sin, sqrt
+
+__all__ = ["jacobian"]
+
+Partials = dict[int, Number]
+
+
+def jacobian(program: Program, name: str) -> Program:
+    """Exact partial derivatives of all outputs with respect to the input ``name``.
+
+    Parameters
+    ----------
+    program : Program
+    name : str
+        Name of an input.
+
+    Returns
+    -------
+    program : Program
+        Same inputs; each output of shape ``s`` becomes one of shape ``(*s, *shape of the input)``,
+        named ``d output / d input``.
+
+    Raises
+    ------
+    KeyError
+        If there is no such input.
+
+    Notes
+    -----
+    Forward mode over the graph, with only the partials that are not zero.
+    """
+    first, wanted = 0, None
+    for port in program.inputs:
+        if port.name == name:
+            wanted = port
+            break
+        first += port.size
+    if wanted is None:
+        raise KeyError(name)
+    graph = Graph()
+    value, partial = _propagate(program, graph, range(first, first + wanted.size))
+    results = []
+    for edge in program.results:
+        d = partial.get(edge >> 1, {})
+        for k in range(wanted.size):
+            x = d.get(k, 0.0)
+            results.append(edge_of(graph, -x if edge & 1 else x))
+    outputs = tuple(
+        Port(f"d {port.name} / d {name}", port.shape + wanted.shape, _unit(port.unit, wanted.unit))
+        for port in program.outputs
+    )
+    return Program(f"{program.name}_d_{name}", program.inputs, outputs, graph, tuple(results))
+
+
+def _unit(above: str, below: str) -> str:
+    return f"({above}) / ({below})" if above or below else ""
+
+
+def _propagate(
+    program: Program, graph: Graph, wanted: range
+) -> tuple[dict[int, Number], dict[int, Partials]]:
+    """Value and partials of each live node, in a new graph."""
+    old = program.graph
+    value: dict[int, Number] = {}
+    partial: dict[int, Partials] = {}
+
+    def at(edge: int) -> tuple[Number, Partials]:
+        x, d = value[edge >> 1], partial.get(edge >> 1, {})
+        return (-x, {k: -y for k, y in d.items()}) if edge & 1 else (x, d)
+
+    for node in program.live():
+        op = old.op[node]
+        d: Partials = {}
+        if op == CONST:
+            value[node] = old.value[node]
+        elif op == INPUT:
+            k = old.a[node]
+            value[node] = Scalar(graph, 2 * graph.node(INPUT, k))
+            if k in wanted:
+                d = {k - wanted.start: 1.0}
+        elif op in (ADD, MUL, DIV):
+            value[node], d = _binary(op, *at(old.a[node]), *at(old.b[node]))
+        else:
+            value[node], d = _unary(op, *at(old.a[node]))
+        if d:
+            partial[node] = d
+    return value, partial
+
+
+def _binary(
+    op: int, x: Number, dx: Partials, y: Number, dy: Partials
+) -> tuple[Number, Partials]:
+    d: Partials
+    if op == ADD:
+        d = dict(dx)
+        for k, b in dy.items():
+            d[k] = d[k] + b if k in d else b
+        return x + y, d
+    if op == MUL:
+        d = {k: a * y for k, a in dx.items()}
+        for k, b in dy.items():
+            d[k] = d[k] + x * b if k in d else x * b
+        return x * y, d
+    if isinstance(y, float):
+        return x / y, {k: a / y for k, a in dx.items()}
+    z, inverse = x / y, 1.0 / y
+    d = {k: a * inverse for k, a in dx.items()}
+    for k, b in dy.items():
+        d[k] = d.get(k, 0.0) - z * b * inverse
+    return z, d
+
+
+def _unary(op: int, x: Number, dx: Partials) -> tuple[Number, Partials]:
+    if op == SIN:
+        slope = cos(x)
+        return sin(x), {k: a * slope for k, a in dx.items()}
+    if op == COS:
+        slope = -sin(x)
+        return cos(x), {k: a * slope for k, a in dx.items()}
+    root = sqrt(x)
+    if not dx:
+        return root, {}
+    slope = 0.5 / root
+    return root, {k: a * slope for k, a in dx.items()}

@@ -1,0 +1,66 @@
+"""A slow, plain evaluation of a program: what every code generator is held against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
+
+__all__ = ["evaluate"]
+
+
+def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[NDArray[Any], ...]:
+    """Values of a program's outputs, node by node in numpy.
+
+    Parameters
+    ----------
+    program : Program
+    *arrays : array_like, shape (..., *port.shape)
+        One an input; leading axes broadcast.
+    dtype : numpy dtype, optional
+        Of the arithmetic: complex for the complex-step derivative, longdouble for reference values.
+
+    Returns
+    -------
+    outputs : tuple of ndarray, shape (..., *port.shape)
+    """
+    graph = program.graph
+    scalars: list[Any] = []
+    for port, array in zip(program.inputs, arrays, strict=True):
+        x = np.asarray(array, dtype)
+        batch = x.shape[: x.ndim - len(port.shape)]
+        flat = x.reshape(*batch, port.size)
+        scalars.extend(flat[..., k] for k in range(port.size))
+    batch = np.broadcast_shapes(*(np.shape(x) for x in scalars)) if scalars else ()
+    value: dict[int, Any] = {}
+
+    def at(edge: int) -> Any:
+        x = value[edge >> 1]
+        return -x if edge & 1 else x
+
+    real = float if dtype is None else dtype
+    for node in program.live():
+        op, a, b = graph.op[node], graph.a[node], graph.b[node]
+        if op == CONST:
+            value[node] = np.asarray(graph.value[node], real)
+        elif op == INPUT:
+            value[node] = scalars[a]
+        elif op == ADD:
+            value[node] = at(a) + at(b)
+        elif op == MUL:
+            value[node] = at(a) * at(b)
+        elif op == DIV:
+            value[node] = at(a) / at(b)
+        else:
+            value[node] = {SQRT: np.sqrt, SIN: np.sin, COS: np.cos}[op](at(a))
+    outputs, first = [], 0
+    for port in program.outputs:
+        parts = [
+            np.broadcast_to(at(edge), batch) for edge in program.results[first : first + port.size]
+        ]
+        first += port.size
+        outputs.append(np.stack(parts, axis=-1).reshape(*batch, *port.shape))
+    return tuple(outputs)

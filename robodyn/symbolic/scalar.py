@@ -1,0 +1,136 @@
+"""Scalars that record what is done to them.
+
+A quantity in an equation is either a Python ``float`` (known for this robot) or a `Scalar` (an edge
+of an expression graph). Arithmetic between floats is Python's own, so constants fold by
+themselves; a `Scalar` applies the rules of a careful person: nothing is added to or multiplied by
+zero, signs are carried to the outside, equal expressions are one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Union
+
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Graph
+
+__all__ = ["Number", "Scalar", "cos", "edge_of", "inputs", "sin", "sqrt"]
+
+
+class Scalar:
+    """An edge of an expression graph with the arithmetic of a number."""
+
+    __slots__ = ("edge", "graph")
+
+    def __init__(self, graph: Graph, edge: int) -> None:
+        self.graph = graph
+        self.edge = edge
+
+    def __add__(self, other: Number) -> Number:
+        if other.__class__ is Scalar:
+            return _sum(self.graph, self.edge, other.edge)  # type: ignore[union-attr]
+        if not other:
+            return self
+        return _sum(self.graph, self.edge, self.graph.constant(other))  # type: ignore[arg-type]
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Number) -> Number:
+        if other.__class__ is Scalar:
+            return _sum(self.graph, self.edge, other.edge ^ 1)  # type: ignore[union-attr]
+        if not other:
+            return self
+        return _sum(self.graph, self.edge, self.graph.constant(-other))  # type: ignore[arg-type]
+
+    def __rsub__(self, other: float) -> Number:
+        return -self + other
+
+    def __neg__(self) -> Scalar:
+        return Scalar(self.graph, self.edge ^ 1)
+
+    def __mul__(self, other: Number) -> Number:
+        if other.__class__ is not Scalar:
+            return _scaled(self, other)  # type: ignore[arg-type]
+        a, b = self.edge, other.edge
+        negative = (a ^ b) & 1
+        a, b = a & -2, b & -2
+        node = self.graph.node(MUL, a, b) if a <= b else self.graph.node(MUL, b, a)
+        return Scalar(self.graph, 2 * node + negative)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Number) -> Number:
+        if other.__class__ is not Scalar:
+            return _scaled(self, 1.0 / other)  # type: ignore[operator]
+        return _quotient(self.graph, self.edge, other.edge)
+
+    def __rtruediv__(self, other: float) -> Number:
+        if not other:
+            return 0.0
+        return _quotient(self.graph, self.graph.constant(other), self.edge)
+
+
+#: What equations are made of.
+Number = Union[float, Scalar]
+
+
+def _sum(graph: Graph, a: int, b: int) -> Number:
+    if a ^ b == 1:
+        return 0.0
+    if a == b:
+        return _scaled(Scalar(graph, a), 2.0)
+    if a > b:
+        a, b = b, a
+    negative = a & 1
+    return Scalar(graph, 2 * graph.node(ADD, a ^ negative, b ^ negative) + negative)
+
+
+def _scaled(x: Scalar, factor: float) -> Number:
+    if factor == 0.0:
+        return 0.0
+    graph, edge = x.graph, x.edge
+    node = edge >> 1
+    if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
+        factor *= graph.value[graph.a[node] >> 1]
+        edge = graph.b[node] | (edge & 1)
+    negative = (edge & 1) ^ (factor < 0.0)
+    factor = abs(factor)
+    if factor == 1.0:
+        return Scalar(graph, (edge & -2) | negative)
+    return Scalar(graph, 2 * graph.node(MUL, graph.constant(factor), edge & -2) + negative)
+
+
+def _quotient(graph: Graph, a: int, b: int) -> Number:
+    if a >> 1 == b >> 1:
+        return -1.0 if (a ^ b) & 1 else 1.0
+    return Scalar(graph, 2 * graph.node(DIV, a & -2, b & -2) + ((a ^ b) & 1))
+
+
+def sin(x: Number) -> Number:
+    """Sine of an angle [rad]."""
+    if x.__class__ is Scalar:
+        return Scalar(x.graph, 2 * x.graph.node(SIN, x.edge & -2) + (x.edge & 1))
+    return math.sin(x)  # type: ignore[arg-type]
+
+
+def cos(x: Number) -> Number:
+    """Cosine of an angle [rad]."""
+    if x.__class__ is Scalar:
+        return Scalar(x.graph, 2 * x.graph.node(COS, x.edge & -2))
+    return math.cos(x)  # type: ignore[arg-type]
+
+
+def sqrt(x: Number) -> Number:
+    """Square root of a number that is not negative."""
+    if x.__class__ is Scalar:
+        return Scalar(x.graph, 2 * x.graph.node(SQRT, x.edge))
+    return math.sqrt(x)  # type: ignore[arg-type]
+
+
+def inputs(graph: Graph, first: int, count: int) -> list[Number]:
+    """Scalar inputs ``first ... first + count - 1`` of a program."""
+    return [Scalar(graph, 2 * graph.node(INPUT, first + k)) for k in range(count)]
+
+
+def edge_of(graph: Graph, x: Number) -> int:
+    """Edge of a number, constants included."""
+    return x.edge if x.__class__ is Scalar else graph.constant(float(x))  # type: ignore
