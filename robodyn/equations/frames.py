@@ -29,6 +29,9 @@ ROUNDING = 4e-15
 #: Common normals of axes that are nearer to parallel than this (sine) lie too far away to be used.
 NEARLY_PARALLEL = 0.05
 
+#: How far an origin may be moved along its axis, in distances between the joints.
+FARTHEST = 1.5
+
 
 def align_z(axis: Array) -> Array:
     """Rotation matrix, shape (3, 3), that turns z to a unit vector by the shortest way."""
@@ -160,8 +163,11 @@ def _slide(R_PZ: Array, p: Array, parent_turns: bool) -> float:
     if not parent_turns:
         return -float(p @ z)
     if sine_squared > NEARLY_PARALLEL**2:  # foot of the common normal
-        return -float(p[0] * z[0] + p[1] * z[1]) / float(sine_squared)
-    return -float(p[2] / z[2])
+        slide = -float(p[0] * z[0] + p[1] * z[1]) / float(sine_squared)
+    else:
+        slide = -float(p[2] / z[2])
+    # Inertias about a far origin lose digits.
+    return slide if abs(slide) <= FARTHEST * float(np.linalg.norm(p)) else 0.0
 
 
 def _azimuth(

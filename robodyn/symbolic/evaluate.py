@@ -32,7 +32,7 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
     for port, array in zip(program.inputs, arrays, strict=True):
         x = np.asarray(array, dtype)
         batch = x.shape[: x.ndim - len(port.shape)]
-        flat = x.reshape(*batch, port.size)
+        flat = x.reshape((*batch, port.size))
         scalars.extend(flat[..., k] for k in range(port.size))
     batch = np.broadcast_shapes(*(np.shape(x) for x in scalars)) if scalars else ()
     value: dict[int, Any] = {}
@@ -62,5 +62,5 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
             np.broadcast_to(at(edge), batch) for edge in program.results[first : first + port.size]
         ]
         first += port.size
-        outputs.append(np.stack(parts, axis=-1).reshape(*batch, *port.shape))
+        outputs.append(np.stack(parts, axis=-1).reshape((*batch, *port.shape)))
     return tuple(outputs)

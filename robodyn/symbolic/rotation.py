@@ -52,7 +52,7 @@ class Rotation:
                 c, s = math.copysign(1.0, c), 0.0
             elif abs(c) <= snap:
                 c, s = 0.0, math.copysign(1.0, s)
-            if c == 1.0:
+            if c == 1.0 and s == 0.0:
                 return cls()
         return cls((axis, c, s))
 
