@@ -35,6 +35,7 @@ def load(
     package_dirs: Mapping[str, str | Path] | None = None,
     friction_speed: float = 0.01,
     snap: float = 1e-10,
+    allow_massless: bool = False,
 ) -> Robot:
     """Load a robot.
 
@@ -64,6 +65,9 @@ def load(
     snap : float [rad, m]
         Axes this near to parallel or perpendicular are taken as such, which saves operations;
         0 keeps every digit of the file.
+    allow_massless : bool
+        Accept joints that move no mass. Inverse dynamics and kinematics are right for them; the
+        mass matrix is singular, and forward dynamics raises `SingularError`.
 
     Returns
     -------
@@ -84,7 +88,14 @@ def load(
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
-    settings = Settings(base, gravity, bool(passive), float(friction_speed), float(snap))  # type: ignore[arg-type]
+    settings = Settings(
+        base,
+        gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
+        bool(passive),
+        float(friction_speed),
+        float(snap),
+        bool(allow_massless),
+    )
     return Robot(mechanism, settings)
 
 

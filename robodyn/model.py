@@ -43,6 +43,7 @@ class Settings:
     passive: bool = True
     friction_speed: float = 0.01
     snap: float = 1e-10
+    allow_massless: bool = False
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
@@ -134,6 +135,7 @@ class Model:
     upper: Array
     velocity: Array
     effort: Array
+    massless: tuple[str, ...]
 
     def check_actuated(self, actuated: tuple[str, ...]) -> None:
         """A tree can follow any acceleration only if every joint has a motor."""
@@ -172,7 +174,9 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
         settings.friction_speed,
         settings.base == "moving",
     )
-    _check_mass(mechanism, tree, bodies)
+    massless = _massless_joints(bodies)
+    if massless and not settings.allow_massless:
+        raise _massless_error(mechanism, massless[0])
     blocks, infos = _names(mechanism, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
@@ -181,28 +185,43 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
     free = tuple(n for n in names if infos[n].type not in ("floating",))
     joints = Joints(infos, mechanism.name)
     return Model(
-        mechanism, settings, tree, bodies, setup, blocks, joints, names, motors or free, *limits
+        mechanism,
+        settings,
+        tree,
+        bodies,
+        setup,
+        blocks,
+        joints,
+        names,
+        motors or free,
+        *limits,
+        tuple(joint.name for joint in massless),
     )
 
 
-def _check_mass(mechanism: Mechanism, tree: SpanningTree, bodies: MechanismModel) -> None:
-    """Every speed must move some mass, or the mass matrix cannot be inverted."""
+def _massless_joints(bodies: MechanismModel) -> tuple[Joint, ...]:
+    """Joints whose speed moves no mass: the mass matrix cannot be inverted."""
     q: list[Any] = [0.3] * bodies.nq
     for body in bodies:
         if body.description.kind in ("spherical", "floating"):
             last = body.q[-1][0]
             q[last - 3 : last + 1] = [0.0, 0.0, 0.0, 1.0]
-    M = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
-    largest = max((float(M[k][k]) for k in range(bodies.nv)), default=0.0)  # type: ignore
-    for body in bodies:
-        for speed in body.speeds:
-            if not float(M[speed.index][speed.index]) > 1e-30 * largest:  # type: ignore
-                joint = body.description
-                raise InertiaError(
-                    f"nothing that joint {joint.name!r} moves has mass (link {joint.child!r} and "
-                    "what hangs on it): give it an <inertial>, or make the joint fixed",
-                    **mechanism.where(joint),
-                )
+    M: Any = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
+    largest = max((M[k][k] for k in range(bodies.nv)), default=0.0)
+    return tuple(
+        body.description
+        for body in bodies
+        if any(not M[s.index][s.index] > 1e-30 * largest for s in body.speeds)
+    )
+
+
+def _massless_error(mechanism: Mechanism, joint: Joint) -> InertiaError:
+    return InertiaError(
+        f"nothing that joint {joint.name!r} moves has mass (link {joint.child!r} and what hangs on "
+        "it): give it an <inertial>, make the joint fixed, or load with allow_massless=True if no "
+        "forward dynamics is wanted",
+        **mechanism.where(joint),
+    )
 
 
 def _names(

@@ -18,7 +18,7 @@ from robodyn.codegen import Function
 from robodyn.description import Inertia, Mechanism
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.equations.momentum import total_mass
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import ShapeError, SingularError, UnknownNameError
 from robodyn.model import JointInfo, Model, Settings, build_model, changed
 
 __all__ = ["Robot"]
@@ -203,11 +203,19 @@ class Robot:
         ------
         UnknownNameError
             If there is no such quantity, link or option.
+        SingularError
+            If it needs the inverse of a mass matrix that has none.
         """
         key = (name, *sorted(fixed.items()))
         known = self._functions.get(key)
         if known is None:
             self._check_options(name, fixed)
+            if self._model.massless and name in ("forward_dynamics", "mass_matrix_inverse"):
+                raise SingularError(
+                    f"joints {', '.join(self._model.massless)} of {self.name!r} move no mass: "
+                    "their accelerations are not determined",
+                    joints=self._model.massless,
+                )
             program = trace(name, self._model.setup, fixed)
             known = self._functions[key] = Function(program)
         return known
