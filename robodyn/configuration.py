@@ -118,9 +118,7 @@ def _conjugate(quat: Array) -> Array:
 
 def _quat_product(a: Array, b: Array) -> Array:
     a, b = np.broadcast_arrays(a, b)
-    vector = (
-        a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
-    )
+    vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
     scalar = a[..., 3] * b[..., 3] - np.sum(a[..., :3] * b[..., :3], axis=-1)
     product = np.concatenate([vector, scalar[..., None]], axis=-1)
     return np.asarray(product / np.linalg.norm(product, axis=-1, keepdims=True))
@@ -129,7 +127,7 @@ def _quat_product(a: Array, b: Array) -> Array:
 def _quat_exp(w: Array) -> Array:
     half = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
     # sinc keeps full accuracy at zero
-    return np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1)
+    return np.asarray(np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1))
 
 
 def _quat_log(quat: Array) -> Array:

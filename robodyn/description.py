@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "JOINT_KINDS",
     "Actuator",
     "Coupling",
     "Inertia",
@@ -25,7 +26,6 @@ __all__ = [
     "Mechanism",
     "Mimic",
     "Pose",
-    "JOINT_KINDS",
 ]
 
 Vector = tuple[float, float, float]

@@ -10,7 +10,6 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-
 __all__ = [
     "ActuationError",
     "AssemblyError",
@@ -84,7 +83,9 @@ class ShapeError(RobodynError, ValueError):
         What was given and what was expected.
     """
 
-    def __init__(self, message: str, *, name: str = "", given: Any = None, expected: Any = None) -> None:
+    def __init__(
+        self, message: str, *, name: str = "", given: Any = None, expected: Any = None
+    ) -> None:
         self.name = name
         self.given = given
         self.expected = expected

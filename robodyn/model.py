@@ -311,6 +311,6 @@ def _welded(joint: Joint, value: float) -> Joint:
     ).X
     X = np.eye(4)
     X[:3, :3] = np.array([list(row) for row in moved.R.matrix.rows()], float)
-    X[:3, 3] = list(moved.p)  # type: ignore[arg-type]
+    X[:3, 3] = np.array(list(moved.p), float)
     origin = Pose.from_matrix(joint.origin.matrix @ R_JZ @ X @ R_JZ.T)
     return dataclasses.replace(joint, kind="fixed", origin=origin, mimic=None)

@@ -75,7 +75,7 @@ class BodyInertia:
 
     mass: float
     h: Array
-    I: Array  # noqa: E741
+    I: Array
 
     @classmethod
     def zero(cls) -> BodyInertia:

@@ -6,9 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from robodyn.equations import articulated_body, composite_body, coriolis, factorization
+from robodyn.equations import (
+    articulated_body,
+    composite_body,
+    coriolis,
+    factorization,
+    kinematics,
+    momentum,
+    newton_euler,
+    passive,
+)
 from robodyn.equations import frame_motion as fm
-from robodyn.equations import kinematics, momentum, newton_euler, passive
 from robodyn.equations.frames import ROUNDING, placement
 from robodyn.equations.mechanism import BASE, MechanismModel
 from robodyn.equations.state import BaseState, State, evaluate_joints
@@ -227,9 +235,7 @@ def _passive_forces(t: Tracer) -> Results:
 
 def _frame_pose(t: Tracer) -> Results:
     X = t.frame().X
-    rows = [
-        [*row, p] for row, p in zip(X.R.matrix.rows(), X.p, strict=True)
-    ]
+    rows = [[*row, p] for row, p in zip(X.R.matrix.rows(), X.p, strict=True)]
     return _matrix("X", "1, m", [*rows, [0.0, 0.0, 0.0, 1.0]])
 
 
@@ -293,9 +299,7 @@ def _momentum(t: Tracer) -> Results:
 
 def _centroidal_matrix(t: Tracer) -> Results:
     rows = momentum.centroidal_matrix(t.model, t.state, t.base, t.setup.base_inertia)
-    return [
-        (Port("A", (6, t.model.nv), "kg m, kg m^2"), [x for row in rows for x in row])
-    ]
+    return [(Port("A", (6, t.model.nv), "kg m, kg m^2"), [x for row in rows for x in row])]
 
 
 FRAME = ("frame", "relative_to", "axes")
@@ -351,9 +355,7 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
     return min(programs, key=_cost) if len(programs) > 1 else programs[0]
 
 
-def _traced(
-    name: str, quantity: Quantity, setup: Setup, options: Mapping[str, Any]
-) -> Program:
+def _traced(name: str, quantity: Quantity, setup: Setup, options: Mapping[str, Any]) -> Program:
     t = Tracer(setup, options)
     sizes = {"nq": setup.model.nq, "nv": setup.model.nv}
     for key in quantity.inputs:

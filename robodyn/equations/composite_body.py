@@ -5,6 +5,7 @@ from __future__ import annotations
 from robodyn.equations.mechanism import BASE, MechanismModel
 from robodyn.equations.state import State
 from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Wrench
 
 __all__ = ["Matrix", "mass_matrix"]
 
@@ -32,7 +33,7 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
 
 
 def _project_on_ancestors(
-    model: MechanismModel, state: State, M: Matrix, body: int, momenta: list
+    model: MechanismModel, state: State, M: Matrix, body: int, momenta: list[tuple[int, Wrench]]
 ) -> None:
     while (parent := model.bodies[body].parent) != BASE:
         X = state[body].X

@@ -19,11 +19,7 @@ def _rate_matrix(inertia: RigidInertia, V: Twist) -> list[Wrench]:
     """Columns of ``B = 1/2 ((V x*) I - I (V x) + (I V) x*)``, so that ``B V = V x* I V``."""
     P = inertia.momentum(V)
     return [
-        (
-            V.cross_wrench(inertia.momentum(e))
-            - inertia.momentum(V.cross(e))
-            + e.cross_wrench(P)
-        )
+        (V.cross_wrench(inertia.momentum(e)) - inertia.momentum(V.cross(e)) + e.cross_wrench(P))
         * 0.5
         for e in UNIT_TWISTS
     ]
@@ -63,9 +59,7 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
             _fill(C, model, S, i, j, (s, ds), inertia[i], rate[i])
         if body.parent != BASE:
             inertia[body.parent] += inertia[i]
-            rate[body.parent] = [
-                a + b for a, b in zip(rate[body.parent], rate[i], strict=True)
-            ]
+            rate[body.parent] = [a + b for a, b in zip(rate[body.parent], rate[i], strict=True)]
     return C
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.mechanism import MechanismModel
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number

@@ -19,7 +19,15 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import Vec3
 from robodyn.topology import SpanningTree, TreeJoint
 
-__all__ = ["ROUNDING", "FrameChoice", "choose_frames", "placement", "rotation"]
+__all__ = [
+    "ROUNDING",
+    "FrameChoice",
+    "align_z",
+    "choose_frames",
+    "inverse_pose",
+    "placement",
+    "rotation",
+]
 
 Array = NDArray[np.float64]
 
@@ -101,7 +109,7 @@ def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
     chosen: list[FrameChoice] = []
     for index, joint in enumerate(tree.joints):
         parent = chosen[joint.parent] if joint.parent >= 0 else None
-        X_PJ = joint.X_PJ if parent is None else _inverse(parent.X_LB) @ joint.X_PJ
+        X_PJ = joint.X_PJ if parent is None else inverse_pose(parent.X_LB) @ joint.X_PJ
         turns = parent is not None and parent.joint.kind in AXIAL - {"prismatic"}
         if joint.joint.kind in AXIAL:
             heir = tree.joints[heirs[index]] if heirs[index] >= 0 else None
@@ -170,9 +178,7 @@ def _slide(R_PZ: Array, p: Array, parent_turns: bool) -> float:
     return slide if abs(slide) <= FARTHEST * float(np.linalg.norm(p)) else 0.0
 
 
-def _azimuth(
-    R_LZ: Array, shift: Array, heir: TreeJoint | None, h: Array, unforced: float
-) -> float:
+def _azimuth(R_LZ: Array, shift: Array, heir: TreeJoint | None, h: Array, unforced: float) -> float:
     """Angle of the x axis about z: along the common normal with the heir's axis."""
     if heir is None:
         to = R_LZ.T @ h
@@ -216,7 +222,8 @@ def _wrapped(angle: float) -> float:
     return math.remainder(angle, 2.0 * math.pi)
 
 
-def _inverse(X: Array) -> Array:
+def inverse_pose(X: Array) -> Array:
+    """``X_BA`` of ``X_AB``, shape (4, 4)."""
     Y = np.eye(4)
     Y[:3, :3] = X[:3, :3].T
     Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]

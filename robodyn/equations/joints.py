@@ -74,9 +74,7 @@ class JointState:
         """The same joint seen from the other side."""
         V = sum((s * x for s, x in zip(self.S, v, strict=True)), Twist())
         S = [-self.X.twist_out(s) for s in self.S]
-        dS = [
-            -self.X.twist_out(V.cross(s) + ds) for s, ds in zip(self.S, self.dS, strict=True)
-        ]
+        dS = [-self.X.twist_out(V.cross(s) + ds) for s, ds in zip(self.S, self.dS, strict=True)]
         return JointState(self.X.inverse, S, dS)
 
 
@@ -145,9 +143,7 @@ def _floating(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) ->
 
 
 #: Kind -> its kinematics.
-KINDS: dict[
-    str, Callable[[JointGeometry, Sequence[Number], Sequence[Number]], JointState]
-] = {
+KINDS: dict[str, Callable[[JointGeometry, Sequence[Number], Sequence[Number]], JointState]] = {
     "revolute": _revolute,
     "continuous": _revolute,
     "prismatic": _prismatic,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import JOINT_KINDS, Joint
-from robodyn.equations.frames import choose_frames
+from robodyn.equations.frames import FrameChoice, choose_frames, inverse_pose
 from robodyn.equations.joints import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
@@ -117,7 +117,7 @@ def build(tree: SpanningTree, *, snap: float) -> MechanismModel:
     choice = choose_frames(tree, snap)
     q_index, v_index, nq, nv = _coordinates(tree)
     own = [
-        _moved(_pseudo_inertia(body), _inverse(frame.X_LB))
+        _moved(_pseudo_inertia(body), inverse_pose(frame.X_LB))
         for body, frame in zip(tree.inertias, choice, strict=True)
     ]
     lumped = _lump(tree, choice, own)
@@ -145,7 +145,7 @@ def build(tree: SpanningTree, *, snap: float) -> MechanismModel:
             )
         )
     frames = {
-        name: (i, X if i == BASE else _inverse(choice[i].X_LB) @ X)
+        name: (i, X if i == BASE else inverse_pose(choice[i].X_LB) @ X)
         for name, (i, X) in tree.links.items()
     }
     coupled = any(joint.mimic for joint in tree.joints)
@@ -177,7 +177,7 @@ def _moved(P: Array, X: Array) -> Array:
     return np.asarray(X @ P @ X.T)
 
 
-def _lump(tree: SpanningTree, choice: list, own: list[Array]) -> list[Array]:  # type: ignore
+def _lump(tree: SpanningTree, choice: list[FrameChoice], own: list[Array]) -> list[Array]:
     """Move to each parent what moves with it as well.
 
     A mass on the axis of a revolute joint belongs to either body (mass, its moment and second
@@ -198,15 +198,9 @@ def _lump(tree: SpanningTree, choice: list, own: list[Array]) -> list[Array]:  #
             shared[3, 3] = P[3, 3]
         lumped[i] = P - shared
         if joint.parent >= 0:
-            X_PB = _zero_placement(choice[i].joint, tree, choice, i)
+            X_PB = inverse_pose(choice[joint.parent].X_LB) @ joint.X_PJ @ choice[i].X_LB
             lumped[joint.parent] += _moved(shared, X_PB)
     return lumped
-
-
-def _zero_placement(joint: JointGeometry, tree: SpanningTree, choice: list, i: int) -> Array:  # type: ignore
-    """Pose of body i in its parent, both in the frames of the equations, at zero position."""
-    parent = tree.joints[i].parent
-    return np.asarray(_inverse(choice[parent].X_LB) @ tree.joints[i].X_PJ @ choice[i].X_LB)
 
 
 def _rigid(P: Array) -> RigidInertia:
@@ -219,10 +213,3 @@ def _rigid(P: Array) -> RigidInertia:
         for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
     ]
     return RigidInertia(float(P[3, 3]), Vec3(*clean), Sym3(*S))
-
-
-def _inverse(X: Array) -> Array:
-    Y = np.eye(4)
-    Y[:3, :3] = X[:3, :3].T
-    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
-    return Y

@@ -43,7 +43,7 @@ def jacobian(program: Program, name: str) -> Program:
     if wanted is None:
         raise KeyError(name)
     graph = Graph()
-    value, partial = _propagate(program, graph, range(first, first + wanted.size))
+    partial = _propagate(program, graph, range(first, first + wanted.size))
     results = []
     for edge in program.results:
         d = partial.get(edge >> 1, {})
@@ -61,10 +61,8 @@ def _unit(above: str, below: str) -> str:
     return f"({above}) / ({below})" if above or below else ""
 
 
-def _propagate(
-    program: Program, graph: Graph, wanted: range
-) -> tuple[dict[int, Number], dict[int, Partials]]:
-    """Value and partials of each live node, in a new graph."""
+def _propagate(program: Program, graph: Graph, wanted: range) -> dict[int, Partials]:
+    """Partials of each live node, in a new graph."""
     old = program.graph
     value: dict[int, Number] = {}
     partial: dict[int, Partials] = {}
@@ -89,12 +87,10 @@ def _propagate(
             value[node], d = _unary(op, *at(old.a[node]))
         if d:
             partial[node] = d
-    return value, partial
+    return partial
 
 
-def _binary(
-    op: int, x: Number, dx: Partials, y: Number, dy: Partials
-) -> tuple[Number, Partials]:
+def _binary(op: int, x: Number, dx: Partials, y: Number, dy: Partials) -> tuple[Number, Partials]:
     d: Partials
     if op == ADD:
         d = dict(dx)

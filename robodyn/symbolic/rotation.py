@@ -72,10 +72,16 @@ class Rotation:
         one: Number = 1.0
         return cls(
             Mat3(
-                one - (yy + zz), xy - wz, xz + wy,
-                xy + wz, one - (xx + zz), yz - wx,
-                xz - wy, yz + wx, one - (xx + yy),
-            )  # fmt: skip
+                one - (yy + zz),
+                xy - wz,
+                xz + wy,
+                xy + wz,
+                one - (xx + zz),
+                yz - wx,
+                xz - wy,
+                yz + wx,
+                one - (xx + yy),
+            )
         )
 
     def __matmul__(self, other: Rotation) -> Rotation:
@@ -85,10 +91,7 @@ class Rotation:
     def T(self) -> Rotation:
         """The inverse rotation ``R_BA``."""
         return Rotation(
-            *(
-                f.T if isinstance(f, Mat3) else (f[0], f[1], -f[2])
-                for f in reversed(self.factors)
-            )
+            *(f.T if isinstance(f, Mat3) else (f[0], f[1], -f[2]) for f in reversed(self.factors))
         )
 
     def __mul__(self, v: Vec3) -> Vec3:
@@ -120,4 +123,3 @@ class Rotation:
         M = Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
         columns = [self * column for column in M.rows()]
         return Mat3(*(x for column in columns for x in column)).T
-

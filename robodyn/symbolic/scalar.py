@@ -9,7 +9,6 @@ zero, signs are carried to the outside, equal expressions are one.
 from __future__ import annotations
 
 import math
-from typing import Union
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Graph
 
@@ -26,20 +25,20 @@ class Scalar:
         self.edge = edge
 
     def __add__(self, other: Number) -> Number:
-        if other.__class__ is Scalar:
-            return _sum(self.graph, self.edge, other.edge)  # type: ignore[union-attr]
+        if isinstance(other, Scalar):
+            return _sum(self.graph, self.edge, other.edge)
         if not other:
             return self
-        return _sum(self.graph, self.edge, self.graph.constant(other))  # type: ignore[arg-type]
+        return _sum(self.graph, self.edge, self.graph.constant(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Number) -> Number:
-        if other.__class__ is Scalar:
-            return _sum(self.graph, self.edge, other.edge ^ 1)  # type: ignore[union-attr]
+        if isinstance(other, Scalar):
+            return _sum(self.graph, self.edge, other.edge ^ 1)
         if not other:
             return self
-        return _sum(self.graph, self.edge, self.graph.constant(-other))  # type: ignore[arg-type]
+        return _sum(self.graph, self.edge, self.graph.constant(-other))
 
     def __rsub__(self, other: float) -> Number:
         return -self + other
@@ -48,8 +47,8 @@ class Scalar:
         return Scalar(self.graph, self.edge ^ 1)
 
     def __mul__(self, other: Number) -> Number:
-        if other.__class__ is not Scalar:
-            return _scaled(self, other)  # type: ignore[arg-type]
+        if not isinstance(other, Scalar):
+            return _scaled(self, other)
         a, b = self.edge, other.edge
         negative = (a ^ b) & 1
         a, b = a & -2, b & -2
@@ -59,8 +58,8 @@ class Scalar:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Number) -> Number:
-        if other.__class__ is not Scalar:
-            return _scaled(self, 1.0 / other)  # type: ignore[operator]
+        if not isinstance(other, Scalar):
+            return _scaled(self, 1.0 / other)
         return _quotient(self.graph, self.edge, other.edge)
 
     def __rtruediv__(self, other: float) -> Number:
@@ -70,7 +69,7 @@ class Scalar:
 
 
 #: What equations are made of.
-Number = Union[float, Scalar]
+Number = float | Scalar
 
 
 def _sum(graph: Graph, a: int, b: int) -> Number:
@@ -107,23 +106,23 @@ def _quotient(graph: Graph, a: int, b: int) -> Number:
 
 def sin(x: Number) -> Number:
     """Sine of an angle [rad]."""
-    if x.__class__ is Scalar:
+    if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SIN, x.edge & -2) + (x.edge & 1))
-    return math.sin(x)  # type: ignore[arg-type]
+    return math.sin(x)
 
 
 def cos(x: Number) -> Number:
     """Cosine of an angle [rad]."""
-    if x.__class__ is Scalar:
+    if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(COS, x.edge & -2))
-    return math.cos(x)  # type: ignore[arg-type]
+    return math.cos(x)
 
 
 def sqrt(x: Number) -> Number:
     """Square root of a number that is not negative."""
-    if x.__class__ is Scalar:
+    if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SQRT, x.edge))
-    return math.sqrt(x)  # type: ignore[arg-type]
+    return math.sqrt(x)
 
 
 def inputs(graph: Graph, first: int, count: int) -> list[Number]:
@@ -133,4 +132,4 @@ def inputs(graph: Graph, first: int, count: int) -> list[Number]:
 
 def edge_of(graph: Graph, x: Number) -> int:
     """Edge of a number, constants included."""
-    return x.edge if x.__class__ is Scalar else graph.constant(float(x))  # type: ignore
+    return x.edge if isinstance(x, Scalar) else graph.constant(float(x))

@@ -160,9 +160,7 @@ class RigidInertia:
 
     def momentum(self, V: Twist) -> Wrench:
         """Momentum of the body that moves with twist ``V``."""
-        return Wrench(
-            V.v * self.m + V.w.cross(self.h), self.about_origin * V.w + self.h.cross(V.v)
-        )
+        return Wrench(V.v * self.m + V.w.cross(self.h), self.about_origin * V.w + self.h.cross(V.v))
 
     def wrench(self, motion: BodyMotion) -> Wrench:
         """Force and moment that the motion takes: ``integral of (a + U r) dm``, ``r x`` of it."""

@@ -106,9 +106,7 @@ class Mat3:
     @property
     def T(self) -> Mat3:
         """The transpose."""
-        return Mat3(
-            self.xx, self.yx, self.zx, self.xy, self.yy, self.zy, self.xz, self.yz, self.zz
-        )
+        return Mat3(self.xx, self.yx, self.zx, self.xy, self.yy, self.zy, self.xz, self.yz, self.zz)
 
     def __add__(self, other: Mat3) -> Mat3:
         return Mat3(*(a + b for a, b in zip(self, other, strict=True)))
@@ -189,9 +187,7 @@ class Sym3:
     @property
     def full(self) -> Mat3:
         """As a general matrix."""
-        return Mat3(
-            self.xx, self.xy, self.xz, self.xy, self.yy, self.yz, self.xz, self.yz, self.zz
-        )
+        return Mat3(self.xx, self.xy, self.xz, self.xy, self.yy, self.yz, self.xz, self.yz, self.zz)
 
     def __add__(self, other: Sym3) -> Sym3:
         return Sym3(*(a + b for a, b in zip(self, other, strict=True)))

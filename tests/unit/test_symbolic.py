@@ -142,9 +142,7 @@ def test_turning_by_factors_equals_turning_by_the_matrix(seed):
     np.testing.assert_allclose(turned, R_AB @ M @ R_AB.T, atol=1e-14)
     S = M + M.T
     sym = R.turn(Sym3.of(Mat3(*map(float, S.ravel())))).full
-    np.testing.assert_allclose(
-        np.array(list(sym)).reshape(3, 3), R_AB @ S @ R_AB.T, atol=1e-14
-    )
+    np.testing.assert_allclose(np.array(list(sym)).reshape(3, 3), R_AB @ S @ R_AB.T, atol=1e-14)
 
 
 def test_a_tiny_turn_is_not_lost():
