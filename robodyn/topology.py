@@ -6,6 +6,7 @@ the one with the most degrees of freedom, which leaves a spanning tree [W 5.3.2.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import JOINT_KINDS, Inertia, Joint, Link, Loop, Mechanism
-from robodyn.errors import TopologyError, UnknownNameError
+from robodyn.errors import InertiaError, TopologyError, UnknownNameError
 
 __all__ = [
     "FLOATING_BASE",
@@ -22,6 +23,8 @@ __all__ = [
     "TreeJoint",
     "body_inertia",
     "find_root",
+    "graph_problems",
+    "massless_motions",
     "shift_inertia",
     "spanning_tree",
 ]
@@ -83,6 +86,7 @@ class BodyInertia:
         return cls(0.0, np.zeros(3), np.zeros((3, 3)))
 
     def __add__(self, other: BodyInertia) -> BodyInertia:
+        """Inertia of both, given about the same point and in the same axes."""
         return BodyInertia(self.mass + other.mass, self.h + other.h, self.I + other.I)
 
 
@@ -137,12 +141,13 @@ def spanning_tree(
     UnknownNameError
         No link is called ``root``.
     """
-    check_references(mechanism)
-    if root is None:
-        check_cycles(mechanism)
-        root = find_root(mechanism)
-    elif root not in {link.name for link in mechanism.links}:
-        raise UnknownNameError("link", root, (link.name for link in mechanism.links), mechanism.name)
+    names = {link.name for link in mechanism.links}
+    if root is not None and root not in names:
+        raise UnknownNameError("link", root, names, mechanism.name)
+    found = _unknown_links(mechanism) if root is not None else graph_problems(mechanism)
+    if found:
+        raise found[0]
+    root = root or find_root(mechanism)
     kept, cut = _cut_loops(mechanism)
     joints, links = _walk(kept, root, floating)
     _check_connected(mechanism, links, root)
@@ -152,23 +157,107 @@ def spanning_tree(
     )
 
 
-def check_references(mechanism: Mechanism) -> None:
-    """Raise ``TopologyError`` if a joint, loop or coupling names a link that does not exist."""
-    known = {link.name for link in mechanism.links}
-    ends = [(joint, "parent", joint.parent) for joint in mechanism.joints]
-    ends += [(joint, "child", joint.child) for joint in mechanism.joints]
-    for closure in (*mechanism.loops, *mechanism.couplings):
-        ends.append((closure, "predecessor", closure.predecessor))  # type: ignore[arg-type]
-        ends.append((closure, "successor", closure.successor))  # type: ignore[arg-type]
-    for item, role, name in ends:
-        if name not in known:
-            hint = UnknownNameError("link", name, known)
-            raise TopologyError(f"the {role} is {name!r}: {hint}", **mechanism.where(item))
-    for joint in mechanism.joints:
-        if joint.parent == joint.child:
-            raise TopologyError(
-                f"parent and child are the same link {joint.child!r}", **mechanism.where(joint)
+def graph_problems(mechanism: Mechanism) -> list[TopologyError]:
+    """All that keeps links and joints from forming one mechanism with one root."""
+    found = _unknown_links(mechanism)
+    if not found:
+        for test in (_check_cycles, find_root):
+            try:
+                test(mechanism)
+            except TopologyError as error:
+                found.append(error)
+                break
+    return found
+
+
+def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
+    """Joints that move nothing that resists: no mass in the whole branch, or none about the axis.
+
+    Joints of closed loops are left out, since the loop may hold them.
+    """
+    tree = spanning_tree(mechanism)
+    motors = {name for name, motor in mechanism.actuators if motor.rotor_inertia > 0.0}
+    count = len(tree.joints)
+    heavy = [inertia.mass > 0.0 or bool(inertia.I.any()) for inertia in tree.inertias]
+    leaf, held = [True] * count, [False] * count
+    for cut in tree.cuts:
+        ends = (
+            (cut.parent, cut.child) if isinstance(cut, Joint) else (cut.predecessor, cut.successor)
+        )
+        for body in (tree.links[end][0] for end in ends):
+            if body >= 0:
+                held[body] = True
+    found = []
+    for i in reversed(range(count)):
+        joint = tree.joints[i]
+        name = joint.joint.name
+        # Only for a leaf is the inertia about its joint the same in all positions.
+        resists = _resists(joint, tree.inertias[i]) if leaf[i] else heavy[i]
+        driven = name in motors or joint.mimic is not None
+        if not (resists or driven or held[i]):
+            found.append(
+                InertiaError(
+                    f"nothing that the joint moves has mass (link {joint.joint.child!r} and what "
+                    "hangs on it), so that the mass matrix is singular: give it an <inertial>, or "
+                    "make the joint fixed",
+                    **mechanism.where(joint.joint),
+                )
             )
+        if joint.parent >= 0:
+            leaf[joint.parent] = False
+            heavy[joint.parent] = heavy[joint.parent] or heavy[i] or driven
+            held[joint.parent] = held[joint.parent] or held[i]
+    return found[::-1]
+
+
+def _resists(joint: TreeJoint, inertia: BodyInertia) -> bool:
+    """Whether every motion of a leaf's joint, at zero position, moves some of its mass."""
+    kind, axis = joint.joint.kind, np.asarray(joint.joint.axis, float)
+    across = np.linalg.svd(axis[None, :])[2][1:]  # two directions normal to the axis
+    turn = {
+        "revolute": [axis],
+        "continuous": [axis],
+        "helical": [axis],
+        "cylindrical": [axis],
+        "universal": [axis, np.asarray(joint.joint.axis2, float)],
+        "planar": [axis],
+        "spherical": list(np.eye(3)),
+        "floating": list(np.eye(3)),
+    }.get(kind, [])
+    push = {"prismatic": [axis], "cylindrical": [axis], "planar": list(across)}.get(kind, [])
+    if kind == "floating":
+        push = list(np.eye(3))
+    motions = [np.concatenate([np.zeros(3), w]) for w in turn]
+    motions += [np.concatenate([u, np.zeros(3)]) for u in push]
+    if kind == "helical":
+        motions = [np.concatenate([joint.joint.pitch * axis, axis])]
+    S = np.array(motions).T
+    # With a reversed joint the body turns about the same axis, through its own origin.
+    x, y, z = inertia.h
+    hat = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    spatial = np.block([[inertia.mass * np.eye(3), -hat], [hat, inertia.I]])
+    size = max(inertia.mass, float(np.trace(inertia.I)))
+    eigenvalues = np.linalg.eigvalsh(S.T @ spatial @ S)
+    return bool(size > 0.0 and eigenvalues[0] > 1e-12 * eigenvalues[-1] > 0.0)
+
+
+def _unknown_links(mechanism: Mechanism) -> list[TopologyError]:
+    """Joints, loops and couplings that name links which do not exist, or one link twice."""
+    known = {link.name for link in mechanism.links}
+    found = []
+    for item in (*mechanism.joints, *mechanism.loops, *mechanism.couplings):
+        if isinstance(item, Joint):
+            ends = {"parent": item.parent, "child": item.child}
+        else:
+            ends = {"predecessor": item.predecessor, "successor": item.successor}
+        for role, name in ends.items():
+            if name not in known:
+                hint = UnknownNameError("link", name, known)
+                found.append(TopologyError(f"the {role}: {hint}", **mechanism.where(item)))
+        if len(set(ends.values())) == 1:
+            message = f"joins the link {next(iter(ends.values()))!r} to itself"
+            found.append(TopologyError(message, **mechanism.where(item)))
+    return found
 
 
 def find_root(mechanism: Mechanism) -> str:
@@ -187,9 +276,9 @@ def find_root(mechanism: Mechanism) -> str:
     )
 
 
-def check_cycles(mechanism: Mechanism) -> None:
+def _check_cycles(mechanism: Mechanism) -> None:
     """Raise ``TopologyError`` if one comes back to a link by following joints to children."""
-    # Links without children are taken away until none is left; what remains holds the cycles.
+    # Links without children are taken away until none is left; what remains leads to cycles.
     parents: dict[str, list[str]] = {link.name: [] for link in mechanism.links}
     children = dict.fromkeys(parents, 0)
     for joint in mechanism.joints:
@@ -201,17 +290,20 @@ def check_cycles(mechanism: Mechanism) -> None:
             children[parent] -= 1
             if children[parent] == 0:
                 leaves.append(parent)
-    onward = {j.parent: j for j in reversed(mechanism.joints) if children[j.parent] and children[j.child]}
+    onward: dict[str, Joint] = {}
+    for joint in mechanism.joints:
+        if children[joint.parent] and children[joint.child]:
+            onward.setdefault(joint.parent, joint)
     if not onward:
         return
-    path = [next(iter(sorted(onward)))]
-    while path.count(path[-1]) == 1:
+    path = [next(iter(onward))]
+    while path[-1] not in path[:-1]:
         path.append(onward[path[-1]].child)
     cycle = path[path.index(path[-1]) :]
     last = max((onward[name] for name in cycle[:-1]), key=mechanism.joints.index)
     raise TopologyError(
-        f"directed cycle {' -> '.join(cycle)}: exchange parent and child of {last.name!r} to write "
-        "it as the joint that closes a loop, or name the root link",
+        f"directed cycle {' -> '.join(cycle)}: exchange parent and child of joint {last.name!r} to "
+        "write it as the joint that closes a loop",
         **mechanism.where(last),
     )
 
@@ -382,8 +474,6 @@ def _resolve_mimics(mechanism: Mechanism, joints: list[TreeJoint]) -> tuple[Tree
                 reason = "which is fixed, cut or unknown" if name not in seen else "in a circle"
                 raise TopologyError(f"mimics {name!r}, {reason}", **mechanism.where(joint.joint))
         if seen:
-            joint = TreeJoint(
-                joint.joint, joint.parent, joint.X_PJ, joint.reversed, (index[name], multiplier, offset)
-            )
+            joint = dataclasses.replace(joint, mimic=(index[name], multiplier, offset))
         resolved.append(joint)
     return tuple(resolved)

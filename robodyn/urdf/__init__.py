@@ -1,0 +1,9 @@
+"""URDF: read, checked and written. What stands in the file and nothing else; no algorithm."""
+
+from __future__ import annotations
+
+from robodyn.urdf.parse import parse
+from robodyn.urdf.source import bundled_robots, load_mechanism, problems
+from robodyn.urdf.write import write
+
+__all__ = ["bundled_robots", "load_mechanism", "parse", "problems", "write"]

@@ -1,0 +1,138 @@
+"""Motors and gears: ``<transmission>``, ``<ros2_control>`` and ``<motor>``.
+
+ROS 1 writes ``<mechanicalReduction>`` in the ``<actuator>``, older files directly in the
+``<transmission>``, ROS 2 ``<mechanical_reduction>`` in the ``<joint>`` or the ``<actuator>`` of a
+``<transmission>`` inside ``<ros2_control>``. Rotor inertia has Drake's tags. ``<motor>`` is ours: it
+says all that an ``Actuator`` holds, and goes before what the others say.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+
+from robodyn.description import Actuator, Joint
+from robodyn.errors import UnknownNameError
+from robodyn.urdf.reader import Reader
+from robodyn.urdf.xml import Element, local_name
+
+__all__ = ["read_actuators"]
+
+_REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
+
+
+def read_actuators(
+    reader: Reader, elements: Iterable[Element], joints: Mapping[str, Joint]
+) -> tuple[tuple[tuple[str, Actuator], ...], list[Element]]:
+    """Actuators of a robot, and the elements to keep as text (all but ``<motor>``)."""
+    actuators: dict[str, Actuator] = {}
+    motors: dict[str, Actuator] = {}
+    kept = []
+    for element in elements:
+        match local_name(element):
+            case "motor":
+                joint = reader.name(element, "joint")
+                if joint is not None and _known(reader, element, joint, joints):
+                    motors[joint] = actuators[joint] = _read_motor(reader, element)
+                continue
+            case "transmission":
+                _read_transmission(reader, element, joints, actuators)
+            case "ros2_control":
+                _read_ros2_control(reader, element, joints, actuators)
+        kept.append(element)
+    actuators.update(motors)
+    return tuple(actuators.items()), kept
+
+
+def _known(reader: Reader, element: Element, joint: str, joints: Mapping[str, Joint]) -> bool:
+    if joint not in joints:
+        reader.problem(element, str(UnknownNameError("joint", joint, joints)))
+        return False
+    return True
+
+
+def _read_motor(reader: Reader, element: Element) -> Actuator:
+    axis = None
+    if element.get("axis") is not None:
+        axis = reader.unit(
+            element, reader.vector(element, "axis", (1.0, 0.0, 0.0)), (1.0, 0.0, 0.0)
+        )
+    return Actuator(
+        reader.number(element, "gear_ratio", 1.0),
+        reader.number(element, "rotor_inertia", 0.0),
+        axis,
+        element.get("mounted_on"),
+        reader.number(element, "viscous", 0.0),
+        reader.number(element, "coulomb", 0.0),
+        reader.number(element, "torque_limit", math.inf, infinite=True),
+        element.get("name", ""),
+    )
+
+
+def _read_transmission(
+    reader: Reader,
+    element: Element,
+    joints: Mapping[str, Joint],
+    actuators: dict[str, Actuator],
+) -> None:
+    """One motor on one joint; couplings of several are left as text."""
+    driven = [e for e in element.findall("joint") if e.get("name") in joints]
+    motors = element.findall("actuator")
+    if len(driven) != 1 or len(motors) > 1:
+        if len(driven) > 1:
+            names = ", ".join(repr(e.get("name")) for e in driven)
+            _warn(reader, element, f"couples the joints {names} to several motors: not modelled")
+        return
+    ratio = inertia = None
+    for part in (element, driven[0], *motors):
+        for child in part:
+            tag = local_name(child)
+            if tag in _REDUCTIONS:
+                factor = _number_or_warning(reader, child, child.text)
+                ratio = factor if ratio is None or factor is None else ratio * factor
+            elif tag == "drake:gear_ratio":
+                ratio = _number_or_warning(reader, child, child.get("value"))
+            elif tag == "drake:rotor_inertia":
+                inertia = _number_or_warning(reader, child, child.get("value"))
+    name = motors[0].get("name", "") if motors else ""
+    joint = driven[0].get("name", "")
+    found = Actuator(1.0 if ratio is None else ratio, inertia or 0.0, name=name)
+    first = actuators.setdefault(joint, found)
+    if (first.gear_ratio, first.rotor_inertia) != (found.gear_ratio, found.rotor_inertia):
+        _warn(reader, element, f"is a second one for joint {joint!r}: the first counts")
+
+
+def _read_ros2_control(
+    reader: Reader,
+    element: Element,
+    joints: Mapping[str, Joint],
+    actuators: dict[str, Actuator],
+) -> None:
+    for transmission in element.findall("transmission"):
+        _read_transmission(reader, transmission, joints, actuators)
+    for joint in element.findall("joint"):
+        name = joint.get("name")
+        if name in joints and joint.find("command_interface") is not None:
+            actuators.setdefault(str(name), Actuator(name=str(name)))
+
+
+def _number_or_warning(reader: Reader, element: Element, text: str | None) -> float | None:
+    """Number of a text; found in files as words, which say nothing about the dynamics."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = math.nan
+    if math.isfinite(value):
+        return value
+    _warn(reader, element, f"<{local_name(element)}> {text!r} is not a number and is left out")
+    return None
+
+
+def _warn(reader: Reader, element: Element, message: str) -> None:
+    owner: Element | None = element
+    while owner is not None and local_name(owner) != "transmission":
+        owner = owner.getparent()
+    name = "" if owner is None else f"transmission {owner.get('name', '')!r}: "
+    where = f"{reader.file or 'URDF'}:{element.sourceline}: "
+    warnings.warn(where + name + message, stacklevel=2)

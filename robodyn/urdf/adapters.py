@@ -1,0 +1,136 @@
+"""Models of urdfpy, urchin and yourdfpy, by what they look like: none of them is imported."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+
+from robodyn.description import (
+    JOINT_KINDS,
+    Actuator,
+    Inertia,
+    Joint,
+    Limits,
+    Link,
+    Mechanism,
+    Mimic,
+    Pose,
+    Vector,
+)
+from robodyn.errors import UrdfError
+from robodyn.urdf.parse import KIND_ALIASES
+
+__all__ = ["from_object", "is_urdf_object"]
+
+
+def is_urdf_object(source: Any) -> bool:
+    """Whether an object holds links and joints, itself or (yourdfpy) under ``.robot``."""
+    robot = getattr(source, "robot", source)
+    return hasattr(robot, "links") and hasattr(robot, "joints")
+
+
+def from_object(source: Any) -> Mechanism:
+    """Mechanism of a model of urdfpy, urchin or yourdfpy."""
+    robot = getattr(source, "robot", source)
+    links = tuple(_link(link) for link in robot.links)
+    _warn_of_invented_inertias(links)
+    joints = tuple(_joint(joint) for joint in robot.joints)
+    return Mechanism(
+        str(getattr(robot, "name", None) or "robot"),
+        links,
+        joints,
+        actuators=_actuators(robot, joints),
+    )
+
+
+def _link(link: Any) -> Link:
+    inertial = getattr(link, "inertial", None)
+    if inertial is None:
+        return Link(str(link.name))
+    J = np.zeros((3, 3)) if inertial.inertia is None else np.asarray(inertial.inertia, float)
+    moments = (J[0, 0], J[0, 1], J[0, 2], J[1, 1], J[1, 2], J[2, 2])
+    mass = 0.0 if inertial.mass is None else float(inertial.mass)
+    return Link(str(link.name), Inertia(mass, _pose(inertial.origin), *map(float, moments)))
+
+
+def _warn_of_invented_inertias(links: tuple[Link, ...]) -> None:
+    invented = Inertia(1.0, Pose(), 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+    names = [link.name for link in links if link.inertia == invented]
+    if names:
+        warnings.warn(
+            f"links {', '.join(names)} have mass 1 and inertia identity: urdfpy and urchin give this "
+            "to links whose file says nothing; load the file itself, where they are massless",
+            stacklevel=2,
+        )
+
+
+def _pose(matrix: Any) -> Pose:
+    return Pose() if matrix is None else Pose.from_matrix(matrix)
+
+
+def _vector(axis: Any) -> Vector:
+    if axis is None:
+        return 1.0, 0.0, 0.0
+    x, y, z = (float(c) for c in axis)
+    length = math.hypot(x, y, z)
+    return (x / length, y / length, z / length) if length else (x, y, z)
+
+
+def _joint(joint: Any) -> Joint:
+    word = getattr(joint, "joint_type", None) or getattr(joint, "type", None)
+    kind = KIND_ALIASES.get(word or "", word)
+    name = str(joint.name)
+    if kind not in JOINT_KINDS:
+        raise UrdfError(f"unknown joint type {word!r}", element=f"joint {name!r}")
+    axis = _vector(joint.axis)
+    if kind in ("fixed", "floating", "spherical"):
+        axis = (1.0, 0.0, 0.0)
+    elif not any(axis):
+        raise UrdfError("the axis is zero", element=f"joint {name!r}")
+    dynamics, mimic = getattr(joint, "dynamics", None), getattr(joint, "mimic", None)
+    if mimic is not None and kind != "fixed":
+        mimic = Mimic(str(mimic.joint), _or(mimic.multiplier, 1.0), _or(mimic.offset, 0.0))
+    else:
+        mimic = None
+    return Joint(
+        name,
+        kind,
+        str(joint.parent),
+        str(joint.child),
+        _pose(joint.origin),
+        axis,
+        limits=_limits(getattr(joint, "limit", None), kind),
+        damping=_or(getattr(dynamics, "damping", None), 0.0),
+        friction=_or(getattr(dynamics, "friction", None), 0.0),
+        mimic=mimic,
+    )
+
+
+def _limits(limit: Any, kind: str) -> Limits | None:
+    if limit is None:
+        return None
+    lower, upper = _or(limit.lower, -math.inf), _or(limit.upper, math.inf)
+    if kind == "continuous" or lower > upper:
+        lower, upper = -math.inf, math.inf
+    return Limits(lower, upper, _or(limit.velocity, math.inf), _or(limit.effort, math.inf))
+
+
+def _or(value: Any, default: float) -> float:
+    return default if value is None else float(value)
+
+
+def _actuators(robot: Any, joints: tuple[Joint, ...]) -> tuple[tuple[str, Actuator], ...]:
+    """Motors of the transmissions that drive one joint each."""
+    known = {joint.name for joint in joints}
+    found: dict[str, Actuator] = {}
+    for transmission in getattr(robot, "transmissions", None) or ():
+        driven = [str(joint.name) for joint in transmission.joints]
+        motors = list(transmission.actuators)
+        if len(driven) == 1 and len(motors) <= 1 and driven[0] in known:
+            ratio = getattr(motors[0], "mechanicalReduction", None) if motors else None
+            name = str(motors[0].name) if motors else ""
+            found.setdefault(driven[0], Actuator(_or(ratio, 1.0), name=name))
+    return tuple(found.items())

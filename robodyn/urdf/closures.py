@@ -1,0 +1,355 @@
+"""What closes loops and couples joints: the notations in use, all read to ``Loop`` and ``Coupling``.
+
+URDF+ ``<loop>`` and ``<coupling>``, the ``<constraint>`` proposed for ROS, ``<loop_joint>`` of CAD
+exporters, SDF joints in ``<gazebo>``, Drake's point and distance constraints, and a ``<joint>`` with
+``cut="true"``. A tag that looks like a closure and is none of these is a problem: dropped, it would
+leave another mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+
+from robodyn.description import JOINT_KINDS, Coupling, Joint, Link, Loop, Pose, Vector
+from robodyn.errors import UnknownNameError
+from robodyn.urdf.reader import Reader
+from robodyn.urdf.xml import Element, local_name
+
+__all__ = ["LOOP_KINDS", "Closures"]
+
+#: Kinds a loop may have; ``floating`` would constrain nothing.
+LOOP_KINDS = (*(kind for kind in JOINT_KINDS if kind != "floating"), "distance")
+
+_ALIASES = {"ball": "spherical", "screw": "helical", "weld": "fixed"}
+_SUSPICIOUS = re.compile(
+    r"loop|constraint|coupling|equality|closure|closed|connect|weld|cut_?joint|successor|sucessor"
+    r"|predecessor|gear_?box",
+    re.IGNORECASE,
+)
+_ZERO = (0.0, 0.0, 0.0)
+_X = (1.0, 0.0, 0.0)
+_Y = (0.0, 1.0, 0.0)
+
+
+class Closures:
+    """Reads the elements that close loops.
+
+    Attributes
+    ----------
+    loops : list of Loop
+    couplings : list of Coupling
+    """
+
+    def __init__(
+        self, reader: Reader, links: Mapping[str, Link], joints: tuple[Joint, ...]
+    ) -> None:
+        self.reader = reader
+        self.links = links
+        self.joints = joints
+        self.loops: list[Loop] = []
+        self.couplings: list[Coupling] = []
+        self._lines: dict[str, int | None] = {joint.name: joint.line for joint in joints}
+
+    def read(self, element: Element) -> bool:
+        """Read one child of ``<robot>``; false if it has nothing to do with closures."""
+        tag = local_name(element)
+        match tag:
+            case "loop":
+                self._add(element, self._read_loop(element))
+            case "joint" | "drake:joint":  # with cut="true"
+                self._add(element, self._read_cut_joint(element))
+            case "constraint" | "loop_joint":
+                self._add(element, self._read_constraint(element))
+            case "coupling":
+                self._add(element, self._read_coupling(element))
+            case "drake:ball_constraint" | "drake:distance_constraint":
+                self._add(element, self._read_drake(element, tag.removeprefix("drake:")))
+            case "gazebo" if element.get("reference") is None:
+                return self._read_gazebo(element)
+            case "mujoco" if element.find("equality") is not None:
+                self._not_understood(element.find("equality"))
+            case _ if _SUSPICIOUS.search(tag):
+                self._not_understood(element)
+            case _:
+                return False
+        return True
+
+    def _not_understood(self, element: Element) -> None:
+        self.reader.problem(
+            element,
+            f"<{local_name(element)}> looks like the closure of a loop and is not understood; write "
+            "it as <loop>, <coupling> or a <joint> whose child already has a parent, or remove it",
+            lost=True,
+        )
+
+    def _add(self, element: Element, closure: Loop | Coupling | None) -> None:
+        if closure is None:
+            return
+        if closure.name in self._lines:
+            self.reader.problem(
+                element,
+                f"the name {closure.name!r} is taken by the element in line "
+                f"{self._lines[closure.name]}; rename one",
+                lost=True,
+            )
+            return
+        self._lines[closure.name] = element.sourceline
+        if isinstance(closure, Loop):
+            self.loops.append(closure)
+        else:
+            self.couplings.append(closure)
+
+    def _kind(self, element: Element) -> str | None:
+        word = self.reader.name(element, "type")
+        if word is None:
+            return None
+        kind = _ALIASES.get(word, word)
+        if kind not in LOOP_KINDS:
+            hint = UnknownNameError("loop type", word, (*LOOP_KINDS, *_ALIASES))
+            self.reader.problem(element, str(hint), lost=True)
+            return None
+        return kind
+
+    def _end(self, element: Element, *tags: str) -> tuple[Element | None, str | None]:
+        """The child that names a link, and the link; the last tags are known misspellings."""
+        for tag in tags:
+            child = self.reader.only(element, tag)
+            if child is not None:
+                attribute = "name" if child.get("link") is None and child.get("name") else "link"
+                return child, self.reader.name(child, attribute)
+        self.reader.problem(element, f'has no <{tags[0]} link="..."/>', lost=True)
+        return None, None
+
+    def _read_loop(self, element: Element) -> Loop | None:
+        reader = self.reader
+        name, kind = reader.name(element), self._kind(element)
+        before, predecessor = self._end(element, "predecessor")
+        after, successor = self._end(element, "successor", "sucessor")
+        if None in (name, kind) or before is None or after is None:
+            return None
+        origins = [reader.pose(reader.only(side, "origin")) for side in (before, after)]
+        return self._loop(element, name, kind, predecessor, successor, origins[0], origins[1])
+
+    def _read_cut_joint(self, element: Element) -> Loop | None:
+        reader = self.reader
+        name, kind = reader.name(element), self._kind(element)
+        _, parent = self._end(element, "parent")
+        _, child = self._end(element, "child")
+        origin = reader.pose(reader.only(element, "origin"))
+        return self._loop(element, name, kind, parent, child, origin, Pose())
+
+    def _loop(
+        self,
+        element: Element,
+        name: str | None,
+        kind: str | None,
+        predecessor: str | None,
+        successor: str | None,
+        X_predecessor: Pose,
+        X_successor: Pose,
+    ) -> Loop | None:
+        """Loop of a ``<loop>`` or cut ``<joint>``, whose other children have the same names."""
+        if name is None or kind is None or predecessor is None or successor is None:
+            return None
+        reader = self.reader
+        axis = axis2 = None
+        if kind not in ("fixed", "spherical", "distance"):
+            axis = reader.axis(reader.only(element, "axis"), _X)
+        if kind == "universal":
+            axis2 = reader.axis(reader.only(element, "axis2"), _Y)
+        numbers = {"pitch": 0.0, "distance": 0.0}
+        tag = {"helical": "pitch", "distance": "distance"}.get(kind)
+        if tag is not None:
+            child = reader.only(element, tag)
+            if child is None:
+                reader.problem(element, f'a {kind} loop needs <{tag} value="..."/>')
+            else:
+                numbers[tag] = reader.number(child, "value")
+        return Loop(
+            name,
+            kind,
+            predecessor,
+            successor,
+            X_predecessor,
+            X_successor,
+            axis or _X,
+            axis2 or _Y,
+            line=element.sourceline,
+            **numbers,
+        )
+
+    def _read_constraint(self, element: Element) -> Loop | None:
+        """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""
+        reader = self.reader
+        name, kind = reader.name(element), self._kind(element)
+        _, parent = self._end(element, "parent")
+        _, child = self._end(element, "child")
+        if name is None or kind is None or parent is None or child is None:
+            return None
+        if kind in ("helical", "distance"):
+            reader.problem(
+                element, f"type {kind!r} is not known here; write it as <loop>", lost=True
+            )
+            return None
+        sides = [
+            reader.pose(reader.only(element, f"{side}_origin")) for side in ("parent", "child")
+        ]
+        parent_axis = reader.only(element, "parent_axis")
+        axis = reader.axis(reader.only(element, "axis") if parent_axis is None else parent_axis, _X)
+        child_axis = reader.only(element, "child_axis")
+        other = reader.axis(child_axis, _Y if kind == "universal" else axis)
+        if kind != "universal" and max(abs(a - b) for a, b in zip(axis, other, strict=True)) > 1e-9:
+            if kind not in ("revolute", "continuous", "cylindrical", "planar"):
+                reader.problem(
+                    element,
+                    f"<parent_axis> and <child_axis> of a {kind} constraint must agree in the axes of "
+                    "their origins; turn <child_origin>",
+                )
+            turned = sides[1].matrix
+            turned[:3, :3] = turned[:3, :3] @ _rotation_between(axis, other)
+            sides[1] = Pose.from_matrix(turned)
+        axis2 = other if kind == "universal" else _Y
+        return Loop(
+            name, kind, parent, child, sides[0], sides[1], axis, axis2, line=element.sourceline
+        )
+
+    def _read_coupling(self, element: Element) -> Coupling | None:
+        reader = self.reader
+        name = reader.name(element)
+        _, predecessor = self._end(element, "predecessor")
+        _, successor = self._end(element, "successor", "sucessor")
+        ratio, offset = reader.only(element, "ratio"), reader.only(element, "offset")
+        values = (
+            1.0 if ratio is None else reader.number(ratio, "value"),
+            0.0 if offset is None else reader.number(offset, "value"),
+        )
+        if name is None or predecessor is None or successor is None:
+            return None
+        return Coupling(name, predecessor, successor, *values, element.sourceline)
+
+    def _read_drake(self, element: Element, tag: str) -> Loop | None:
+        """``drake:ball_constraint`` and ``drake:distance_constraint``."""
+        reader = self.reader
+        parts = {local_name(child).removeprefix(f"drake:{tag}_"): child for child in element}
+        ends: list[tuple[str, Pose]] = []
+        for body, point in (("body_A", "p_AP"), ("body_B", "p_BQ")):
+            if body not in parts:
+                reader.problem(element, f"has no <drake:{tag}_{body}>", lost=True)
+                return None
+            link = reader.name(parts[body])
+            if link is None:
+                return None
+            p = reader.vector(parts[point], "value", _ZERO) if point in parts else _ZERO
+            ends.append((link, Pose(p)))
+        distance = 0.0
+        kind = "spherical"
+        if tag == "distance_constraint":
+            kind = "distance"
+            if "stiffness" in parts:
+                stiffness = reader.number(parts["stiffness"], "value", math.inf, infinite=True)
+                if math.isfinite(stiffness):
+                    self._not_understood(parts["stiffness"])
+            if "distance" in parts:
+                distance = reader.number(parts["distance"], "value")
+            else:
+                reader.problem(element, "has no <drake:distance_constraint_distance>")
+        name = element.get("name") or f"{tag}_{len(self.loops) + 1}"
+        (A, X_A), (B, X_B) = ends
+        return Loop(name, kind, A, B, X_A, X_B, distance=distance, line=element.sourceline)
+
+    def _read_gazebo(self, element: Element) -> bool:
+        """SDF joints that Gazebo adds to the tree; false if there are none between our links."""
+        joints = element.findall("joint")
+        for joint in joints:
+            ends = [(joint.findtext(tag) or "").strip() for tag in ("parent", "child")]
+            missing = [link for link in ends if link not in self.links]
+            if missing:
+                warnings.warn(
+                    f"{self.reader.file or 'URDF'}:{joint.sourceline}: <gazebo><joint> "
+                    f"{joint.get('name')!r} joins {missing[0]!r}, which is no link of the robot; it is "
+                    "left to the simulator",
+                    stacklevel=2,
+                )
+                return False
+        for joint in joints:
+            self._add(joint, self._read_sdf_joint(joint))
+        # Anything else in the element, a plugin say, stays as text; the joints are taken out of it.
+        for joint in joints:
+            element.remove(joint)
+        return bool(joints) and len(element) == 0
+
+    def _read_sdf_joint(self, element: Element) -> Loop | None:
+        reader = self.reader
+        name, word = reader.name(element), reader.name(element, "type")
+        if name is None or word is None:
+            return None
+        kind = _ALIASES.get(word, word)
+        pitch = element.findtext("screw_thread_pitch")  # in m a turn
+        if kind not in LOOP_KINDS or kind == "distance" or (kind == "helical" and pitch is None):
+            self._not_understood(element)
+            return None
+        parent, child = ((element.findtext(tag) or "").strip() for tag in ("parent", "child"))
+        pose = (element.findtext("pose") or "0 0 0 0 0 0").split()
+        if len(pose) != 6:
+            reader.problem(element, f"<pose> is not six numbers: {' '.join(pose)!r}")
+            pose = ["0"] * 6
+        numbers = [reader.to_number(element, "pose", word) for word in pose]
+        X_successor = Pose(
+            (numbers[0], numbers[1], numbers[2]), (numbers[3], numbers[4], numbers[5])
+        )
+        # In SDF a joint says where it is on the child; on the parent it is where the zero position
+        # of the tree puts that frame.
+        X_WP, X_WC = self._zero_pose(parent), self._zero_pose(child)
+        X_PJ = np.linalg.inv(X_WP) @ X_WC @ X_successor.matrix
+        axes = [self._sdf_axis(element, "axis", _X), self._sdf_axis(element, "axis2", _Y)]
+        return Loop(
+            name,
+            kind,
+            parent,
+            child,
+            Pose.from_matrix(X_PJ),
+            X_successor,
+            axes[0],
+            axes[1],
+            0.0 if pitch is None else reader.to_number(element, "pitch", pitch.strip()) / math.tau,
+            line=element.sourceline,
+        )
+
+    def _sdf_axis(self, element: Element, tag: str, default: Vector) -> Vector:
+        child = element.find(tag)
+        text = None if child is None else child.findtext("xyz")
+        if child is None or text is None:
+            return default
+        child.set("xyz", text)
+        return self.reader.axis(child, default)
+
+    def _zero_pose(self, link: str) -> np.ndarray:
+        """Pose of a link in its root, at zero position, shape (4, 4) [1, m]."""
+        above: dict[str, Joint] = {}
+        for joint in self.joints:
+            above.setdefault(joint.child, joint)
+        X = np.eye(4)
+        for _ in range(len(self.joints)):  # ends in a cycle too
+            if link not in above:
+                break
+            X = above[link].origin.matrix @ X
+            link = above[link].parent
+        return X
+
+
+def _rotation_between(a: Vector, b: Vector) -> np.ndarray:
+    """Smallest rotation that turns unit vector ``a`` into ``b``, shape (3, 3)."""
+    u, w = np.array(a), np.array(b)
+    half = u + w
+    if half @ half < 1e-20:  # half a turn about any normal
+        half = np.cross(u, _X if abs(u[0]) < 0.9 else _Y)
+        half /= np.linalg.norm(half)
+        return 2.0 * np.outer(half, half) - np.eye(3)
+    # Two reflections: across the plane normal to u, then to the bisector.
+    turn: np.ndarray = 2.0 * np.outer(half, half) / (half @ half) - np.eye(3)
+    return turn @ (2.0 * np.outer(u, u) - np.eye(3))

@@ -1,0 +1,246 @@
+"""URDF text to a description."""
+
+from __future__ import annotations
+
+import math
+from typing import TypeVar
+
+from robodyn.description import JOINT_KINDS, Inertia, Joint, Limits, Link, Mechanism, Mimic
+from robodyn.errors import RobodynError, UnknownNameError, UrdfError
+from robodyn.urdf.actuation import read_actuators
+from robodyn.urdf.closures import Closures
+from robodyn.urdf.reader import Reader
+from robodyn.urdf.xml import Element, fragment, local_name, parse_xml
+
+__all__ = ["KIND_ALIASES", "parse"]
+
+#: Other words for the kinds of ``description.JOINT_KINDS``.
+KIND_ALIASES = {"ball": "spherical", "screw": "helical"}
+
+_Item = TypeVar("_Item", Link, Joint)
+
+# Kinds whose motion has no axis; files often give them one, even a zero one.
+_WITHOUT_AXIS = {"fixed", "floating", "spherical"}
+
+
+def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[RobodynError], bool]:
+    """Read URDF text.
+
+    Parameters
+    ----------
+    text : str
+    file : str, optional
+        Where the text comes from, for messages.
+
+    Returns
+    -------
+    mechanism : Mechanism or None
+        What could be read.
+    problems : list of RobodynError
+        Everything found wrong, in the order of reading.
+    complete : bool
+        All links, joints and loops are there, so that the graph can be judged.
+    """
+    try:
+        root = parse_xml(text, file)
+    except UrdfError as error:
+        return None, [error], False
+    reader = Reader(file)
+    if not _is_robot(reader, root):
+        return None, reader.problems, False
+    links: dict[str, Link] = {}
+    joints: dict[str, Joint] = {}
+    others: list[Element] = []
+    for element in root:
+        match local_name(element):
+            case "":
+                continue
+            case "link":
+                _add(reader, element, links, _read_link(reader, element))
+            case "joint" | "drake:joint" if element.get("cut") != "true":
+                _add(reader, element, joints, _read_joint(reader, element))
+            case _:
+                others.append(element)
+    closures = Closures(reader, links, tuple(joints.values()))
+    rest = [element for element in others if not closures.read(element)]
+    actuators, unread = read_actuators(reader, rest, joints)
+    mechanism = Mechanism(
+        root.get("name") or "robot",
+        tuple(links.values()),
+        tuple(joints.values()),
+        tuple(closures.loops),
+        tuple(closures.couplings),
+        actuators,
+        tuple(fragment(element) for element in unread),
+        file,
+    )
+    return mechanism, reader.problems, not reader.incomplete
+
+
+def _is_robot(reader: Reader, root: Element) -> bool:
+    tag = local_name(root).rpartition(":")[2]
+    if tag != "robot":
+        other = {"sdf": "SDF", "mujoco": "MJCF", "COLLADA": "Collada"}.get(tag)
+        kind = f"{other}, not URDF" if other else "not URDF"
+        reader.problem(
+            root, f"the outer element is <{tag}>, not <robot>: this is {kind}", lost=True
+        )
+        return False
+    for element in root.iter():
+        if local_name(element).startswith("xacro:"):
+            reader.problem(
+                element,
+                "is unexpanded xacro: expand the file (xacro robot.urdf.xacro > robot.urdf), or "
+                "load the .xacro file with pip install 'robodyn[xacro]'",
+                lost=True,
+            )
+            return False
+    return True
+
+
+def _add(reader: Reader, element: Element, known: dict[str, _Item], item: _Item | None) -> None:
+    if item is None:
+        return
+    first = known.setdefault(item.name, item)
+    if first is not item:
+        reader.problem(
+            element,
+            f"the name is taken by the {local_name(element)} in line {first.line}; rename one",
+            lost=True,
+        )
+
+
+def _read_link(reader: Reader, element: Element) -> Link | None:
+    name = reader.name(element)
+    if name is None:
+        return None
+    inertial = reader.only(element, "inertial")
+    return Link(
+        name,
+        None if inertial is None else _read_inertia(reader, inertial),
+        tuple(fragment(e) for e in element if local_name(e) not in ("", "inertial")),
+        element.sourceline,
+    )
+
+
+def _read_inertia(reader: Reader, element: Element) -> Inertia | None:
+    found = len(reader.problems)
+    mass, inertia = reader.only(element, "mass"), reader.only(element, "inertia")
+    for tag, child in (("mass", mass), ("inertia", inertia)):
+        if child is None:
+            reader.problem(
+                element, f"<inertial> has no <{tag}>; leave out <inertial> if it has no mass"
+            )
+    if mass is None or inertia is None:
+        return None
+    value = reader.number(mass, "value")
+    origin = reader.pose(reader.only(element, "origin"))
+    moments = [reader.number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")]
+    return None if len(reader.problems) > found else Inertia(value, origin, *moments)
+
+
+def _read_joint(reader: Reader, element: Element) -> Joint | None:
+    name = reader.name(element)
+    kind = _read_kind(reader, element)
+    ends = []
+    for tag in ("parent", "child"):
+        end = reader.only(element, tag)
+        if end is None:
+            reader.problem(element, f'has no <{tag} link="..."/>', lost=True)
+        ends.append(None if end is None else reader.name(end, "link"))
+    parent, child = ends
+    if name is None or kind is None or parent is None or child is None:
+        return None
+    axis = axis2 = None
+    known = {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"}
+    if kind == "fixed":
+        known.remove("mimic")  # meaningless, but found in files: kept as text
+    if kind not in _WITHOUT_AXIS:
+        axis = reader.axis(reader.only(element, "axis"), (1.0, 0.0, 0.0))
+    if kind == "universal":
+        known.add("axis2")
+        axis2 = reader.axis(reader.only(element, "axis2"), (0.0, 1.0, 0.0))
+        if abs(sum(a * b for a, b in zip(axis or (), axis2, strict=True))) > 1 - 1e-9:
+            reader.problem(element, "axis and axis2 of a universal joint are parallel")
+    if kind == "helical":
+        known |= {"pitch", "drake:screw_thread_pitch"}
+    dynamics = reader.only(element, "dynamics")
+    friction = [0.0, 0.0]
+    if dynamics is not None:
+        friction = [_not_negative(reader, dynamics, key) for key in ("damping", "friction")]
+    independent = element.get("independent")
+    return Joint(
+        name,
+        kind,
+        parent,
+        child,
+        reader.pose(reader.only(element, "origin")),
+        axis or (1.0, 0.0, 0.0),
+        axis2 or (0.0, 1.0, 0.0),
+        _read_pitch(reader, element) if kind == "helical" else 0.0,
+        _read_limits(reader, reader.only(element, "limit"), kind),
+        *friction,
+        _read_mimic(reader, reader.only(element, "mimic")) if kind != "fixed" else None,
+        None if independent is None else independent in ("true", "True"),
+        tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
+        element.sourceline,
+    )
+
+
+def _read_kind(reader: Reader, element: Element) -> str | None:
+    word = reader.name(element, "type")
+    if word is None:
+        return None
+    kind = KIND_ALIASES.get(word, word)
+    if kind not in JOINT_KINDS:
+        hint = UnknownNameError("joint type", word, (*JOINT_KINDS, *KIND_ALIASES))
+        reader.problem(element, str(hint), lost=True)
+        return None
+    return kind
+
+
+def _read_limits(reader: Reader, element: Element | None, kind: str) -> Limits | None:
+    if element is None:
+        return None
+    written = [element.get(key) is not None for key in ("lower", "upper")]
+    # URDF: a bound that is not written is zero. Where neither is, the author meant none.
+    default = 0.0 if any(written) else math.inf
+    lower = reader.number(element, "lower", -default, infinite=True)
+    upper = reader.number(element, "upper", default, infinite=True)
+    if kind == "continuous" or lower > upper:  # upper < lower: "no limits", a habit of Bullet
+        lower, upper = -math.inf, math.inf
+    return Limits(
+        lower + 0.0,
+        upper,
+        reader.number(element, "velocity", math.inf, infinite=True),
+        reader.number(element, "effort", math.inf, infinite=True),
+    )
+
+
+def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:
+    if element is None:
+        return None
+    joint = reader.name(element, "joint")
+    if joint is None:
+        return None
+    return Mimic(
+        joint, reader.number(element, "multiplier", 1.0), reader.number(element, "offset", 0.0)
+    )
+
+
+def _read_pitch(reader: Reader, element: Element) -> float:
+    pitch = reader.only(element, "pitch")
+    if pitch is not None:
+        return reader.number(pitch, "value")
+    for child in element:
+        if local_name(child) == "drake:screw_thread_pitch":  # in m a turn
+            return reader.number(child, "value") / math.tau
+    reader.problem(element, 'a helical joint needs <pitch value="..."/> in metres a radian')
+    return 0.0
+
+
+def _not_negative(reader: Reader, element: Element, attribute: str) -> float:
+    value = reader.number(element, attribute, 0.0)
+    if value < 0.0:
+        reader.problem(element, f"<{local_name(element)}> {attribute}={value:g} is negative")
+    return value

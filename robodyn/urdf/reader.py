@@ -1,0 +1,174 @@
+"""Values out of XML elements; what is wrong with them is collected, not raised."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from robodyn.description import Pose, Vector
+from robodyn.errors import RobodynError, UrdfError
+from robodyn.urdf.xml import Element, local_name
+
+__all__ = ["Reader"]
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+
+
+class Reader:
+    """Reads values and remembers the problems met.
+
+    Attributes
+    ----------
+    file : str or None
+    problems : list of RobodynError
+    incomplete : bool
+        A link, joint or loop could not be read at all, so that the graph is not the author's.
+    """
+
+    def __init__(self, file: str | None) -> None:
+        self.file = file
+        self.problems: list[RobodynError] = []
+        self.incomplete = False
+
+    def problem(
+        self,
+        element: Element,
+        message: str,
+        error: type[UrdfError] | None = None,
+        lost: bool = False,
+    ) -> None:
+        """Remember a problem with an element."""
+        self.incomplete = self.incomplete or lost
+        self.problems.append(
+            (error or UrdfError)(
+                message, file=self.file, line=element.sourceline, element=describe(element)
+            )
+        )
+
+    def name(self, element: Element, attribute: str = "name") -> str | None:
+        """A name, or ``None`` and a problem."""
+        value = element.get(attribute)
+        if value is None or not value.strip():
+            self.problem(element, f"<{local_name(element)}> has no {attribute}", lost=True)
+            return None
+        if "${" in value or "$(" in value:
+            self.problem(element, f"{attribute}={value!r} {_XACRO}", lost=True)
+            return None
+        return value
+
+    def only(self, element: Element, tag: str) -> Element | None:
+        """The child of that tag, if there is one; a second one is a problem."""
+        found = element.findall(tag)
+        if len(found) > 1:
+            self.problem(
+                found[1], f"a second <{tag}> (the first is in line {found[0].sourceline}); keep one"
+            )
+        return found[0] if found else None
+
+    def number(
+        self,
+        element: Element,
+        attribute: str,
+        default: float | None = None,
+        *,
+        infinite: bool = False,
+    ) -> float:
+        """A number; required if there is no default."""
+        text = element.get(attribute)
+        if text is None:
+            if default is None:
+                self.problem(element, f"<{local_name(element)}> has no {attribute}")
+            return 0.0 if default is None else default
+        return self.to_number(element, attribute, text.strip(), infinite)
+
+    def vector(self, element: Element, attribute: str, default: Vector) -> Vector:
+        """Three numbers separated by blanks."""
+        text = element.get(attribute)
+        if text is None:
+            return default
+        words = text.split()
+        if len(words) != 3:
+            hint = _XACRO if "$" in text else "is not three numbers separated by blanks"
+            self.problem(element, f"<{local_name(element)}> {attribute}={text!r} {hint}")
+            return default
+        x, y, z = (self.to_number(element, attribute, word) for word in words)
+        return x, y, z
+
+    def to_number(
+        self, element: Element, attribute: str, text: str, infinite: bool = False
+    ) -> float:
+        """Number of a text, or 0 and a problem."""
+        if _NUMBER.fullmatch(text):
+            value = float(text)
+            if math.isfinite(value):
+                return value
+        elif infinite and _INFINITE.fullmatch(text):
+            return float(text)
+        self.problem(
+            element, f"<{local_name(element)}> {attribute}: {text!r} {_why_no_number(text)}"
+        )
+        return 0.0
+
+    def pose(self, element: Element | None) -> Pose:
+        """Pose of an ``<origin>``."""
+        if element is None:
+            return Pose()
+        zero = (0.0, 0.0, 0.0)
+        return Pose(self.vector(element, "xyz", zero), self.vector(element, "rpy", zero))
+
+    def axis(self, element: Element | None, default: Vector) -> Vector:
+        """Unit vector of an ``<axis>``."""
+        if element is None:
+            return default
+        if element.get("xyz") is None:
+            self.problem(element, f"<{local_name(element)}> has no xyz")
+            return default
+        return self.unit(element, self.vector(element, "xyz", default), default)
+
+    def unit(self, element: Element, vector: Vector, default: Vector) -> Vector:
+        """The vector at unit length; one without length is a problem."""
+        length = math.hypot(*vector)
+        if length == 0.0:
+            self.problem(
+                element, f"<{local_name(element)}> xyz='0 0 0' has no direction; give an axis"
+            )
+            return default
+        if abs(length - 1.0) < 1e-15:  # is a unit vector to the last digit: reads back the same
+            return vector
+        x, y, z = (component / length for component in vector)
+        return x, y, z
+
+
+_XACRO = (
+    "is xacro, not a value: expand the file (xacro robot.urdf.xacro > robot.urdf), or load the "
+    ".xacro file with pip install 'robodyn[xacro]'"
+)
+
+
+def _why_no_number(text: str) -> str:
+    if "$" in text:
+        return _XACRO
+    if not text:
+        return "is empty, not a number"
+    if "," in text:
+        return (
+            f"is not a number: write a point for the comma, {text.strip(',').replace(',', '.')!r}"
+        )
+    if re.fullmatch(r"[+-]?[\dOo.]+", text) and re.search("[Oo]", text):
+        return "is not a number: it has the letter O for the digit 0"
+    if text.lower().lstrip("+-").startswith(("nan", "inf")) or _NUMBER.fullmatch(text):
+        return "is not a finite number"
+    return "is not a number"
+
+
+def describe(element: Element) -> str:
+    """Name of the link, joint, ... that an element belongs to, such as ``joint 'elbow'``."""
+    step: Element | None = element
+    while step is not None:
+        name = step.get("name")
+        parent = step.getparent()
+        if name and (parent is None or parent.getparent() is None or local_name(step) == "joint"):
+            return f"{local_name(step)} {name!r}"
+        step = parent
+    return f"<{local_name(element)}>"

@@ -1,0 +1,136 @@
+"""Where a mechanism comes from: a file, text, a bundled robot, an object of another library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from robodyn.description import Mechanism
+from robodyn.errors import MissingExtraError, RobodynError, UnknownNameError, UrdfError
+from robodyn.topology import massless_motions
+from robodyn.urdf.adapters import from_object, is_urdf_object
+from robodyn.urdf.check import check
+from robodyn.urdf.parse import parse
+from robodyn.urdf.xml import decode, read_bytes
+
+__all__ = ["bundled_robots", "load_mechanism", "problems"]
+
+
+def bundled_robots() -> tuple[str, ...]:
+    """Names of the robots that come with the library."""
+    folder = resources.files("robodyn.urdf") / "robots"
+    return tuple(
+        sorted(f.name.removesuffix(".urdf") for f in folder.iterdir() if f.name.endswith(".urdf"))
+    )
+
+
+def load_mechanism(
+    source: Any, *, package_dirs: Mapping[str, str | os.PathLike[str]] | None = None
+) -> Mechanism:
+    """Read a mechanism and check it.
+
+    Parameters
+    ----------
+    source : path, str, bytes or object
+        A ``.urdf`` or ``.xacro`` file, URDF text, the name of a bundled robot, or a model of
+        urdfpy, urchin or yourdfpy.
+    package_dirs : mapping of str to path, optional
+        Folders of ROS packages, for ``$(find package)`` in xacro. Meshes are never opened.
+
+    Raises
+    ------
+    UrdfError, TopologyError, InertiaError
+        The first problem found; ``problems`` gives them all.
+    UnknownNameError
+        Neither a file nor a bundled robot.
+    MissingExtraError
+        A ``.xacro`` file, and xacro is not installed.
+    """
+    mechanism, found = _read(source, package_dirs)
+    if found:
+        if len(found) > 1:
+            found[0].add_note(f"and {len(found) - 1} more; robodyn check lists them all")
+        raise found[0]
+    assert mechanism is not None
+    return mechanism
+
+
+def problems(
+    source: Any, *, package_dirs: Mapping[str, str | os.PathLike[str]] | None = None
+) -> list[RobodynError]:
+    """All that is wrong with a description, in the order found; empty if nothing is.
+
+    Joints that move no mass are among them; they can be loaded, but have no forward dynamics.
+    Parameters are those of ``load_mechanism``.
+    """
+    try:
+        mechanism, found = _read(source, package_dirs)
+        if mechanism is not None and not found:
+            found = [*massless_motions(mechanism)]
+    except RobodynError as error:
+        found = [error]
+    return found
+
+
+def _read(
+    source: Any, package_dirs: Mapping[str, str | os.PathLike[str]] | None
+) -> tuple[Mechanism | None, list[RobodynError]]:
+    """The mechanism as far as it could be read, and all problems."""
+    if isinstance(source, Mechanism):
+        return source, check(source)
+    if is_urdf_object(source):
+        mechanism: Mechanism | None = from_object(source)
+        found: list[RobodynError] = []
+        complete = True
+    else:
+        text, file = _text(source, package_dirs)
+        mechanism, found, complete = parse(text, file)
+    if mechanism is not None:
+        found = found + check(mechanism, graph=complete)
+    return mechanism, found
+
+
+def _text(
+    source: Any, package_dirs: Mapping[str, str | os.PathLike[str]] | None
+) -> tuple[str, str | None]:
+    """URDF text of a source and the file that it stands in."""
+    if isinstance(source, (bytes, bytearray)):
+        return decode(bytes(source)), None
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return source, None
+    if not isinstance(source, (str, os.PathLike)):
+        raise UrdfError(
+            f"a {type(source).__name__} is not a source of a robot: give a path, URDF text, the "
+            "name of a bundled robot, or a model of urdfpy, urchin or yourdfpy"
+        )
+    path = Path(source)
+    if isinstance(source, str) and source in bundled_robots() and not path.is_file():
+        resource = resources.files("robodyn.urdf") / "robots" / f"{source}.urdf"
+        return decode(resource.read_bytes()), f"{source}.urdf"
+    if isinstance(source, str) and not path.suffix and len(path.parts) <= 1 and not path.exists():
+        raise UnknownNameError("bundled robot", source, bundled_robots())
+    if path.suffix == ".xacro":
+        return _expand_xacro(path, package_dirs or {}), str(path)
+    return decode(read_bytes(path), str(path)), str(path)
+
+
+def _expand_xacro(path: Path, package_dirs: Mapping[str, str | os.PathLike[str]]) -> str:
+    """URDF text of a xacro file."""
+    try:
+        import xacro
+        from xacro import substitution_args
+    except ImportError as error:
+        raise MissingExtraError("xacro", "xacro", f"reading {path.name}") from error
+    read_bytes(path)  # says what is wrong with the path
+    find = substitution_args._eval_find
+    try:
+        if package_dirs:
+            substitution_args._eval_find = lambda package: str(package_dirs[package])
+        return str(xacro.process_file(str(path)).toprettyxml(indent="  "))
+    except Exception as error:  # xacro raises what it meets: XML, name and type errors
+        raise UrdfError(f"xacro cannot expand it: {error}", file=str(path)) from error
+    finally:
+        substitution_args._eval_find = find

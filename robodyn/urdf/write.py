@@ -1,0 +1,272 @@
+"""A description to URDF text that reads back equal."""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import warnings
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from robodyn.description import (
+    Actuator,
+    Coupling,
+    Joint,
+    Limits,
+    Link,
+    Loop,
+    Mechanism,
+    Pose,
+)
+from robodyn.errors import UrdfError
+from robodyn.urdf.parse import parse
+
+__all__ = ["write"]
+
+_X = (1.0, 0.0, 0.0)
+_Y = (0.0, 1.0, 0.0)
+
+
+def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> str:
+    """URDF text of a mechanism; ``urdf.parse`` of it gives an equal mechanism.
+
+    A loop whose frame on the successor is the link frame is written as the joint it is, with the
+    mark ``cut="true"``, so that the file shows the graph as drawn; other loops as ``<loop>``.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    path : path, optional
+        File to write. It is replaced at once, so that no reader sees half of it.
+
+    Returns
+    -------
+    text : str
+    """
+    lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot{_attributes(name=mechanism.name)}>"]
+    for link in mechanism.links:
+        lines += _element("link", {"name": link.name}, [*_inertia(link), *_texts(link.extras)])
+    for joint in mechanism.joints:
+        lines += _joint(joint)
+    for loop in mechanism.loops:
+        lines += _loop(loop)
+    for coupling in mechanism.couplings:
+        lines += _coupling(coupling)
+    lines += _actuated_extras(mechanism)
+    text = "\n".join([*lines, "</robot>", ""])
+    if path is not None:
+        _write_at_once(Path(path), text)
+    return text
+
+
+def _attributes(**values: object) -> str:
+    return "".join(
+        f" {key}={quoteattr(_text(value), _ESCAPES)}"
+        for key, value in values.items()
+        if value is not None
+    )
+
+
+# Line ends in attributes would read back as blanks.
+_ESCAPES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    if isinstance(value, tuple):
+        return " ".join(_text(float(number)) for number in value)
+    return str(value)
+
+
+def _element(tag: str, attributes: dict[str, object], children: Iterable[str] = ()) -> list[str]:
+    inner = ["  " + child for child in children]
+    head = f"  <{tag}{_attributes(**attributes)}"
+    if not inner:
+        return [head + "/>"]
+    return [head + ">", *("  " + child for child in inner), f"  </{tag}>"]
+
+
+def _texts(extras: Iterable[str]) -> Iterator[str]:
+    """Elements kept as text; their own line ends stay as they are."""
+    yield from extras
+
+
+def _child(tag: str, **attributes: object) -> str:
+    return f"<{tag}{_attributes(**attributes)}/>"
+
+
+def _inertia(link: Link) -> Iterator[str]:
+    inertia = link.inertia
+    if inertia is None:
+        return
+    yield "<inertial>"
+    yield from ("  " + line for line in _origin("origin", inertia.origin))
+    yield "  " + _child("mass", value=inertia.mass)
+    moments = {key: getattr(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
+    yield "  " + _child("inertia", **moments)
+    yield "</inertial>"
+
+
+def _origin(tag: str, pose: Pose) -> Iterator[str]:
+    if pose != Pose():
+        yield _child(tag, xyz=pose.xyz, rpy=pose.rpy)
+
+
+def _joint(joint: Joint) -> list[str]:
+    independent = None if joint.independent is None else str(joint.independent).lower()
+    attributes = {"name": joint.name, "type": joint.kind, "independent": independent}
+    return _element("joint", attributes, _joint_children(joint))
+
+
+def _joint_children(joint: Joint) -> Iterator[str]:
+    yield _child("parent", link=joint.parent)
+    yield _child("child", link=joint.child)
+    yield from _origin("origin", joint.origin)
+    yield from _axes(joint)
+    if joint.limits is not None:
+        yield _limits(joint.limits)
+    if joint.damping or joint.friction:
+        yield _child("dynamics", damping=joint.damping, friction=joint.friction)
+    if joint.mimic is not None:
+        mimic = joint.mimic
+        yield _child("mimic", joint=mimic.joint, multiplier=mimic.multiplier, offset=mimic.offset)
+    yield from _texts(joint.extras)
+
+
+def _axes(item: Joint | Loop) -> Iterator[str]:
+    if item.axis != _X:
+        yield _child("axis", xyz=item.axis)
+    if item.kind == "universal":
+        yield _child("axis2", xyz=item.axis2)
+    if item.kind == "helical":
+        yield _child("pitch", value=item.pitch)
+
+
+def _limits(limits: Limits) -> str:
+    bounded = math.isfinite(limits.lower) or math.isfinite(limits.upper)
+    values = {
+        "lower": limits.lower if bounded else None,
+        "upper": limits.upper if bounded else None,
+        "velocity": limits.velocity if math.isfinite(limits.velocity) else None,
+        "effort": limits.effort if math.isfinite(limits.effort) else None,
+    }
+    return _child("limit", **values)
+
+
+def _loop(loop: Loop) -> list[str]:
+    attributes: dict[str, object] = {"name": loop.name, "type": loop.kind}
+    if loop.X_successor == Pose() and loop.kind != "distance":
+        children = [
+            _child("parent", link=loop.predecessor),
+            _child("child", link=loop.successor),
+            *_origin("origin", loop.X_predecessor),
+            *_axes(loop),
+        ]
+        return _element("joint", attributes | {"cut": "true"}, children)
+    children = []
+    for tag, link, pose in (
+        ("predecessor", loop.predecessor, loop.X_predecessor),
+        ("successor", loop.successor, loop.X_successor),
+    ):
+        origin = list(_origin("origin", pose))
+        open_tag = _child(tag, link=link)
+        children += (
+            [open_tag[:-2] + ">", *("  " + o for o in origin), f"</{tag}>"]
+            if origin
+            else [open_tag]
+        )
+    children += _axes(loop)
+    if loop.kind == "distance":
+        children.append(_child("distance", value=loop.distance))
+    return _element("loop", attributes, children)
+
+
+def _coupling(coupling: Coupling) -> list[str]:
+    children = [
+        _child("predecessor", link=coupling.predecessor),
+        _child("successor", link=coupling.successor),
+        _child("ratio", value=coupling.ratio),
+    ]
+    if coupling.offset:
+        children.append(_child("offset", value=coupling.offset))
+    return _element("coupling", {"name": coupling.name}, children)
+
+
+def _actuated_extras(mechanism: Mechanism) -> list[str]:
+    """Elements kept as text, and a ``<motor>`` for each actuator that they do not say.
+
+    Actuators read back in the order of these elements, so each ``<motor>`` goes before the element
+    that says the next actuator.
+    """
+    spoken = [_actuators_of(extra, mechanism) for extra in mechanism.extras]
+    lines: list[str] = []
+    extra = 0
+    said: dict[str, Actuator] = {}
+    for name, actuator in mechanism.actuators:
+        ahead = [i for i in range(extra, len(spoken)) if name in spoken[i]]
+        if ahead:
+            for i in range(extra, ahead[0] + 1):
+                lines += ["  " + mechanism.extras[i]]
+                for joint, found in spoken[i].items():
+                    said.setdefault(joint, found)
+            extra = ahead[0] + 1
+        if said.get(name) != actuator:
+            lines += _motor(name, actuator)
+    return lines + ["  " + text for text in mechanism.extras[extra:]]
+
+
+def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
+    if not extra.startswith(("<transmission", "<ros2_control")):
+        return {}
+    joints = "".join(
+        f'<joint{_attributes(name=joint.name)} type="fixed"><parent link="a"/><child link="b"/></joint>'
+        for joint in mechanism.joints
+    )
+    text = f'<robot name="robot">{joints}{extra}</robot>'
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        read = parse(text)[0]
+    return {} if read is None else dict(read.actuators)
+
+
+def _motor(joint: str, actuator: Actuator) -> list[str]:
+    usual = Actuator()
+    values = {
+        "gear_ratio": actuator.gear_ratio,
+        "rotor_inertia": actuator.rotor_inertia,
+        "axis": actuator.axis,
+        "mounted_on": actuator.mounted_on,
+        "viscous": actuator.viscous,
+        "coulomb": actuator.coulomb,
+        "torque_limit": actuator.torque_limit,
+        "name": actuator.name,
+    }
+    written = {key: value for key, value in values.items() if value != getattr(usual, key)}
+    return _element("motor", {"joint": joint, **written})
+
+
+def _write_at_once(path: Path, text: str) -> None:
+    """Write beside the file, then take its place."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        temporary = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+            mode = path.stat().st_mode if path.exists() else 0o666 & ~_umask()
+            temporary.chmod(mode)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise UrdfError(f"the file cannot be written: {error.strerror}", file=str(path)) from error
+
+
+def _umask() -> int:
+    """File mode mask of the process; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

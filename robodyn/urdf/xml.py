@@ -1,0 +1,159 @@
+"""XML in and out: text to elements with line numbers, elements to text.
+
+Nothing is fetched, no entity is expanded, no document type is read, and a size limit comes first:
+a URDF needs none of these, and each has been used to attack a reader.
+"""
+
+from __future__ import annotations
+
+import codecs
+import copy
+import re
+from pathlib import Path
+
+from lxml import etree
+
+from robodyn.errors import UrdfError
+
+__all__ = ["MAX_BYTES", "Element", "decode", "fragment", "local_name", "parse_xml", "read_bytes"]
+
+Element = etree._Element
+
+#: Largest file that is read. The largest robots of the public collections have 2 MB.
+MAX_BYTES = 16 * 2**20
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*?\?>")
+_ENCODING = re.compile(rb"\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Content of a file, refused before reading if it is larger than ``MAX_BYTES``."""
+    try:
+        size = path.stat().st_size
+        if path.is_dir():
+            raise UrdfError("is a folder; give the URDF file in it", file=str(path))
+        _check_size(size, str(path))
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)  # a pipe has no size before it is read
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UrdfError(f"the file cannot be read: {reason}", file=str(path)) from error
+    _check_size(len(data), str(path))
+    return data
+
+
+def _check_size(size: int, file: str | None) -> None:
+    if size > MAX_BYTES:
+        raise UrdfError(
+            f"{size / 2**20:.1f} MB of XML; a URDF of more than {MAX_BYTES // 2**20} MB is not read "
+            "(meshes belong in files of their own)",
+            file=file,
+        )
+
+
+def decode(data: bytes, file: str | None = None) -> str:
+    """Text of the bytes, by byte order mark, XML declaration or as UTF-8."""
+    _check_size(len(data), file)
+    encoding = "utf-8"
+    for mark, name in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            data, encoding = data[len(mark) :], name
+            break
+    else:
+        declared = _ENCODING.match(data[:200])
+        if declared:
+            encoding = declared.group(1).decode()
+    try:
+        return data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UrdfError(
+            f"is not {encoding} text: {error.reason}; save it as UTF-8", file=file, line=line
+        ) from error
+    except LookupError as error:
+        raise UrdfError(
+            f"unknown encoding {encoding!r}; save it as UTF-8", file=file, line=1
+        ) from error
+
+
+def parse_xml(text: str, file: str | None = None) -> Element:
+    """Root element of XML text.
+
+    Raises
+    ------
+    UrdfError
+        With the line of the first fault: not well-formed, entities, a document type, too large.
+    """
+    _check_size(len(text), file)
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise UrdfError("is empty", file=file, line=1)
+    declaration = _DECLARATION.match(text)
+    if declaration:  # many files claim version 0.0; the text is decoded already
+        text = "\n" * declaration.group().count("\n") + text[declaration.end() :]
+    doctype = re.search(r"<!DOCTYPE|<!ENTITY", text)
+    if doctype and not _inside_comment(text, doctype.start()):
+        raise UrdfError(
+            "document types and entities are not read; write their content out",
+            file=file,
+            line=text.count("\n", 0, doctype.start()) + 1,
+        )
+    try:
+        root = etree.fromstring(text.encode(), _parser(recover=False))
+    except etree.XMLSyntaxError as error:
+        root = _forgive_prefixes(text, error, file)
+    except ValueError as error:  # characters that XML does not allow
+        raise UrdfError(f"is not XML: {error}", file=file) from error
+    return root
+
+
+def _parser(recover: bool) -> etree.XMLParser:
+    return etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=recover
+    )
+
+
+def _forgive_prefixes(text: str, error: etree.XMLSyntaxError, file: str | None) -> Element:
+    """Read text whose only fault is a prefix (``drake:``, ``controller:``) never declared."""
+    undeclared = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
+    if error.code == undeclared:
+        parser = _parser(recover=True)
+        root = etree.fromstring(text.encode(), parser)
+        others = [entry for entry in parser.error_log if entry.type != undeclared]
+        if not others and root is not None:
+            return root
+        entry = others[0]
+        raise UrdfError(f"is not XML: {entry.message}", file=file, line=entry.line) from error
+    message = re.sub(r", line \d+, column \d+.*", "", str(error.msg))
+    raise UrdfError(f"is not XML: {message}", file=file, line=error.lineno) from error
+
+
+def _inside_comment(text: str, position: int) -> bool:
+    return text.rfind("<!--", 0, position) > text.rfind("-->", 0, position)
+
+
+def local_name(element: Element) -> str:
+    """Tag of an element; a name space becomes its usual prefix, ``drake:`` or ``xacro:``."""
+    tag = element.tag
+    if not isinstance(tag, str):  # comments and processing instructions
+        return ""
+    if tag.startswith("{"):
+        space, _, name = tag[1:].partition("}")
+        if "drake" in space:
+            return f"drake:{name}"
+        if "xacro" in space:
+            return f"xacro:{name}"
+        return f"{element.prefix}:{name}" if element.prefix else name
+    return tag
+
+
+def fragment(element: Element) -> str:
+    """XML text of one element, with the name spaces it uses and no others."""
+    element = copy.deepcopy(element)
+    etree.cleanup_namespaces(element)
+    return etree.tostring(element, encoding="unicode", with_tail=False)
