@@ -80,6 +80,13 @@ class BodyInertia:
     h: Array
     I: Array
 
+    def about_center(self) -> Array:
+        """Inertia about the centre of mass, in body axes, shape (3, 3) [kg m^2]."""
+        if self.mass == 0.0:
+            return self.I
+        moment = np.outer(self.h, self.h) - (self.h @ self.h) * np.eye(3)
+        return self.I + moment / self.mass
+
     @classmethod
     def zero(cls) -> BodyInertia:
         """Inertia of nothing."""

@@ -2,8 +2,8 @@
 
 ROS 1 writes ``<mechanicalReduction>`` in the ``<actuator>``, older files directly in the
 ``<transmission>``, ROS 2 ``<mechanical_reduction>`` in the ``<joint>`` or the ``<actuator>`` of a
-``<transmission>`` inside ``<ros2_control>``. Rotor inertia has Drake's tags. ``<motor>`` is ours: it
-says all that an ``Actuator`` holds, and goes before what the others say.
+``<transmission>`` inside ``<ros2_control>``. Rotor inertia has Drake's tags. ``<motor>`` is ours:
+it says all that an ``Actuator`` holds, and goes before what the others say.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _read_ros2_control(
 
 
 def _number_or_warning(reader: Reader, element: Element, text: str | None) -> float | None:
-    """Number of a text; found in files as words, which say nothing about the dynamics."""
+    """Convert a text to a number; words, which are found in files, say nothing: ``None``."""
     try:
         value = float(text or "")
     except ValueError:

@@ -61,8 +61,8 @@ def _warn_of_invented_inertias(links: tuple[Link, ...]) -> None:
     names = [link.name for link in links if link.inertia == invented]
     if names:
         warnings.warn(
-            f"links {', '.join(names)} have mass 1 and inertia identity: urdfpy and urchin give this "
-            "to links whose file says nothing; load the file itself, where they are massless",
+            f"links {', '.join(names)} have mass 1 and inertia identity: urdfpy and urchin give "
+            "this to links whose file says nothing; load the file itself, where they are massless",
             stacklevel=2,
         )
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
+from numpy.typing import NDArray
 
 from robodyn import topology
 from robodyn.description import JOINT_KINDS, Joint, Mechanism
@@ -23,44 +26,74 @@ def check(mechanism: Mechanism, *, graph: bool = True) -> list[RobodynError]:
     graph : bool
         Judge the graph; pointless where links or joints could not be read.
     """
-    found: list[RobodynError] = [*_bad_inertias(mechanism), *_bad_mimics(mechanism)]
+    found: list[RobodynError] = [*_bad_mimics(mechanism)]
     if graph:
         found += topology.graph_problems(mechanism)
-    return found
+    return found + _bad_inertias(mechanism, graph and not found)
 
 
-def _bad_inertias(mechanism: Mechanism) -> list[RobodynError]:
-    found: list[RobodynError] = []
+def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:
+    """Links that no body can be, unless the body they are rigidly fixed to makes up for them.
+
+    The dynamics know only the sum of the links of a body. Public robots have many sensors and
+    dummy links with impossible inertias that vanish in it.
+    """
+    reasons: dict[str, str] = {}
+    hopeless = set()
     for link in mechanism.links:
         if link.inertia is not None:
             reason = why_impossible(link.inertia.mass, link.inertia.matrix)
             if reason:
-                found.append(InertiaError(reason, **mechanism.where(link)))
-    return found
+                reasons[link.name] = reason
+                if not link.inertia.mass >= 0.0:
+                    hopeless.add(link.name)
+    if reasons and graph:
+        tree = topology.spanning_tree(mechanism)
+        bodies = (*tree.inertias, tree.base_inertia)  # -1 is the base
+        for name in reasons.keys() - hopeless:
+            body = bodies[tree.links[name][0]]
+            if why_impossible(body.mass, body.about_center()) is None:
+                link_reason = reasons.pop(name)
+                warnings.warn(
+                    f"{mechanism.file or 'URDF'}: link {name!r}: {link_reason}; the body it is "
+                    "fixed to is sound",
+                    stacklevel=2,
+                )
+    advice = "; allow_unphysical=True takes it as it is"
+    return [
+        InertiaError(reasons[link.name] + advice, **mechanism.where(link))
+        for link in mechanism.links
+        if link.name in reasons
+    ]
 
 
-def why_impossible(mass: float, inertia: np.ndarray) -> str | None:
-    """Why no rigid body has this mass [kg] and central inertia, shape (3, 3) [kg m^2], or ``None``.
+def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
+    """Say why no rigid body has a mass and central inertia, or ``None`` if one can.
 
-    A body has a mass density, so that half the trace of its inertia minus each principal moment is
-    the integral of a square, and not negative.
+    Half the trace minus a principal moment is the integral of a squared distance over the mass, and
+    not negative. An inertia without mass, the limit of a large light body, is accepted.
+
+    Parameters
+    ----------
+    mass : float [kg]
+    inertia : ndarray, shape (3, 3) [kg m^2]
+        About the centre of mass.
     """
     if not np.isfinite(mass) or not np.isfinite(inertia).all():
         return f"mass {mass:g} and inertia must be finite numbers"
     if mass < 0.0:
         return f"mass {mass:g} kg is negative"
     moments = np.linalg.eigvalsh(inertia)
-    scale = INERTIA_TOLERANCE * max(np.abs(moments).sum(), 1e-12)
+    # A body of radius 1 um is a point: its moments are rounding errors of other numbers.
+    scale = INERTIA_TOLERANCE * np.abs(moments).sum() + mass * 1e-12
     shown = ", ".join(f"{moment:.4g}" for moment in moments)
     if moments[0] < -scale:
         return f"principal moments of inertia {shown} kg m^2: none can be negative"
     if 0.5 * moments.sum() - moments[-1] < -scale:
         return (
-            f"principal moments of inertia {shown} kg m^2: the largest exceeds the sum of the others, "
-            "which no distribution of mass has; check units, signs and the order of the axes"
+            f"principal moments of inertia {shown} kg m^2: the largest exceeds the sum of the "
+            "others, as no distribution of mass does; check units, signs and the order of axes"
         )
-    if mass == 0.0 and moments[-1] > 0.0:
-        return f"principal moments of inertia {shown} kg m^2 without mass"
     return None
 
 

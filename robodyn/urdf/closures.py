@@ -1,9 +1,9 @@
-"""What closes loops and couples joints: the notations in use, all read to ``Loop`` and ``Coupling``.
+"""What closes loops and couples joints: all notations in use, read to ``Loop`` and ``Coupling``.
 
 URDF+ ``<loop>`` and ``<coupling>``, the ``<constraint>`` proposed for ROS, ``<loop_joint>`` of CAD
-exporters, SDF joints in ``<gazebo>``, Drake's point and distance constraints, and a ``<joint>`` with
-``cut="true"``. A tag that looks like a closure and is none of these is a problem: dropped, it would
-leave another mechanism.
+exporters, SDF joints in ``<gazebo>``, Drake's point and distance constraints, and a ``<joint>``
+with ``cut="true"``. A tag that looks like a closure and is none of these is a problem: dropped, it
+would leave another mechanism.
 """
 
 from __future__ import annotations
@@ -82,8 +82,9 @@ class Closures:
     def _not_understood(self, element: Element) -> None:
         self.reader.problem(
             element,
-            f"<{local_name(element)}> looks like the closure of a loop and is not understood; write "
-            "it as <loop>, <coupling> or a <joint> whose child already has a parent, or remove it",
+            f"<{local_name(element)}> looks like the closure of a loop and is not understood; "
+            "write it as <loop>, <coupling> or a <joint> whose child already has a parent, or "
+            "remove it",
             lost=True,
         )
 
@@ -116,7 +117,7 @@ class Closures:
         return kind
 
     def _end(self, element: Element, *tags: str) -> tuple[Element | None, str | None]:
-        """The child that names a link, and the link; the last tags are known misspellings."""
+        """Find the child that names a link, and the link; later tags are known misspellings."""
         for tag in tags:
             child = self.reader.only(element, tag)
             if child is not None:
@@ -207,8 +208,8 @@ class Closures:
             if kind not in ("revolute", "continuous", "cylindrical", "planar"):
                 reader.problem(
                     element,
-                    f"<parent_axis> and <child_axis> of a {kind} constraint must agree in the axes of "
-                    "their origins; turn <child_origin>",
+                    f"<parent_axis> and <child_axis> of a {kind} constraint must agree in the axes "
+                    "of their origins; turn <child_origin>",
                 )
             turned = sides[1].matrix
             turned[:3, :3] = turned[:3, :3] @ _rotation_between(axis, other)
@@ -271,8 +272,8 @@ class Closures:
             if missing:
                 warnings.warn(
                     f"{self.reader.file or 'URDF'}:{joint.sourceline}: <gazebo><joint> "
-                    f"{joint.get('name')!r} joins {missing[0]!r}, which is no link of the robot; it is "
-                    "left to the simulator",
+                    f"{joint.get('name')!r} joins {missing[0]!r}, which is no link of the robot; "
+                    "it is left to the simulator",
                     stacklevel=2,
                 )
                 return False

@@ -47,7 +47,7 @@ class Reader:
         )
 
     def name(self, element: Element, attribute: str = "name") -> str | None:
-        """A name, or ``None`` and a problem."""
+        """Read a name; ``None`` and a problem if there is none."""
         value = element.get(attribute)
         if value is None or not value.strip():
             self.problem(element, f"<{local_name(element)}> has no {attribute}", lost=True)
@@ -58,9 +58,9 @@ class Reader:
         return value
 
     def only(self, element: Element, tag: str) -> Element | None:
-        """The child of that tag, if there is one; a second one is a problem."""
+        """Find the child of that tag; a second one that differs is a problem."""
         found = element.findall(tag)
-        if len(found) > 1:
+        if any(dict(other.attrib) != dict(found[0].attrib) for other in found[1:]):
             self.problem(
                 found[1], f"a second <{tag}> (the first is in line {found[0].sourceline}); keep one"
             )
@@ -74,7 +74,7 @@ class Reader:
         *,
         infinite: bool = False,
     ) -> float:
-        """A number; required if there is no default."""
+        """Read a number; it is required if there is no default."""
         text = element.get(attribute)
         if text is None:
             if default is None:
@@ -83,7 +83,7 @@ class Reader:
         return self.to_number(element, attribute, text.strip(), infinite)
 
     def vector(self, element: Element, attribute: str, default: Vector) -> Vector:
-        """Three numbers separated by blanks."""
+        """Read three numbers separated by blanks."""
         text = element.get(attribute)
         if text is None:
             return default
@@ -98,7 +98,7 @@ class Reader:
     def to_number(
         self, element: Element, attribute: str, text: str, infinite: bool = False
     ) -> float:
-        """Number of a text, or 0 and a problem."""
+        """Convert a text to a number; 0 and a problem if it is none."""
         if _NUMBER.fullmatch(text):
             value = float(text)
             if math.isfinite(value):
@@ -111,14 +111,14 @@ class Reader:
         return 0.0
 
     def pose(self, element: Element | None) -> Pose:
-        """Pose of an ``<origin>``."""
+        """Read the pose of an ``<origin>``."""
         if element is None:
             return Pose()
         zero = (0.0, 0.0, 0.0)
         return Pose(self.vector(element, "xyz", zero), self.vector(element, "rpy", zero))
 
     def axis(self, element: Element | None, default: Vector) -> Vector:
-        """Unit vector of an ``<axis>``."""
+        """Read the unit vector of an ``<axis>``."""
         if element is None:
             return default
         if element.get("xyz") is None:
@@ -127,7 +127,7 @@ class Reader:
         return self.unit(element, self.vector(element, "xyz", default), default)
 
     def unit(self, element: Element, vector: Vector, default: Vector) -> Vector:
-        """The vector at unit length; one without length is a problem."""
+        """Scale a vector to unit length; one without length is a problem."""
         length = math.hypot(*vector)
         if length == 0.0:
             self.problem(

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from robodyn.description import Mechanism
-from robodyn.errors import MissingExtraError, RobodynError, UnknownNameError, UrdfError
+from robodyn.errors import (
+    InertiaError,
+    MissingExtraError,
+    RobodynError,
+    UnknownNameError,
+    UrdfError,
+)
 from robodyn.topology import massless_motions
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.check import check
@@ -28,7 +35,10 @@ def bundled_robots() -> tuple[str, ...]:
 
 
 def load_mechanism(
-    source: Any, *, package_dirs: Mapping[str, str | os.PathLike[str]] | None = None
+    source: Any,
+    *,
+    package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
+    allow_unphysical: bool = False,
 ) -> Mechanism:
     """Read a mechanism and check it.
 
@@ -40,6 +50,9 @@ def load_mechanism(
     package_dirs : mapping of str to path, optional
         Folders of ROS packages, for ``$(find package)`` in xacro. Meshes are never opened.
 
+    allow_unphysical : bool
+        Take masses and inertias that no body can have as they are, with a warning.
+
     Raises
     ------
     UrdfError, TopologyError, InertiaError
@@ -50,6 +63,11 @@ def load_mechanism(
         A ``.xacro`` file, and xacro is not installed.
     """
     mechanism, found = _read(source, package_dirs)
+    if allow_unphysical:
+        for error in found:
+            if isinstance(error, InertiaError):
+                warnings.warn(str(error), stacklevel=2)
+        found = [error for error in found if not isinstance(error, InertiaError)]
     if found:
         if len(found) > 1:
             found[0].add_note(f"and {len(found) - 1} more; robodyn check lists them all")
@@ -78,7 +96,7 @@ def problems(
 def _read(
     source: Any, package_dirs: Mapping[str, str | os.PathLike[str]] | None
 ) -> tuple[Mechanism | None, list[RobodynError]]:
-    """The mechanism as far as it could be read, and all problems."""
+    """Read the mechanism as far as possible; list all problems."""
     if isinstance(source, Mechanism):
         return source, check(source)
     if is_urdf_object(source):

@@ -222,7 +222,8 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
     if not extra.startswith(("<transmission", "<ros2_control")):
         return {}
     joints = "".join(
-        f'<joint{_attributes(name=joint.name)} type="fixed"><parent link="a"/><child link="b"/></joint>'
+        f'<joint{_attributes(name=joint.name)} type="fixed">'
+        '<parent link="a"/><child link="b"/></joint>'
         for joint in mechanism.joints
     )
     text = f'<robot name="robot">{joints}{extra}</robot>'

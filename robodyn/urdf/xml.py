@@ -50,8 +50,8 @@ def read_bytes(path: Path) -> bytes:
 def _check_size(size: int, file: str | None) -> None:
     if size > MAX_BYTES:
         raise UrdfError(
-            f"{size / 2**20:.1f} MB of XML; a URDF of more than {MAX_BYTES // 2**20} MB is not read "
-            "(meshes belong in files of their own)",
+            f"{size / 2**20:.1f} MB of XML; a URDF of more than {MAX_BYTES // 2**20} MB is not "
+            "read (meshes belong in files of their own)",
             file=file,
         )
 
