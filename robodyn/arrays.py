@@ -1,0 +1,136 @@
+"""The one place where arrays from outside are checked before machine code sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.errors import ShapeError
+from robodyn.symbolic.graph import Port
+
+__all__ = ["as_inputs", "as_output", "rows"]
+
+Array = NDArray[Any]
+
+
+def _described(shape: tuple[int, ...]) -> str:
+    return "(" + ", ".join(["...", *map(str, shape)]) + ")"
+
+
+def _as_array(port: Port, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"its elements are {array.dtype}")
+    except (TypeError, ValueError) as error:
+        raise ShapeError(
+            f"{port.name} is not an array of real numbers: {error}",
+            name=port.name,
+            given=type(value).__name__,
+            expected=port.shape,
+        ) from None
+    tail = array.ndim - len(port.shape)
+    if tail < 0 or array.shape[tail:] != port.shape:
+        raise ShapeError(
+            f"{port.name} has shape {array.shape}, expected {_described(port.shape)}",
+            name=port.name,
+            given=array.shape,
+            expected=port.shape,
+        )
+    return array
+
+
+def as_inputs(
+    ports: Sequence[Port], values: Sequence[ArrayLike]
+) -> tuple[list[Array], tuple[int, ...], Any]:
+    """Check and convert the inputs of a function.
+
+    Parameters
+    ----------
+    ports : sequence of Port
+    values : sequence of array_like, shape (..., *port.shape)
+
+    Returns
+    -------
+    arrays : list of ndarray
+        C-contiguous, aligned, of one dtype.
+    batch : tuple of int
+        Their leading axes, broadcast together.
+    dtype : numpy dtype
+        float32 if all inputs are, else float64.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if len(values) != len(ports):
+        names = ", ".join(port.name for port in ports)
+        raise ShapeError(
+            f"{len(values)} arrays given, expected {len(ports)}: {names}",
+            name="arguments",
+            given=len(values),
+            expected=len(ports),
+        )
+    arrays = [_as_array(port, value) for port, value in zip(ports, values, strict=True)]
+    single = bool(arrays) and all(array.dtype == np.float32 for array in arrays)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    arrays = [np.require(array, dtype, ("C", "A")) for array in arrays]
+    leading = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, ports, strict=True)]
+    try:
+        batch = np.broadcast_shapes(*leading)
+    except ValueError:
+        shown = ", ".join(f"{p.name} {a.shape}" for p, a in zip(ports, arrays, strict=True))
+        raise ShapeError(
+            f"the leading axes do not broadcast together: {shown}",
+            name="arguments",
+            given=leading,
+        ) from None
+    return arrays, batch, dtype
+
+
+def as_output(port: Port, out: Any, batch: tuple[int, ...], dtype: Any) -> Array:
+    """Check an array to write into, or make one.
+
+    Raises
+    ------
+    ShapeError
+        If ``out`` is not a writeable, C-contiguous array of the right shape and dtype.
+    """
+    shape = (*batch, *port.shape)
+    if out is None:
+        return np.empty(shape, dtype)
+    if not isinstance(out, np.ndarray):
+        raise ShapeError(
+            f"out for {port.name} is {type(out).__name__}, expected an ndarray",
+            name="out",
+            given=type(out).__name__,
+            expected=shape,
+        )
+    if out.shape != shape or out.dtype != dtype:
+        raise ShapeError(
+            f"out for {port.name} is {out.dtype} of shape {out.shape}, "
+            f"expected {dtype} of shape {shape}",
+            name="out",
+            given=(out.shape, out.dtype),
+            expected=(shape, dtype),
+        )
+    flags = out.flags
+    if not (flags.c_contiguous and flags.aligned and flags.writeable):
+        raise ShapeError(
+            f"out for {port.name} must be C-contiguous, aligned and writeable", name="out"
+        )
+    return out
+
+
+def rows(array: Array, port: Port, batch: tuple[int, ...]) -> tuple[Array, int]:
+    """An input as rows of a flat batch, and its stride from row to row (0: one row for all)."""
+    leading = array.shape[: array.ndim - len(port.shape)]
+    if leading == batch:
+        return array, port.size
+    if all(n == 1 for n in leading):
+        return array, 0
+    full = np.ascontiguousarray(np.broadcast_to(array, (*batch, *port.shape)))
+    return full, port.size

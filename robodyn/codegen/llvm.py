@@ -1,0 +1,419 @@
+"""From a program to LLVM IR: straight-line code for one state, or for a vector of states.
+
+The order of instructions is the order of the program's nodes, in which few values are alive at a
+time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known.
+"""
+
+from __future__ import annotations
+
+from robodyn.codegen.sincos import RANGE, constant, sincos, slow_function
+from robodyn.codegen.target import Target
+from robodyn.codegen.tiles import columns, load_tile, store_tile
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Port, Program
+
+__all__ = ["batch_ir", "scalar_ir"]
+
+
+class _Body:
+    """Instructions of one kernel: values by node, inputs and outputs by subclasses."""
+
+    def __init__(self, program: Program, target: Target, dtype: str, lanes: int) -> None:
+        self.program, self.target, self.dtype, self.lanes = program, target, dtype, lanes
+        self.type = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        self.trig: dict[int, tuple[str, str]] = {}
+        self.counter = 0
+        self.block = "entry"
+        self.slow: set[int] = set()
+        self.nodes = program.live()
+
+    def put(self, text: str) -> str:
+        self.counter += 1
+        name = f"%v{self.counter}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def input(self, index: int) -> str:
+        raise NotImplementedError  # pragma: no cover  (each kernel has its own)
+
+    def after(self, node: int) -> None:
+        """Store what is complete now."""
+
+    def value(self, node: int) -> str:
+        """SSA name or literal of a node."""
+        graph = self.program.graph
+        if graph.op[node] == CONST:
+            return constant(graph.value[node], self.dtype, self.lanes)
+        return self.names[node]
+
+    def signed(self, edge: int) -> str:
+        graph, node = self.program.graph, edge >> 1
+        if not edge & 1:
+            return self.value(node)
+        if graph.op[node] == CONST:
+            return constant(-graph.value[node], self.dtype, self.lanes)
+        return self.put(f"fneg {self.type} {self.value(node)}")
+
+    def emit(self) -> None:
+        """All nodes, in order."""
+        graph, t = self.program.graph, self.type
+        self.gather_angles()
+        for node in self.nodes:
+            op, a, b = graph.op[node], graph.a[node], graph.b[node]
+            if op == CONST or node in self.names:
+                pass
+            elif op == INPUT:
+                self.names[node] = self.input(a)
+            elif op == ADD:
+                verb = "fsub" if b & 1 else "fadd"
+                self.names[node] = self.put(
+                    f"{verb} contract {t} {self.signed(a)}, {self.value(b >> 1)}"
+                )
+            elif op in (MUL, DIV):
+                verb = "fmul contract" if op == MUL else "fdiv"
+                self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
+            elif op == SQRT:
+                suffix = _suffix(self.dtype, self.lanes)
+                x = self.signed(a)
+                self.names[node] = self.put(f"call {t} @llvm.sqrt.{suffix}({t} {x})")
+            else:
+                self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
+            self.after(node)
+
+    def gather_angles(self) -> None:
+        """Evaluate angles that are known from the start together, where that is faster."""
+
+    def angle(self, node: int) -> tuple[str, str]:
+        """Sine and cosine of a node, evaluated once."""
+        if node not in self.trig:
+            self.trig[node] = self.guarded(self.value(node), self.lanes)
+        return self.trig[node]
+
+    def guarded(self, x: str, lanes: int) -> tuple[str, str]:
+        """Fast sine and cosine within their range, the C library beyond it."""
+        dtype = self.dtype
+        t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
+        suffix = _suffix(dtype, lanes)
+        self.counter += 1
+        k = self.counter
+        lines, s, c = sincos(x, f"t{k}", dtype, lanes, self.target.fma)
+        self.lines += lines
+        size = self.put(f"call {t} @llvm.fabs.{suffix}({t} {x})")
+        limit = constant(RANGE[dtype], dtype, lanes)
+        flag = "i1" if lanes == 1 else f"<{lanes} x i1>"
+        beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
+        if lanes > 1:
+            beyond = self.put(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({flag} {beyond})")
+        self.slow.add(lanes)
+        self.do(f"br i1 {beyond}, label %slow{k}, label %done{k}, !prof !0")
+        self.lines.append(f"slow{k}:")
+        # scratch is at the top of the function
+        self.do(f"call void @slow_sincos_{lanes}({t} {x}, ptr %scratch_s, ptr %scratch_c)")
+        s_slow = self.put(f"load {t}, ptr %scratch_s, align 64")
+        c_slow = self.put(f"load {t}, ptr %scratch_c, align 64")
+        self.do(f"br label %done{k}")
+        self.lines.append(f"done{k}:")
+        before, self.block = self.block, f"done{k}"
+        sine = self.put(f"phi {t} [ {s}, %{before} ], [ {s_slow}, %slow{k} ]")
+        cosine = self.put(f"phi {t} [ {c}, %{before} ], [ {c_slow}, %slow{k} ]")
+        return sine, cosine
+
+    def scratch(self) -> list[str]:
+        """Room for the slow path."""
+        width = max(self.slow, default=1)
+        return [
+            f"  %scratch_{x} = alloca [{width} x {self.dtype}], align 64" for x in "sc"
+        ] if self.slow else []
+
+    def declarations(self) -> list[str]:
+        """What the body calls."""
+        dtype, text = self.dtype, []
+        for lanes in sorted({self.lanes, *self.slow}):
+            t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
+            s = _suffix(dtype, lanes)
+            text += [
+                f"declare {t} @llvm.fma.{s}({t}, {t}, {t})",
+                f"declare {t} @llvm.fabs.{s}({t})",
+                f"declare {t} @llvm.sqrt.{s}({t})",
+            ]
+            if lanes > 1:
+                text.append(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)")
+            if lanes in self.slow:
+                text.append(
+                    slow_function(dtype, lanes).replace("@slow_sincos(", f"@slow_sincos_{lanes}(")
+                )
+        text += ["declare double @robodyn_sin(double)", "declare double @robodyn_cos(double)"]
+        text.append('!0 = !{!"branch_weights", i32 1, i32 100000}')
+        return text
+
+
+def _suffix(dtype: str, lanes: int) -> str:
+    scalar = "f64" if dtype == "double" else "f32"
+    return scalar if lanes == 1 else f"v{lanes}{scalar}"
+
+
+def _places(ports: tuple[Port, ...]) -> list[tuple[int, int]]:
+    """(port, index in the port) of each scalar."""
+    return [(p, k) for p, port in enumerate(ports) for k in range(port.size)]
+
+
+class _ScalarBody(_Body):
+    """One state: numbers are loaded when first used and stored when known."""
+
+    def __init__(self, program: Program, target: Target, dtype: str) -> None:
+        super().__init__(program, target, dtype, 1)
+        self.inputs = _places(program.inputs)
+        self.outputs = _places(program.outputs)
+        self.stores: dict[int, list[int]] = {}
+        for k, edge in enumerate(program.results):
+            self.stores.setdefault(edge >> 1, []).append(k)
+
+    def input(self, index: int) -> str:
+        port, k = self.inputs[index]
+        at = self.put(f"getelementptr {self.dtype}, ptr %in{port}, i64 {k}") if k else f"%in{port}"
+        return self.put(f"load {self.dtype}, ptr {at}")
+
+    def after(self, node: int) -> None:
+        for k in self.stores.get(node, ()):
+            port, index = self.outputs[k]
+            value = self.signed(self.program.results[k])
+            at = (
+                self.put(f"getelementptr {self.dtype}, ptr %out{port}, i64 {index}")
+                if index
+                else f"%out{port}"
+            )
+            self.do(f"store {self.dtype} {value}, ptr {at}")
+
+    def gather_angles(self) -> None:
+        """Angles that are inputs, or inputs and a constant, fill vectors of their own."""
+        graph = self.program.graph
+        early = []
+        for node in self.nodes:
+            if graph.op[node] in (SIN, COS):
+                angle = graph.a[node] >> 1
+                if angle not in early and self._early(angle):
+                    early.append(angle)
+        width = self.target.lanes(self.dtype)
+        if width == 1:
+            return
+        for first in range(0, len(early), width):
+            group = early[first : first + width]
+            if len(group) == 1:
+                continue
+            lanes = 2
+            while lanes < len(group):
+                lanes *= 2
+            self._together(group, lanes)
+
+    def _early(self, node: int) -> bool:
+        graph = self.program.graph
+        if graph.op[node] == INPUT:
+            return True
+        return graph.op[node] in (ADD, MUL) and all(
+            graph.op[edge >> 1] in (INPUT, CONST) for edge in (graph.a[node], graph.b[node])
+        )
+
+    def _together(self, group: list[int], lanes: int) -> None:
+        graph, kind = self.program.graph, f"<{lanes} x {self.dtype}>"
+        x = "zeroinitializer"
+        for lane, node in enumerate(group):
+            for needed in (graph.a[node] >> 1, graph.b[node] >> 1, node):
+                self._known_early(needed if graph.op[node] != INPUT else node)
+            x = self.put(
+                f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}"
+            )
+        s, c = self.guarded(x, lanes)
+        for lane, node in enumerate(group):
+            self.trig[node] = (
+                self.put(f"extractelement {kind} {s}, i32 {lane}"),
+                self.put(f"extractelement {kind} {c}, i32 {lane}"),
+            )
+
+    def _known_early(self, node: int) -> None:
+        graph, t = self.program.graph, self.dtype
+        if node in self.names or graph.op[node] == CONST:
+            return
+        op, a, b = graph.op[node], graph.a[node], graph.b[node]
+        if op == INPUT:
+            self.names[node] = self.input(a)
+        elif op == ADD:
+            verb = "fsub" if b & 1 else "fadd"
+            self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}")
+        else:
+            self.names[node] = self.put(f"fmul {t} {self.signed(a)}, {self.signed(b)}")
+
+
+def scalar_ir(program: Program, target: Target, dtype: str) -> str:
+    """IR of ``kernel(in0, ..., out0, ...)`` and ``rows(begin, end, pointers, strides)``."""
+    body = _ScalarBody(program, target, dtype)
+    body.emit()
+    pointers = [f"in{k}" for k in range(len(program.inputs))]
+    pointers += [f"out{k}" for k in range(len(program.outputs))]
+    arguments = ", ".join(f"ptr noalias %{name}" for name in pointers)
+    text = [
+        f"define void @kernel({arguments}) {target.attributes} {{",
+        "entry:",
+        *body.scratch(),
+        *body.lines,
+        "  ret void",
+        "}",
+        *_packed(pointers, target),
+        *_rows(pointers, dtype, target),
+        *body.declarations(),
+    ]
+    return "\n".join(text)
+
+
+def _packed(pointers: list[str], target: Target) -> list[str]:
+    """The kernel with its pointers in an array, for the generic call entry."""
+    lines = [f"define void @packed(ptr %array) {target.attributes} {{"]
+    lines += _unpacked(pointers, "array", "")
+    arguments = ", ".join(f"ptr %{name}" for name in pointers)
+    return [*lines, f"  tail call void @kernel({arguments})", "  ret void", "}"]
+
+
+def _unpacked(pointers: list[str], array: str, suffix: str) -> list[str]:
+    lines = []
+    for k, name in enumerate(pointers):
+        lines.append(f"  %at_{name}{suffix} = getelementptr ptr, ptr %{array}, i64 {k}")
+        lines.append(f"  %{name}{suffix} = load ptr, ptr %at_{name}{suffix}")
+    return lines
+
+
+def _row_pointers(pointers: list[str], dtype: str, row: str, tag: str) -> list[str]:
+    lines = []
+    for name in pointers:
+        lines.append(f"  %{name}_skip{tag} = mul i64 %{name}_stride, {row}")
+        lines.append(
+            f"  %{name}_row{tag} = getelementptr {dtype}, ptr %{name}_0, i64 %{name}_skip{tag}"
+        )
+    return lines
+
+
+def _strides(pointers: list[str]) -> list[str]:
+    lines = []
+    for k, name in enumerate(pointers):
+        lines.append(f"  %at_{name}_stride = getelementptr i64, ptr %strides, i64 {k}")
+        lines.append(f"  %{name}_stride = load i64, ptr %at_{name}_stride")
+    return lines
+
+
+def _rows(pointers: list[str], dtype: str, target: Target) -> list[str]:
+    """A loop over states, one at a time."""
+    arguments = ", ".join(f"ptr %{name}_row" for name in pointers)
+    return [
+        f"define void @rows(i64 %begin, i64 %end, ptr %array, ptr %strides) "
+        f"{target.attributes} {{",
+        "entry:",
+        *_unpacked(pointers, "array", "_0"),
+        *_strides(pointers),
+        "  br label %head",
+        "head:",
+        "  %i = phi i64 [ %begin, %entry ], [ %next, %loop ]",
+        "  %more = icmp slt i64 %i, %end",
+        "  br i1 %more, label %loop, label %exit",
+        "loop:",
+        *_row_pointers(pointers, dtype, "%i", ""),
+        f"  call void @kernel({arguments})",
+        "  %next = add i64 %i, 1",
+        "  br label %head",
+        "exit:",
+        "  ret void",
+        "}",
+    ]
+
+
+class _BatchBody(_Body):
+    """A vector of states: a column of an input tile a number, output tiles stored when full."""
+
+    def __init__(self, program: Program, target: Target, dtype: str, lanes: int) -> None:
+        super().__init__(program, target, dtype, lanes)
+        self.block = "loop"
+        self.inputs = _places(program.inputs)
+        self.loaded: dict[tuple[int, int], str] = {}
+        self.rows: dict[str, list[str]] = {}
+        self.due: dict[int, list[tuple[int, int]]] = {}
+        first = 0
+        self.first: list[int] = []
+        for p, port in enumerate(program.outputs):
+            self.first.append(first)
+            for start in columns(port.size, lanes) if port.size else ():
+                edges = program.results[first + start : first + start + min(lanes, port.size)]
+                last = max(edge >> 1 for edge in edges)
+                self.due.setdefault(last, []).append((p, start))
+            first += port.size
+
+    def row_pointers(self, name: str) -> list[str]:
+        """Pointers to this block's rows of an array."""
+        if name not in self.rows:
+            rows = [f"%{name}_row"]
+            for k in range(1, self.lanes):
+                step = self.put(f"mul i64 %{name}_stride, {k}")
+                rows.append(self.put(f"getelementptr {self.dtype}, ptr %{name}_row, i64 {step}"))
+            self.rows[name] = rows
+        return self.rows[name]
+
+    def input(self, index: int) -> str:
+        port, k = self.inputs[index]
+        if (port, k) not in self.loaded:
+            size = self.program.inputs[port].size
+            starts = columns(size, self.lanes)
+            start = max(s for s in starts if s <= k and k < s + self.lanes)
+            rows = self.row_pointers(f"in{port}")
+            tile = load_tile(rows, start, size, self.dtype, self.lanes, self.put)
+            for column, name in enumerate(tile):
+                self.loaded.setdefault((port, start + column), name)
+        return self.loaded[port, k]
+
+    def after(self, node: int) -> None:
+        for port, start in self.due.get(node, ()):
+            size = self.program.outputs[port].size
+            first = self.first[port] + start
+            edges = self.program.results[first : first + min(self.lanes, size)]
+            values = [self.signed(edge) for edge in edges]
+            rows = self.row_pointers(f"out{port}")
+            store_tile(values, rows, start, size, self.dtype, self.lanes, self.put, self.do)
+
+
+def batch_ir(program: Program, target: Target, dtype: str) -> str:
+    """IR of ``batch(begin, end, pointers, strides)``, which needs at least a vector of rows."""
+    lanes = target.lanes(dtype)
+    body = _BatchBody(program, target, dtype, lanes)
+    # pointers to rows are made in the loop's first block, where all later blocks see them
+    pointers = [f"in{k}" for k in range(len(program.inputs))]
+    pointers += [f"out{k}" for k in range(len(program.outputs))]
+    for name in pointers:
+        body.row_pointers(name)
+    body.emit()
+    kind, suffix = body.type, _suffix(dtype, lanes)
+    mask = f"<{lanes} x i1>"
+    text = [
+        f"define void @batch(i64 %begin, i64 %end, ptr %array, ptr %strides) "
+        f"{target.attributes} {{",
+        "entry:",
+        *body.scratch(),
+        *_unpacked(pointers, "array", "_0"),
+        *_strides(pointers),
+        f"  %last = sub i64 %end, {lanes}",
+        "  br label %loop",
+        "loop:",
+        f"  %i = phi i64 [ %begin, %entry ], [ %next, %{body.block} ]",
+        *_row_pointers(pointers, dtype, "%i", ""),
+        *body.lines,
+        f"  %after = add i64 %i, {lanes}",
+        "  %beyond = icmp sgt i64 %after, %last",
+        "  %next = select i1 %beyond, i64 %last, i64 %after",
+        "  %finished = icmp sge i64 %i, %last",
+        "  br i1 %finished, label %exit, label %loop",
+        "exit:",
+        "  ret void",
+        "}",
+        f"declare {kind} @llvm.masked.load.{suffix}.p0(ptr, {mask}, {kind})",
+        f"declare void @llvm.masked.store.{suffix}.p0({kind}, ptr, {mask})",
+        *body.declarations(),
+    ]
+    return "\n".join(text)
