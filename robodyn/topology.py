@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import JOINT_KINDS, Inertia, Joint, Link, Loop, Mechanism
-from robodyn.errors import InertiaError, TopologyError, UnknownNameError
+from robodyn.errors import TopologyError, UnknownNameError
+from robodyn.graph_problems import find_root, graph_problems, unknown_links
 
 __all__ = [
     "FLOATING_BASE",
@@ -22,9 +23,6 @@ __all__ = [
     "SpanningTree",
     "TreeJoint",
     "body_inertia",
-    "find_root",
-    "graph_problems",
-    "massless_motions",
     "shift_inertia",
     "spanning_tree",
 ]
@@ -126,6 +124,12 @@ class SpanningTree:
     links: dict[str, tuple[int, Array]]
     cuts: tuple[Joint | Loop, ...]
 
+    @property
+    def functions(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The functions i+ and i- of `robodyn.incidence`: a regular labelling, arcs outwards."""
+        count = len(self.joints)
+        return tuple(joint.parent + 1 for joint in self.joints), tuple(range(1, count + 1))
+
 
 def spanning_tree(
     mechanism: Mechanism, *, floating: bool = False, root: str | None = None
@@ -151,7 +155,7 @@ def spanning_tree(
     names = {link.name for link in mechanism.links}
     if root is not None and root not in names:
         raise UnknownNameError("link", root, names, mechanism.name)
-    found = _unknown_links(mechanism) if root is not None else graph_problems(mechanism)
+    found = unknown_links(mechanism) if root is not None else graph_problems(mechanism)
     if found:
         raise found[0]
     root = root or find_root(mechanism)
@@ -161,157 +165,6 @@ def spanning_tree(
     base, inertias = _lump(mechanism, links, len(joints))
     return SpanningTree(
         root, _resolve_mimics(mechanism, joints), inertias, base, links, (*cut, *mechanism.loops)
-    )
-
-
-def graph_problems(mechanism: Mechanism) -> list[TopologyError]:
-    """All that keeps links and joints from forming one mechanism with one root."""
-    found = _unknown_links(mechanism)
-    if not found:
-        for test in (_check_cycles, find_root):
-            try:
-                test(mechanism)
-            except TopologyError as error:
-                found.append(error)
-                break
-    return found
-
-
-def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
-    """Joints that move nothing that resists: no mass in the whole branch, or none about the axis.
-
-    Joints of closed loops are left out, since the loop may hold them.
-    """
-    tree = spanning_tree(mechanism)
-    motors = {name for name, motor in mechanism.actuators if motor.rotor_inertia > 0.0}
-    count = len(tree.joints)
-    heavy = [inertia.mass > 0.0 or bool(inertia.I.any()) for inertia in tree.inertias]
-    leaf, held = [True] * count, [False] * count
-    for cut in tree.cuts:
-        ends = (
-            (cut.parent, cut.child) if isinstance(cut, Joint) else (cut.predecessor, cut.successor)
-        )
-        for body in (tree.links[end][0] for end in ends):
-            if body >= 0:
-                held[body] = True
-    found = []
-    for i in reversed(range(count)):
-        joint = tree.joints[i]
-        name = joint.joint.name
-        # Only for a leaf is the inertia about its joint the same in all positions.
-        resists = _resists(joint, tree.inertias[i]) if leaf[i] else heavy[i]
-        driven = name in motors or joint.mimic is not None
-        if not (resists or driven or held[i]):
-            found.append(
-                InertiaError(
-                    f"nothing that the joint moves has mass (link {joint.joint.child!r} and what "
-                    "hangs on it), so that the mass matrix is singular: give it an <inertial>, or "
-                    "make the joint fixed",
-                    **mechanism.where(joint.joint),
-                )
-            )
-        if joint.parent >= 0:
-            leaf[joint.parent] = False
-            heavy[joint.parent] = heavy[joint.parent] or heavy[i] or driven
-            held[joint.parent] = held[joint.parent] or held[i]
-    return found[::-1]
-
-
-def _resists(joint: TreeJoint, inertia: BodyInertia) -> bool:
-    """Whether every motion of a leaf's joint, at zero position, moves some of its mass."""
-    kind, axis = joint.joint.kind, np.asarray(joint.joint.axis, float)
-    across = np.linalg.svd(axis[None, :])[2][1:]  # two directions normal to the axis
-    turn = {
-        "revolute": [axis],
-        "continuous": [axis],
-        "helical": [axis],
-        "cylindrical": [axis],
-        "universal": [axis, np.asarray(joint.joint.axis2, float)],
-        "planar": [axis],
-        "spherical": list(np.eye(3)),
-        "floating": list(np.eye(3)),
-    }.get(kind, [])
-    push = {"prismatic": [axis], "cylindrical": [axis], "planar": list(across)}.get(kind, [])
-    if kind == "floating":
-        push = list(np.eye(3))
-    motions = [np.concatenate([np.zeros(3), w]) for w in turn]
-    motions += [np.concatenate([u, np.zeros(3)]) for u in push]
-    if kind == "helical":
-        motions = [np.concatenate([joint.joint.pitch * axis, axis])]
-    S = np.array(motions).T
-    # With a reversed joint the body turns about the same axis, through its own origin.
-    x, y, z = inertia.h
-    hat = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    spatial = np.block([[inertia.mass * np.eye(3), -hat], [hat, inertia.I]])
-    size = max(inertia.mass, float(np.trace(inertia.I)))
-    eigenvalues = np.linalg.eigvalsh(S.T @ spatial @ S)
-    return bool(size > 0.0 and eigenvalues[0] > 1e-12 * eigenvalues[-1] > 0.0)
-
-
-def _unknown_links(mechanism: Mechanism) -> list[TopologyError]:
-    """Joints, loops and couplings that name links which do not exist, or one link twice."""
-    known = {link.name for link in mechanism.links}
-    found = []
-    for item in (*mechanism.joints, *mechanism.loops, *mechanism.couplings):
-        if isinstance(item, Joint):
-            ends = {"parent": item.parent, "child": item.child}
-        else:
-            ends = {"predecessor": item.predecessor, "successor": item.successor}
-        for role, name in ends.items():
-            if name not in known:
-                hint = UnknownNameError("link", name, known)
-                found.append(TopologyError(f"the {role}: {hint}", **mechanism.where(item)))
-        if len(set(ends.values())) == 1:
-            message = f"joins the link {next(iter(ends.values()))!r} to itself"
-            found.append(TopologyError(message, **mechanism.where(item)))
-    return found
-
-
-def find_root(mechanism: Mechanism) -> str:
-    """Name of the only link that is no joint's child."""
-    children = {joint.child for joint in mechanism.joints}
-    roots = [link for link in mechanism.links if link.name not in children]
-    if len(roots) == 1:
-        return roots[0].name
-    if not roots:
-        raise TopologyError("the mechanism has no links", file=mechanism.file)
-    names = ", ".join(repr(link.name) for link in roots[:10]) + (", ..." if len(roots) > 10 else "")
-    raise TopologyError(
-        f"{len(roots)} root links ({names}): a mechanism has one link that is no joint's child; "
-        "connect the others to it by joints, or remove them",
-        **mechanism.where(roots[1]),
-    )
-
-
-def _check_cycles(mechanism: Mechanism) -> None:
-    """Raise ``TopologyError`` if one comes back to a link by following joints to children."""
-    # Links without children are taken away until none is left; what remains leads to cycles.
-    parents: dict[str, list[str]] = {link.name: [] for link in mechanism.links}
-    children = dict.fromkeys(parents, 0)
-    for joint in mechanism.joints:
-        parents[joint.child].append(joint.parent)
-        children[joint.parent] += 1
-    leaves = [name for name, count in children.items() if count == 0]
-    while leaves:
-        for parent in parents[leaves.pop()]:
-            children[parent] -= 1
-            if children[parent] == 0:
-                leaves.append(parent)
-    onward: dict[str, Joint] = {}
-    for joint in mechanism.joints:
-        if children[joint.parent] and children[joint.child]:
-            onward.setdefault(joint.parent, joint)
-    if not onward:
-        return
-    path = [next(iter(onward))]
-    while path[-1] not in path[:-1]:
-        path.append(onward[path[-1]].child)
-    cycle = path[path.index(path[-1]) :]
-    last = max((onward[name] for name in cycle[:-1]), key=mechanism.joints.index)
-    raise TopologyError(
-        f"directed cycle {' -> '.join(cycle)}: exchange parent and child of joint {last.name!r} to "
-        "write it as the joint that closes a loop",
-        **mechanism.where(last),
     )
 
 

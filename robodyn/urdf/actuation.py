@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from robodyn.description import Actuator, Joint
 from robodyn.errors import UnknownNameError
 from robodyn.urdf.reader import Reader
-from robodyn.urdf.xml import Element, local_name
+from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = ["read_actuators"]
 
@@ -134,5 +134,5 @@ def _warn(reader: Reader, element: Element, message: str) -> None:
     while owner is not None and local_name(owner) != "transmission":
         owner = owner.getparent()
     name = "" if owner is None else f"transmission {owner.get('name', '')!r}: "
-    where = f"{reader.file or 'URDF'}:{element.sourceline}: "
+    where = f"{reader.file or 'URDF'}:{line_of(element)}: "
     warnings.warn(where + name + message, stacklevel=2)

@@ -7,9 +7,10 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn import topology
 from robodyn.description import JOINT_KINDS, Joint, Mechanism
 from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfError
+from robodyn.graph_problems import graph_problems
+from robodyn.topology import spanning_tree
 
 __all__ = ["INERTIA_TOLERANCE", "check"]
 
@@ -28,7 +29,7 @@ def check(mechanism: Mechanism, *, graph: bool = True) -> list[RobodynError]:
     """
     found: list[RobodynError] = [*_bad_mimics(mechanism)]
     if graph:
-        found += topology.graph_problems(mechanism)
+        found += graph_problems(mechanism)
     return found + _bad_inertias(mechanism, graph and not found)
 
 
@@ -48,7 +49,7 @@ def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:
                 if not link.inertia.mass >= 0.0:
                     hopeless.add(link.name)
     if reasons and graph:
-        tree = topology.spanning_tree(mechanism)
+        tree = spanning_tree(mechanism)
         bodies = (*tree.inertias, tree.base_inertia)  # -1 is the base
         for name in reasons.keys() - hopeless:
             body = bodies[tree.links[name][0]]

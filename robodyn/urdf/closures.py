@@ -18,7 +18,7 @@ import numpy as np
 from robodyn.description import JOINT_KINDS, Coupling, Joint, Link, Loop, Pose, Vector
 from robodyn.errors import UnknownNameError
 from robodyn.urdf.reader import Reader
-from robodyn.urdf.xml import Element, local_name
+from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = ["LOOP_KINDS", "Closures"]
 
@@ -71,8 +71,8 @@ class Closures:
                 self._add(element, self._read_drake(element, tag.removeprefix("drake:")))
             case "gazebo" if element.get("reference") is None:
                 return self._read_gazebo(element)
-            case "mujoco" if element.find("equality") is not None:
-                self._not_understood(element.find("equality"))
+            case "mujoco" if (equality := element.find("equality")) is not None:
+                self._not_understood(equality)
             case _ if _SUSPICIOUS.search(tag):
                 self._not_understood(element)
             case _:
@@ -99,7 +99,7 @@ class Closures:
                 lost=True,
             )
             return
-        self._lines[closure.name] = element.sourceline
+        self._lines[closure.name] = line_of(element)
         if isinstance(closure, Loop):
             self.loops.append(closure)
         else:
@@ -180,7 +180,7 @@ class Closures:
             X_successor,
             axis or _X,
             axis2 or _Y,
-            line=element.sourceline,
+            line=line_of(element),
             **numbers,
         )
 
@@ -216,7 +216,7 @@ class Closures:
             sides[1] = Pose.from_matrix(turned)
         axis2 = other if kind == "universal" else _Y
         return Loop(
-            name, kind, parent, child, sides[0], sides[1], axis, axis2, line=element.sourceline
+            name, kind, parent, child, sides[0], sides[1], axis, axis2, line=line_of(element)
         )
 
     def _read_coupling(self, element: Element) -> Coupling | None:
@@ -231,7 +231,7 @@ class Closures:
         )
         if name is None or predecessor is None or successor is None:
             return None
-        return Coupling(name, predecessor, successor, *values, element.sourceline)
+        return Coupling(name, predecessor, successor, *values, line_of(element))
 
     def _read_drake(self, element: Element, tag: str) -> Loop | None:
         """``drake:ball_constraint`` and ``drake:distance_constraint``."""
@@ -261,7 +261,7 @@ class Closures:
                 reader.problem(element, "has no <drake:distance_constraint_distance>")
         name = element.get("name") or f"{tag}_{len(self.loops) + 1}"
         (A, X_A), (B, X_B) = ends
-        return Loop(name, kind, A, B, X_A, X_B, distance=distance, line=element.sourceline)
+        return Loop(name, kind, A, B, X_A, X_B, distance=distance, line=line_of(element))
 
     def _read_gazebo(self, element: Element) -> bool:
         """SDF joints that Gazebo adds to the tree; false if there are none between our links."""
@@ -271,7 +271,7 @@ class Closures:
             missing = [link for link in ends if link not in self.links]
             if missing:
                 warnings.warn(
-                    f"{self.reader.file or 'URDF'}:{joint.sourceline}: <gazebo><joint> "
+                    f"{self.reader.file or 'URDF'}:{line_of(joint)}: <gazebo><joint> "
                     f"{joint.get('name')!r} joins {missing[0]!r}, which is no link of the robot; "
                     "it is left to the simulator",
                     stacklevel=2,
@@ -318,7 +318,7 @@ class Closures:
             axes[0],
             axes[1],
             0.0 if pitch is None else reader.to_number(element, "pitch", pitch.strip()) / math.tau,
-            line=element.sourceline,
+            line=line_of(element),
         )
 
     def _sdf_axis(self, element: Element, tag: str, default: Vector) -> Vector:

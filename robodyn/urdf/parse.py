@@ -10,7 +10,7 @@ from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
 from robodyn.urdf.reader import Reader
-from robodyn.urdf.xml import Element, fragment, local_name, parse_xml
+from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml
 
 __all__ = ["KIND_ALIASES", "parse"]
 
@@ -119,7 +119,7 @@ def _read_link(reader: Reader, element: Element) -> Link | None:
         name,
         None if inertial is None else _read_inertia(reader, inertial),
         tuple(fragment(e) for e in element if local_name(e) not in ("", "inertial")),
-        element.sourceline,
+        line_of(element),
     )
 
 
@@ -165,9 +165,10 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
     if kind == "helical":
         known |= {"pitch", "drake:screw_thread_pitch"}
     dynamics = reader.only(element, "dynamics")
-    friction = [0.0, 0.0]
+    damping = friction = 0.0
     if dynamics is not None:
-        friction = [_not_negative(reader, dynamics, key) for key in ("damping", "friction")]
+        damping = _not_negative(reader, dynamics, "damping")
+        friction = _not_negative(reader, dynamics, "friction")
     independent = element.get("independent")
     return Joint(
         name,
@@ -179,11 +180,12 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         axis2 or (0.0, 1.0, 0.0),
         _read_pitch(reader, element) if kind == "helical" else 0.0,
         _read_limits(reader, reader.only(element, "limit"), kind),
-        *friction,
+        damping,
+        friction,
         _read_mimic(reader, reader.only(element, "mimic")) if kind != "fixed" else None,
         None if independent is None else independent in ("true", "True"),
         tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
-        element.sourceline,
+        line_of(element),
     )
 
 

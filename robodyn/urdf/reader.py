@@ -7,7 +7,7 @@ import re
 
 from robodyn.description import Pose, Vector
 from robodyn.errors import RobodynError, UrdfError
-from robodyn.urdf.xml import Element, local_name
+from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = ["Reader"]
 
@@ -42,7 +42,7 @@ class Reader:
         self.incomplete = self.incomplete or lost
         self.problems.append(
             (error or UrdfError)(
-                message, file=self.file, line=element.sourceline, element=describe(element)
+                message, file=self.file, line=line_of(element), element=describe(element)
             )
         )
 
@@ -60,9 +60,9 @@ class Reader:
     def only(self, element: Element, tag: str) -> Element | None:
         """Find the child of that tag; a second one that differs is a problem."""
         found = element.findall(tag)
-        if any(dict(other.attrib) != dict(found[0].attrib) for other in found[1:]):
+        if any(other.items() != found[0].items() for other in found[1:]):
             self.problem(
-                found[1], f"a second <{tag}> (the first is in line {found[0].sourceline}); keep one"
+                found[1], f"a second <{tag}> (the first is in line {line_of(found[0])}); keep one"
             )
         return found[0] if found else None
 

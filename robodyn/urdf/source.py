@@ -17,9 +17,9 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
-from robodyn.topology import massless_motions
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.check import check
+from robodyn.urdf.massless import massless_motions
 from robodyn.urdf.parse import parse
 from robodyn.urdf.xml import decode, read_bytes
 

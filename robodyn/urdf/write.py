@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -81,7 +81,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _element(tag: str, attributes: dict[str, object], children: Iterable[str] = ()) -> list[str]:
+def _element(tag: str, attributes: Mapping[str, object], children: Iterable[str] = ()) -> list[str]:
     inner = ["  " + child for child in children]
     head = f"  <{tag}{_attributes(**attributes)}"
     if not inner:

@@ -15,7 +15,16 @@ from lxml import etree
 
 from robodyn.errors import UrdfError
 
-__all__ = ["MAX_BYTES", "Element", "decode", "fragment", "local_name", "parse_xml", "read_bytes"]
+__all__ = [
+    "MAX_BYTES",
+    "Element",
+    "decode",
+    "fragment",
+    "line_of",
+    "local_name",
+    "parse_xml",
+    "read_bytes",
+]
 
 Element = etree._Element
 
@@ -121,7 +130,7 @@ def _parser(recover: bool) -> etree.XMLParser:
 def _forgive_prefixes(text: str, error: etree.XMLSyntaxError, file: str | None) -> Element:
     """Read text whose only fault is a prefix (``drake:``, ``controller:``) never declared."""
     undeclared = etree.ErrorTypes.NS_ERR_UNDEFINED_NAMESPACE
-    if error.code == undeclared:
+    if getattr(error, "code", None) == undeclared:
         parser = _parser(recover=True)
         root = etree.fromstring(text.encode(), parser)
         others = [entry for entry in parser.error_log if entry.type != undeclared]
@@ -150,6 +159,12 @@ def local_name(element: Element) -> str:
             return f"xacro:{name}"
         return f"{element.prefix}:{name}" if element.prefix else name
     return tag
+
+
+def line_of(element: Element) -> int | None:
+    """Line of an element in the file, counted from 1."""
+    line: object = element.sourceline
+    return line if isinstance(line, int) else None
 
 
 def fragment(element: Element) -> str:

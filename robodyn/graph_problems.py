@@ -1,0 +1,89 @@
+"""What keeps links and joints from forming one mechanism with one root."""
+
+from __future__ import annotations
+
+from robodyn.description import Coupling, Joint, Loop, Mechanism
+from robodyn.errors import TopologyError, UnknownNameError
+
+__all__ = ["find_root", "graph_problems", "unknown_links"]
+
+
+def graph_problems(mechanism: Mechanism) -> list[TopologyError]:
+    """All that keeps links and joints from forming one mechanism with one root."""
+    found = unknown_links(mechanism)
+    if not found:
+        for test in (_check_cycles, find_root):
+            try:
+                test(mechanism)
+            except TopologyError as error:
+                found.append(error)
+                break
+    return found
+
+
+def unknown_links(mechanism: Mechanism) -> list[TopologyError]:
+    """Joints, loops and couplings that name links which do not exist, or one link twice."""
+    known = {link.name for link in mechanism.links}
+    found = []
+    items: list[Joint | Loop | Coupling] = [*mechanism.joints, *mechanism.loops]
+    for item in (*items, *mechanism.couplings):
+        if isinstance(item, Joint):
+            ends = {"parent": item.parent, "child": item.child}
+        else:
+            ends = {"predecessor": item.predecessor, "successor": item.successor}
+        for role, name in ends.items():
+            if name not in known:
+                hint = UnknownNameError("link", name, known)
+                found.append(TopologyError(f"the {role}: {hint}", **mechanism.where(item)))
+        if len(set(ends.values())) == 1:
+            message = f"joins the link {next(iter(ends.values()))!r} to itself"
+            found.append(TopologyError(message, **mechanism.where(item)))
+    return found
+
+
+def find_root(mechanism: Mechanism) -> str:
+    """Name of the only link that is no joint's child."""
+    children = {joint.child for joint in mechanism.joints}
+    roots = [link for link in mechanism.links if link.name not in children]
+    if len(roots) == 1:
+        return roots[0].name
+    if not roots:
+        raise TopologyError("the mechanism has no links", file=mechanism.file)
+    names = ", ".join(repr(link.name) for link in roots[:10]) + (", ..." if len(roots) > 10 else "")
+    raise TopologyError(
+        f"{len(roots)} root links ({names}): a mechanism has one link that is no joint's child; "
+        "connect the others to it by joints, or remove them",
+        **mechanism.where(roots[1]),
+    )
+
+
+def _check_cycles(mechanism: Mechanism) -> None:
+    """Raise ``TopologyError`` if one comes back to a link by following joints to children."""
+    # Links without children are taken away until none is left; what remains leads to cycles.
+    parents: dict[str, list[str]] = {link.name: [] for link in mechanism.links}
+    children = dict.fromkeys(parents, 0)
+    for joint in mechanism.joints:
+        parents[joint.child].append(joint.parent)
+        children[joint.parent] += 1
+    leaves = [name for name, count in children.items() if count == 0]
+    while leaves:
+        for parent in parents[leaves.pop()]:
+            children[parent] -= 1
+            if children[parent] == 0:
+                leaves.append(parent)
+    onward: dict[str, Joint] = {}
+    for joint in mechanism.joints:
+        if children[joint.parent] and children[joint.child]:
+            onward.setdefault(joint.parent, joint)
+    if not onward:
+        return
+    path = [next(iter(onward))]
+    while path[-1] not in path[:-1]:
+        path.append(onward[path[-1]].child)
+    cycle = path[path.index(path[-1]) :]
+    last = max((onward[name] for name in cycle[:-1]), key=mechanism.joints.index)
+    raise TopologyError(
+        f"directed cycle {' -> '.join(cycle)}: exchange parent and child of joint {last.name!r} to "
+        "write it as the joint that closes a loop",
+        **mechanism.where(last),
+    )

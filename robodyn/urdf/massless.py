@@ -1,0 +1,82 @@
+"""Joints that move no mass, so that the mass matrix cannot be inverted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.description import Joint, Mechanism
+from robodyn.errors import InertiaError
+from robodyn.topology import BodyInertia, TreeJoint, spanning_tree
+
+__all__ = ["massless_motions"]
+
+
+def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
+    """Joints that move nothing that resists: no mass in the whole branch, or none about the axis.
+
+    Joints of closed loops are left out, since the loop may hold them.
+    """
+    tree = spanning_tree(mechanism)
+    motors = {name for name, motor in mechanism.actuators if motor.rotor_inertia > 0.0}
+    count = len(tree.joints)
+    heavy = [inertia.mass > 0.0 or bool(inertia.I.any()) for inertia in tree.inertias]
+    leaf, held = [True] * count, [False] * count
+    for cut in tree.cuts:
+        ends = (
+            (cut.parent, cut.child) if isinstance(cut, Joint) else (cut.predecessor, cut.successor)
+        )
+        for body in (tree.links[end][0] for end in ends):
+            if body >= 0:
+                held[body] = True
+    found = []
+    for i in reversed(range(count)):
+        joint = tree.joints[i]
+        name = joint.joint.name
+        # Only for a leaf is the inertia about its joint the same in all positions.
+        resists = _resists(joint, tree.inertias[i]) if leaf[i] else heavy[i]
+        driven = name in motors or joint.mimic is not None
+        if not (resists or driven or held[i]):
+            found.append(
+                InertiaError(
+                    f"nothing that the joint moves has mass (link {joint.joint.child!r} and what "
+                    "hangs on it), so that the mass matrix is singular: give it an <inertial>, or "
+                    "make the joint fixed",
+                    **mechanism.where(joint.joint),
+                )
+            )
+        if joint.parent >= 0:
+            leaf[joint.parent] = False
+            heavy[joint.parent] = heavy[joint.parent] or heavy[i] or driven
+            held[joint.parent] = held[joint.parent] or held[i]
+    return found[::-1]
+
+
+def _resists(joint: TreeJoint, inertia: BodyInertia) -> bool:
+    """Whether every motion of a leaf's joint, at zero position, moves some of its mass."""
+    kind, axis = joint.joint.kind, np.asarray(joint.joint.axis, float)
+    across = np.linalg.svd(axis[None, :])[2][1:]  # two directions normal to the axis
+    turn = {
+        "revolute": [axis],
+        "continuous": [axis],
+        "helical": [axis],
+        "cylindrical": [axis],
+        "universal": [axis, np.asarray(joint.joint.axis2, float)],
+        "planar": [axis],
+        "spherical": list(np.eye(3)),
+        "floating": list(np.eye(3)),
+    }.get(kind, [])
+    push = {"prismatic": [axis], "cylindrical": [axis], "planar": list(across)}.get(kind, [])
+    if kind == "floating":
+        push = list(np.eye(3))
+    motions = [np.concatenate([np.zeros(3), w]) for w in turn]
+    motions += [np.concatenate([u, np.zeros(3)]) for u in push]
+    if kind == "helical":
+        motions = [np.concatenate([joint.joint.pitch * axis, axis])]
+    S = np.array(motions).T
+    # With a reversed joint the body turns about the same axis, through its own origin.
+    x, y, z = inertia.h
+    hat = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    spatial = np.block([[inertia.mass * np.eye(3), -hat], [hat, inertia.I]])
+    size = max(inertia.mass, float(np.trace(inertia.I)))
+    eigenvalues = np.linalg.eigvalsh(S.T @ spatial @ S)
+    return bool(size > 0.0 and eigenvalues[0] > 1e-12 * eigenvalues[-1] > 0.0)
