@@ -50,8 +50,9 @@ def load(
     gravity : array_like, shape (3,) [m/s^2]
         In the world.
     passive : bool
-        Joint damping and friction of the file belong to the mechanism and act alike in inverse and
-        forward dynamics; ``False``: rigid bodies only.
+        Joint damping and friction of the file, and the inertia of its motors' rotors as their
+        joints feel it (``gear_ratio^2 rotor_inertia``), belong to the mechanism and act alike in
+        inverse and forward dynamics; ``False``: rigid bodies only.
     actuators : mapping of joint name to Actuator
         Motors, beside (and before) those of the file.
     loops : iterable of Loop

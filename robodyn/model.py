@@ -166,7 +166,7 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
             file=mechanism.file,
             element=f"robot {mechanism.name!r}",
         )
-    bodies = build(tree, snap=settings.snap)
+    bodies = build(tree, snap=settings.snap, armature=_rotors(mechanism, settings))
     setup = Setup(
         bodies,
         settings.gravity,
@@ -197,6 +197,15 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
         *limits,
         tuple(joint.name for joint in massless),
     )
+
+
+def _rotors(mechanism: Mechanism, settings: Settings) -> dict[str, float]:
+    """Rotor inertia of each motor, seen from its joint; none where only rigid bodies count."""
+    if not settings.passive:
+        return {}
+    return {
+        joint: motor.rotor_inertia * motor.gear_ratio**2 for joint, motor in mechanism.actuators
+    }
 
 
 def _massless_joints(bodies: MechanismModel) -> tuple[Joint, ...]:

@@ -40,11 +40,11 @@ def forward_dynamics(
         freed[body.index] = []
         inertia, force, joint = I[body.index], p[body.index], state[body.index]
         for k, s in reversed(joint.columns):
-            F = inertia * s
-            inverse = 1.0 / s.dot(F)
+            F, rotor = inertia * s, model.armature[k]
+            inverse = 1.0 / (s.dot(F) + rotor)
             u = tau[k] - s.dot(force)
             freed[body.index].append((k, s, F, inverse, u))
-            inertia = inertia.freed(s, F, inverse)
+            inertia = inertia.freed(s, F, inverse, wholly=not rotor)
             force = force + F * (u * inverse)
         if body.parent != BASE:
             I[body.parent] += inertia.in_parent(joint.X)

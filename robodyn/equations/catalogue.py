@@ -282,7 +282,7 @@ def _center_of_mass(t: Tracer) -> Results:
 
 def _kinetic_energy(t: Tracer) -> Results:
     V = kinematics.twists(t.model, t.state, t.base)
-    return [(Port("T", (), "J"), [momentum.kinetic_energy(t.model, V, t.setup.base_inertia)])]
+    return [(Port("T", (), "J"), [momentum.kinetic_energy(t.model, t.v, V, t.setup.base_inertia)])]
 
 
 def _potential_energy(t: Tracer) -> Results:

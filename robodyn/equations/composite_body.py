@@ -20,6 +20,8 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
     """
     inertia = {body.index: body.lumped for body in model}
     M: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
+    for k, rotor in enumerate(model.armature):
+        M[k][k] = rotor
     for body in reversed(model):
         joint = state[body.index]
         momenta = [(k, inertia[body.index].momentum(s)) for k, s in joint.columns]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,6 +81,8 @@ class MechanismModel:
         Link name -> (body index, pose of the link frame in the body's frame, shape (4, 4)).
     coupled : bool
         Some joints mimic others, so bodies share speeds.
+    armature : tuple of float
+        Inertia of the motors' rotors as each speed feels it, ``gear_ratio^2 rotor_inertia``.
     """
 
     bodies: tuple[Body, ...]
@@ -89,6 +91,7 @@ class MechanismModel:
     nv: int
     frames: dict[str, tuple[int, Array]]
     coupled: bool
+    armature: tuple[float, ...]
 
     def __iter__(self) -> Iterator[Body]:
         return iter(self.bodies)
@@ -105,7 +108,9 @@ class MechanismModel:
         return path[::-1]
 
 
-def build(tree: SpanningTree, *, snap: float) -> MechanismModel:
+def build(
+    tree: SpanningTree, *, snap: float, armature: Mapping[str, float] | None = None
+) -> MechanismModel:
     """Bodies, frames and inertias of a spanning tree.
 
     Parameters
@@ -113,6 +118,8 @@ def build(tree: SpanningTree, *, snap: float) -> MechanismModel:
     tree : SpanningTree
     snap : float [rad, m]
         Angles this near to quarter turns, and lengths this near to zero, are taken as such.
+    armature : mapping of joint name to float [kg m^2, kg], optional
+        Rotor inertia seen from the joint.
     """
     choice = choose_frames(tree, snap)
     q_index, v_index, nq, nv = _coordinates(tree)
@@ -150,7 +157,17 @@ def build(tree: SpanningTree, *, snap: float) -> MechanismModel:
     }
     coupled = any(joint.mimic for joint in tree.joints)
     base = _rigid(_pseudo_inertia(tree.base_inertia))
-    return MechanismModel(tuple(bodies), base, nq, nv, frames, coupled)
+    return MechanismModel(
+        tuple(bodies), base, nq, nv, frames, coupled, _armature(bodies, nv, armature or {})
+    )
+
+
+def _armature(bodies: list[Body], nv: int, armature: Mapping[str, float]) -> tuple[float, ...]:
+    total = [0.0] * nv
+    for body in bodies:
+        for speed in body.speeds:
+            total[speed.index] += armature.get(body.description.name, 0.0) * speed.factor**2
+    return tuple(total)
 
 
 def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:

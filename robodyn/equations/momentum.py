@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from robodyn.equations.composite_body import Matrix
 from robodyn.equations.mechanism import BASE, MechanismModel
@@ -59,13 +59,19 @@ def potential_energy(
 
 
 def kinetic_energy(
-    model: MechanismModel, V: Mapping[int, Twist], base_inertia: RigidInertia | None
+    model: MechanismModel,
+    v: Sequence[Number],
+    V: Mapping[int, Twist],
+    base_inertia: RigidInertia | None,
 ) -> Number:
-    """Sum over bodies of ``1/2 V . I V``."""
+    """Sum over bodies of ``1/2 V . I V``, and over rotors."""
     bodies = [(V[body.index], body.inertia) for body in model]
     if base_inertia:
         bodies.append((V[BASE], base_inertia))
-    return 0.5 * sum(twist.dot(inertia.momentum(twist)) for twist, inertia in bodies)
+    twice: Number = sum(twist.dot(inertia.momentum(twist)) for twist, inertia in bodies)
+    for rotor, x in zip(model.armature, v, strict=True):
+        twice = twice + x * x * rotor
+    return 0.5 * twice
 
 
 def momentum(

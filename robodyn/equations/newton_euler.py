@@ -33,7 +33,7 @@ def inverse_dynamics(
         F[body.index] = body.lumped.wrench(motion[body.index])
         if body.index in wrenches:
             F[body.index] -= wrenches[body.index]
-    tau: list[Number] = [0.0] * model.nv
+    tau: list[Number] = [x * rotor for x, rotor in zip(a, model.armature, strict=True)]
     for body in reversed(model):
         joint = state[body.index]
         for k, s in joint.columns:

@@ -206,17 +206,17 @@ class ArticulatedInertia:
     def __mul__(self, V: Twist) -> Wrench:
         return Wrench(self.B.T * V.w + self.M * V.v, self.A * V.w + self.B * V.v)
 
-    def freed(self, S: Twist, F: Wrench, inverse: Number) -> ArticulatedInertia:
-        """Less ``F F^T / (S . F)`` with ``F`` the inertia times ``S``: nothing opposes ``S`` now.
+    def freed(self, S: Twist, F: Wrench, inverse: Number, *, wholly: bool) -> ArticulatedInertia:
+        """Less ``F F^T * inverse`` with ``F`` the inertia times ``S``.
 
-        Where ``S`` is a unit vector, the row that vanishes is written as zeros, so that later
-        steps know it.
+        With ``inverse = 1 / (S . F)`` nothing opposes ``S`` now (``wholly``). Where ``S`` is a unit
+        vector, the row that then vanishes is written as zeros, so that later steps know it.
         """
         f, n = F.f * inverse, F.n * inverse
         A = self.A - Sym3.of(F.n.outer(n))
         B = self.B - F.n.outer(f)
         M = self.M - Sym3.of(F.f.outer(f))
-        unit = _unit_index(S)
+        unit = _unit_index(S) if wholly else None
         if unit is not None:
             _clear(A, B, M, unit)
         return ArticulatedInertia(A, B, M)

@@ -1,0 +1,32 @@
+# Everything from a fresh clone: each target makes its own environment in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: sim test lint bench docs clean
+
+sim: .venv/.ready
+	$(BIN)/robodyn sim --out out
+
+test: .venv/.ready
+	$(BIN)/python -m pytest
+
+lint: .venv/.dev
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m mypy
+
+bench: .venv/.dev
+	$(BIN)/python benchmarks/versus_pinocchio.py
+
+docs: .venv/.ready
+	$(BIN)/python -m pytest tests/test_documentation.py
+
+.venv/.ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q -e '.[test,plot]'
+	touch $@
+
+.venv/.dev: .venv/.ready
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv out build *.egg-info

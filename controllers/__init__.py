@@ -1,0 +1,11 @@
+"""Controllers: frozen dataclasses that are called as ``tau = controller(t, q, v)``."""
+
+if __name__ != "robodyn.controllers":
+    raise ImportError("this folder is the package robodyn.controllers: import it by that name")
+
+from robodyn.controllers.computed_torque import ComputedTorque
+from robodyn.controllers.gravity_compensation import GravityCompensation
+from robodyn.controllers.joint_pd import JointPD
+from robodyn.controllers.reference import PointToPoint, SineReference
+
+__all__ = ["ComputedTorque", "GravityCompensation", "JointPD", "PointToPoint", "SineReference"]

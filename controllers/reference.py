@@ -1,0 +1,71 @@
+"""Smooth joint trajectories: position, velocity and acceleration at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PointToPoint", "SineReference"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class PointToPoint:
+    """From one position to another with zero velocity and acceleration at both ends.
+
+    A polynomial of fifth degree in time.
+
+    Attributes
+    ----------
+    q0, q1 : ndarray, shape (n,) [rad, m]
+    duration : float [s]
+    """
+
+    q0: Array
+    q1: Array
+    duration: float
+
+    def __post_init__(self) -> None:
+        if not self.duration > 0.0:
+            raise ValueError(f"duration is {self.duration!r} s, expected it positive")
+
+    def __call__(self, t: float) -> tuple[Array, Array, Array]:
+        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
+        T = self.duration
+        s = min(max(t / T, 0.0), 1.0)
+        way = np.asarray(self.q1, float) - np.asarray(self.q0, float)
+        q = self.q0 + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
+        v = way * (30.0 * s * s * (1.0 - s) ** 2 / T)
+        a = way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / T**2)
+        return q, v, a
+
+
+@dataclass(frozen=True, eq=False)
+class SineReference:
+    """Oscillation about a centre that starts at rest: ``A (1 - cos(w t)) / 2``.
+
+    Attributes
+    ----------
+    center : ndarray, shape (n,) [rad, m]
+        Position at ``t = 0``.
+    amplitude : ndarray, shape (n,) [rad, m]
+        From one turning point to the other.
+    frequency : ndarray, shape (n,) [Hz]
+    """
+
+    center: Array
+    amplitude: Array
+    frequency: Array
+
+    def __call__(self, t: float) -> tuple[Array, Array, Array]:
+        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
+        w = 2.0 * np.pi * np.asarray(self.frequency, float)
+        half = 0.5 * np.asarray(self.amplitude, float)
+        return (
+            self.center + half * (1.0 - np.cos(w * t)),
+            half * w * np.sin(w * t),
+            half * w * w * np.cos(w * t),
+        )

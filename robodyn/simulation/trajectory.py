@@ -1,0 +1,129 @@
+"""What a simulation returns."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.errors import MissingExtraError, ShapeError
+
+__all__ = ["Trajectory"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Samples of a motion; indexing and slicing give samples.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n,) [s]
+    q : ndarray, shape (n, ..., nq) [rad, m]
+    v, a : ndarray, shape (n, ..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
+    tau : ndarray, shape (n, ..., nv) [N m, N]
+        Applied by the controller.
+    energy : ndarray, shape (n, ...) [J]
+        Kinetic and potential.
+    loop_residual : ndarray, shape (n, ...) [m, rad]
+        Largest gap of closed loops; zeros for a tree.
+    joint_names : tuple of str
+        One a column of ``tau``.
+    """
+
+    t: Array
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    energy: Array
+    loop_residual: Array
+    joint_names: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, index: Any) -> Trajectory:
+        parts = (self.t, self.q, self.v, self.a, self.tau, self.energy, self.loop_residual)
+        return Trajectory(*(part[index] for part in parts), self.joint_names)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a file: ``.npz`` (all arrays) or ``.csv`` (one row a sample, with a header).
+
+        The file is complete or not there at all.
+
+        Raises
+        ------
+        MissingExtraError
+            For ``.mcap``, which needs the extra ``bag``.
+        ShapeError
+            For other endings, and for a CSV of several motions at once.
+        """
+        target = Path(path)
+        writers = {".npz": self._write_npz, ".csv": self._write_csv}
+        if target.suffix == ".mcap":
+            raise MissingExtraError("rosbags", "bag", "writing an MCAP file")
+        if target.suffix not in writers:
+            raise ShapeError(
+                f"cannot save to {target.name!r}: expected a name ending in .npz or .csv",
+                name="path",
+                given=target.suffix,
+                expected=tuple(writers),
+            )
+        handle, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix)
+        os.close(handle)
+        try:
+            writers[target.suffix](name)
+            os.replace(name, target)
+        except BaseException:
+            os.unlink(name)
+            raise
+
+    def _write_npz(self, name: str) -> None:
+        np.savez(
+            name,
+            t=self.t,
+            q=self.q,
+            v=self.v,
+            a=self.a,
+            tau=self.tau,
+            energy=self.energy,
+            loop_residual=self.loop_residual,
+            joint_names=np.array(self.joint_names),
+        )
+
+    def _write_csv(self, name: str) -> None:
+        if self.q.ndim != 2:
+            raise ShapeError(
+                f"a CSV holds one motion; q has shape {self.q.shape}", name="q", given=self.q.shape
+            )
+        nq, nv = self.q.shape[1], self.v.shape[1]
+        head = ["t"] + [f"q{k}" for k in range(nq)]
+        for letter in ("v", "a", "tau"):
+            head += [f"{letter}{k}" for k in range(nv)]
+        head += ["energy", "loop_residual"]
+        with open(name, "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(head)
+            columns = (self.t[:, None], self.q, self.v, self.a, self.tau)
+            ends = (self.energy[:, None], self.loop_residual[:, None])
+            writer.writerows(np.hstack([*columns, *ends]).tolist())
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Draw positions, velocities, torques and energy into an image file.
+
+        Raises
+        ------
+        MissingExtraError
+            If matplotlib is not installed (extra ``plot``).
+        """
+        from robodyn.simulation.plots import draw
+
+        draw(self, path)
