@@ -9,13 +9,12 @@ it says all that an ``Actuator`` holds, and goes before what the others say.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping
 
 from robodyn.description import Actuator, Joint
 from robodyn.errors import UnknownNameError
 from robodyn.urdf.reader import Reader
-from robodyn.urdf.xml import Element, line_of, local_name
+from robodyn.urdf.xml import Element, local_name
 
 __all__ = ["read_actuators"]
 
@@ -80,9 +79,13 @@ def _read_transmission(
     driven = [e for e in element.findall("joint") if e.get("name") in joints]
     motors = element.findall("actuator")
     if len(driven) != 1 or len(motors) > 1:
-        if len(driven) > 1:
-            names = ", ".join(repr(e.get("name")) for e in driven)
-            _warn(reader, element, f"couples the joints {names} to several motors: not modelled")
+        names = ", ".join(repr(e.get("name")) for e in element.findall("joint"))
+        reader.warn(
+            element,
+            f"couples the joints {names} to several motors: not modelled"
+            if driven
+            else f"drives {names}, which is no joint of the robot: not modelled",
+        )
         return
     ratio = inertia = None
     for part in (element, driven[0], *motors):
@@ -100,7 +103,7 @@ def _read_transmission(
     found = Actuator(1.0 if ratio is None else ratio, inertia or 0.0, name=name)
     first = actuators.setdefault(joint, found)
     if (first.gear_ratio, first.rotor_inertia) != (found.gear_ratio, found.rotor_inertia):
-        _warn(reader, element, f"is a second one for joint {joint!r}: the first counts")
+        reader.warn(element, f"is a second one for joint {joint!r}: the first counts")
 
 
 def _read_ros2_control(
@@ -125,14 +128,5 @@ def _number_or_warning(reader: Reader, element: Element, text: str | None) -> fl
         value = math.nan
     if math.isfinite(value):
         return value
-    _warn(reader, element, f"<{local_name(element)}> {text!r} is not a number and is left out")
+    reader.warn(element, f"<{local_name(element)}> {text!r} is not a number and is left out")
     return None
-
-
-def _warn(reader: Reader, element: Element, message: str) -> None:
-    owner: Element | None = element
-    while owner is not None and local_name(owner) != "transmission":
-        owner = owner.getparent()
-    name = "" if owner is None else f"transmission {owner.get('name', '')!r}: "
-    where = f"{reader.file or 'URDF'}:{line_of(element)}: "
-    warnings.warn(where + name + message, stacklevel=2)

@@ -21,7 +21,7 @@ from robodyn.description import (
     Vector,
 )
 from robodyn.errors import UrdfError
-from robodyn.urdf.parse import KIND_ALIASES
+from robodyn.urdf.parse import KIND_ALIASES, position_limits
 
 __all__ = ["from_object", "is_urdf_object"]
 
@@ -112,10 +112,12 @@ def _joint(joint: Any) -> Joint:
 def _limits(limit: Any, kind: str) -> Limits | None:
     if limit is None:
         return None
-    lower, upper = _or(limit.lower, -math.inf), _or(limit.upper, math.inf)
-    if kind == "continuous" or lower > upper:
+    lower, upper = position_limits(kind, limit.lower, limit.upper)
+    if lower > upper:
         lower, upper = -math.inf, math.inf
-    return Limits(lower, upper, _or(limit.velocity, math.inf), _or(limit.effort, math.inf))
+    return Limits(
+        float(lower), float(upper), _or(limit.velocity, math.inf), _or(limit.effort, math.inf)
+    )
 
 
 def _or(value: Any, default: float) -> float:
@@ -126,11 +128,14 @@ def _actuators(robot: Any, joints: tuple[Joint, ...]) -> tuple[tuple[str, Actuat
     """Motors of the transmissions that drive one joint each."""
     known = {joint.name for joint in joints}
     found: dict[str, Actuator] = {}
-    for transmission in getattr(robot, "transmissions", None) or ():
+    transmissions = getattr(robot, "transmissions", None) or getattr(robot, "transmission", None)
+    for transmission in transmissions or ():
         driven = [str(joint.name) for joint in transmission.joints]
         motors = list(transmission.actuators)
         if len(driven) == 1 and len(motors) <= 1 and driven[0] in known:
-            ratio = getattr(motors[0], "mechanicalReduction", None) if motors else None
-            name = str(motors[0].name) if motors else ""
+            motor = motors[0] if motors else None
+            ratio = getattr(motor, "mechanicalReduction", None)
+            ratio = getattr(motor, "mechanical_reduction", None) if ratio is None else ratio
+            name = str(getattr(motor, "name", ""))
             found.setdefault(driven[0], Actuator(_or(ratio, 1.0), name=name))
     return tuple(found.items())

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
@@ -270,11 +269,10 @@ class Closures:
             ends = [(joint.findtext(tag) or "").strip() for tag in ("parent", "child")]
             missing = [link for link in ends if link not in self.links]
             if missing:
-                warnings.warn(
-                    f"{self.reader.file or 'URDF'}:{line_of(joint)}: <gazebo><joint> "
-                    f"{joint.get('name')!r} joins {missing[0]!r}, which is no link of the robot; "
-                    "it is left to the simulator",
-                    stacklevel=2,
+                self.reader.warn(
+                    joint,
+                    f"<gazebo><joint> joins {missing[0]!r}, which is no link of the robot: it is "
+                    "left to the simulator",
                 )
                 return False
         for joint in joints:

@@ -12,7 +12,7 @@ from robodyn.urdf.closures import Closures
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml
 
-__all__ = ["KIND_ALIASES", "parse"]
+__all__ = ["KIND_ALIASES", "parse", "position_limits"]
 
 #: Other words for the kinds of ``description.JOINT_KINDS``.
 KIND_ALIASES = {"ball": "spherical", "screw": "helical"}
@@ -204,19 +204,30 @@ def _read_kind(reader: Reader, element: Element) -> str | None:
 def _read_limits(reader: Reader, element: Element | None, kind: str) -> Limits | None:
     if element is None:
         return None
-    written = [element.get(key) is not None for key in ("lower", "upper")]
-    # URDF: a bound that is not written is zero. Where neither is, the author meant none.
-    default = 0.0 if any(written) else math.inf
-    lower = reader.number(element, "lower", -default, infinite=True)
-    upper = reader.number(element, "upper", default, infinite=True)
-    if kind == "continuous" or lower > upper:  # upper < lower: "no limits", a habit of Bullet
+    written = [
+        None if element.get(key) is None else reader.number(element, key, infinite=True)
+        for key in ("lower", "upper")
+    ]
+    lower, upper = position_limits(kind, *written)
+    if None not in written and kind != "continuous" and lower > upper:
+        reader.warn(element, f"lower limit {lower:g} is above upper limit {upper:g}: no limits")
         lower, upper = -math.inf, math.inf
-    return Limits(
-        lower + 0.0,
-        upper,
-        reader.number(element, "velocity", math.inf, infinite=True),
-        reader.number(element, "effort", math.inf, infinite=True),
-    )
+    bounds = []
+    for key in ("velocity", "effort"):
+        bounds.append(reader.number(element, key, math.inf, infinite=True))
+        if bounds[-1] < 0.0:
+            reader.problem(element, f"<limit> {key}={bounds[-1]:g} is negative")
+    return Limits(lower, upper, *bounds)
+
+
+def position_limits(kind: str, lower: float | None, upper: float | None) -> tuple[float, float]:
+    """Give the position limits of a joint that a file leaves out.
+
+    URDF: a limit that is not written is zero. Where neither is, the author meant none.
+    """
+    if kind == "continuous" or lower is None is upper:
+        return -math.inf, math.inf
+    return lower or 0.0, upper or 0.0
 
 
 def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 
 from robodyn.description import Pose, Vector
 from robodyn.errors import RobodynError, UrdfError
@@ -45,6 +46,11 @@ class Reader:
                 message, file=self.file, line=line_of(element), element=describe(element)
             )
         )
+
+    def warn(self, element: Element, message: str) -> None:
+        """Warn of something that can be read, though it is not as it should be."""
+        place = f"{self.file or 'URDF'}:{line_of(element)}: {describe(element)}: "
+        warnings.warn(place + message, stacklevel=2)
 
     def name(self, element: Element, attribute: str = "name") -> str | None:
         """Read a name; ``None`` and a problem if there is none."""
@@ -166,9 +172,10 @@ def describe(element: Element) -> str:
     """Name of the link, joint, ... that an element belongs to, such as ``joint 'elbow'``."""
     step: Element | None = element
     while step is not None:
-        name = step.get("name")
         parent = step.getparent()
-        if name and (parent is None or parent.getparent() is None or local_name(step) == "joint"):
-            return f"{local_name(step)} {name!r}"
+        named = parent is None or parent.getparent() is None or local_name(step) == "joint"
+        if named and (step is element or parent is not None):
+            name = step.get("name")
+            return f"{local_name(step)} {name!r}" if name else f"<{local_name(step)}>"
         step = parent
     return f"<{local_name(element)}>"

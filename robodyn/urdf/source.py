@@ -125,11 +125,12 @@ def _text(
             "name of a bundled robot, or a model of urdfpy, urchin or yourdfpy"
         )
     path = Path(source)
-    if isinstance(source, str) and source in bundled_robots() and not path.is_file():
-        resource = resources.files("robodyn.urdf") / "robots" / f"{source}.urdf"
-        return decode(resource.read_bytes()), f"{source}.urdf"
-    if isinstance(source, str) and not path.suffix and len(path.parts) <= 1 and not path.exists():
-        raise UnknownNameError("bundled robot", source, bundled_robots())
+    if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
+        if source in bundled_robots():
+            resource = resources.files("robodyn.urdf") / "robots" / f"{source}.urdf"
+            return decode(resource.read_bytes()), f"{source}.urdf"
+        if len(source) < 256 and not path.exists():
+            raise UnknownNameError("bundled robot", source, bundled_robots())
     if path.suffix == ".xacro":
         return _expand_xacro(path, package_dirs or {}), str(path)
     return decode(read_bytes(path), str(path)), str(path)

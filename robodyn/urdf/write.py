@@ -75,7 +75,7 @@ _ESCAPES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 def _text(value: object) -> str:
     if isinstance(value, float):
-        return repr(value).removesuffix(".0")
+        return repr(float(value)).removesuffix(".0")  # numpy's repr names the type
     if isinstance(value, tuple):
         return " ".join(_text(float(number)) for number in value)
     return str(value)

@@ -37,22 +37,24 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*?\?>")
+_BLANKS = re.compile(r"\s*")
 _ENCODING = re.compile(rb"\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
 def read_bytes(path: Path) -> bytes:
     """Content of a file, refused before reading if it is larger than ``MAX_BYTES``."""
     try:
-        size = path.stat().st_size
-        if path.is_dir():
-            raise UrdfError("is a folder; give the URDF file in it", file=str(path))
-        _check_size(size, str(path))
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)  # a pipe has no size before it is read
-    except OSError as error:
-        reason = error.strerror or str(error)
+        size, folder = path.stat().st_size, path.is_dir()
+        data = b""
+        if size <= MAX_BYTES and not folder:
+            with path.open("rb") as stream:
+                data = stream.read(MAX_BYTES + 1)  # a pipe has no size before it is read
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise UrdfError(f"the file cannot be read: {reason}", file=str(path)) from error
-    _check_size(len(data), str(path))
+    if folder:
+        raise UrdfError("is a folder; give the URDF file in it", file=str(path))
+    _check_size(max(size, len(data)), str(path))
     return data
 
 
@@ -105,12 +107,12 @@ def parse_xml(text: str, file: str | None = None) -> Element:
     declaration = _DECLARATION.match(text)
     if declaration:  # many files claim version 0.0; the text is decoded already
         text = "\n" * declaration.group().count("\n") + text[declaration.end() :]
-    doctype = re.search(r"<!DOCTYPE|<!ENTITY", text)
-    if doctype and not _inside_comment(text, doctype.start()):
+    start = _start(text)
+    if text.startswith("<!DOCTYPE", start):
         raise UrdfError(
             "document types and entities are not read; write their content out",
             file=file,
-            line=text.count("\n", 0, doctype.start()) + 1,
+            line=text.count("\n", 0, start) + 1,
         )
     try:
         root = etree.fromstring(text.encode(), _parser(recover=False))
@@ -118,6 +120,32 @@ def parse_xml(text: str, file: str | None = None) -> Element:
         root = _forgive_prefixes(text, error, file)
     except ValueError as error:  # characters that XML does not allow
         raise UrdfError(f"is not XML: {error}", file=file) from error
+    return _without_default_space(root)
+
+
+def _start(text: str) -> int:
+    """Position of the first element or document type, after comments and instructions."""
+    position = 0
+    while True:
+        position = _BLANKS.match(text, position).end()  # type: ignore[union-attr]  # matches ""
+        for opening, closing in (("<!--", "-->"), ("<?", "?>")):
+            if text.startswith(opening, position):
+                end = text.find(closing, position)
+                if end < 0:
+                    return len(text)
+                position = end + len(closing)
+                break
+        else:
+            return position
+
+
+def _without_default_space(root: Element) -> Element:
+    """Take the name space off elements that have the one of an undecorated ``<robot>``."""
+    space = f"{{{root.nsmap.get(None, '')}}}"
+    if space != "{}" and not root.prefix:
+        for element in root.iter():
+            if isinstance(element.tag, str) and element.tag.startswith(space):
+                element.tag = element.tag.removeprefix(space)
     return root
 
 
@@ -140,10 +168,6 @@ def _forgive_prefixes(text: str, error: etree.XMLSyntaxError, file: str | None) 
         raise UrdfError(f"is not XML: {entry.message}", file=file, line=entry.line) from error
     message = re.sub(r", line \d+, column \d+.*", "", str(error.msg))
     raise UrdfError(f"is not XML: {message}", file=file, line=error.lineno) from error
-
-
-def _inside_comment(text: str, position: int) -> bool:
-    return text.rfind("<!--", 0, position) > text.rfind("-->", 0, position)
 
 
 def local_name(element: Element) -> str:
