@@ -35,7 +35,7 @@ def load(
     package_dirs: Mapping[str, str | Path] | None = None,
     friction_speed: float = 0.01,
     snap: float = 1e-10,
-    allow_massless: bool = False,
+    allow_unphysical: bool = False,
 ) -> Robot:
     """Load a robot.
 
@@ -66,9 +66,10 @@ def load(
     snap : float [rad, m]
         Axes this near to parallel or perpendicular are taken as such, which saves operations;
         0 keeps every digit of the file.
-    allow_massless : bool
-        Accept joints that move no mass. Inverse dynamics and kinematics are right for them; the
-        mass matrix is singular, and forward dynamics raises `SingularError`.
+    allow_unphysical : bool
+        Accept inertias that no body can have, and joints that move no mass. What is computed from
+        them is what the equations say; where a joint moves no mass, the mass matrix is singular and
+        forward dynamics raises `SingularError`.
 
     Returns
     -------
@@ -81,7 +82,9 @@ def load(
     mechanism = (
         source
         if isinstance(source, Mechanism)
-        else load_mechanism(source, package_dirs=package_dirs)
+        else load_mechanism(
+            source, package_dirs=package_dirs, allow_unphysical=allow_unphysical
+        )
     )
     if coordinates not in ("tree", "minimal"):
         raise UnknownNameError("coordinates", coordinates, ("tree", "minimal"))
@@ -95,7 +98,7 @@ def load(
         bool(passive),
         float(friction_speed),
         float(snap),
-        bool(allow_massless),
+        bool(allow_unphysical),
     )
     return Robot(mechanism, settings)
 

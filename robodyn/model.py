@@ -43,7 +43,7 @@ class Settings:
     passive: bool = True
     friction_speed: float = 0.01
     snap: float = 1e-10
-    allow_massless: bool = False
+    allow_unphysical: bool = False
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
@@ -175,7 +175,7 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
         settings.base == "moving",
     )
     massless = _massless_joints(bodies)
-    if massless and not settings.allow_massless:
+    if massless and not settings.allow_unphysical:
         raise _massless_error(mechanism, massless[0])
     blocks, infos = _names(mechanism, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
@@ -227,7 +227,7 @@ def _massless_joints(bodies: MechanismModel) -> tuple[Joint, ...]:
 def _massless_error(mechanism: Mechanism, joint: Joint) -> InertiaError:
     return InertiaError(
         f"nothing that joint {joint.name!r} moves has mass (link {joint.child!r} and what hangs on "
-        "it): give it an <inertial>, make the joint fixed, or load with allow_massless=True if no "
+        "it): give it an <inertial>, make the joint fixed, or load with allow_unphysical=True if no "
         "forward dynamics is wanted",
         **mechanism.where(joint),
     )

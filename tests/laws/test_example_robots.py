@@ -31,6 +31,10 @@ FILES = (
 REFUSED = {"alex_psyonic_hands.urdf": "mimics"}
 
 
+#: Files that Pinocchio itself cannot read: a robot without a name and without links.
+UNREADABLE = {"ur3.urdf"}
+
+
 def test_the_robots_are_there():
     assert len(FILES) >= 60
 
@@ -52,7 +56,7 @@ class Pair:
             base="floating" if floating else "fixed",
             passive=False,
             snap=0.0,
-            allow_massless=True,
+            allow_unphysical=True,
         )
         self.model = pinocchio_model(path, floating)
         self.data = self.model.createData()
@@ -84,7 +88,7 @@ class Pair:
 
 
 def close(x, y, tolerance=1e-10):
-    scale = max(float(np.max(np.abs(y), initial=0.0)), 1e-12)
+    scale = max(float(np.max(np.abs(y), initial=0.0)), 1e-6)
     np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
@@ -101,7 +105,7 @@ def cases():
 @pytest.mark.parametrize(("path", "floating"), cases())
 def test_equals_pinocchio(path, floating):
     if pinocchio_model(path, floating) is None:
-        assert "name" in path.read_text()  # Pinocchio itself cannot read it
+        assert path.name in UNREADABLE
         return
     if path.name in REFUSED:
         with pytest.raises(RobodynError, match=REFUSED[path.name]):
