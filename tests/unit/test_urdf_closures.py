@@ -1,0 +1,280 @@
+"""Closed loops in every notation that is in use."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from robodyn import urdf
+from robodyn.description import Coupling, Loop, Pose
+from robodyn.errors import UrdfError
+
+LINKS = "".join(f'<link name="{name}"/>' for name in ("base", "crank", "coupler", "rocker"))
+
+
+def revolute(name, parent, child, xyz="0 0 0", rpy="0 0 0"):
+    return (
+        f'<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{xyz}" rpy="{rpy}"/><axis xyz="0 0 1"/></joint>'
+    )
+
+
+TREE = (
+    revolute("a", "base", "crank")
+    + revolute("b", "crank", "coupler", "0 1 0", "0 0 0.5")
+    + revolute("c", "base", "rocker", "2 0 0")
+)
+
+
+def read(closure):
+    """Mechanism of an open four-bar and one more element."""
+    text = f'<robot name="r" xmlns:drake="http://drake.mit.edu">{LINKS}{TREE}{closure}</robot>'
+    mechanism, problems, _ = urdf.parse(text)
+    if problems:
+        raise problems[0]
+    return mechanism
+
+
+def test_a_joint_whose_child_has_a_parent_stays_a_joint():
+    mechanism = read(revolute("d", "coupler", "rocker", "2 0 0"))
+    assert [joint.name for joint in mechanism.joints] == ["a", "b", "c", "d"]
+    assert mechanism.loops == ()
+
+
+def test_a_joint_marked_as_cut_is_a_loop():
+    text = revolute("d", "coupler", "rocker", "2 0 0").replace("<joint", '<joint cut="true"')
+    assert read(text).loops == (
+        Loop("d", "revolute", "coupler", "rocker", Pose((2, 0, 0)), axis=(0, 0, 1)),
+    )
+
+
+def test_loop_of_urdf_plus():
+    (loop,) = read(
+        """<loop name="pin" type="revolute">
+             <predecessor link="coupler"><origin xyz="2 0 0" rpy="0 0.1 0"/></predecessor>
+             <successor link="rocker"><origin xyz="0 1 0"/></successor>
+             <axis xyz="0 0 2"/>
+           </loop>"""
+    ).loops
+    expected = Loop(
+        "pin",
+        "revolute",
+        "coupler",
+        "rocker",
+        Pose((2, 0, 0), (0, 0.1, 0)),
+        Pose((0, 1, 0)),
+        (0, 0, 1),
+    )
+    assert loop == expected
+
+
+def test_loop_in_the_dialect_of_a_cad_exporter():
+    (loop,) = read(
+        '<loop name="pin" type="revolute"><predecessor name="coupler"/><sucessor name="rocker"/>'
+        "</loop>"
+    ).loops
+    assert (loop.predecessor, loop.successor) == ("coupler", "rocker")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["revolute", "continuous", "prismatic", "planar", "fixed", "spherical", "cylindrical"],
+)
+def test_loops_of_every_kind(kind):
+    (loop,) = read(
+        f'<loop name="x" type="{kind}"><predecessor link="coupler"/><successor link="rocker"/>'
+        "</loop>"
+    ).loops
+    assert loop.kind == kind
+
+
+def test_loops_with_more_to_say():
+    ends = '<predecessor link="coupler"/><successor link="rocker"/>'
+    mechanism = read(
+        f'<loop name="u" type="universal">{ends}<axis2 xyz="0 0 2"/></loop>'
+        f'<loop name="h" type="screw">{ends}<pitch value="0.1"/></loop>'
+        f'<loop name="d" type="distance">{ends}<distance value="3"/></loop>'
+    )
+    assert mechanism.loops[0].axis2 == (0, 0, 1)
+    assert (mechanism.loops[1].kind, mechanism.loops[1].pitch) == ("helical", 0.1)
+    assert mechanism.loops[2].distance == 3.0
+
+
+def test_coupling_of_urdf_plus():
+    mechanism = read(
+        '<coupling name="gear" type="rolling"><predecessor link="crank"/>'
+        '<successor link="rocker"/><ratio value="6.0"/></coupling>'
+        '<coupling name="belt"><predecessor link="crank"/><successor link="coupler"/>'
+        '<offset value="0.1"/></coupling>'
+    )
+    assert mechanism.couplings == (
+        Coupling("gear", "crank", "rocker", 6.0),
+        Coupling("belt", "crank", "coupler", 1.0, 0.1),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<constraint name="x" type="revolute"><parent link="coupler"/><child link="rocker"/>'
+        '<parent_origin xyz="2 0 0"/><child_origin xyz="0 1 0"/><parent_axis xyz="0 1 0"/>'
+        "</constraint>",
+        '<loop_joint name="x" type="revolute"><parent link="coupler"/><child link="rocker"/>'
+        '<parent_origin xyz="2 0 0"/><child_origin xyz="0 1 0"/>'
+        '<axis xyz="0 1 0" frame="parent"/></loop_joint>',
+    ],
+)
+def test_constraint_for_ros_and_loop_joint(text):
+    assert read(text).loops == (
+        Loop("x", "revolute", "coupler", "rocker", Pose((2, 0, 0)), Pose((0, 1, 0)), (0, 1, 0)),
+    )
+
+
+@pytest.mark.parametrize("other", [(0, 1, 0), (1, 0, 0), (0, 0, -1), (0.36, 0.48, 0.8)])
+def test_constraint_with_an_axis_on_each_side(other):
+    """The loop frame on the child is turned so that both axes are the one of the loop."""
+    (loop,) = read(
+        '<constraint name="x" type="revolute"><parent link="coupler"/><child link="rocker"/>'
+        '<child_origin rpy="0.3 0.2 0.1"/><parent_axis xyz="0 0 1"/>'
+        f'<child_axis xyz="{" ".join(map(str, other))}"/></constraint>'
+    ).loops
+    given = Pose(rpy=(0.3, 0.2, 0.1)).matrix[:3, :3]
+    turned = loop.X_successor.matrix[:3, :3]
+    np.testing.assert_allclose(turned @ loop.axis, given @ other, atol=1e-15)
+
+
+def test_constraint_whose_axes_cannot_agree_is_refused():
+    with pytest.raises(UrdfError, match="must agree"):
+        read(
+            '<constraint name="x" type="prismatic"><parent link="coupler"/><child link="rocker"/>'
+            '<parent_axis xyz="0 0 1"/><child_axis xyz="0 1 0"/></constraint>'
+        )
+
+
+def test_universal_constraint_has_an_axis_on_each_side():
+    (loop,) = read(
+        '<constraint name="x" type="universal"><parent link="coupler"/><child link="rocker"/>'
+        '<parent_axis xyz="0 0 1"/><child_axis xyz="1 0 0"/></constraint>'
+    ).loops
+    assert (loop.axis, loop.axis2) == ((0, 0, 1), (1, 0, 0))
+
+
+def test_joint_in_a_gazebo_element():
+    """SDF gives the joint in the child; on the parent it is where the zero position puts it."""
+    (loop,) = read(
+        '<gazebo><joint name="x" type="ball"><parent>coupler</parent><child>rocker</child>'
+        "<pose>0.5 0 0 0 0 0.3</pose></joint></gazebo>"
+    ).loops
+    assert (loop.kind, loop.predecessor, loop.successor) == ("spherical", "coupler", "rocker")
+    assert loop.X_successor == Pose((0.5, 0, 0), (0, 0, 0.3))
+    X_coupler = Pose((0, 1, 0), (0, 0, 0.5)).matrix  # by hand, in the base
+    X_rocker = Pose((2, 0, 0)).matrix
+    np.testing.assert_allclose(
+        X_coupler @ loop.X_predecessor.matrix, X_rocker @ loop.X_successor.matrix, atol=1e-15
+    )
+
+
+def test_joint_in_a_gazebo_element_has_an_axis():
+    (loop,) = read(
+        '<gazebo><joint name="x" type="revolute"><parent>coupler</parent><child>rocker</child>'
+        "<axis><xyz>0 0 2</xyz></axis></joint></gazebo>"
+    ).loops
+    assert (loop.kind, loop.axis) == ("revolute", (0, 0, 1))
+
+
+def test_screw_in_a_gazebo_element_has_metres_a_turn():
+    (loop,) = read(
+        '<gazebo><joint name="x" type="screw"><parent>coupler</parent><child>rocker</child>'
+        "<screw_thread_pitch>0.01</screw_thread_pitch></joint></gazebo>"
+    ).loops
+    assert loop.pitch == pytest.approx(0.01 / math.tau, rel=1e-15)
+
+
+def test_joint_of_a_gazebo_element_between_links_of_the_simulator_is_left_to_it():
+    text = (
+        '<gazebo><joint name="x" type="revolute"><parent>coupler</parent><child>spring</child>'
+        "</joint></gazebo>"
+    )
+    with pytest.warns(UserWarning, match="'spring', which is no link"):
+        mechanism = read(text)
+    assert mechanism.loops == ()
+    assert mechanism.extras == (text,)
+
+
+def test_other_gazebo_elements_stay_text():
+    text = '<gazebo reference="crank"><mu1>0.2</mu1></gazebo>'
+    assert read(text).extras == (text,)
+
+
+def test_gazebo_element_with_a_joint_and_more():
+    mechanism = read(
+        '<gazebo><plugin name="p"/><joint name="x" type="fixed"><parent>coupler</parent>'
+        "<child>rocker</child></joint></gazebo>"
+    )
+    assert mechanism.extras == ('<gazebo><plugin name="p"/></gazebo>',)
+    assert mechanism.loops[0].kind == "fixed"
+
+
+@pytest.mark.parametrize("kind", ["gearbox", "revolute2"])
+def test_joint_of_a_gazebo_element_that_is_not_understood_is_refused(kind):
+    with pytest.raises(UrdfError, match="not understood"):
+        read(
+            f'<gazebo><joint name="x" type="{kind}"><parent>coupler</parent><child>rocker</child>'
+            "</joint></gazebo>"
+        )
+
+
+def drake(kind, extra=""):
+    tag = f"drake:{kind}_constraint"
+    return (
+        f'<{tag}><{tag}_body_A name="coupler"/><{tag}_body_B name="rocker"/>'
+        f'<{tag}_p_AP value="2 0 0"/><{tag}_p_BQ value="0 1 0"/>{extra}</{tag}>'
+    )
+
+
+def test_ball_constraint_of_drake():
+    assert read(drake("ball")).loops == (
+        Loop(
+            "ball_constraint_1",
+            "spherical",
+            "coupler",
+            "rocker",
+            Pose((2, 0, 0)),
+            Pose((0, 1, 0)),
+        ),
+    )
+
+
+def test_distance_constraint_of_drake():
+    length = '<drake:distance_constraint_distance value="1.5"/>'
+    (loop,) = read(drake("distance", length)).loops
+    assert (loop.kind, loop.distance) == ("distance", 1.5)
+
+
+def test_a_spring_is_not_a_distance_constraint():
+    length = '<drake:distance_constraint_distance value="1.5"/>'
+    spring = '<drake:distance_constraint_stiffness value="1e5"/>'
+    with pytest.raises(UrdfError, match="not understood"):
+        read(drake("distance", length + spring))
+
+
+@pytest.mark.parametrize(
+    "tag", ["closed_loop", "equality", "weld", "drake:tendon_constraint", "kinematic_loop"]
+)
+def test_what_looks_like_a_closure_is_never_dropped(tag):
+    with pytest.raises(UrdfError, match="looks like the closure of a loop"):
+        read(f"<{tag}/>")
+
+
+def test_a_loop_may_not_take_the_name_of_a_joint():
+    with pytest.raises(UrdfError, match="'a' is taken"):
+        read(
+            '<loop name="a" type="fixed"><predecessor link="coupler"/><successor link="rocker"/>'
+            "</loop>"
+        )
+
+
+def test_an_element_of_no_concern_is_no_closure():
+    assert read('<material name="loopy"/>').extras == ('<material name="loopy"/>',)
