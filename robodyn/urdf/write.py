@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,6 +28,9 @@ __all__ = ["write"]
 
 _X = (1.0, 0.0, 0.0)
 _Y = (0.0, 1.0, 0.0)
+
+# Characters that no XML 1.0 document may have.
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> str:
@@ -56,6 +60,9 @@ def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> s
         lines += _coupling(coupling)
     lines += _actuated_extras(mechanism)
     text = "\n".join([*lines, "</robot>", ""])
+    illegal = _ILLEGAL.search(text)
+    if illegal:
+        raise UrdfError(f"cannot be written: XML cannot hold the character {illegal.group()!r}")
     if path is not None:
         _write_at_once(Path(path), text)
     return text

@@ -1,0 +1,264 @@
+"""What is written reads back equal: random mechanisms, bundled robots, public robots."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import string
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robodyn import urdf
+from robodyn.description import (
+    JOINT_KINDS,
+    Actuator,
+    Coupling,
+    Inertia,
+    Joint,
+    Limits,
+    Link,
+    Loop,
+    Mechanism,
+    Mimic,
+    Pose,
+)
+from robodyn.errors import UrdfError
+
+WITHOUT_AXIS = ("fixed", "spherical", "floating")
+
+
+def read(text):
+    mechanism, problems, _ = urdf.parse(text)
+    assert problems == []
+    return mechanism
+
+
+numbers = st.floats(-1e6, 1e6, allow_subnormal=False)
+vectors = st.tuples(numbers, numbers, numbers)
+poses = st.builds(Pose, vectors, vectors)
+names = st.text(string.ascii_letters + string.digits + "_-. <>&\"'é漢\t", min_size=1).filter(
+    lambda name: name.strip()
+)
+extras = st.lists(
+    st.sampled_from(["<visual/>", '<a b="&lt;">\n  text &amp; <c/>\n</a>', "<x/>"]),
+    max_size=2,
+).map(tuple)
+
+
+@st.composite
+def units(draw):
+    vector = np.array(draw(st.tuples(*[st.floats(-1, 1, allow_subnormal=False)] * 3)))
+    length = math.hypot(*vector)
+    if length < 1e-3:
+        return 0.0, 1.0, 0.0
+    return tuple(float(x) for x in vector / length)
+
+
+@st.composite
+def joints(draw, name, parent, child, others):
+    kind = draw(st.sampled_from(sorted(JOINT_KINDS)))
+    lower, upper = sorted(draw(st.tuples(numbers, numbers)))
+    bounds = draw(st.tuples(st.floats(0, 1e6), st.floats(0, 1e6) | st.just(math.inf)))
+    if kind == "continuous" or draw(st.booleans()):
+        lower, upper = -math.inf, math.inf
+    mimic = None
+    if others and kind != "fixed" and draw(st.booleans()):
+        mimic = Mimic(draw(st.sampled_from(others)), draw(numbers), draw(numbers))
+    return Joint(
+        name,
+        kind,
+        parent,
+        child,
+        draw(poses),
+        draw(units()) if kind not in WITHOUT_AXIS else (1.0, 0.0, 0.0),
+        (0.0, 1.0, 0.0) if kind != "universal" else (0.0, 0.6, 0.8),
+        draw(numbers) if kind == "helical" else 0.0,
+        draw(st.none() | st.just(Limits(lower, upper, *bounds))),
+        abs(draw(numbers)),
+        abs(draw(numbers)),
+        mimic,
+        draw(st.sampled_from([None, True, False])),
+        draw(extras),
+    )
+
+
+@st.composite
+def loops(draw, name, links):
+    kind = draw(st.sampled_from([*sorted(JOINT_KINDS.keys() - {"floating"}), "distance"]))
+    return Loop(
+        name,
+        kind,
+        draw(st.sampled_from(links)),
+        draw(st.sampled_from(links)),
+        draw(poses),
+        draw(poses | st.just(Pose())),
+        draw(units()) if kind not in (*WITHOUT_AXIS, "distance") else (1.0, 0.0, 0.0),
+        (0.0, 1.0, 0.0) if kind != "universal" else (0.0, 0.6, 0.8),
+        draw(numbers) if kind == "helical" else 0.0,
+        draw(numbers) if kind == "distance" else 0.0,
+    )
+
+
+@st.composite
+def mechanisms(draw):
+    """Anything that a description can say, sense or not; universal axes are not parallel."""
+    link_names = draw(st.lists(names, min_size=2, max_size=4, unique=True))
+    inertias = st.none() | st.builds(Inertia, numbers, poses, *[numbers] * 6)
+    links = tuple(Link(name, draw(inertias), draw(extras)) for name in link_names)
+    item_names = draw(st.lists(names, min_size=5, max_size=8, unique=True))
+    count = draw(st.integers(1, 3))
+    found = []
+    for k in range(count):
+        parent, child = draw(st.permutations(link_names))[:2]
+        found.append(draw(joints(item_names[k], parent, child, item_names[:k])))
+    found = [j for j in found if j.kind != "universal" or abs(np.dot(j.axis, j.axis2)) < 0.99]
+    closures = [draw(loops(name, link_names)) for name in item_names[count : count + 2]]
+    motor = st.builds(
+        Actuator,
+        numbers,
+        numbers,
+        st.none() | units(),
+        st.none() | st.sampled_from(link_names),
+        numbers,
+        numbers,
+        numbers | st.just(math.inf),
+        st.just("") | names,
+    )
+    actuators = tuple((joint.name, draw(motor)) for joint in found if draw(st.booleans()))
+    coupling = Coupling(item_names[-1], link_names[0], link_names[1], draw(numbers), draw(numbers))
+    return Mechanism(
+        draw(names),
+        links,
+        tuple(found),
+        tuple(closures),
+        (coupling,) if count + 2 < len(item_names) else (),
+        actuators,
+        draw(extras),
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(mechanisms())
+def test_what_is_written_reads_back_equal(mechanism):
+    assert read(urdf.write(mechanism)) == mechanism
+
+
+@pytest.mark.parametrize("name", urdf.bundled_robots())
+def test_bundled_robots_read_back_equal(name):
+    mechanism = urdf.load_mechanism(name)
+    assert read(urdf.write(mechanism)) == mechanism
+
+
+def public_urdfs():
+    """Files of example-robot-data and pybullet, as far as they are installed."""
+    found = []
+    for package in ("cmeel.prefix/share/example-robot-data/robots", "pybullet_data"):
+        for folder in map(Path, sys.path):
+            found += sorted((folder / package).glob("*.urdf"))
+            found += sorted((folder / package).glob("[!r]*/**/*.urdf"))  # not random_urdfs
+    return found
+
+
+@pytest.mark.skipif(not public_urdfs(), reason="example-robot-data is not installed")
+def test_public_robots_read_back_equal():
+    checked = 0
+    for path in public_urdfs():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            mechanism, problems, _ = urdf.parse(path.read_text(errors="ignore"))
+            if not problems:
+                assert read(urdf.write(mechanism)) == mechanism, path
+                checked += 1
+    assert checked > 0.9 * len(public_urdfs())
+
+
+TRANSMISSION = '<transmission name="t"><joint name="{}"/><actuator name="m">'
+TRANSMISSION += "<mechanicalReduction>50</mechanicalReduction></actuator></transmission>"
+
+
+def two_joints(actuators, texts):
+    links = tuple(Link(name) for name in "abc")
+    chain = (Joint("j", "revolute", "a", "b"), Joint("k", "revolute", "b", "c"))
+    return Mechanism("r", links, chain, actuators=actuators, extras=texts)
+
+
+@pytest.mark.parametrize(
+    "actuators",
+    [
+        (("j", Actuator(50.0, name="m")),),  # as the text says
+        (("j", Actuator(60.0, name="m")),),  # changed since
+        (("j", Actuator(50.0, name="m")), ("k", Actuator(2.0))),
+        (("k", Actuator(2.0)), ("j", Actuator(50.0, name="m"))),
+    ],
+)
+def test_actuators_beside_kept_transmissions_read_back_equal(actuators):
+    mechanism = two_joints(actuators, ("<x/>", TRANSMISSION.format("j"), "<y/>"))
+    assert read(urdf.write(mechanism)) == mechanism
+
+
+def test_actuators_that_the_text_says_are_not_written_twice():
+    mechanism = two_joints((("j", Actuator(50.0, name="m")),), (TRANSMISSION.format("j"),))
+    assert "<motor" not in urdf.write(mechanism)
+
+
+def test_a_loop_at_the_link_frame_is_written_as_the_joint_it_is():
+    links = tuple(Link(name) for name in "abc")
+    chain = (Joint("j", "revolute", "a", "b"), Joint("k", "revolute", "a", "c"))
+    at_link = Loop("x", "revolute", "b", "c", Pose((1.0, 0.0, 0.0)))
+    beside = dataclasses.replace(at_link, name="y", X_successor=Pose((0.0, 1.0, 0.0)))
+    text = urdf.write(Mechanism("r", links, chain, (at_link, beside)))
+    assert '<joint name="x" type="revolute" cut="true">' in text
+    assert '<loop name="y" type="revolute">' in text
+
+
+def test_numbers_keep_every_digit():
+    mechanism = Mechanism("r", (Link("a", Inertia(0.1 + 0.2, Pose((1 / 3, np.pi, 1e-300)))),))
+    assert read(urdf.write(mechanism)) == mechanism
+
+
+def test_numbers_of_numpy_are_written_as_numbers():
+    mechanism = Mechanism("r", (Link("a", Inertia(np.float64(1.5))),))
+    assert '<mass value="1.5"/>' in urdf.write(mechanism)
+
+
+def test_names_that_xml_cannot_hold_are_refused():
+    with pytest.raises(UrdfError, match="cannot be written"):
+        urdf.write(Mechanism("r", (Link("a\x00b"),)))
+
+
+def test_writing_a_file_replaces_it_at_once(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text("old")
+    path.chmod(0o640)
+    mechanism = urdf.load_mechanism("puma560")
+    text = urdf.write(mechanism, path)
+    assert path.read_text(encoding="utf-8") == text
+    assert urdf.load_mechanism(path) == mechanism
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == ["robot.urdf"]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "robot.urdf"
+    path.write_text("old")
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(UrdfError, match="No space left"):
+        urdf.write(urdf.load_mechanism("puma560"), path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["robot.urdf"]
+
+
+def test_writing_into_a_folder_that_does_not_exist_names_it(tmp_path):
+    with pytest.raises(UrdfError, match=r"missing/robot\.urdf.*cannot be written"):
+        urdf.write(urdf.load_mechanism("puma560"), tmp_path / "missing" / "robot.urdf")
