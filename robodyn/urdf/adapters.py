@@ -88,8 +88,6 @@ def _joint(joint: Any) -> Joint:
     axis = _vector(joint.axis)
     if kind in ("fixed", "floating", "spherical"):
         axis = (1.0, 0.0, 0.0)
-    elif not any(axis):
-        raise UrdfError("the axis is zero", element=f"joint {name!r}")
     dynamics, mimic = getattr(joint, "dynamics", None), getattr(joint, "mimic", None)
     if mimic is not None and kind != "fixed":
         mimic = Mimic(str(mimic.joint), _or(mimic.multiplier, 1.0), _or(mimic.offset, 0.0))
