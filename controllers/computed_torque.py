@@ -44,6 +44,4 @@ class ComputedTorque:
         damping = 2.0 * np.sqrt(stiffness) if self.damping is None else np.asarray(self.damping)
         q_ref, v_ref, a_ref = self.reference(t)
         error = self.robot.difference(q, q_ref)
-        return self.robot.inverse_dynamics(
-            q, v, a_ref + damping * (v_ref - v) + stiffness * error
-        )
+        return self.robot.inverse_dynamics(q, v, a_ref + damping * (v_ref - v) + stiffness * error)

@@ -76,7 +76,9 @@ def _sim(arguments: argparse.Namespace) -> int:
 
     robot = rd.load(arguments.robot)
     if robot.nq != robot.nv:
-        raise RobodynError(f"{robot.name!r} has orientations as coordinates: sim tracks joints only")
+        raise RobodynError(
+            f"{robot.name!r} has orientations as coordinates: sim tracks joints only"
+        )
     if robot.nv == 0:
         raise RobodynError(f"{robot.name!r} has no moving joint")
     center, amplitude = _workspace(robot)
@@ -87,8 +89,10 @@ def _sim(arguments: argparse.Namespace) -> int:
     if arguments.payload:
         tip = robot.link_names[-1]
         plant = robot.with_(payload={tip: rd.Inertia(arguments.payload)})
-    print(f"{robot.name}: {robot.nv} joints, {robot.total_mass:.3g} kg, tracking sines for "
-          f"{arguments.duration:g} s at {1 / arguments.step:g} Hz")
+    print(
+        f"{robot.name}: {robot.nv} joints, {robot.total_mass:.3g} kg, tracking sines for "
+        f"{arguments.duration:g} s in steps of {arguments.step:g} s"
+    )
     start = time.perf_counter()
     run = rd.simulate(
         plant,
@@ -102,7 +106,8 @@ def _sim(arguments: argparse.Namespace) -> int:
     error = np.array([reference(t)[0] for t in run.t]) - run.q
     print(f"  largest tracking error  {np.abs(error).max():.3e} rad (m)")
     print(f"  largest torque          {np.abs(run.tau).max():.4g} N m (N)")
-    print(f"  simulated in            {elapsed:.2f} s ({arguments.duration / elapsed:.1f} x real time)")
+    speed = arguments.duration / elapsed
+    print(f"  simulated in            {elapsed:.2f} s ({speed:.1f} x real time)")
     return _write(arguments, robot, run, error)
 
 
@@ -150,8 +155,10 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _info(arguments: argparse.Namespace) -> int:
     robot = rd.load(arguments.robot, base=arguments.base)
-    print(f"{robot.name}: {robot.base} base, {robot.dof} degrees of freedom, nq {robot.nq}, "
-          f"nv {robot.nv}, moving mass {robot.total_mass:.6g} kg")
+    print(
+        f"{robot.name}: {robot.base} base, {robot.dof} degrees of freedom, nq {robot.nq}, "
+        f"nv {robot.nv}, moving mass {robot.total_mass:.6g} kg"
+    )
     masses = {link.name: link.inertia for link in robot.mechanism.links}
     children: dict[str, list[rd.Joint]] = {}
     for joint in robot.mechanism.joints:

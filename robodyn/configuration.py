@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robodyn.base_motion import rotation_from_quaternion
 
-__all__ = ["Block", "difference", "integrate", "neutral", "random"]
+__all__ = ["Block", "difference", "integrate", "neutral", "random", "tangent_rate"]
 
 Array = NDArray[np.float64]
 
@@ -108,12 +108,39 @@ def difference(blocks: tuple[Block, ...], q0: Array, q1: Array) -> Array:
     return dv
 
 
+def tangent_rate(blocks: tuple[Block, ...], u: Array, v: Array) -> Array:
+    """Rate of ``u`` in ``integrate(q, u)``, shape (..., nv), when the motion has the speed ``v``.
+
+    ``v + [u, v]/2 + [u, [u, v]]/12``: the inverse of the exponential's derivative up to terms of
+    fourth order in ``u`` [Hairer, Lubich, Wanner 2006, III.4.2].
+    """
+    once = _bracket(blocks, u, v)
+    return np.asarray(v + 0.5 * once + _bracket(blocks, u, once) / 12.0)
+
+
+def _bracket(blocks: tuple[Block, ...], u: Array, v: Array) -> Array:
+    """Commutator of two joint twists; zero for coordinates that add."""
+    result = np.zeros(np.broadcast_shapes(u.shape, v.shape))
+    for block in blocks:
+        x, y, at = u[..., block.v], v[..., block.v], block.v.start
+        if block.kind == "spherical":
+            result[..., block.v] = np.cross(x, y)
+        elif block.kind == "floating":
+            result[..., at : at + 3] = np.cross(x[..., 3:], y[..., :3])
+            result[..., at : at + 3] += np.cross(x[..., :3], y[..., 3:])
+            result[..., at + 3 : at + 6] = np.cross(x[..., 3:], y[..., 3:])
+        elif block.kind == "planar":
+            result[..., at] = x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1]
+            result[..., at + 1] = x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2]
+    return result
+
+
 def _times(M: Array, x: Array) -> Array:
     return np.asarray(np.einsum("...ij,...j->...i", M, x))
 
 
 def _conjugate(quat: Array) -> Array:
-    return quat * np.array([-1.0, -1.0, -1.0, 1.0])
+    return np.asarray(quat * np.array([-1.0, -1.0, -1.0, 1.0]))
 
 
 def _quat_product(a: Array, b: Array) -> Array:
@@ -125,7 +152,7 @@ def _quat_product(a: Array, b: Array) -> Array:
 
 
 def _quat_exp(w: Array) -> Array:
-    half = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
+    half: Array = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
     # sinc keeps full accuracy at zero
     return np.asarray(np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1))
 

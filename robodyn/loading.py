@@ -82,9 +82,7 @@ def load(
     mechanism = (
         source
         if isinstance(source, Mechanism)
-        else load_mechanism(
-            source, package_dirs=package_dirs, allow_unphysical=allow_unphysical
-        )
+        else load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
     )
     if coordinates not in ("tree", "minimal"):
         raise UnknownNameError("coordinates", coordinates, ("tree", "minimal"))

@@ -227,8 +227,8 @@ def _massless_joints(bodies: MechanismModel) -> tuple[Joint, ...]:
 def _massless_error(mechanism: Mechanism, joint: Joint) -> InertiaError:
     return InertiaError(
         f"nothing that joint {joint.name!r} moves has mass (link {joint.child!r} and what hangs on "
-        "it): give it an <inertial>, make the joint fixed, or load with allow_unphysical=True if no "
-        "forward dynamics is wanted",
+        "it): give it an <inertial>, make the joint fixed, or load with allow_unphysical=True if "
+        "no forward dynamics is wanted",
         **mechanism.where(joint),
     )
 

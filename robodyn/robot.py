@@ -162,6 +162,15 @@ class Robot:
         x, d = self._array("q", q, self.nq), self._array("dv", dv, self.nv)
         return x + d if self._euclidean else configuration.integrate(self._model.blocks, x, d)
 
+    def tangent_rate(self, u: ArrayLike, v: ArrayLike) -> Array:
+        """Rate of ``u`` in ``integrate(q, u)`` when the robot moves with speed ``v``.
+
+        Both of shape (..., nv). It is ``v`` for joints whose coordinates add; integrators of
+        higher order need it for the others.
+        """
+        d, w = self._array("u", u, self.nv), self._array("v", v, self.nv)
+        return w if self._euclidean else configuration.tangent_rate(self._model.blocks, d, w)
+
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """Motion ``dv``, shape (..., nv), with ``integrate(q0, dv) = q1``."""
         x, y = self._array("q0", q0, self.nq), self._array("q1", q1, self.nq)

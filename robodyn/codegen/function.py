@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import as_inputs, as_output, rows
+from robodyn.codegen.c import c_source
 from robodyn.codegen.cache import compiled, program_key
 from robodyn.codegen.llvm import batch_ir, scalar_ir
 from robodyn.codegen.target import host, load_object, object_code
@@ -21,9 +22,7 @@ __all__ = ["Function"]
 
 Array = NDArray[Any]
 
-_BATCH = ctypes.CFUNCTYPE(
-    None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
-)
+_BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 _PACKED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
 
 
@@ -125,6 +124,17 @@ class Function:
         """
         return Function(jacobian(self.program, name))
 
+    def c_source(self, name: str | None = None, dtype: str = "double") -> str:
+        """C99 source for one state: no dependency but math.h, no allocation.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of the C function. Default: the function's own.
+        dtype : {"double", "float"}
+        """
+        return c_source(self.program, name, dtype)
+
     @property
     def address(self) -> int:
         """Address of ``void kernel(double *in0, ..., double *out0, ...)`` for one state."""
@@ -148,7 +158,9 @@ class Function:
             else result
             for result, others in ((r, [o for o in results if o is not r]) for r in results)
         ]
-        self._compute(self._codes["float" if dtype == np.float32 else "double"], inputs, written, batch)
+        self._compute(
+            self._codes["float" if dtype == np.float32 else "double"], inputs, written, batch
+        )
         for result, computed in zip(results, written, strict=True):
             if result is not computed:
                 result[...] = computed

@@ -125,9 +125,11 @@ class _Body:
     def scratch(self) -> list[str]:
         """Room for the slow path."""
         width = max(self.slow, default=1)
-        return [
-            f"  %scratch_{x} = alloca [{width} x {self.dtype}], align 64" for x in "sc"
-        ] if self.slow else []
+        return (
+            [f"  %scratch_{x} = alloca [{width} x {self.dtype}], align 64" for x in "sc"]
+            if self.slow
+            else []
+        )
 
     def declarations(self) -> list[str]:
         """What the body calls."""
@@ -223,9 +225,7 @@ class _ScalarBody(_Body):
         for lane, node in enumerate(group):
             for needed in (graph.a[node] >> 1, graph.b[node] >> 1, node):
                 self._known_early(needed if graph.op[node] != INPUT else node)
-            x = self.put(
-                f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}"
-            )
+            x = self.put(f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}")
         s, c = self.guarded(x, lanes)
         for lane, node in enumerate(group):
             self.trig[node] = (
@@ -306,8 +306,7 @@ def _rows(pointers: list[str], dtype: str, target: Target) -> list[str]:
     """A loop over states, one at a time."""
     arguments = ", ".join(f"ptr %{name}_row" for name in pointers)
     return [
-        f"define void @rows(i64 %begin, i64 %end, ptr %array, ptr %strides) "
-        f"{target.attributes} {{",
+        f"define void @rows(i64 %begin, i64 %end, ptr %array, ptr %strides) {target.attributes} {{",
         "entry:",
         *_unpacked(pointers, "array", "_0"),
         *_strides(pointers),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import struct
 
-__all__ = ["RANGE", "constant", "slow_function", "sincos"]
+__all__ = ["RANGE", "constant", "sincos", "slow_function"]
 
 #: Largest angle [rad] that the reduction by two (three) parts of pi/2 is accurate for.
 RANGE = {"double": 1e8, "float": 1e5}
@@ -93,8 +93,10 @@ class _Writer:
         if not self.fma:
             product = self.put(f"fmul {self.type} {a}, {b}")
             return self.put(f"fadd {self.type} {product}, {c}")
-        suffix = ("f64" if self.dtype == "double" else "f32") if self.lanes == 1 else (
-            f"v{self.lanes}" + ("f64" if self.dtype == "double" else "f32")
+        suffix = (
+            ("f64" if self.dtype == "double" else "f32")
+            if self.lanes == 1
+            else (f"v{self.lanes}" + ("f64" if self.dtype == "double" else "f32"))
         )
         t = self.type
         return self.put(f"call {t} @llvm.fma.{suffix}({t} {a}, {t} {b}, {t} {c})")
@@ -114,9 +116,7 @@ class _Writer:
         return terms[0]
 
 
-def sincos(
-    x: str, prefix: str, dtype: str, lanes: int, fma: bool
-) -> tuple[list[str], str, str]:
+def sincos(x: str, prefix: str, dtype: str, lanes: int, fma: bool) -> tuple[list[str], str, str]:
     """IR for the sine and cosine of ``x``, which must be within `RANGE`.
 
     Returns

@@ -1,7 +1,7 @@
 """Motion in time: integrators, simulate, rollout, Trajectory."""
 
 from robodyn.simulation.integrators import INTEGRATORS
-from robodyn.simulation.simulate import rollout, simulate
+from robodyn.simulation.run import rollout, simulate
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["INTEGRATORS", "Trajectory", "rollout", "simulate"]

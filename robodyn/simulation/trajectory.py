@@ -52,7 +52,8 @@ class Trajectory:
 
     def __getitem__(self, index: Any) -> Trajectory:
         parts = (self.t, self.q, self.v, self.a, self.tau, self.energy, self.loop_residual)
-        return Trajectory(*(part[index] for part in parts), self.joint_names)
+        t, q, v, a, tau, energy, residual = (part[index] for part in parts)
+        return Trajectory(t, q, v, a, tau, energy, residual, self.joint_names)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file: ``.npz`` (all arrays) or ``.csv`` (one row a sample, with a header).

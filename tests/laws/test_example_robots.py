@@ -99,7 +99,9 @@ def symmetric(upper):
 def cases():
     for path in FILES:
         for floating in (False, True):
-            yield pytest.param(path, floating, id=f"{path.stem}-{'floating' if floating else 'fixed'}")
+            yield pytest.param(
+                path, floating, id=f"{path.stem}-{'floating' if floating else 'fixed'}"
+            )
 
 
 @pytest.mark.parametrize(("path", "floating"), cases())
@@ -132,7 +134,9 @@ def check_joint_space(p):
     close(p.get("potential_energy", p.q), pin.computePotentialEnergy(m, d, q_pin))
     close(p.get("center_of_mass", p.q), pin.centerOfMass(m, d, q_pin))
     if np.linalg.cond(M) < 1e8:
-        close(p.get("forward_dynamics", p.q, p.v, 0.5 * tau), np.linalg.solve(M, 0.5 * tau - h), 1e-8)
+        close(
+            p.get("forward_dynamics", p.q, p.v, 0.5 * tau), np.linalg.solve(M, 0.5 * tau - h), 1e-8
+        )
 
 
 def check_frames(p):

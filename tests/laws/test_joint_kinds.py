@@ -92,7 +92,10 @@ def test_dynamics_of_each_kind(kind):
 
 
 @settings(max_examples=15, deadline=None)
-@given(kinds=st.lists(st.sampled_from([*KINDS, "fixed"]), min_size=1, max_size=6), seed=st.integers(0, 999))
+@given(
+    kinds=st.lists(st.sampled_from([*KINDS, "fixed"]), min_size=1, max_size=6),
+    seed=st.integers(0, 999),
+)
 def test_dynamics_of_random_trees(kinds, seed):
     if set(kinds) == {"fixed"}:
         return
@@ -115,7 +118,9 @@ def test_frames_of_random_trees(kinds, seed):
         o = {"frame": c.frame, "relative_to": reference}
         X = c.get("frame_pose", q, **o)
         V = c.get("frame_twist", q, v, **o)
-        close(V, body_twist(X, c.rate(lambda q, v, o=o: c.get("frame_pose", q, **o))), BY_DIFFERENCES)
+        close(
+            V, body_twist(X, c.rate(lambda q, v, o=o: c.get("frame_pose", q, **o))), BY_DIFFERENCES
+        )
         J = c.get("frame_jacobian", q, **o)
         close(J @ v, V)
         A = c.get("frame_acceleration", q, v, a, **o)
@@ -153,7 +158,10 @@ def test_difference_undoes_integrate(kind):
 @given(kinds=st.lists(st.sampled_from(KINDS), min_size=1, max_size=4), seed=st.integers(0, 999))
 def test_a_moving_base_is_a_floating_base_forced_along_the_same_motion(kinds, seed):
     mechanism = random_mechanism(np.random.default_rng(seed), kinds)
-    floating, moving = Checked(mechanism, seed, base="floating"), Checked(mechanism, 0, base="moving")
+    floating, moving = (
+        Checked(mechanism, seed, base="floating"),
+        Checked(mechanism, 0, base="moving"),
+    )
     q, v, a = floating.q, floating.v, floating.a
     tau = floating.get("inverse_dynamics", q, v, a)
     pose = floating.get("frame_pose", q, frame="link0")
@@ -197,9 +205,7 @@ def test_a_base_in_uniform_motion_changes_nothing():
     robot = rd.load("puma560", base="moving")
     q = robot.random(1)
     v, a = np.random.default_rng(2).normal(size=(2, robot.nv))
-    drift = rd.BaseMotion.from_world(
-        position=(3.0, -1.0, 2.0), linear_velocity=(2.0, 5.0, -1.0)
-    )
+    drift = rd.BaseMotion.from_world(position=(3.0, -1.0, 2.0), linear_velocity=(2.0, 5.0, -1.0))
     close(robot.inverse_dynamics(q, v, a, base=drift), robot.inverse_dynamics(q, v, a))
 
 
@@ -214,6 +220,4 @@ def test_locking_a_joint_is_welding_it():
     rest = np.arange(robot.nv) != 2
     welded = robot.with_(locked={name: q[2]})
     assert welded.nv == robot.nv - 1
-    close(
-        welded.inverse_dynamics(q[rest], v[rest], a[rest]), robot.inverse_dynamics(q, v, a)[rest]
-    )
+    close(welded.inverse_dynamics(q[rest], v[rest], a[rest]), robot.inverse_dynamics(q, v, a)[rest])

@@ -174,7 +174,7 @@ def _run(
         )
         if k == steps or fired:
             break
-        q, v = integrators.step(tableau, acceleration, robot.integrate, t, q, v, h, a)
+        q, v = integrators.step(tableau, acceleration, robot, t, q, v, h, a)
         if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
             raise SimulationError(
                 f"the motion of {robot.name!r} is no longer finite at t = {t + h:.6g} s: the step "
@@ -221,10 +221,12 @@ class _Record:
 
     def trajectory(self, n: int) -> Trajectory:
         """Return the first ``n`` samples."""
-        parts = (self.t, self.q, self.v, self.a, self.tau, self.energy)
+        t, q, v, a, tau, energy = (
+            x[:n] for x in (self.t, self.q, self.v, self.a, self.tau, self.energy)
+        )
         names = []
         for name in self.robot.joint_names:
-            v = self.robot.joints[name].v
-            width = v.stop - v.start
+            at = self.robot.joints[name].v
+            width = at.stop - at.start
             names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
-        return Trajectory(*(part[:n] for part in parts), np.zeros_like(self.energy[:n]), tuple(names))
+        return Trajectory(t, q, v, a, tau, energy, np.zeros_like(energy), tuple(names))

@@ -1,0 +1,87 @@
+"""Imports go down only."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+#: What each part may import of robodyn, itself aside. A part is a package or a module.
+MAY_IMPORT = {
+    "errors": set(),
+    "description": {"errors"},
+    "incidence": {"errors"},
+    "topology": {"description", "errors", "graph_problems", "incidence"},
+    "graph_problems": {"description", "errors"},
+    "urdf": {"description", "errors", "graph_problems", "topology"},
+    "symbolic": set(),
+    "equations": {"symbolic", "description", "topology", "errors"},
+    "arrays": {"errors", "symbolic"},
+    "codegen": {"symbolic", "arrays", "errors"},
+    "base_motion": {"errors"},
+    "configuration": {"base_motion"},
+    "model": {"configuration", "description", "equations", "errors", "symbolic", "topology"},
+    "robot": {
+        "base_motion", "codegen", "configuration", "description", "equations", "errors", "model",
+    },
+    "loading": {"description", "errors", "model", "robot", "urdf"},
+    "simulation": {"base_motion", "errors", "robot"},
+    "controllers": {""},
+    "cli": {"", "errors", "controllers", "simulation", "urdf"},
+    "__main__": {"cli"},
+}  # fmt: skip
+
+#: Imported when first used, not with the package.
+LATE = {"numba", "scipy", "matplotlib", "rclpy", "xacro", "pinocchio", "cupy"}
+
+
+def files():
+    yield from (ROOT / "robodyn").rglob("*.py")
+    yield from (ROOT / "controllers").rglob("*.py")
+
+
+def part(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return "controllers" if parts[0] == "controllers" else parts[1]
+
+
+def imported(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            if node.module == "robodyn":
+                yield from (f"robodyn.{alias.name}" for alias in node.names)
+            else:
+                yield node.module
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_go_down(path):
+    name = part(path)
+    if name == "__init__":
+        return
+    tree = ast.parse(path.read_text())
+    for module in imported(tree):
+        if module == "robodyn" or module.startswith("robodyn."):
+            target = module.split(".")[1] if "." in module else ""
+            if target and not _is_part(target):
+                target = ""  # a public name of the package
+            assert target == name or target in MAY_IMPORT[name], f"{path.name} imports {module}"
+
+
+def _is_part(name):
+    base = ROOT / "robodyn" / name
+    return name == "controllers" or base.is_dir() or base.with_suffix(".py").is_file()
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_heavy_packages_are_imported_when_used(path):
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for module in imported(ast.Module([node], [])):
+                assert module.split(".")[0] not in LATE

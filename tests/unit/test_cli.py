@@ -1,0 +1,59 @@
+"""The command line, as a person calls it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from robodyn.cli import main
+
+GOOD = """<robot name="one"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="pin" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
+
+
+def test_sim_writes_a_table_and_a_picture(tmp_path, capsys):
+    assert main(["sim", "double_pendulum", "--duration", "0.2", "--out", str(tmp_path)]) == 0
+    assert "tracking error" in capsys.readouterr().out
+    table = np.genfromtxt(tmp_path / "double_pendulum.csv", delimiter=",", names=True)
+    assert len(table) == 201
+    assert (tmp_path / "double_pendulum.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_check_prints_all_problems(tmp_path, capsys):
+    good, bad = tmp_path / "good.urdf", tmp_path / "bad.urdf"
+    good.write_text(GOOD)
+    bad.write_text(GOOD.replace('ixx="1"', 'ixx="9"').replace("continuous", "wobbly"))
+    assert main(["check", str(good)]) == 0
+    assert main(["check", str(good), str(bad)]) == 2
+    out = capsys.readouterr().out
+    assert "good.urdf: ok" in out
+    assert "wobbly" in out
+    assert "bad.urdf:" in out
+
+
+def test_info(capsys):
+    assert main(["info", "dual_arm"]) == 0
+    out = capsys.readouterr().out
+    assert "15 degrees of freedom" in out
+    assert "torso_yaw: revolute" in out
+
+
+@pytest.mark.parametrize(
+    "arguments", [["info", "pumma560"], ["sim", "nowhere.urdf"], ["sim", "puma560", "--step", "0"]]
+)
+def test_mistakes_are_one_line_and_status_2(arguments, capsys):
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("robodyn: ")
+    assert "Traceback" not in error
+
+
+def test_as_a_module():
+    done = subprocess.run(
+        [sys.executable, "-m", "robodyn", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("robodyn ")

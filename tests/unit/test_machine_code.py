@@ -1,0 +1,360 @@
+"""Machine code against the plain interpreter: every way of calling a function."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import robodyn as rd
+from robodyn.codegen import Function
+from robodyn.codegen.cache import folder
+from robodyn.errors import ShapeError
+from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import cos, edge_of, inputs, sin, sqrt
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return rd.load("puma560")
+
+
+def states(robot, n, seed=0):
+    rng = np.random.default_rng(seed)
+    q = rng.uniform(-3, 3, (n, robot.nq))
+    v, a = rng.normal(size=(2, n, robot.nv))
+    return q, v, a
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 40])
+@pytest.mark.parametrize("name", ["inverse_dynamics", "mass_matrix", "kinetic_energy"])
+def test_batches_of_any_size(robot, rows, name):
+    f = robot.function(name)
+    arrays = states(robot, rows)[: len(f.inputs)]
+    got = f(*arrays)
+    assert got.shape == (rows, *f.outputs[0].shape)
+    if rows:
+        expected = evaluate(f.program, *arrays)[0]
+        np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-13 * np.abs(expected).max())
+
+
+def test_leading_axes_broadcast(robot):
+    q, v, a = states(robot, 12)
+    q, v, a = q.reshape(3, 4, -1), v[:4], a[0]
+    f = robot.function("inverse_dynamics")
+    got = f(q, v, a)
+    for i in range(3):
+        for j in range(4):
+            np.testing.assert_allclose(got[i, j], f(q[i, j], v[j], a), rtol=1e-12, atol=1e-12)
+
+
+def test_single_precision(robot):
+    q, v, a = (x.astype(np.float32) for x in states(robot, 50))
+    tau = robot.inverse_dynamics(q, v, a)
+    assert tau.dtype == np.float32
+    exact = robot.inverse_dynamics(*(x.astype(float) for x in (q, v, a)))
+    np.testing.assert_allclose(tau, exact, atol=2e-5 * np.abs(exact).max())
+    assert robot.inverse_dynamics(q[0], v[0], a[0]).dtype == np.float32
+    assert robot.inverse_dynamics(q, v, a.astype(float)).dtype == np.float64
+
+
+def test_lists_integers_and_strided_arrays(robot):
+    q, v, a = states(robot, 6)
+    expected = robot.inverse_dynamics(q, v, a)
+    wide = np.zeros((6, 2 * robot.nq))
+    wide[:, ::2] = q
+    np.testing.assert_array_equal(robot.inverse_dynamics(wide[:, ::2], v.tolist(), a), expected)
+    np.testing.assert_array_equal(
+        robot.inverse_dynamics([0] * 6, [0] * 6, [0] * 6), robot.inverse_dynamics(*np.zeros((3, 6)))
+    )
+    backwards = robot.inverse_dynamics(q[::-1], v[::-1], a[::-1])
+    np.testing.assert_allclose(backwards[::-1], expected, rtol=1e-12, atol=1e-12)
+
+
+def test_out(robot):
+    q, v, a = states(robot, 1)
+    q, v, a = q[0], v[0], a[0]
+    out = np.full(robot.nv, np.nan)
+    f = robot.function("inverse_dynamics")
+    assert f(q, v, a, out=out) is out
+    np.testing.assert_array_equal(out, f(q, v, a))
+    out[:] = np.nan
+    assert f(q, v, a, out) is out
+    assert robot.inverse_dynamics(q, v, a, out=out) is out
+    np.testing.assert_array_equal(out, f(q, v, a))
+
+
+def test_out_may_be_an_input(robot):
+    q, v, a = (x[0] for x in states(robot, 1))
+    expected = robot.inverse_dynamics(q, v, a)
+    assert robot.inverse_dynamics(q, v, a, out=a) is a
+    np.testing.assert_array_equal(a, expected)
+    buffer = np.zeros((2, 6))
+    shared = buffer.reshape(-1)[3:9]
+    shared[:] = q
+    np.testing.assert_array_equal(
+        robot.gravity_forces(shared, out=buffer[0]), robot.gravity_forces(q)
+    )
+
+
+BAD = [
+    ((np.zeros(5), np.zeros(6), np.zeros(6)), "q has shape"),
+    ((np.zeros(6), np.zeros((6, 1)), np.zeros(6)), "v has shape"),
+    ((np.zeros(6), np.zeros(6), 0.0), "a has shape"),
+    ((np.zeros(6), np.zeros(6)), "2 arrays given"),
+    ((np.zeros(6), np.zeros(6), "six"), "not an array of real numbers"),
+    ((np.zeros(6), np.zeros(6), np.zeros(6, complex)), "not an array of real numbers"),
+    ((np.zeros(6), np.zeros(6), np.array([None] * 6)), "not an array of real numbers"),
+    ((np.zeros(6), np.zeros(6), [[1.0], [1.0, 2.0]]), "not an array of real numbers"),
+    ((np.zeros((2, 6)), np.zeros((3, 6)), np.zeros(6)), "do not broadcast"),
+]
+
+
+@pytest.mark.parametrize(("arrays", "message"), BAD)
+def test_wrong_arrays(robot, arrays, message):
+    with pytest.raises(ShapeError, match=message):
+        robot.function("inverse_dynamics")(*arrays)
+
+
+@pytest.mark.parametrize(
+    "out",
+    [np.zeros(5), np.zeros((1, 6)), np.zeros(6, np.float32), np.zeros(12)[::2], [0.0] * 6, "out"],
+)
+def test_wrong_out(robot, out):
+    with pytest.raises(ShapeError):
+        robot.function("inverse_dynamics")(np.zeros(6), np.zeros(6), np.zeros(6), out=out)
+    with pytest.raises(ShapeError):
+        robot.inverse_dynamics(np.zeros(6), np.zeros(6), np.zeros(6), out=out)
+
+
+def test_read_only_out(robot):
+    out = np.zeros(6)
+    out.flags.writeable = False
+    with pytest.raises(ShapeError, match="writeable"):
+        robot.gravity_forces(np.zeros(6), out=out)
+
+
+def test_nan_goes_through_and_harms_nothing(robot):
+    q, v, a = states(robot, 20)
+    expected = robot.inverse_dynamics(q, v, a)
+    q[3, 1] = np.nan
+    got = robot.inverse_dynamics(q, v, a)
+    assert np.isnan(got[3]).any()
+    rest = np.arange(20) != 3
+    np.testing.assert_array_equal(got[rest], expected[rest])
+
+
+def trig_program():
+    graph = Graph()
+    (x,) = inputs(graph, 0, 1)
+    results = [sin(x), cos(x), sin(x * x + 0.5), cos(x * x + 0.5)]
+    edges = tuple(edge_of(graph, y) for y in results)
+    return Program("trig", (Port("x", ()),), (Port("y", (4,)),), graph, edges)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 10.0, 1e3, 1e6, 9e7, 1.1e8, 1e12, 1e200])
+def test_sine_and_cosine_everywhere(scale):
+    f = Function(trig_program())
+    rng = np.random.default_rng(0)
+    x = scale * rng.uniform(-1, 1, 1003)
+    y = f(x)
+    np.testing.assert_allclose(y[:, 0], np.sin(x), rtol=0, atol=3e-16)
+    np.testing.assert_allclose(y[:, 1], np.cos(x), rtol=0, atol=3e-16)
+    single = np.array([f(value) for value in x[:20]])
+    np.testing.assert_allclose(single[:, :2], y[:20, :2], rtol=0, atol=3e-16)
+    square = x[:20] * x[:20] + 0.5
+    if scale <= 1e3:
+        np.testing.assert_allclose(y[:20, 2], np.sin(square), rtol=0, atol=1e-9)
+
+
+def test_sine_in_single_precision():
+    x = np.linspace(-1e5, 1e5, 20001).astype(np.float32)
+    y = Function(trig_program())(x)
+    np.testing.assert_allclose(y[:, 0], np.sin(x.astype(float)), rtol=0, atol=2e-7)
+    huge = np.array([1e7, 3e20, -2e9], np.float32)
+    y = Function(trig_program())(huge)
+    np.testing.assert_allclose(y[:, 1], np.cos(huge.astype(float)), rtol=0, atol=1e-6)
+
+
+def test_infinite_angles_are_not_numbers():
+    y = Function(trig_program())(np.array([np.inf, -np.inf, np.nan, 0.0]))
+    assert np.isnan(y[:3, :2]).all()
+    np.testing.assert_array_equal(y[3, :2], [0.0, 1.0])
+
+
+STEP = st.tuples(st.integers(0, 5), st.integers(0, 40), st.integers(0, 40))
+
+
+@settings(max_examples=12, deadline=None)
+@given(steps=st.lists(STEP, min_size=1, max_size=60), seed=st.integers(0, 99))
+def test_random_programs(steps, seed):
+    graph = Graph()
+    known = [*inputs(graph, 0, 5), 0.0, 1.0, -0.7]
+    for kind, i, j in steps:
+        x, y = known[i % len(known)], known[j % len(known)]
+        known.append(
+            [
+                lambda x, y: x + y,
+                lambda x, y: x - y,
+                lambda x, y: x * y * 0.5,
+                lambda x, y: x / (y * y + 1.5),
+                lambda x, y: sin(x) + cos(y),
+                lambda x, y: sqrt(x * x + 0.1),
+            ][kind](x, y)
+        )
+    edges = tuple(edge_of(graph, x) for x in known[-7:])
+    program = Program("f", (Port("x", (2,)), Port("y", (3,))), (Port("z", (7,)),), graph, edges)
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(19, 2)), rng.normal(size=(19, 3))
+    expected = evaluate(program, x, y)[0]
+    if not np.abs(expected).max() < 1e6:
+        return
+    f = Function(program)
+    np.testing.assert_allclose(f(x, y), expected, atol=1e-9 * max(1.0, np.abs(expected).max()))
+    np.testing.assert_allclose(
+        f(x[0], y[0]), expected[0], atol=1e-9 * max(1, np.abs(expected).max())
+    )
+
+
+def test_several_outputs():
+    graph = Graph()
+    x, y = inputs(graph, 0, 2)
+    edges = tuple(edge_of(graph, e) for e in (x + y, x - y, x * y, 2.0))
+    f = Function(Program("f", (Port("x", (2,)),), (Port("s", ()), Port("t", (3,))), graph, edges))
+    s, t = f([3.0, 4.0])
+    assert s == 7.0
+    np.testing.assert_array_equal(t, [-1.0, 12.0, 2.0])
+    s, t = np.empty(5), np.empty((5, 3))
+    assert f(np.ones((5, 2)), out=(s, t))[1] is t
+    np.testing.assert_array_equal(s, 2.0)
+
+
+def test_threads_give_the_same_numbers(robot):
+    arrays = states(robot, 5000)
+    before = rd.get_num_threads()
+    try:
+        rd.set_num_threads(1)
+        one = robot.inverse_dynamics(*arrays)
+        rd.set_num_threads(3)
+        np.testing.assert_allclose(robot.inverse_dynamics(*arrays), one, rtol=1e-13, atol=1e-12)
+        with pytest.raises(ValueError, match="at least 1"):
+            rd.set_num_threads(0)
+    finally:
+        rd.set_num_threads(before)
+
+
+def test_functions_may_be_called_from_many_threads(robot):
+    arrays = states(robot, 64)
+    expected = robot.inverse_dynamics(*arrays)
+    wrong = []
+
+    def work():
+        for k in range(64):
+            if not np.array_equal(
+                robot.inverse_dynamics(*(x[k] for x in arrays)),
+                robot.inverse_dynamics(*(x[k : k + 1] for x in arrays))[0],
+            ):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert expected.shape == (64, 6)
+
+
+def test_pickle(robot):
+    q, v, a = (x[0] for x in states(robot, 1))
+    f = pickle.loads(pickle.dumps(robot.function("inverse_dynamics")))
+    np.testing.assert_array_equal(f(q, v, a), robot.inverse_dynamics(q, v, a))
+    again = pickle.loads(pickle.dumps(robot))
+    np.testing.assert_array_equal(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a))
+
+
+def test_address_is_a_c_function(robot):
+    f = robot.function("gravity_forces")
+    kernel = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(f.address)
+    q, tau = np.linspace(0, 1, 6), np.zeros(6)
+    kernel(q.ctypes.data, tau.ctypes.data)
+    np.testing.assert_array_equal(tau, f(q))
+
+
+def test_derivative_of_inverse_dynamics_is_exact(robot):
+    f = robot.function("inverse_dynamics")
+    q, v, a = (x[0] for x in states(robot, 1))
+    for k, name in enumerate(("q", "v", "a")):
+        J = f.jacobian(name)(q, v, a)
+        for j in range(6):
+            step = [np.array(x, complex) for x in (q, v, a)]
+            step[k][j] += 1e-30j
+            column = evaluate(f.program, *step, dtype=complex)[0].imag / 1e-30
+            np.testing.assert_allclose(J[:, j], column, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        f.jacobian("a")(q, v, a), robot.mass_matrix(q), rtol=1e-12, atol=1e-14
+    )
+
+
+CHILD = """
+import numpy as np, robodyn as rd
+robot = rd.load("puma560")
+print(repr(robot.inverse_dynamics(np.ones(6), np.ones(6), np.ones(6)).tolist()))
+"""
+
+
+def run_child(folder, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "ROBODYN_CACHE_DIR": str(folder), **environment},
+        check=True,
+    )
+    return done.stdout
+
+
+def test_cache_on_disk(tmp_path):
+    first = run_child(tmp_path)
+    files = list(tmp_path.rglob("*.o"))
+    assert files
+    assert run_child(tmp_path) == first
+    for file in files:  # truncated, then garbage: compiled anew, never loaded
+        file.write_bytes(file.read_bytes()[:-100])
+    assert run_child(tmp_path) == first
+    for file in files:
+        file.write_bytes(os.urandom(5000))
+    assert run_child(tmp_path) == first
+    assert not [path for path in tmp_path.rglob("tmp*") if path.is_file()]
+
+
+def test_cache_with_concurrent_writers(tmp_path):
+    results = []
+    threads = [
+        threading.Thread(target=lambda: results.append(run_child(tmp_path))) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(results)) == 1
+    assert len(results) == 3
+
+
+def test_no_cache(tmp_path, monkeypatch):
+    assert run_child(tmp_path, ROBODYN_CACHE="0")
+    assert not list(tmp_path.iterdir())
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    assert run_child(blocked)  # cannot be written to: works all the same
+    monkeypatch.setenv("ROBODYN_CACHE", "0")
+    assert folder() is None
