@@ -144,12 +144,17 @@ def _expand_xacro(path: Path, package_dirs: Mapping[str, str | os.PathLike[str]]
     except ImportError as error:
         raise MissingExtraError("xacro", "xacro", f"reading {path.name}") from error
     read_bytes(path)  # says what is wrong with the path
-    find = substitution_args._eval_find
+
+    def find(package: str) -> str:
+        if package in package_dirs:
+            return os.fspath(package_dirs[package])
+        return str(ament_find(package))
+
+    ament_find = substitution_args._eval_find  # xacro asks the ROS installation and nobody else
+    substitution_args._eval_find = find
     try:
-        if package_dirs:
-            substitution_args._eval_find = lambda package: str(package_dirs[package])
         return str(xacro.process_file(str(path)).toprettyxml(indent="  "))
     except Exception as error:  # xacro raises what it meets: XML, name and type errors
         raise UrdfError(f"xacro cannot expand it: {error}", file=str(path)) from error
     finally:
-        substitution_args._eval_find = find
+        substitution_args._eval_find = ament_find

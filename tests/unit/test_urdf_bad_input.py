@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import time
+import warnings
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from robodyn import urdf
 from robodyn.errors import (
@@ -387,6 +391,61 @@ def test_a_folder_is_refused(tmp_path):
 def test_other_objects_are_refused(source):
     with pytest.raises(UrdfError, match="not a source of a robot"):
         urdf.load_mechanism(source)
+
+
+WHOLE = (
+    arm(6, "</joint>", '<limit lower="-1" upper="1"/><dynamics damping="1"/>'
+        '<mimic joint="shoulder"/></joint>',
+        '<loop name="x" type="revolute"><predecessor link="base"><origin xyz="1 0 0"/>'
+        '</predecessor><successor link="lower"/></loop>\n'
+        '<coupling name="y"><predecessor link="base"/><successor link="lower"/></coupling>\n'
+        '<constraint name="z" type="universal"><parent link="base"/><child link="lower"/>'
+        '<child_axis xyz="0 1 0"/></constraint>\n'
+        '<gazebo><joint name="g" type="revolute"><parent>base</parent><child>lower</child>'
+        "<pose>0 0 0 0 0 0</pose><axis><xyz>0 0 1</xyz></axis></joint></gazebo>\n"
+        '<transmission name="t"><joint name="elbow"/><actuator name="m">'
+        "<mechanicalReduction>50</mechanicalReduction></actuator></transmission>\n"
+        '<motor joint="shoulder" gear_ratio="10" axis="0 0 1"/>')
+)  # fmt: skip
+
+
+def test_the_whole_arm_has_no_problem():
+    assert urdf.problems(WHOLE) == []
+
+
+PIECES = sorted({*re.findall(r"[\w:]+|\"[^\"]*\"|[<>/=\n ]", WHOLE), "", "nan", "0", "&", "\x00"})
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(WHOLE)), st.integers(0, 12), st.sampled_from(PIECES)),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_damaged_files_raise_nothing_foreign(damages):
+    text = WHOLE
+    for start, length, piece in damages:
+        text = text[:start] + piece + text[start + length :]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert all(isinstance(problem, RobodynError) for problem in urdf.problems(text or "<"))
+
+
+WORDS = [match.span() for match in re.finditer(r'(?<=")[^"]*(?=")|(?<=<)\w+', WHOLE)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(WORDS)), min_size=1, max_size=3))
+def test_exchanged_words_raise_nothing_foreign(exchanges):
+    """Well-formed for the most part: attributes with other attributes' values."""
+    text = WHOLE
+    for (start, end), (other, last) in sorted(exchanges, reverse=True):
+        text = text[:start] + WHOLE[other:last] + text[end:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert all(isinstance(problem, RobodynError) for problem in urdf.problems(text))
 
 
 def test_problems_never_raises():

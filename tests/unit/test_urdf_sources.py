@@ -255,6 +255,17 @@ def test_xacro_finds_packages(tmp_path):
     assert [link.name for link in mechanism.links] == ["base"]
 
 
+def test_xacro_packages_that_are_not_found_are_named(tmp_path):
+    pytest.importorskip("xacro")
+    path = tmp_path / "robot.xacro"
+    path.write_text(
+        '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
+        '<xacro:include filename="$(find nowhere)/base.xacro"/></robot>'
+    )
+    with pytest.raises(UrdfError, match=r"robot\.xacro.*xacro cannot expand"):
+        urdf.load_mechanism(path)
+
+
 def test_xacro_files_that_cannot_be_expanded_are_named(tmp_path):
     pytest.importorskip("xacro")
     path = tmp_path / "two.xacro"
