@@ -4,14 +4,14 @@ BIN := .venv/bin
 
 .PHONY: sim test lint bench docs clean
 
-sim: .venv/.ready
+sim: .venv/.sim
 	$(BIN)/robodyn sim --out out
 
 test: .venv/.ready
 	$(BIN)/python -m pytest
 
 lint: .venv/.dev
-	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m mypy
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m mypy robodyn
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/versus_pinocchio.py
@@ -19,8 +19,12 @@ bench: .venv/.dev
 docs: .venv/.ready
 	$(BIN)/python -m pytest tests/test_documentation.py
 
-.venv/.ready: pyproject.toml
+.venv/.sim: pyproject.toml
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q -e '.[plot]'
+	touch $@
+
+.venv/.ready: .venv/.sim
 	$(BIN)/python -m pip install -q -e '.[test,plot]'
 	touch $@
 

@@ -39,8 +39,7 @@ LATE = {"numba", "scipy", "matplotlib", "rclpy", "xacro", "pinocchio", "cupy"}
 
 
 def files():
-    yield from (ROOT / "robodyn").rglob("*.py")
-    yield from (ROOT / "controllers").rglob("*.py")
+    return [path for top in ("robodyn", "controllers") for path in (ROOT / top).rglob("*.py")]
 
 
 def part(path):
