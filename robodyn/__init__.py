@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from robodyn.base_motion import BaseMotion, BasePath
@@ -33,10 +32,7 @@ from robodyn.robot import Robot
 if TYPE_CHECKING:
     from robodyn.simulation import Trajectory, rollout, simulate
 
-try:
-    __version__ = version("robodyn")
-except PackageNotFoundError:  # used from a source tree that was not installed
-    __version__ = "0.0.0"
+    __version__: str
 
 __all__ = [
     "ActuationError",
@@ -80,4 +76,8 @@ def __getattr__(name: str) -> Any:
         import robodyn.simulation as simulation
 
         return getattr(simulation, name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("robodyn")
     raise AttributeError(f"module 'robodyn' has no attribute {name!r}")

@@ -79,11 +79,7 @@ def load(
     ------
     UrdfError, TopologyError, InertiaError, UnknownNameError
     """
-    mechanism = (
-        source
-        if isinstance(source, Mechanism)
-        else load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
-    )
+    mechanism = load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
     if coordinates not in ("tree", "minimal"):
         raise UnknownNameError("coordinates", coordinates, ("tree", "minimal"))
     if loops:

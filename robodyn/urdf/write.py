@@ -9,7 +9,6 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from robodyn.description import (
     Actuator,
@@ -70,14 +69,24 @@ def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> s
 
 def _attributes(**values: object) -> str:
     return "".join(
-        f" {key}={quoteattr(_text(value), _ESCAPES)}"
+        f' {key}="{_text(value).translate(_ESCAPES)}"'
         for key, value in values.items()
         if value is not None
     )
 
 
-# Line ends in attributes would read back as blanks.
-_ESCAPES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+# What an attribute cannot hold as it is; line ends would read back as blanks.
+_ESCAPES = str.maketrans(
+    {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        '"': "&quot;",
+        "\n": "&#10;",
+        "\r": "&#13;",
+        "\t": "&#9;",
+    }
+)
 
 
 def _text(value: object) -> str:
