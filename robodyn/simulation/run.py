@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from robodyn.base_motion import BaseMotion
 from robodyn.errors import ShapeError, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
@@ -19,7 +21,8 @@ __all__ = ["rollout", "simulate"]
 Array = NDArray[np.float64]
 Controller = Callable[[float, Array, Array], ArrayLike]
 Event = Callable[[float, Array, Array], float]
-Progress = Callable[[float], None]
+BaseAt = Callable[[float], BaseMotion]
+WrenchesAt = Callable[[float, Array, Array], Mapping[str, ArrayLike]]
 
 
 def simulate(
@@ -30,11 +33,11 @@ def simulate(
     v0: ArrayLike | None = None,
     duration: float = 1.0,
     step: float = 1e-3,
-    base: Callable[[float], BaseMotion] | None = None,
-    wrenches: Mapping[str, ArrayLike] | Callable[..., Mapping[str, ArrayLike]] | None = None,
+    base: BaseAt | None = None,
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
     events: Sequence[Event] = (),
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -47,6 +50,7 @@ def simulate(
     q0, v0 : array_like, shape (nq,), (nv,), optional
         Start. Default: neutral, at rest.
     duration, step : float [s]
+        The last step is shortened if the duration is no multiple of the step.
     base : callable, optional
         Time -> `BaseMotion`, for a robot with a moving base.
     wrenches : mapping or callable, optional
@@ -54,9 +58,11 @@ def simulate(
     integrator : str
         A key of `robodyn.simulation.INTEGRATORS`.
     events : sequence of callables
-        ``(t, q, v) -> float``; the motion ends with the step in which one of them changes sign.
-    progress : callable, optional
-        Called with the finished part, 0 to 1.
+        ``(t, q, v) -> float``; the motion ends where one of them reaches or crosses zero. The last
+        sample is that instant, to 1e-12 of a step.
+    progress : callable or bool, optional
+        Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
+        terminal.
 
     Returns
     -------
@@ -72,9 +78,8 @@ def simulate(
     q = robot.neutral() if q0 is None else np.array(q0, float)
     v = np.zeros(robot.nv) if v0 is None else np.array(v0, float)
     _check_state(robot, q, v, 1)
-    return _run(
-        robot, controller, q, v, duration, step, base, wrenches, integrator, events, progress
-    )
+    scene = _Scene(robot, controller, base, wrenches)
+    return _run(scene, q, v, _times(duration, step), integrator, tuple(events), progress)
 
 
 def rollout(
@@ -85,10 +90,10 @@ def rollout(
     *,
     duration: float = 1.0,
     step: float = 1e-3,
-    base: Callable[[float], BaseMotion] | None = None,
-    wrenches: Mapping[str, ArrayLike] | Callable[..., Mapping[str, ArrayLike]] | None = None,
+    base: BaseAt | None = None,
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -108,7 +113,8 @@ def rollout(
     """
     q, v = np.array(q0, float), np.array(v0, float)
     _check_state(robot, q, v, 2)
-    return _run(robot, controller, q, v, duration, step, base, wrenches, integrator, (), progress)
+    scene = _Scene(robot, controller, base, wrenches)
+    return _run(scene, q, v, _times(duration, step), integrator, (), progress)
 
 
 def _check_state(robot: Robot, q: Array, v: Array, ndim: int) -> None:
@@ -127,33 +133,39 @@ def _check_state(robot: Robot, q: Array, v: Array, ndim: int) -> None:
         raise ShapeError(f"q0 {q.shape} and v0 {v.shape} differ in number", name="v0")
 
 
-def _run(
-    robot: Robot,
-    controller: Controller | None,
-    q: Array,
-    v: Array,
-    duration: float,
-    h: float,
-    base: Callable[[float], BaseMotion] | None,
-    wrenches: Any,
-    method: str,
-    events: Sequence[Event],
-    progress: Progress | None,
-) -> Trajectory:
-    if not (np.isfinite(duration) and np.isfinite(h) and h > 0.0 and duration >= 0.0):
+def _times(duration: float, step: float) -> Array:
+    """Instants from 0 to ``duration``, ``step`` apart; the last two may be nearer."""
+    if not (math.isfinite(duration) and math.isfinite(step) and step > 0.0 and duration >= 0.0):
         raise ShapeError(
-            f"duration is {duration} s and step {h} s, expected step > 0, duration >= 0",
+            f"duration is {duration} s and step {step} s, expected step > 0, duration >= 0",
             name="step",
-            given=h,
+            given=step,
         )
-    tableau = integrators.integrator(method)
-    steps = round(duration / h)
-    at = _forces(robot, base, wrenches)
-    record = _Record(robot, steps + 1, q, v)
-    signs = [np.sign(event(0.0, q, v)) for event in events]
-    for k in range(steps + 1):
-        t = k * h
-        tau = np.zeros(v.shape) if controller is None else np.asarray(controller(t, q, v), float)
+    count = duration / step
+    try:
+        # a quotient that is whole but for rounding is whole
+        return np.append(step * np.arange(math.ceil(count * (1.0 - 1e-12))), duration)
+    except (MemoryError, OverflowError, ValueError):
+        raise ShapeError(
+            f"{count:.3g} steps of {step} s do not fit into memory: take a longer step",
+            name="step",
+            given=step,
+        ) from None
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """What moves, and what acts on it."""
+
+    robot: Robot
+    controller: Controller | None
+    base: BaseAt | None
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        if self.controller is None:
+            return np.zeros(v.shape)
+        tau = np.asarray(self.controller(t, q, v), float)
         if tau.shape != v.shape:
             raise ShapeError(
                 f"the controller returned shape {tau.shape} at t = {t:.6g} s, expected {v.shape}",
@@ -161,72 +173,119 @@ def _run(
                 given=tau.shape,
                 expected=v.shape,
             )
+        return tau
 
-        def acceleration(t: float, q: Array, v: Array, tau: Array = tau) -> Array:
-            return robot.forward_dynamics(q, v, tau, **at(t, q, v))
+    def acceleration(self, t: float, q: Array, v: Array, tau: Array) -> Array:
+        base = self.base(t) if self.base else None
+        wrenches = self.wrenches(t, q, v) if callable(self.wrenches) else self.wrenches
+        return self.robot.forward_dynamics(q, v, tau, base=base, wrenches=wrenches)
 
-        a = acceleration(t, q, v)
-        record.add(k, t, q, v, a, tau, at(t, q, v).get("base"))
-        if progress is not None and (k % 50 == 0 or k == steps):
-            progress(k / steps if steps else 1.0)
-        fired = any(
-            np.sign(event(t, q, v)) * sign < 0 for event, sign in zip(events, signs, strict=True)
-        )
-        if k == steps or fired:
+
+def _run(
+    scene: _Scene,
+    q: Array,
+    v: Array,
+    times: Array,
+    method: str,
+    events: tuple[Event, ...],
+    progress: Progress | bool | None,
+) -> Trajectory:
+    tableau = integrators.integrator(method)
+    robot, report, record = scene.robot, reporter(progress), _Record(scene)
+    last, t, ended = len(times) - 1, 0.0, False
+    for k in range(last + 1):
+        tau = scene.torque(t, q, v)
+        a = scene.acceleration(t, q, v, tau)
+        record.add(t, q, v, a, tau)
+        if k % 50 == 0:
+            report(k / max(last, 1))
+        if k == last or ended:
             break
-        q, v = integrators.step(tableau, acceleration, robot, t, q, v, h, a)
-        if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
+
+        def after(
+            h: float, t: float = t, q: Array = q, v: Array = v, a: Array = a, tau: Array = tau
+        ) -> tuple[Array, Array]:
+            def acceleration(t: float, q: Array, v: Array) -> Array:
+                return scene.acceleration(t, q, v, tau)
+
+            return integrators.step(tableau, acceleration, robot, t, q, v, h, a)
+
+        h = times[k + 1] - t
+        with np.errstate(over="ignore", invalid="ignore"):  # found below
+            q_next, v_next = after(h)
+        if not (np.isfinite(q_next).all() and np.isfinite(v_next).all()):
             raise SimulationError(
                 f"the motion of {robot.name!r} is no longer finite at t = {t + h:.6g} s: the step "
-                f"of {h} s is too long, or torques are not finite",
-                trajectory=record.trajectory(k + 1),
+                f"of {h:.6g} s is too long, or torques are not finite",
+                trajectory=record.trajectory(),
                 time=t + h,
             )
-    return record.trajectory(k + 1)
+        if events:
+            h, ended = _until(events, t, q, v, h, after)
+            q_next, v_next = after(h) if ended else (q_next, v_next)
+        t, q, v = (t + h if ended else times[k + 1]), q_next, v_next
+    report(1.0)
+    return record.trajectory()
 
 
-def _forces(
-    robot: Robot, base: Callable[[float], BaseMotion] | None, wrenches: Any
-) -> Callable[[float, Array, Array], dict[str, Any]]:
-    """Keyword arguments of the dynamics at a time."""
+def _until(
+    events: tuple[Event, ...],
+    t: float,
+    q: Array,
+    v: Array,
+    h: float,
+    after: Callable[[float], tuple[Array, Array]],
+) -> tuple[float, bool]:
+    """Part of a step of ``h`` [s] after which the first event has happened, and whether one has."""
+    before = [float(event(t, q, v)) for event in events]
 
-    def at(t: float, q: Array, v: Array) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        if base is not None:
-            found["base"] = base(t)
-        if wrenches is not None:
-            found["wrenches"] = wrenches(t, q, v) if callable(wrenches) else wrenches
-        return found
-
-    return at
-
-
-class _Record:
-    """Arrays of a trajectory while it grows."""
-
-    def __init__(self, robot: Robot, n: int, q: Array, v: Array) -> None:
-        self.robot = robot
-        self.t = np.empty(n)
-        self.q, self.v = np.empty((n, *q.shape)), np.empty((n, *v.shape))
-        self.a, self.tau = np.empty_like(self.v), np.empty_like(self.v)
-        self.energy = np.empty((n, *q.shape[:-1]))
-
-    def add(
-        self, k: int, t: float, q: Array, v: Array, a: Array, tau: Array, base: BaseMotion | None
-    ) -> None:
-        """Sample ``k``."""
-        self.t[k], self.q[k], self.v[k], self.a[k], self.tau[k] = t, q, v, a, tau
-        self.energy[k] = self.robot.kinetic_energy(q, v, base=base)
-        self.energy[k] += self.robot.potential_energy(q, base=base)
-
-    def trajectory(self, n: int) -> Trajectory:
-        """Return the first ``n`` samples."""
-        t, q, v, a, tau, energy = (
-            x[:n] for x in (self.t, self.q, self.v, self.a, self.tau, self.energy)
+    def happened(part: float) -> bool:
+        state = after(part)
+        # an event that starts at zero happens when it comes back
+        return any(
+            g != 0.0 and g * float(event(t + part, *state)) <= 0.0
+            for g, event in zip(before, events, strict=True)
         )
-        names = []
-        for name in self.robot.joint_names:
-            at = self.robot.joints[name].v
+
+    if not happened(h):
+        return h, False
+    low, high = 0.0, h
+    while high - low > 1e-12 * h:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if happened(middle) else (middle, high)
+    return high, True
+
+
+@dataclass
+class _Record:
+    """Samples of a trajectory while it grows."""
+
+    scene: _Scene
+    rows: list[tuple[float, Array, Array, Array, Array]] = field(default_factory=list)
+
+    def add(self, *sample: float | Array) -> None:
+        self.rows.append(sample)  # type: ignore[arg-type]
+
+    def trajectory(self) -> Trajectory:
+        """What was recorded, with its energy."""
+        t, q, v, a, tau = (np.array(column) for column in zip(*self.rows, strict=True))
+        robot, base = self.scene.robot, self._base(t, q.ndim - 2)
+        energy = robot.kinetic_energy(q, v, base=base) + robot.potential_energy(q, base=base)
+        names: list[str] = []
+        for name in robot.joint_names:
+            at = robot.joints[name].v
             width = at.stop - at.start
             names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
         return Trajectory(t, q, v, a, tau, energy, np.zeros_like(energy), tuple(names))
+
+    def _base(self, t: Array, inner: int) -> BaseMotion | None:
+        """Motion of the base at all samples, over ``inner`` axes of simultaneous motions."""
+        if self.scene.base is None:
+            return None
+        motions = [self.scene.base(float(at)) for at in t]
+        stacked = (
+            np.array([getattr(motion, name) for motion in motions])
+            for name in ("pose", "twist", "acceleration")
+        )
+        axes = tuple(range(1, 1 + inner))
+        return BaseMotion(*(np.expand_dims(x, axes) for x in stacked))

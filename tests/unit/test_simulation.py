@@ -7,17 +7,11 @@ import math
 
 import numpy as np
 import pytest
-from robodyn.controllers import (
-    ComputedTorque,
-    GravityCompensation,
-    JointPD,
-    PointToPoint,
-    SineReference,
-)
+from robodyn.controllers import GravityCompensation
 
 import robodyn as rd
 from robodyn.errors import ShapeError, SimulationError, UnknownNameError
-from robodyn.simulation import INTEGRATORS
+from robodyn.simulation import INTEGRATORS, progress
 
 PENDULUM = """<robot name="pendulum"><link name="base"/><link name="bob"><inertial>
 <origin xyz="0 0 -0.5"/><mass value="2"/>
@@ -82,46 +76,6 @@ def test_work_of_a_wrench_and_of_a_moving_base():
     np.testing.assert_allclose(still.q, np.tile([0.3, 0.4], (len(still), 1)), atol=1e-12)
 
 
-def test_computed_torque_follows_the_error_equation(double):
-    """From rest with error e0 the error is e0 (1 + w t) exp(-w t), w = sqrt(stiffness)."""
-    goal = np.array([0.5, -0.3])
-    reference = PointToPoint(goal, goal, 1.0)
-    controller = ComputedTorque(double, reference, stiffness=100.0)
-    offset = np.array([0.1, -0.2])
-    run = rd.simulate(double, controller, q0=goal - offset, duration=1.0, step=2e-4)
-    decay = (1 + 10 * run.t) * np.exp(-10 * run.t)
-    np.testing.assert_allclose(goal - run.q, decay[:, None] * offset, atol=2e-4)
-
-
-def test_gravity_compensation_holds_still(double):
-    q0 = np.array([0.7, -1.1])
-    run = rd.simulate(double, GravityCompensation(double), q0=q0, duration=0.2)
-    np.testing.assert_allclose(run.q, np.tile(q0, (len(run), 1)), atol=1e-12)
-
-
-def test_joint_pd_settles_at_the_reference(double):
-    goal = np.array([0.4, 0.4])
-    controller = JointPD(double, PointToPoint(goal, goal, 1.0), 100.0, 20.0)
-    run = rd.simulate(double, controller, duration=6.0)
-    np.testing.assert_allclose(run.q[-1], goal, atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    "reference",
-    [
-        PointToPoint(np.array([0.1]), np.array([1.0]), 2.0),
-        SineReference(np.array([0.1]), np.array([1.0]), np.array([0.7])),
-    ],
-)
-def test_references_have_consistent_derivatives(reference):
-    h = 1e-5
-    for t in (0.3, 0.9, 1.7):
-        _, v, a = reference(t)
-        ahead, behind = reference(t + h), reference(t - h)
-        np.testing.assert_allclose((ahead[0] - behind[0]) / (2 * h), v, atol=1e-7)
-        np.testing.assert_allclose((ahead[1] - behind[1]) / (2 * h), a, atol=1e-7)
-
-
 def test_rollout_is_many_simulations(double):
     rng = np.random.default_rng(0)
     q0, v0 = rng.normal(size=(2, 9, 2))
@@ -133,10 +87,69 @@ def test_rollout_is_many_simulations(double):
         np.testing.assert_allclose(many.q[:, k], one.q, atol=1e-11)
 
 
-def test_an_event_ends_the_motion(double):
-    run = rd.simulate(double, q0=[1.0, 0.0], duration=5.0, events=[lambda t, q, v: q[0]])
-    assert run.t[-1] < 5.0
+def test_an_event_ends_the_motion_where_it_happens():
+    robot = rd.load(PENDULUM)
+    # small swing from rest: A cos(w t) passes zero after a quarter of a period
+    w = math.sqrt(9.81 / 0.6)
+    run = rd.simulate(robot, q0=[1e-4], duration=5.0, events=[lambda t, q, v: q[0]])
+    assert run.t[-1] == pytest.approx(0.5 * math.pi / w, rel=1e-8)
     assert run.q[-1, 0] <= 0.0 < run.q[-2, 0]
+    assert abs(run.q[-1, 0]) < 1e-15
+    assert run.v[-1, 0] == pytest.approx(-1e-4 * w, rel=1e-8)
+
+
+def test_the_first_of_several_events_ends_the_motion(double):
+    events = [lambda t, q, v: t - 0.1234, lambda t, q, v: t - 0.12304]
+    run = rd.simulate(double, duration=1.0, step=1e-2, events=events)
+    assert run.t[-1] == pytest.approx(0.12304, abs=1e-13)
+    assert len(run) == 14
+
+
+def test_an_event_may_start_at_zero():
+    """A pendulum thrown from the bottom is at the bottom again after half a period."""
+    robot = rd.load(PENDULUM)
+    w = math.sqrt(9.81 / 0.6)
+    run = rd.simulate(robot, v0=[1e-4], duration=5.0, events=[lambda t, q, v: q[0]])
+    assert run.t[-1] == pytest.approx(math.pi / w, rel=1e-8)
+
+
+def test_the_motion_ends_at_its_duration(double):
+    run = rd.simulate(double, q0=[1.0, 0.0], duration=0.025, step=0.01)
+    np.testing.assert_allclose(run.t, [0.0, 0.01, 0.02, 0.025], rtol=1e-15)
+    fine = rd.simulate(double, q0=[1.0, 0.0], duration=0.025, step=1e-4)
+    assert len(fine) == 251
+    np.testing.assert_allclose(run.q[-1], fine.q[-1], atol=1e-7)
+    assert rd.simulate(double, duration=0.0).t.tolist() == [0.0]
+    assert len(rd.simulate(double, duration=0.3, step=0.1)) == 4
+
+
+def test_progress_is_told(double, capsys):
+    parts: list[float] = []
+    rd.simulate(double, duration=0.2, progress=parts.append)
+    assert parts[0] == 0.0
+    assert parts[-1] == 1.0
+    assert parts == sorted(parts)
+    rd.simulate(double, duration=0.1, progress=True)
+    assert capsys.readouterr().err == ""  # no terminal
+    progress.bar(0.5)
+    assert capsys.readouterr().err == "\r  [" + "#" * 20 + "." * 20 + "]  50 %"
+
+
+def test_rollout_on_a_moving_base():
+    robot = rd.load("double_pendulum", base="moving", passive=False)
+
+    def base(t):
+        return rd.BaseMotion.from_world(
+            position=(0.3 * t * t, 0, 0), linear_velocity=(0.6 * t, 0, 0),
+            linear_acceleration=(0.6, 0, 0),
+        )  # fmt: skip
+
+    q0 = np.array([[0.3, 0.1], [-0.2, 0.5], [1.0, 1.0]])
+    many = rd.rollout(robot, None, q0, np.zeros((3, 2)), duration=0.05, base=base)
+    for k in range(3):
+        one = rd.simulate(robot, q0=q0[k], duration=0.05, base=base)
+        np.testing.assert_allclose(many.q[:, k], one.q, atol=1e-12)
+        np.testing.assert_allclose(many.energy[:, k], one.energy, atol=1e-10)
 
 
 def test_a_broken_simulation_keeps_what_came_before(double):
@@ -156,6 +169,8 @@ def test_a_broken_simulation_keeps_what_came_before(double):
         {"step": 0.0},
         {"step": math.nan},
         {"duration": -1.0},
+        {"duration": 1e6, "step": 1e-12},
+        {"step": 1e-320},
     ],
 )
 def test_wrong_arguments(double, wrong):

@@ -1,0 +1,31 @@
+"""A line on a terminal that says how far a simulation is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+__all__ = ["Progress", "bar", "reporter"]
+
+#: Called with the finished part, 0 to 1.
+Progress = Callable[[float], None]
+
+WIDTH = 40
+
+
+def reporter(progress: Progress | bool | None) -> Progress:
+    """What ``progress=`` asks for: a function as it is, a bar for ``True``, else silence."""
+    if callable(progress):
+        return progress
+    return bar if progress and sys.stderr.isatty() else _silent
+
+
+def bar(part: float) -> None:
+    """Draw a bar on standard error, over the one before; a full one ends the line."""
+    filled = round(WIDTH * part)
+    text = f"\r  [{'#' * filled}{'.' * (WIDTH - filled)}] {100 * part:3.0f} %"
+    print(text, end="\n" if part >= 1.0 else "", file=sys.stderr, flush=True)
+
+
+def _silent(part: float) -> None:
+    pass
