@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn import Robot
+from robodyn.controllers.gains import gain
 
 __all__ = ["ComputedTorque"]
 
@@ -31,17 +32,29 @@ class ComputedTorque:
     stiffness : float or array_like, shape (nv,) [1/s^2]
     damping : float or array_like, shape (nv,), optional [1/s]
         Default: critical, ``2 sqrt(stiffness)``.
+
+    Raises
+    ------
+    ShapeError
+        For gains of another shape, negative or not finite.
     """
 
     robot: Robot
     reference: Reference
     stiffness: ArrayLike = 100.0
     damping: ArrayLike | None = None
+    _k: Array = field(init=False, repr=False)
+    _d: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        k = gain("stiffness", self.stiffness, self.robot.nv)
+        d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
+        object.__setattr__(self, "_k", k)
+        object.__setattr__(self, "_d", gain("damping", d, self.robot.nv))
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
-        """Torques, shape (nv,) [N m, N], at time ``t`` [s]."""
-        stiffness = np.asarray(self.stiffness, float)
-        damping = 2.0 * np.sqrt(stiffness) if self.damping is None else np.asarray(self.damping)
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, a_ref = self.reference(t)
         error = self.robot.difference(q, q_ref)
-        return self.robot.inverse_dynamics(q, v, a_ref + damping * (v_ref - v) + stiffness * error)
+        a = a_ref + self._d * (v_ref - v) + self._k * error
+        return self.robot.inverse_dynamics(q, v, a)

@@ -21,5 +21,5 @@ class GravityCompensation:
     def __call__(
         self, t: float, q: NDArray[np.float64], v: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Torques, shape (nv,) [N m, N]."""
+        """Torques, shape (..., nv) [N m, N]."""
         return self.robot.gravity_forces(q)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn import Robot
+from robodyn.controllers.gains import gain
 
 __all__ = ["JointPD"]
 
@@ -28,6 +29,11 @@ class JointPD:
     damping : float or array_like, shape (nv,) [N m s/rad, N s/m]
     gravity : bool
         Add the forces that hold the robot up.
+
+    Raises
+    ------
+    ShapeError
+        For gains of another shape, negative or not finite.
     """
 
     robot: Robot
@@ -35,10 +41,15 @@ class JointPD:
     stiffness: ArrayLike
     damping: ArrayLike
     gravity: bool = True
+    _k: Array = field(init=False, repr=False)
+    _d: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_k", gain("stiffness", self.stiffness, self.robot.nv))
+        object.__setattr__(self, "_d", gain("damping", self.damping, self.robot.nv))
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
-        """Torques, shape (nv,) [N m, N], at time ``t`` [s]."""
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, _ = self.reference(t)
-        tau = np.asarray(self.stiffness) * self.robot.difference(q, q_ref)
-        tau = tau + np.asarray(self.damping) * (v_ref - v)
+        tau = self._k * self.robot.difference(q, q_ref) + self._d * (v_ref - v)
         return tau + self.robot.gravity_forces(q) if self.gravity else tau

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn import ShapeError
+
 __all__ = ["PointToPoint", "SineReference"]
 
 Array = NDArray[np.float64]
@@ -30,7 +32,11 @@ class PointToPoint:
 
     def __post_init__(self) -> None:
         if not self.duration > 0.0:
-            raise ValueError(f"duration is {self.duration!r} s, expected it positive")
+            raise ShapeError(
+                f"duration is {self.duration!r} s, expected it positive",
+                name="duration",
+                given=self.duration,
+            )
 
     def __call__(self, t: float) -> tuple[Array, Array, Array]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""

@@ -1,9 +1,9 @@
 """A seven-joint arm moves from rest to rest under computed torque."""
 
 import numpy as np
-from robodyn.controllers import ComputedTorque, PointToPoint
 
 import robodyn as rd
+from robodyn.controllers import ComputedTorque, PointToPoint
 
 
 def main(duration: float = 1.0) -> dict[str, float]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+import robodyn as rd
 from robodyn.controllers import (
     ComputedTorque,
     GravityCompensation,
@@ -11,8 +13,6 @@ from robodyn.controllers import (
     PointToPoint,
     SineReference,
 )
-
-import robodyn as rd
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +58,31 @@ def test_references_have_consistent_derivatives(reference):
         ahead, behind = reference(t + h), reference(t - h)
         np.testing.assert_allclose((ahead[0] - behind[0]) / (2 * h), v, atol=1e-7)
         np.testing.assert_allclose((ahead[1] - behind[1]) / (2 * h), a, atol=1e-7)
+
+
+def test_a_batch_of_states_is_its_rows(double):
+    goal = np.array([0.4, -0.3])
+    reference = PointToPoint(goal, 2 * goal, 1.0)
+    rng = np.random.default_rng(2)
+    q, v = rng.normal(size=(2, 5, 2))
+    for controller in (
+        ComputedTorque(double, reference, [10.0, 20.0]),
+        JointPD(double, reference, [10.0, 20.0], 3.0),
+        GravityCompensation(double),
+    ):
+        rows = [controller(0.3, q[k], v[k]) for k in range(5)]
+        np.testing.assert_allclose(controller(0.3, q, v), rows, atol=1e-12)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf, [1.0, 2.0, 3.0], "stiff"])
+def test_wrong_gains(double, wrong):
+    reference = PointToPoint(np.zeros(2), np.zeros(2), 1.0)
+    for make in (
+        lambda: ComputedTorque(double, reference, wrong),
+        lambda: ComputedTorque(double, reference, 1.0, wrong),
+        lambda: JointPD(double, reference, wrong, 1.0),
+    ):
+        with pytest.raises(rd.ShapeError, match=r"stiffness|damping"):
+            make()
+    with pytest.raises(rd.ShapeError, match="duration"):
+        PointToPoint(np.zeros(2), np.zeros(2), 0.0)

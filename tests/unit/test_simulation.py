@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 import pytest
-from robodyn.controllers import GravityCompensation
 
 import robodyn as rd
+from robodyn.controllers import GravityCompensation
 from robodyn.errors import ShapeError, SimulationError, UnknownNameError
 from robodyn.simulation import INTEGRATORS, progress
 

@@ -1,0 +1,39 @@
+"""Gains of controllers, checked once."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn import ShapeError
+
+__all__ = ["gain"]
+
+
+def gain(name: str, value: ArrayLike, nv: int) -> NDArray[np.float64]:
+    """A gain for each speed, shape (nv,), of one for all or one for each.
+
+    Raises
+    ------
+    ShapeError
+        If it is neither, or negative, or not finite.
+    """
+    try:
+        given = np.asarray(value, float)
+        gains = np.array(np.broadcast_to(given, (nv,)))
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"{name} is {value!r}, expected a number or {nv} numbers",
+            name=name,
+            given=value,
+            expected=(nv,),
+        ) from None
+    if not np.all(np.isfinite(gains) & (gains >= 0.0)):
+        raise ShapeError(
+            f"{name} is {given.tolist()}, expected it finite and not negative",
+            name=name,
+            given=value,
+            expected=(nv,),
+        )
+    gains.flags.writeable = False
+    return gains
