@@ -1,0 +1,213 @@
+"""Every robot of example-robot-data and of pybullet against Pinocchio, fixed and floating.
+
+Small robots are computed by machine code throughout. Of large ones the dynamics with a floating
+base are, and the rest by the plain interpreter, which saves minutes of compilation; that both
+compute the same program is the subject of the code generation tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.errors import RobodynError, SingularError
+from robodyn.symbolic.evaluate import evaluate
+
+pin = pytest.importorskip("pinocchio")
+from oracles.pinocchio_oracle import PinocchioOracle, read_by_pinocchio  # noqa: E402
+
+#: Relative to the largest entry of a result: rounding of other algorithms on the same numbers.
+EQUAL = 1e-10
+#: Of accelerations, where the mass matrix loses no more than eight of sixteen digits.
+EQUAL_ACCELERATIONS = 1e-8
+WELL_CONDITIONED = 1e8
+#: Degrees of freedom up to which everything runs as machine code.
+SMALL = 9
+#: What runs as machine code for larger robots with a floating base.
+COMPILED = ("inverse_dynamics", "forward_dynamics")
+
+EXAMPLES = "cmeel.prefix/share/example-robot-data/robots"
+PYBULLET = "pybullet_data"
+
+#: Files that Pinocchio itself cannot read, and why.
+UNREADABLE = {
+    "ur_description/urdf/ur3.urdf": "a robot without links",
+    "bicycle/bike.urdf": "'0.07,' for a number",
+    "biped/biped2d_pybullet.urdf": "'-1.57.' for a number",
+    "humanoid/humanoid.urdf": "not XML: two documents in one file",
+    "husky/husky.urdf": "xacro that was not expanded",
+    "quadruped/microtaur/microtaur.urdf": "four numbers for three angles",
+    "spherical_joint_limit.urdf": "a joint of the type 'spherical'",
+    "torus_deform.urdf": "a robot without links",
+}
+#: Files that Pinocchio reads and robodyn refuses, and a part of what it says.
+REFUSED = {
+    "alex_description/urdf/alex_psyonic_hands.urdf": "mimics: no joint 'index_q1'",
+}
+#: pybullet's thousand random objects are single bodies: every hundredth of them.
+EVERY = 100
+
+
+def folder_of(package, inside):
+    spec = importlib.util.find_spec(package)
+    origins = [Path(p) for p in (spec.submodule_search_locations or [])] if spec else []
+    for origin in origins:
+        for parent in (origin, *origin.parents):
+            if (parent / inside).is_dir():
+                return parent / inside
+    return None
+
+
+def files_below(folder):
+    if folder is None:
+        return []
+    found = sorted(folder.rglob("*.urdf"))
+    objects = [path for path in found if "random_urdfs" in path.parts]
+    return [path for path in found if path not in set(objects)] + objects[::EVERY]
+
+
+FOLDERS = {
+    "example-robot-data": folder_of("pinocchio", EXAMPLES),
+    "pybullet": folder_of("pybullet_data", f"../{PYBULLET}"),
+}
+
+
+def distinct_files():
+    """Name below its folder -> path; the same content counts once."""
+    seen, files = set(), {}
+    for folder in FOLDERS.values():
+        for path in files_below(folder):
+            digest = hashlib.sha256(path.read_bytes()).digest()
+            if digest not in seen:
+                seen.add(digest)
+                files[str(path.relative_to(folder))] = path
+    return files
+
+
+FILES = distinct_files()
+LEFT_OUT = UNREADABLE | REFUSED
+CHECKED = {name: path for name, path in FILES.items() if name not in LEFT_OUT}
+
+
+@pytest.mark.parametrize(("source", "least"), [("example-robot-data", 66), ("pybullet", 90)])
+def test_so_many_robots_are_compared(source, least):
+    folder = FOLDERS[source]
+    if folder is None:
+        pytest.skip(f"{source} is not installed")
+    assert sum(path.is_relative_to(folder) for path in CHECKED.values()) >= least
+
+
+@pytest.mark.parametrize("name", [name for name in UNREADABLE if name in FILES])
+def test_pinocchio_cannot_read(name):
+    """What is left out for this reason comes back as soon as the reason is gone."""
+    assert read_by_pinocchio(FILES[name]) is None
+
+
+@pytest.mark.parametrize("name", [name for name in REFUSED if name in FILES])
+def test_refused_with_a_reason(name):
+    assert read_by_pinocchio(FILES[name]) is not None
+    with pytest.raises(RobodynError, match=REFUSED[name]):
+        rd.load(FILES[name], allow_unphysical=True)
+
+
+class Pair:
+    """A robot here and there, at one random state."""
+
+    def __init__(self, path, floating):
+        self.robot = rd.load(
+            path,
+            base="floating" if floating else "fixed",
+            passive=False,
+            snap=0.0,
+            allow_unphysical=True,
+        )
+        model = read_by_pinocchio(path, floating=floating)
+        self.there = PinocchioOracle(path, self.robot, model)
+        rng = np.random.default_rng(20)
+        self.q = self.robot.random(rng)
+        self.v, self.a, self.tau = rng.normal(size=(3, self.robot.nv))
+        self.small = self.robot.nv <= SMALL
+
+    def here(self, name, *arrays, **options):
+        function = self.robot.function(name, **options)
+        if self.small or (self.robot.base == "floating" and name in COMPILED):
+            return function(*arrays)
+        return evaluate(function.program, *arrays)[0]
+
+
+def close(here, there, tolerance=EQUAL, least=1e-3):
+    """Equal relative to the largest entry; ``least`` stands in where all entries vanish."""
+    scale = max(float(np.max(np.abs(there), initial=0.0)), least)
+    np.testing.assert_allclose(here, there, rtol=0.0, atol=tolerance * scale)
+
+
+CASES = [
+    pytest.param(name, base == "floating", id=f"{name}-{base}")
+    for name in CHECKED
+    for base in (("floating",) if "random_urdfs" in name else ("fixed", "floating"))
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # what the files' authors did not mind
+@pytest.mark.parametrize(("name", "floating"), CASES)
+def test_equals_pinocchio(name, floating):
+    pair = Pair(CHECKED[name], floating)
+    check_frames(pair)
+    if pair.robot.nv > 0:
+        check_forces(pair)
+        check_energies(pair)
+        check_accelerations(pair)
+
+
+def check_forces(p):
+    q, v, a = p.q, p.v, p.a
+    tau = p.there.inverse_dynamics(q, v, a)
+    #: forces that vanish by symmetry are compared with those that do not
+    least = 1e-3 * float(np.abs(tau).max())
+    close(p.here("inverse_dynamics", q, v, a), tau)
+    close(p.here("bias_forces", q, v), p.there.bias_forces(q, v), least=least)
+    close(p.here("gravity_forces", q), p.there.gravity_forces(q), least=least)
+    close(p.here("mass_matrix", q), p.there.mass_matrix(q))
+
+
+def check_energies(p):
+    q, v = p.q, p.v
+    close(p.here("kinetic_energy", q, v), p.there.kinetic_energy(q, v))
+    close(p.here("potential_energy", q), p.there.potential_energy(q))
+    if p.robot.total_mass > 0.0:
+        close(p.here("center_of_mass", q), p.there.center_of_mass(q))
+        close(p.here("momentum", q, v), p.there.momentum(q, v))
+        close(p.here("centroidal_matrix", q), p.there.centroidal_matrix(q))
+
+
+def check_accelerations(p):
+    M = p.there.mass_matrix(p.q)
+    if np.linalg.cond(M) < WELL_CONDITIONED:
+        here = p.here("forward_dynamics", p.q, p.v, p.tau)
+        close(here, p.there.forward_dynamics(p.q, p.v, p.tau), EQUAL_ACCELERATIONS)
+    elif np.diag(M).min() < 1e-14 * np.diag(M).max():
+        with pytest.raises(SingularError):
+            p.robot.function("forward_dynamics")
+
+
+def check_frames(p):
+    q, v, a = p.q, p.v, p.a
+    links = p.robot.link_names
+    for link in {links[0], links[len(links) // 2], links[-1]}:
+        close(p.here("frame_pose", q, frame=link), p.there.frame_pose(q, link))
+        if p.robot.nv == 0:
+            continue
+        close(p.here("frame_jacobian", q, frame=link), p.there.frame_jacobian(q, link))
+        close(
+            p.here("frame_jacobian_dot", q, v, frame=link), p.there.frame_jacobian_dot(q, v, link)
+        )
+        close(p.here("frame_twist", q, v, frame=link), p.there.frame_twist(q, v, link))
+        close(
+            p.here("frame_acceleration", q, v, a, frame=link),
+            p.there.frame_acceleration(q, v, a, link),
+        )
