@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import robodyn as rd
 from robodyn.errors import MissingExtraError, RobodynError
+
+if TYPE_CHECKING:
+    from robodyn.controllers import SineReference
 
 __all__ = ["main"]
 
@@ -20,7 +25,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, or 2 for a mistake in the input."""
     arguments = _parser().parse_args(argv)
     try:
-        return int(arguments.run(arguments))
+        status = int(arguments.run(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader has read enough: robodyn info robot.urdf | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except (RobodynError, OSError) as error:
         print(f"robodyn: {error}", file=sys.stderr)
         return 2
@@ -63,27 +73,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _progress(part: float) -> None:
-    if sys.stderr.isatty():
-        filled = round(40 * part)
-        end = "\n" if part >= 1.0 else ""
-        bar = "#" * filled + "." * (40 - filled)
-        print(f"\r  [{bar}] {100 * part:3.0f} %", end=end, file=sys.stderr, flush=True)
-
-
 def _sim(arguments: argparse.Namespace) -> int:
-    from robodyn.controllers import ComputedTorque, SineReference
+    from robodyn.controllers import ComputedTorque
 
     robot = rd.load(arguments.robot)
-    if robot.nq != robot.nv:
-        raise RobodynError(
-            f"{robot.name!r} has orientations as coordinates: sim tracks joints only"
-        )
-    if robot.nv == 0:
-        raise RobodynError(f"{robot.name!r} has no moving joint")
-    center, amplitude = _workspace(robot)
-    frequency = 0.25 + 0.5 * np.arange(robot.nv) / max(robot.nv, 1)
-    reference = SineReference(center, amplitude, frequency)
+    reference = _reference(robot)
     controller = ComputedTorque(robot, reference, arguments.stiffness, arguments.damping)
     plant = robot
     if arguments.payload:
@@ -93,29 +87,68 @@ def _sim(arguments: argparse.Namespace) -> int:
         f"{robot.name}: {robot.nv} joints, {robot.total_mass:.3g} kg, tracking sines for "
         f"{arguments.duration:g} s in steps of {arguments.step:g} s"
     )
+    plant.function("forward_dynamics")  # made before the clock starts
     start = time.perf_counter()
     run = rd.simulate(
         plant,
         controller,
-        q0=center,
+        q0=reference(0.0)[0],
         duration=arguments.duration,
         step=arguments.step,
-        progress=_progress,
+        progress=True,
     )
     elapsed = time.perf_counter() - start
     error = np.array([reference(t)[0] for t in run.t]) - run.q
+    gained, gap = _energy_balance(plant, run)
     print(f"  largest tracking error  {np.abs(error).max():.3e} rad (m)")
-    print(f"  largest torque          {np.abs(run.tau).max():.4g} N m (N)")
+    print(f"  largest torque          {np.abs(run.tau).max():.4g} N m (N){_share(robot, run)}")
+    print(f"  energy gained           {gained:.4g} J; work not accounted for {gap:.1e} J")
     speed = arguments.duration / elapsed
     print(f"  simulated in            {elapsed:.2f} s ({speed:.1f} x real time)")
     return _write(arguments, robot, run, error)
 
 
-def _workspace(robot: rd.Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Start and swing of each joint: a part of its range, away from the limits."""
+def _reference(robot: rd.Robot) -> SineReference:
+    """Sines in a part of each joint's range, away from its limits and below its top speed."""
+    from robodyn.controllers import SineReference
+
+    if robot.nv == 0:
+        raise RobodynError(f"{robot.name!r} has no moving joint")
+    for name in robot.joint_names:
+        kind = robot.joints[name].type
+        if kind in ("floating", "spherical", "planar"):
+            raise RobodynError(
+                f"joint {name!r} of {robot.name!r} is {kind}: sim tracks joints whose coordinates "
+                "are independent of each other; simulate this robot with robodyn.simulate"
+            )
     low = np.where(np.isfinite(robot.lower_limits), robot.lower_limits, -np.pi)
     high = np.where(np.isfinite(robot.upper_limits), robot.upper_limits, np.pi)
-    return low + 0.35 * (high - low), np.minimum(0.3 * (high - low), 1.0)
+    swing = np.minimum(0.3 * (high - low), 1.0)
+    frequency = 0.25 + 0.5 * np.arange(robot.nv) / robot.nv
+    # the speed of a sine peaks at pi * frequency * swing
+    top = np.where(robot.velocity_limits > 0.0, robot.velocity_limits, np.inf)
+    frequency = np.minimum(frequency, 0.8 * top / (np.pi * np.maximum(swing, 1e-9)))
+    return SineReference(low + 0.35 * (high - low), swing, frequency)
+
+
+def _share(robot: rd.Robot, run: rd.Trajectory) -> str:
+    """How much of the motors' strength was asked for, where the file tells it."""
+    known = np.isfinite(robot.effort_limits) & (robot.effort_limits > 0.0)
+    if not known.any():
+        return ""
+    part = np.abs(run.tau).max(axis=0)[known] / robot.effort_limits[known]
+    worst = np.array(run.joint_names)[known][part.argmax()]
+    return f"; up to {100 * part.max():.0f} % of the limit, at {worst}"
+
+
+def _energy_balance(robot: rd.Robot, run: rd.Trajectory) -> tuple[float, float]:
+    """Energy gained, and how far it is from the work of motors and passive forces [J]."""
+    gained = run.energy[-1] - run.energy[0]
+    # torque is constant within a step; passive forces are integrated by the trapezoidal rule
+    motors = np.sum(run.tau[:-1] * np.diff(run.q, axis=0))
+    power = np.sum(robot.passive_forces(run.q, run.v) * run.v, axis=-1)
+    passive = np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(run.t))
+    return float(gained), float(gained - motors - passive)
 
 
 def _write(
