@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
-__all__ = ["as_inputs", "as_output", "rows"]
+__all__ = ["as_inputs", "as_outputs", "rows"]
 
 Array = NDArray[Any]
 
@@ -41,6 +41,14 @@ def _as_array(port: Port, value: ArrayLike) -> Array:
             expected=port.shape,
         )
     return array
+
+
+def _plain(array: Array, dtype: Any) -> Array:
+    """C-contiguous, aligned, of that dtype and byte order; of exactly numpy's own type."""
+    flags = array.flags
+    if type(array) is np.ndarray and array.dtype == dtype and flags.c_contiguous and flags.aligned:
+        return array
+    return np.array(array, dtype, order="C")
 
 
 def as_inputs(
@@ -77,8 +85,10 @@ def as_inputs(
     arrays = [_as_array(port, value) for port, value in zip(ports, values, strict=True)]
     single = bool(arrays) and all(array.dtype == np.float32 for array in arrays)
     dtype = np.dtype(np.float32 if single else np.float64)
-    arrays = [np.require(array, dtype, ("C", "A")) for array in arrays]
+    arrays = [_plain(array, dtype) for array in arrays]
     leading = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, ports, strict=True)]
+    if leading and leading.count(leading[0]) == len(leading):
+        return arrays, leading[0], dtype
     try:
         batch = np.broadcast_shapes(*leading)
     except ValueError:
@@ -91,17 +101,37 @@ def as_inputs(
     return arrays, batch, dtype
 
 
-def as_output(port: Port, out: Any, batch: tuple[int, ...], dtype: Any) -> Array:
-    """Check an array to write into, or make one.
+def as_outputs(ports: Sequence[Port], out: Any, batch: tuple[int, ...], dtype: Any) -> list[Array]:
+    """Check the arrays to write into, or make them.
+
+    Parameters
+    ----------
+    ports : sequence of Port
+    out : ndarray, tuple of ndarray or None
+        An array for one output, a tuple of arrays for several, None for new ones.
+    batch : tuple of int
+        Leading axes.
+    dtype : numpy dtype
 
     Raises
     ------
     ShapeError
-        If ``out`` is not a writeable, C-contiguous array of the right shape and dtype.
+        If one is not a writeable, C-contiguous array of the right shape and dtype.
     """
-    shape = (*batch, *port.shape)
     if out is None:
-        return np.empty(shape, dtype)
+        return [np.empty((*batch, *port.shape), dtype) for port in ports]
+    given = (out,) if len(ports) == 1 else out
+    if not isinstance(given, tuple | list) or len(given) != len(ports):
+        names = ", ".join(port.name for port in ports)
+        raise ShapeError(
+            f"out must be a tuple of {len(ports)} arrays: {names}", name="out", expected=len(ports)
+        )
+    for port, array in zip(ports, given, strict=True):
+        _check_output(port, array, (*batch, *port.shape), dtype)
+    return list(given)
+
+
+def _check_output(port: Port, out: Any, shape: tuple[int, ...], dtype: Any) -> None:
     if not isinstance(out, np.ndarray):
         raise ShapeError(
             f"out for {port.name} is {type(out).__name__}, expected an ndarray",
@@ -122,7 +152,6 @@ def as_output(port: Port, out: Any, batch: tuple[int, ...], dtype: Any) -> Array
         raise ShapeError(
             f"out for {port.name} must be C-contiguous, aligned and writeable", name="out"
         )
-    return out
 
 
 def rows(array: Array, port: Port, batch: tuple[int, ...]) -> tuple[Array, int]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cached_property
+import math
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.arrays import as_inputs, as_output, rows
+from robodyn.arrays import as_inputs, as_outputs, rows
 from robodyn.codegen.c import c_source
-from robodyn.codegen.cache import compiled, program_key
-from robodyn.codegen.llvm import batch_ir, scalar_ir
-from robodyn.codegen.target import host, load_object, object_code
+from robodyn.codegen.entry import FastType, fast_type
+from robodyn.codegen.entry_table import Table
+from robodyn.codegen.kernels import Kernels
 from robodyn.codegen.threads import in_chunks
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
@@ -21,53 +22,6 @@ from robodyn.symbolic.graph import Port, Program
 __all__ = ["Function"]
 
 Array = NDArray[Any]
-
-_BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
-_PACKED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-
-
-class _Code:
-    """Machine code of a program for one dtype."""
-
-    def __init__(self, program: Program, dtype: str) -> None:
-        self._program, self._dtype = program, dtype
-
-    def _engine(self, kind: str) -> Any:
-        target = host()
-        make = scalar_ir if kind == "scalar" else batch_ir
-        key = program_key(self._program, target, kind, self._dtype)
-        code = compiled(key, lambda: object_code(make(self._program, target, self._dtype)))
-        return load_object(code)
-
-    @cached_property
-    def scalar(self) -> Any:
-        """Engine with ``kernel``, ``packed`` and ``rows``."""
-        return self._engine("scalar")
-
-    @cached_property
-    def batch_engine(self) -> Any:
-        """Engine with ``batch``."""
-        return self._engine("batch")
-
-    @cached_property
-    def packed(self) -> Any:
-        """One state; called with an array of pointers."""
-        return _PACKED(self.scalar.get_function_address("packed"))
-
-    @cached_property
-    def rows(self) -> Any:
-        """States one by one."""
-        return _BATCH(self.scalar.get_function_address("rows"))
-
-    @cached_property
-    def batch(self) -> Any:
-        """States a vector at a time."""
-        return _BATCH(self.batch_engine.get_function_address("batch"))
-
-    @property
-    def lanes(self) -> int:
-        """States in a vector."""
-        return host().lanes(self._dtype)
 
 
 class Function:
@@ -89,12 +43,28 @@ class Function:
         When called with arrays that do not fit.
     """
 
+    def __new__(cls, program: Program) -> Function:
+        """An instance that Python calls fast, where this Python allows it."""
+        fast = _fast_type() if cls is Function else None
+        return object.__new__(cls if fast is None else fast.type)
+
     def __init__(self, program: Program) -> None:
         self.program = program
         self.name = program.name
         self.inputs: tuple[Port, ...] = program.inputs
         self.outputs: tuple[Port, ...] = program.outputs
-        self._codes = {"double": _Code(program, "double"), "float": _Code(program, "float")}
+        self._table = self._fast_table()
+        self._double = Kernels(program, "double", self._table)
+        self._float = Kernels(program, "float", self._table)
+
+    def _fast_table(self) -> Table | None:
+        """What the call entry knows of this function, if calls go there."""
+        fast = _fast_type()
+        if fast is None or type(self) is not fast.type or not Table.fits(self.inputs, self.outputs):
+            return None
+        table = Table(fast.common, self.inputs, self.outputs, self._work)
+        fast.attach(self, table)
+        return table
 
     def __repr__(self) -> str:
         takes = ", ".join(f"{port.name}{list(port.shape)}" for port in self.inputs)
@@ -138,53 +108,60 @@ class Function:
     @property
     def address(self) -> int:
         """Address of ``void kernel(double *in0, ..., double *out0, ...)`` for one state."""
-        return int(self._codes["double"].scalar.get_function_address("kernel"))
+        return self._double.address("scalar", "kernel")
+
+    @cached_property
+    def _work(self) -> int:
+        """Operations for one state, a sine counted as a few."""
+        counts = self.operations
+        return sum(counts.values()) + 15 * counts["sincos"]
 
     def __call__(self, *arrays: ArrayLike, out: Any = None) -> Any:
         """Compute, for one state or a batch of them."""
         if len(arrays) == len(self.inputs) + 1 and out is None:
             arrays, out = arrays[:-1], arrays[-1]
         inputs, batch, dtype = as_inputs(self.inputs, arrays)
-        given = (out,) if len(self.outputs) == 1 or out is None else tuple(out)
-        given = given * len(self.outputs) if out is None else given
-        results = [
-            as_output(port, target, batch, dtype)
-            for port, target in zip(self.outputs, given, strict=True)
-        ]
+        results = as_outputs(self.outputs, out, batch, dtype)
         # Machine code is promised that what it writes is not what it reads.
         written = [
             np.empty_like(result)
-            if any(np.may_share_memory(result, x) for x in (*inputs, *others))
+            if any(np.may_share_memory(result, x) for x in (*inputs, *results[:k]))
             else result
-            for result, others in ((r, [o for o in results if o is not r]) for r in results)
+            for k, result in enumerate(results)
         ]
-        self._compute(
-            self._codes["float" if dtype == np.float32 else "double"], inputs, written, batch
-        )
+        self._compute(self._float if dtype == np.float32 else self._double, inputs, written, batch)
         for result, computed in zip(results, written, strict=True):
             if result is not computed:
                 result[...] = computed
-        shown = [r[()] if not r.shape and out is None else r for r in results]
+        if out is not None:
+            return out
+        shown = [result if result.shape else result[()] for result in results]
         return shown[0] if len(shown) == 1 else tuple(shown)
 
     def _compute(
-        self, code: _Code, inputs: list[Array], outputs: list[Array], batch: tuple[int, ...]
+        self, kernels: Kernels, inputs: list[Array], outputs: list[Array], batch: tuple[int, ...]
     ) -> None:
-        count = int(np.prod(batch, dtype=np.int64))
+        count = math.prod(batch)
         if count == 0:
             return
         flat = [rows(x, port, batch) for x, port in zip(inputs, self.inputs, strict=True)]
         arrays = [x for x, _ in flat] + outputs
         pointers = (ctypes.c_void_p * len(arrays))(*(x.ctypes.data for x in arrays))
         if count == 1:
-            code.packed(pointers)
+            kernels.packed(pointers)
             return
         steps = [step for _, step in flat] + [port.size for port in self.outputs]
         strides = (ctypes.c_int64 * len(steps))(*steps)
-        if code.lanes == 1 or count < code.lanes:
-            code.rows(0, count, pointers, strides)
+        if kernels.lanes == 1 or count < kernels.lanes:
+            kernels.rows(0, count, pointers, strides)
             return
-        work = sum(self.operations.values())
+        run = kernels.batch
         in_chunks(
-            lambda begin, end: code.batch(begin, end, pointers, strides), count, work, code.lanes
+            lambda begin, end: run(begin, end, pointers, strides), count, self._work, kernels.lanes
         )
+
+
+@cache
+def _fast_type() -> FastType | None:
+    """The type that functions have where this Python allows it."""
+    return fast_type(Function, Function.__call__)

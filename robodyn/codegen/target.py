@@ -90,11 +90,22 @@ def _machine() -> Any:
     )
 
 
-def object_code(ir: str) -> bytes:
-    """Compile IR text for this CPU; the order of the IR is kept (no IR passes)."""
+def object_code(ir: str, passes: bool = False) -> bytes:
+    """Compile IR text for this CPU.
+
+    Parameters
+    ----------
+    ir : str
+    passes : bool
+        Run LLVM's IR passes. Without them the order of the IR is kept.
+    """
     host()
     module = llvm.parse_assembly(ir)
     module.triple = host().triple
+    if passes:
+        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        builder = llvm.create_pass_builder(_machine(), options)
+        builder.getModulePassManager().run(module, builder)
     return bytes(_machine().emit_object(module))
 
 

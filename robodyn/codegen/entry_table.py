@@ -1,0 +1,74 @@
+"""What the call entry knows: words in memory that Python writes and machine code reads."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+
+from robodyn.symbolic.graph import Port
+
+__all__ = ["COMMON", "MAX_AXES", "MAX_PORTS", "NEVER", "PORT", "TABLE", "Table"]
+
+#: Arrays a function may take and give, and axes an array may have, to be called fast.
+MAX_PORTS, MAX_AXES = 24, 8
+
+#: Words of the table that all functions share: objects, numbers, and functions of CPython's API.
+COMMON = (
+    "ndarray", "float64", "float32", "out", "none", "tuple", "slow", "limit", "least_work",
+    "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple", "set_item",
+    "release", "acquire",
+)  # fmt: skip
+
+#: Words of the table of one function, with kernels for float64 and float32; its ports follow.
+TABLE = (
+    "common", "inputs", "outputs", "work",
+    "packed", "rows", "batch", "lanes",
+    "packed32", "rows32", "batch32", "lanes32",
+)  # fmt: skip
+
+#: Words of a port: number of axes, number of scalars, length of each axis.
+PORT = 2 + MAX_AXES
+
+#: More rows than any batch has.
+NEVER = 1 << 62
+
+
+class Table:
+    """The table of one function.
+
+    Kernels are added as they are compiled; a call that needs one that is missing goes the slow
+    way, which compiles it.
+
+    Parameters
+    ----------
+    common : int
+        Address of the shared table.
+    inputs, outputs : sequence of Port
+    work : int
+        Operations for one state.
+    """
+
+    def __init__(
+        self, common: int, inputs: Sequence[Port], outputs: Sequence[Port], work: int
+    ) -> None:
+        words = [0] * len(TABLE)
+        words[:4] = common, len(inputs), len(outputs), work
+        words[7] = words[11] = NEVER
+        for port in (*inputs, *outputs):
+            axes = [*port.shape, *[0] * (MAX_AXES - len(port.shape))]
+            words += [len(port.shape), port.size, *axes]
+        self._words = (ctypes.c_int64 * len(words))(*words)
+
+    def __setitem__(self, name: str, value: int) -> None:
+        self._words[TABLE.index(name)] = value
+
+    @property
+    def address(self) -> int:
+        """Where the table stands as long as this object lives."""
+        return ctypes.addressof(self._words)
+
+    @staticmethod
+    def fits(inputs: Sequence[Port], outputs: Sequence[Port]) -> bool:
+        """Whether a function is within the limits of the entry."""
+        ports = (*inputs, *outputs)
+        return len(ports) <= MAX_PORTS and all(len(port.shape) <= MAX_AXES for port in ports)

@@ -1,0 +1,79 @@
+"""The machine code of a program, compiled when it is first needed."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from functools import cached_property
+from typing import Any
+
+from robodyn.codegen.cache import compiled, program_key
+from robodyn.codegen.entry_table import Table
+from robodyn.codegen.llvm import batch_ir, scalar_ir
+from robodyn.codegen.target import host, load_object, object_code
+from robodyn.symbolic.graph import Program
+
+__all__ = ["Kernels"]
+
+#: ``f(begin, end, pointers, strides)``, called without the interpreter's lock.
+_BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+#: ``f(pointers)``, too short to give the lock away.
+_PACKED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
+
+#: One thread compiles at a time: code that another thread runs is never replaced.
+_compiling = threading.RLock()
+
+
+class Kernels:
+    """Machine code of a program for one dtype.
+
+    Parameters
+    ----------
+    program : Program
+    dtype : {"double", "float"}
+    table : Table or None
+        Of the call entry: told of each kernel.
+    """
+
+    def __init__(self, program: Program, dtype: str, table: Table | None) -> None:
+        self._program, self._dtype, self._table = program, dtype, table
+        self._engines: dict[str, Any] = {}
+
+    def address(self, kind: str, name: str) -> int:
+        """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, told to the entry."""
+        with _compiling:
+            if kind not in self._engines:
+                self._engines[kind] = self._load(kind)
+            address = int(self._engines[kind].get_function_address(name))
+            if self._table is not None and name != "kernel":
+                suffix = "" if self._dtype == "double" else "32"
+                self._table[name + suffix] = address
+                if self.lanes > 1:
+                    self._table["lanes" + suffix] = self.lanes
+        return address
+
+    def _load(self, kind: str) -> Any:
+        target, program, dtype = host(), self._program, self._dtype
+        make = scalar_ir if kind == "scalar" else batch_ir
+        key = program_key(program, target, kind, dtype)
+        return load_object(compiled(key, lambda: object_code(make(program, target, dtype))))
+
+    @cached_property
+    def packed(self) -> Any:
+        """One state."""
+        return _PACKED(self.address("scalar", "packed"))
+
+    @cached_property
+    def rows(self) -> Any:
+        """States one by one."""
+        return _BATCH(self.address("scalar", "rows"))
+
+    @cached_property
+    def batch(self) -> Any:
+        """States a vector at a time; at least one vector of them."""
+        return _BATCH(self.address("batch", "batch"))
+
+    @property
+    def lanes(self) -> int:
+        """States in a vector."""
+        return host().lanes(self._dtype)

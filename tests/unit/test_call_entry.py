@@ -1,0 +1,210 @@
+"""The fast way into machine code: the same results, errors and objects as the ordinary way."""
+
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import robodyn as rd
+from robodyn.codegen import Function
+from robodyn.codegen.function import _fast_type
+from robodyn.errors import ShapeError
+
+needs_entry = pytest.mark.skipif(_fast_type() is None, reason="this Python has no fast entry")
+
+
+@pytest.fixture(scope="module")
+def f():
+    return rd.load("arm7").function("inverse_dynamics")
+
+
+@pytest.fixture(scope="module")
+def energy():
+    return rd.load("arm7").function("kinetic_energy")
+
+
+def ordinary(f, *args, **kwargs):
+    return Function.__call__(f, *args, **kwargs)
+
+
+def state(*shape, dtype=float, seed=0):
+    return np.random.default_rng(seed).normal(size=(3, *shape, 7)).astype(dtype)
+
+
+def test_cpython_on_a_common_machine_has_the_entry():
+    if sys.implementation.name == "cpython" and sys.platform in ("linux", "darwin"):
+        if getattr(sys, "_is_gil_enabled", lambda: True)():
+            assert _fast_type() is not None
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (8,), (33,), (2, 5), (0,), (3, 0)])
+def test_both_ways_agree(f, dtype, shape):
+    x = state(*shape, dtype=dtype)
+    want = ordinary(f, *x)
+    for got in (f(*x), f(*x, None), f(*x, out=None)):
+        assert type(got) is np.ndarray and got.dtype == dtype and got.shape == want.shape
+        np.testing.assert_array_equal(got, want)
+    out = np.zeros_like(want)
+    assert f(*x, out) is out and np.array_equal(out, want)
+    out[...] = 0
+    assert f(*x, out=out) is out and np.array_equal(out, want)
+
+
+def test_scalars_come_back_as_numbers(energy):
+    q, v, _ = state()
+    assert type(energy(q, v)) is type(ordinary(energy, q, v)) is np.float64
+    assert energy(q, v) == ordinary(energy, q, v)
+    out = np.zeros(())
+    assert energy(q, v, out) is out and out == energy(q, v)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_unusual_arrays_give_the_same_numbers_or_the_same_error(data):
+    f = rd.load("double_pendulum").function("inverse_dynamics")
+
+    def array(name):
+        rng = np.random.default_rng(data.draw(st.integers(0, 99), label=name))
+        shape = data.draw(st.sampled_from([(2,), (4, 2), (1, 2), (3, 1, 2), (3,), (), (2, 2)]))
+        x = rng.normal(size=shape)
+        how = data.draw(
+            st.sampled_from(
+                ["plain", "f4", "big", "list", "turned", "step", "int", "odd", "matrix"]
+            )
+        )
+        if how == "f4":
+            return x.astype(np.float32)
+        if how == "big":
+            return x.astype(">f8")
+        if how == "list":
+            return x.tolist()
+        if how == "turned":
+            return x.copy(order="F")
+        if how == "step":
+            return np.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x
+        if how == "int":
+            return (9 * x).astype(np.int32)
+        if how == "odd":
+            raw = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(x.shape)
+            raw[...] = x
+            return raw
+        return np.ma.array(x) if how == "matrix" else x
+
+    x = [array(name) for name in "qva"]
+    try:
+        want = ordinary(f, *x)
+    except ShapeError as error:
+        with pytest.raises(ShapeError) as caught:
+            f(*x)
+        assert str(caught.value) == str(error)
+        return
+    got = f(*x)
+    assert got.dtype == want.dtype
+    np.testing.assert_array_equal(got, want)
+
+
+def test_what_is_written_may_be_what_is_read(f):
+    q, v, a = state(5)
+    want = f(q, v, a)
+    assert f(q, v, a, out=a) is a
+    np.testing.assert_array_equal(a, want)
+    block = np.random.default_rng(3).normal(size=(6, 7))
+    q, v = block[:5].copy(), block[:5]
+    want = f(q, v, v)
+    f(q, v, v, out=block[1:])  # half a row later
+    np.testing.assert_array_equal(block[1:], want)
+
+
+@pytest.mark.parametrize(
+    "out", [np.zeros(6), np.zeros(7, np.float32), [0.0] * 7, np.zeros(14)[::2]]
+)
+def test_an_output_that_does_not_fit_is_refused(f, out):
+    with pytest.raises(ShapeError):
+        f(*state(), out)
+    with pytest.raises(ShapeError):
+        f(*state(), out=out)
+
+
+def test_a_read_only_output_is_refused(f):
+    out = np.zeros(7)
+    out.flags.writeable = False
+    with pytest.raises(ShapeError):
+        f(*state(), out)
+    assert not out.any()
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5])
+def test_a_wrong_number_of_arrays_is_refused(f, count):
+    with pytest.raises((ShapeError, TypeError)):
+        f(*[np.zeros(7)] * count)
+
+
+def test_unknown_keywords_are_refused(f):
+    with pytest.raises(TypeError):
+        f(*state(), more=1)
+
+
+def test_references_are_given_back(f, energy):
+    q, v, a = state()
+    out = np.zeros(7)
+    counted = [q, v, a, out, q.dtype, None, f, energy, np.ndarray]
+
+    def calls():
+        for _ in range(1000):
+            f(q, v, a), f(q, v, a, out), f(q, v, a, out=out), energy(q, v)
+
+    calls()
+    before = [sys.getrefcount(x) for x in counted]
+    calls()
+    after = [sys.getrefcount(x) for x in counted]
+    assert all(abs(x - y) < 50 for x, y in zip(before, after, strict=True))
+
+
+def test_functions_are_collected():
+    def make():
+        f = rd.load("double_pendulum").function("mass_matrix")
+        f.itself = f
+        f(np.zeros(2))
+        return weakref.ref(f)
+
+    gone = [make() for _ in range(20)]
+    gc.collect()
+    assert all(reference() is None for reference in gone)
+
+
+def test_many_threads_share_a_function(f):
+    x = state(64)
+    want, wrong = f(*x), []
+
+    def work():
+        for _ in range(200):
+            if not np.array_equal(f(*x), want):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
+
+
+@needs_entry
+def test_without_the_entry_everything_works():
+    code = (
+        "import robodyn.codegen.function as m\n"
+        "m._fast_type = lambda: None\n"
+        "import numpy as np, robodyn as rd\n"
+        "f = rd.load('double_pendulum').function('mass_matrix')\n"
+        "assert type(f) is m.Function\n"
+        "M = f(np.zeros((5, 2)))\n"
+        "assert M.shape == (5, 2, 2) and np.array_equal(M[0], f(np.zeros(2)))\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
