@@ -1,4 +1,4 @@
-"""Forward dynamics: articulated bodies."""
+"""Hybrid dynamics by articulated bodies, forward dynamics included."""
 
 from __future__ import annotations
 
@@ -10,23 +10,34 @@ from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
 
-__all__ = ["forward_dynamics"]
+__all__ = ["hybrid_dynamics"]
 
 
-def forward_dynamics(
+def hybrid_dynamics(
     model: MechanismModel,
     state: State,
+    a: Sequence[Number],
     tau: Sequence[Number],
+    controlled: frozenset[int],
     base: BaseState,
     wrenches: Mapping[int, Wrench],
-) -> list[Number]:
-    """Accelerations under generalised forces ``tau``; O(n) [Featherstone, table 7.1].
+) -> tuple[list[Number], list[Number]]:
+    """Accelerations and forces of all speeds; O(n) [Featherstone, tables 7.1, 9.2].
 
-    The motion at ``a = 0`` is computed first and everything else is relative to it, so that the
-    articulated sweep is linear: no velocity enters it. Joints with several freedoms are freed one
-    freedom after the other. For mechanisms whose joints do not share speeds.
+    The motion with the controlled accelerations, and none else, is computed first; everything is
+    relative to it, so that no velocity enters the articulated sweep and controlled joints stand
+    still in it. Joints with several freedoms are freed one freedom after the other. For mechanisms
+    whose joints do not share speeds.
+
+    Parameters
+    ----------
+    a, tau : sequence of nv numbers
+        Accelerations are read where controlled, forces elsewhere.
+    controlled : frozenset of int
+        Indices of controlled speeds: with none, this is forward dynamics.
     """
-    motion = body_motions(model, state, [0.0] * model.nv, base)
+    given: list[Number] = [a[k] if k in controlled else 0.0 for k in range(model.nv)]
+    motion = body_motions(model, state, given, base)
     I: dict[int, ArticulatedInertia] = {}
     p: dict[int, Wrench] = {}
     for body in model:
@@ -36,26 +47,35 @@ def forward_dynamics(
             p[body.index] -= wrenches[body.index]
 
     freed: dict[int, list[tuple[int, Twist, Wrench, Number, Number]]] = {}
+    carried: dict[int, tuple[ArticulatedInertia, Wrench]] = {}
     for body in reversed(model):
         freed[body.index] = []
         inertia, force, joint = I[body.index], p[body.index], state[body.index]
         for k, s in reversed(joint.columns):
+            if k in controlled:
+                continue
             F, rotor = inertia * s, model.armature[k]
             inverse = 1.0 / (s.dot(F) + rotor)
             u = tau[k] - s.dot(force)
             freed[body.index].append((k, s, F, inverse, u))
             inertia = inertia.freed(s, F, inverse, wholly=not rotor)
             force = force + F * (u * inverse)
+        carried[body.index] = inertia, force
         if body.parent != BASE:
             I[body.parent] += inertia.in_parent(joint.X)
             p[body.parent] += joint.X.wrench_out(force)
 
-    a: list[Number] = [0.0] * model.nv
-    beyond = {BASE: Twist()}  # acceleration beyond that of a = 0
+    forces = [tau[k] for k in range(model.nv)]
+    beyond = {BASE: Twist()}
     for body in model:
-        A = state[body.index].X.twist_in(beyond[body.parent])
+        joint = state[body.index]
+        A = joint.X.twist_in(beyond[body.parent])
+        inertia, force = carried[body.index]
+        for k, s in joint.columns:
+            if k in controlled:
+                forces[k] = s.dot(force) + A.dot(inertia * s) + given[k] * model.armature[k]
         for k, s, F, inverse, u in reversed(freed[body.index]):
-            a[k] = (u - A.dot(F)) * inverse
-            A = A + s * a[k]
+            given[k] = (u - A.dot(F)) * inverse
+            A = A + s * given[k]
         beyond[body.index] = A
-    return a
+    return given, forces

@@ -14,6 +14,7 @@ from robodyn.equations import (
     kinematics,
     momentum,
     newton_euler,
+    partition,
     passive,
 )
 from robodyn.equations import frame_motion as fm
@@ -28,12 +29,14 @@ from robodyn.symbolic.vector import Mat3, Vec3
 
 __all__ = ["QUANTITIES", "Setup", "trace"]
 
-#: Inputs by name: shape from (nq, nv), unit.
+#: Inputs by name: their size (nc controlled speeds, nf others), unit.
 INPUTS: dict[str, tuple[str, str]] = {
     "q": ("nq", "rad, m"),
     "v": ("nv", "rad/s, m/s"),
     "a": ("nv", "rad/s^2, m/s^2"),
     "tau": ("nv", "N m, N"),
+    "a_controlled": ("nc", "rad/s^2, m/s^2"),
+    "tau_free": ("nf", "N m, N"),
 }
 
 
@@ -169,12 +172,16 @@ Results = Sequence[tuple[Port, Sequence[Number]]]
 
 @dataclass(frozen=True)
 class Quantity:
-    """One row of the catalogue: which inputs, whether base and wrenches enter, how it is traced."""
+    """One row of the catalogue: which inputs, whether the base enters, options, how it is traced.
+
+    ``trees_only``: not for mechanisms in which joints share speeds.
+    """
 
     inputs: tuple[str, ...]
     trace: Callable[[Tracer], Results]
     base: bool = False
     options: tuple[str, ...] = ()
+    trees_only: bool = False
 
 
 def _nv(name: str, unit: str, values: Sequence[Number]) -> Results:
@@ -201,18 +208,32 @@ def _applied(t: Tracer) -> list[Number]:
     return [x + p for x, p in zip(tau, t.passive(), strict=True)]
 
 
-def _forward_by_articulated_bodies(t: Tracer) -> Results:
-    a = articulated_body.forward_dynamics(t.model, t.state, _applied(t), t.base, t.wrenches)
-    return _nv("a", "rad/s^2, m/s^2", a)
+HybridSweep = Callable[..., tuple[list[Number], list[Number]]]
 
 
-def _forward_by_factors(t: Tracer) -> Results:
-    state = t.state
-    h = newton_euler.inverse_dynamics(t.model, state, t.zeros, t.base, t.wrenches)
-    M = composite_body.mass_matrix(t.model, state)
-    rest = [x - b for x, b in zip(_applied(t), h, strict=True)]
-    a = factorization.solve(factorization.factorize(M), rest)
-    return _nv("a", "rad/s^2, m/s^2", a)
+def _forward(sweep: HybridSweep) -> Callable[[Tracer], Results]:
+    def traced(t: Tracer) -> Results:
+        a, _ = sweep(t.model, t.state, t.zeros, _applied(t), frozenset(), t.base, t.wrenches)
+        return _nv("a", "rad/s^2, m/s^2", a)
+
+    return traced
+
+
+def _hybrid(sweep: HybridSweep) -> Callable[[Tracer], Results]:
+    def traced(t: Tracer) -> Results:
+        controlled = t.options["controlled"]
+        a, tau, own = t.zeros, t.zeros, t.passive()
+        for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
+            a[k] = x
+        free = [k for k in range(t.model.nv) if k not in controlled]
+        for k, x in zip(free, t.numbers["tau_free"], strict=True):
+            tau[k] = x + own[k]
+        mask = frozenset(controlled)
+        a, tau = sweep(t.model, t.state, a, tau, mask, t.base, t.wrenches)
+        tau = [x - p for x, p in zip(tau, own, strict=True)]
+        return [*_nv("a", "rad/s^2, m/s^2", a), *_nv("tau", "N m, N", tau)]
+
+    return traced
 
 
 def _mass_matrix(t: Tracer) -> Results:
@@ -308,8 +329,29 @@ FRAME = ("frame", "relative_to", "axes")
 QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "inverse_dynamics": (Quantity(("q", "v", "a"), _inverse_dynamics, True, ("wrenches",)),),
     "forward_dynamics": (
-        Quantity(("q", "v", "tau"), _forward_by_factors, True, ("wrenches",)),
-        Quantity(("q", "v", "tau"), _forward_by_articulated_bodies, True, ("wrenches",)),
+        Quantity(("q", "v", "tau"), _forward(partition.hybrid_dynamics), True, ("wrenches",)),
+        Quantity(
+            ("q", "v", "tau"),
+            _forward(articulated_body.hybrid_dynamics),
+            True,
+            ("wrenches",),
+            trees_only=True,
+        ),
+    ),
+    "hybrid_dynamics": (
+        Quantity(
+            ("q", "v", "a_controlled", "tau_free"),
+            _hybrid(partition.hybrid_dynamics),
+            True,
+            ("wrenches", "controlled"),
+        ),
+        Quantity(
+            ("q", "v", "a_controlled", "tau_free"),
+            _hybrid(articulated_body.hybrid_dynamics),
+            True,
+            ("wrenches", "controlled"),
+            trees_only=True,
+        ),
     ),
     "mass_matrix": (Quantity(("q",), _mass_matrix),),
     "mass_matrix_inverse": (Quantity(("q",), _mass_matrix_inverse),),
@@ -349,7 +391,7 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
     """
     programs = []
     for quantity in QUANTITIES[name]:
-        if setup.model.coupled and quantity.trace is _forward_by_articulated_bodies:
+        if setup.model.coupled and quantity.trees_only:
             continue
         programs.append(_traced(name, quantity, setup, options or {}))
     return min(programs, key=_cost) if len(programs) > 1 else programs[0]
@@ -357,7 +399,13 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
 
 def _traced(name: str, quantity: Quantity, setup: Setup, options: Mapping[str, Any]) -> Program:
     t = Tracer(setup, options)
-    sizes = {"nq": setup.model.nq, "nv": setup.model.nv}
+    controlled = len(options.get("controlled", ()))
+    sizes = {
+        "nq": setup.model.nq,
+        "nv": setup.model.nv,
+        "nc": controlled,
+        "nf": setup.model.nv - controlled,
+    }
     for key in quantity.inputs:
         size, unit = INPUTS[key]
         t.add(key, (sizes[size],), unit)
