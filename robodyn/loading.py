@@ -36,6 +36,7 @@ def load(
     friction_speed: float = 0.01,
     snap: float = 1e-10,
     allow_unphysical: bool = False,
+    rotor_model: str = "exact",
 ) -> Robot:
     """Load a robot.
 
@@ -50,9 +51,9 @@ def load(
     gravity : array_like, shape (3,) [m/s^2]
         In the world.
     passive : bool
-        Joint damping and friction of the file, and the inertia of its motors' rotors as their
-        joints feel it (``gear_ratio^2 rotor_inertia``), belong to the mechanism and act alike in
-        inverse and forward dynamics; ``False``: rigid bodies only.
+        Joint damping and friction of the file, and the rotors and friction of its motors, belong
+        to the mechanism and act alike in inverse, forward and hybrid dynamics; ``False``: rigid
+        bodies only.
     actuators : mapping of joint name to Actuator
         Motors, beside (and before) those of the file.
     loops : iterable of Loop
@@ -70,6 +71,10 @@ def load(
         Accept inertias that no body can have, and joints that move no mass. What is computed from
         them is what the equations say; where a joint moves no mass, the mass matrix is singular and
         forward dynamics raises `SingularError`.
+    rotor_model : {"exact", "armature"}
+        ``"exact"``: rotors spin on the links that carry them, with gyroscopic and cross terms; the
+        inertia of a link counts its rotors as if they did not turn. ``"armature"``: only the
+        inertia ``gear_ratio^2 rotor_inertia`` that the driven joint feels.
 
     Returns
     -------
@@ -93,6 +98,7 @@ def load(
         float(friction_speed),
         float(snap),
         bool(allow_unphysical),
+        rotor_model,
     )
     return Robot(mechanism, settings)
 

@@ -16,7 +16,7 @@ from robodyn.equations.catalogue import Setup
 from robodyn.equations.composite_body import mass_matrix
 from robodyn.equations.frames import align_z
 from robodyn.equations.joints import JointGeometry, evaluate
-from robodyn.equations.mechanism import MechanismModel, build
+from robodyn.equations.mechanism import Drive, MechanismModel, build
 from robodyn.equations.state import evaluate_joints
 from robodyn.errors import (
     ActuationError,
@@ -25,6 +25,7 @@ from robodyn.errors import (
     TopologyError,
     UnknownNameError,
 )
+from robodyn.motors import rotor_drives, with_motors
 from robodyn.symbolic.spatial import Placement
 from robodyn.topology import SpanningTree, spanning_tree
 
@@ -32,6 +33,7 @@ __all__ = ["JointInfo", "Model", "Settings", "build_model", "changed"]
 
 Array = NDArray[np.float64]
 BASES = ("fixed", "floating", "moving")
+ROTOR_MODELS = ("exact", "armature")
 
 
 @dataclass(frozen=True)
@@ -44,10 +46,13 @@ class Settings:
     friction_speed: float = 0.01
     snap: float = 1e-10
     allow_unphysical: bool = False
+    rotor_model: str = "exact"
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
             raise UnknownNameError("base", self.base, BASES)
+        if self.rotor_model not in ROTOR_MODELS:
+            raise UnknownNameError("rotor model", self.rotor_model, ROTOR_MODELS)
         g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
         if len(g) != 3 or not np.all(np.isfinite(g)):
             raise SettingsError(f"gravity is {self.gravity!r}, expected three finite numbers")
@@ -137,6 +142,15 @@ class Model:
     effort: Array
     massless: tuple[str, ...]
 
+    def keeping(self, fixed: tuple[str, ...]) -> Setup:
+        """The same equations with some fixed joints as joints; coordinates stay as they are."""
+        if not fixed:
+            return self.setup
+        effective = _effective(self.mechanism, self.settings)
+        floating = self.settings.base == "floating"
+        tree = spanning_tree(effective, floating=floating, keep_fixed=fixed)
+        return _setup(effective, self.settings, tree)
+
     def check_actuated(self, actuated: tuple[str, ...]) -> None:
         """A tree can follow any acceleration only if every joint has a motor."""
         for name in actuated:
@@ -157,7 +171,8 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
     ------
     TopologyError, InertiaError
     """
-    tree = spanning_tree(mechanism, floating=settings.base == "floating")
+    effective = _effective(mechanism, settings)
+    tree = spanning_tree(effective, floating=settings.base == "floating")
     if tree.cuts or mechanism.couplings:
         closing = [c.name for c in (*tree.cuts, *mechanism.couplings)]
         raise TopologyError(
@@ -166,18 +181,12 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
             file=mechanism.file,
             element=f"robot {mechanism.name!r}",
         )
-    bodies = build(tree, snap=settings.snap, armature=_rotors(mechanism, settings))
-    setup = Setup(
-        bodies,
-        settings.gravity,
-        settings.passive,
-        settings.friction_speed,
-        settings.base == "moving",
-    )
+    setup = _setup(effective, settings, tree)
+    bodies = setup.model
     massless = _massless_joints(bodies)
     if massless and not settings.allow_unphysical:
         raise _massless_error(mechanism, massless[0])
-    blocks, infos = _names(mechanism, tree)
+    blocks, infos = _names(effective, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
     limits = _limits(tree, bodies.nq, bodies.nv)
@@ -199,13 +208,28 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
     )
 
 
-def _rotors(mechanism: Mechanism, settings: Settings) -> dict[str, float]:
-    """Rotor inertia of each motor, seen from its joint; none where only rigid bodies count."""
+def _effective(mechanism: Mechanism, settings: Settings) -> Mechanism:
+    """With what motors do to their joints, where that counts."""
+    return with_motors(mechanism) if settings.passive else mechanism
+
+
+def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setup:
+    bodies = build(tree, snap=settings.snap, drives=_drives(effective, settings))
+    return Setup(
+        bodies,
+        settings.gravity,
+        settings.passive,
+        settings.friction_speed,
+        settings.base == "moving",
+        settings.base == "floating",
+    )
+
+
+def _drives(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:
+    """Rotors that count; none where only rigid bodies do."""
     if not settings.passive:
-        return {}
-    return {
-        joint: motor.rotor_inertia * motor.gear_ratio**2 for joint, motor in mechanism.actuators
-    }
+        return ()
+    return rotor_drives(mechanism, exact=settings.rotor_model == "exact")
 
 
 def _massless_joints(bodies: MechanismModel) -> tuple[Joint, ...]:

@@ -7,7 +7,7 @@ the one with the most degrees of freedom, which leaves a spanning tree [W 5.3.2.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,7 +132,11 @@ class SpanningTree:
 
 
 def spanning_tree(
-    mechanism: Mechanism, *, floating: bool = False, root: str | None = None
+    mechanism: Mechanism,
+    *,
+    floating: bool = False,
+    root: str | None = None,
+    keep_fixed: Container[str] = (),
 ) -> SpanningTree:
     """Spanning tree of a mechanism, with fixed joints fused.
 
@@ -144,6 +148,9 @@ def spanning_tree(
     root : str, optional
         Root link; joints are followed backwards where they point to it. Default: the link that is
         no joint's child.
+    keep_fixed : container of str
+        Names of fixed joints that stay joints, without freedoms, because the wrench in them is
+        wanted.
 
     Raises
     ------
@@ -160,7 +167,7 @@ def spanning_tree(
         raise found[0]
     root = root or find_root(mechanism)
     kept, cut = _cut_loops(mechanism)
-    joints, links = _walk(kept, root, floating)
+    joints, links = _walk(kept, root, floating, keep_fixed)
     _check_connected(mechanism, links, root)
     base, inertias = _lump(mechanism, links, len(joints))
     return SpanningTree(
@@ -247,7 +254,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
 
 
 def _walk(
-    kept: Iterable[Joint], root: str, floating: bool
+    kept: Iterable[Joint], root: str, floating: bool, keep_fixed: Container[str]
 ) -> tuple[list[TreeJoint], dict[str, tuple[int, Array]]]:
     """Joints that move a body and the place of each link, depth first from the root."""
     at: dict[str, list[Joint]] = {}
@@ -277,7 +284,7 @@ def _walk(
         body, X_BL = links[link]
         X_BJ = X_BL if backward else X_BL @ step.origin.matrix
         X_JL = inverse_pose(step.origin.matrix) if backward else np.eye(4)
-        if step.kind == "fixed":
+        if step.kind == "fixed" and step.name not in keep_fixed:
             links[target] = (body, X_BJ @ X_JL)
         else:
             links[target] = (len(joints), X_JL)

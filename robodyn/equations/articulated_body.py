@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from robodyn.equations.kinematics import body_motions
 from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.rotors import react
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
@@ -27,7 +28,7 @@ def hybrid_dynamics(
     The motion with the controlled accelerations, and none else, is computed first; everything is
     relative to it, so that no velocity enters the articulated sweep and controlled joints stand
     still in it. Joints with several freedoms are freed one freedom after the other. For mechanisms
-    whose joints do not share speeds.
+    whose bodies are coupled to their neighbours only (`MechanismModel.chained`).
 
     Parameters
     ----------
@@ -45,6 +46,9 @@ def hybrid_dynamics(
         p[body.index] = body.lumped.wrench(motion[body.index])
         if body.index in wrenches:
             p[body.index] -= wrenches[body.index]
+    forces = [tau[k] for k in range(model.nv)]
+    turning = dict(react(model.rotors, state.v, given, motion, p))
+    G = _couplings(model, state)
 
     freed: dict[int, list[tuple[int, Twist, Wrench, Number, Number]]] = {}
     carried: dict[int, tuple[ArticulatedInertia, Wrench]] = {}
@@ -56,7 +60,8 @@ def hybrid_dynamics(
                 continue
             F, rotor = inertia * s, model.armature[k]
             inverse = 1.0 / (s.dot(F) + rotor)
-            u = tau[k] - s.dot(force)
+            u = tau[k] - s.dot(force) - turning.get(k, 0.0)
+            F = F + G[k] if k in G else F
             freed[body.index].append((k, s, F, inverse, u))
             inertia = inertia.freed(s, F, inverse, wholly=not rotor)
             force = force + F * (u * inverse)
@@ -65,7 +70,6 @@ def hybrid_dynamics(
             I[body.parent] += inertia.in_parent(joint.X)
             p[body.parent] += joint.X.wrench_out(force)
 
-    forces = [tau[k] for k in range(model.nv)]
     beyond = {BASE: Twist()}
     for body in model:
         joint = state[body.index]
@@ -73,9 +77,24 @@ def hybrid_dynamics(
         inertia, force = carried[body.index]
         for k, s in joint.columns:
             if k in controlled:
-                forces[k] = s.dot(force) + A.dot(inertia * s) + given[k] * model.armature[k]
+                felt = inertia * s + G.get(k, Wrench())
+                forces[k] = s.dot(force) + A.dot(felt) + given[k] * model.armature[k]
+                forces[k] += turning.get(k, 0.0)
         for k, s, F, inverse, u in reversed(freed[body.index]):
             given[k] = (u - A.dot(F)) * inverse
             A = A + s * given[k]
         beyond[body.index] = A
     return given, forces
+
+
+def _couplings(model: MechanismModel, state: State) -> dict[int, Wrench]:
+    """Moment on the parent a unit acceleration of each joint's rotor, in the child's axes.
+
+    The joint hands it on with all that it exerts on the parent. A rotor on the base moves nothing.
+    """
+    body_of = {body.speeds[0].index: body.index for body in model if body.speeds}
+    return {
+        rotor.speed: Wrench(n=state[body_of[rotor.speed]].X.R.inverse_times(rotor.g))
+        for rotor in model.rotors
+        if rotor.carrier != BASE
+    }

@@ -20,8 +20,8 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
     """
     inertia = {body.index: body.lumped for body in model}
     M: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
-    for k, rotor in enumerate(model.armature):
-        M[k][k] = rotor
+    for k, armature in enumerate(model.armature):
+        M[k][k] = armature
     for body in reversed(model):
         joint = state[body.index]
         momenta = [(k, inertia[body.index].momentum(s)) for k, s in joint.columns]
@@ -31,18 +31,29 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
         _project_on_ancestors(model, state, M, body.index, momenta)
         if body.parent != BASE:
             inertia[body.parent] += inertia[body.index].in_parent(joint.X)
+    for rotor in model.rotors:
+        _project(model, state, M, rotor.carrier, [(rotor.speed, Wrench(n=rotor.g))])
     return M
 
 
 def _project_on_ancestors(
     model: MechanismModel, state: State, M: Matrix, body: int, momenta: list[tuple[int, Wrench]]
 ) -> None:
-    while (parent := model.bodies[body].parent) != BASE:
+    parent = model.bodies[body].parent
+    if parent != BASE:
         X = state[body].X
-        momenta = [(j, X.wrench_out(F)) for j, F in momenta]
-        for k, s in state[parent].columns:
+        _project(model, state, M, parent, [(j, X.wrench_out(F)) for j, F in momenta])
+
+
+def _project(
+    model: MechanismModel, state: State, M: Matrix, body: int, momenta: list[tuple[int, Wrench]]
+) -> None:
+    """Momenta of a body, by the speed that makes them, on the joints that move the body."""
+    while body != BASE:
+        for k, s in state[body].columns:
             for j, F in momenta:
                 projected = s.dot(F)
                 M[k][j] += projected
                 M[j][k] += projected
-        body = parent
+        X, body = state[body].X, model.bodies[body].parent
+        momenta = [(j, X.wrench_out(F)) for j, F in momenta]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from robodyn.equations.composite_body import Matrix
 from robodyn.equations.kinematics import placements, twists
 from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.rotors import Rotor
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
-from robodyn.symbolic.vector import EX, EY, EZ
+from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
+from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Sym3
 
 __all__ = ["coriolis_matrix"]
 
@@ -53,21 +54,29 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
         rate[i] = _rate_matrix(inertia[i], V_W)
 
     C: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
+    for rotor in model.rotors:
+        _add_rotor(C, model, S, rotor, X[rotor.carrier], V[rotor.carrier], state.v[rotor.speed])
     for body in reversed(model):
         i = body.index
         for j, s, ds in S[i]:
-            _fill(C, model, S, i, j, (s, ds), inertia[i], rate[i])
+            _fill(C, S, _own_and_ancestors(model, i), j, (s, ds), inertia[i], rate[i])
         if body.parent != BASE:
             inertia[body.parent] += inertia[i]
             rate[body.parent] = [a + b for a, b in zip(rate[body.parent], rate[i], strict=True)]
     return C
 
 
+def _own_and_ancestors(model: MechanismModel, body: int) -> list[int]:
+    return model.path(body)[::-1]
+
+
+Columns = dict[int, list[tuple[int, Twist, Twist]]]
+
+
 def _fill(
     C: Matrix,
-    model: MechanismModel,
-    S: dict[int, list[tuple[int, Twist, Twist]]],
-    body: int,
+    S: Columns,
+    path: list[int],
     j: int,
     column: tuple[Twist, Twist],
     inertia: RigidInertia,
@@ -78,11 +87,36 @@ def _fill(
     F_1 = inertia.momentum(ds) + _times(rate, s)
     F_2 = inertia.momentum(s)
     F_3: list[Number] = [s.dot(b) for b in rate]
-    for k, s_k, _ in S[body]:
+    for k, s_k, _ in S[path[0]]:
         C[k][j] += s_k.dot(F_1)
-    ancestor = model.bodies[body].parent
-    while ancestor != BASE:
+    for ancestor in path[1:]:
         for k, s_k, ds_k in S[ancestor]:
             C[k][j] += s_k.dot(F_1)
             C[j][k] += ds_k.dot(F_2) + sum(x * y for x, y in zip(s_k, F_3, strict=True))
-        ancestor = model.bodies[ancestor].parent
+
+
+def _add_rotor(
+    C: Matrix,
+    model: MechanismModel,
+    S: Columns,
+    rotor: Rotor,
+    X: Placement,
+    V: Twist,
+    speed: Number,
+) -> None:
+    """A rotor is a leaf on its carrier, whose own inertia it has as long as it does not turn."""
+    inertia = rotor.alone.in_parent(X)
+    V_carrier, s = X.twist_out(V), X.twist_out(rotor.column)
+    V_rotor = V_carrier + s * speed
+    rate, at_rest = _rate_matrix(inertia, V_rotor), _rate_matrix(inertia, V_carrier)
+    leaf = len(model.bodies) + 1
+    ds = V_rotor.cross(s)
+    path = _own_and_ancestors(model, rotor.carrier)
+    columns = {**S, leaf: [(rotor.speed, s, ds)]}
+    _fill(C, columns, [leaf, *path], rotor.speed, (s, ds), inertia, rate)
+    # the carrier counts the rotor with its own motion; the difference is what the spin adds
+    change = [a - b for a, b in zip(rate, at_rest, strict=True)]
+    none = RigidInertia(0.0, ZERO3, Sym3.zero())
+    for depth, ancestor in enumerate(path):
+        for j, s_j, ds_j in S[ancestor]:
+            _fill(C, S, path[depth:], j, (s_j, ds_j), none, change)

@@ -89,6 +89,11 @@ def _turn(q: Number, offset: float) -> Rotation:
     return Rotation((2, c, s))
 
 
+def _fixed(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
+    """No motion: a joint that is there because the wrench in it is wanted."""
+    return JointState(Placement(), [])
+
+
 def _revolute(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
     """``q`` angle about z."""
     return JointState(Placement(_turn(q[0], joint.offset)), [Twist(w=EZ)])
@@ -144,6 +149,7 @@ def _floating(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) ->
 
 #: Kind -> its kinematics.
 KINDS: dict[str, Callable[[JointGeometry, Sequence[Number], Sequence[Number]], JointState]] = {
+    "fixed": _fixed,
     "revolute": _revolute,
     "continuous": _revolute,
     "prismatic": _prismatic,

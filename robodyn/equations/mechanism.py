@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import JOINT_KINDS, Joint
-from robodyn.equations.frames import FrameChoice, choose_frames, inverse_pose
+from robodyn.equations.frames import ROUNDING, choose_frames, inverse_pose, vector
 from robodyn.equations.joints import JointGeometry
+from robodyn.equations.lumping import lump, moved, pseudo_inertia, rigid
+from robodyn.equations.rotors import Rotor
 from robodyn.symbolic.spatial import RigidInertia
-from robodyn.symbolic.vector import Sym3, Vec3
-from robodyn.topology import BodyInertia, SpanningTree
+from robodyn.topology import SpanningTree
 
-__all__ = ["BASE", "Body", "MechanismModel", "Speed", "build"]
+__all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build"]
 
 Array = NDArray[np.float64]
 
 #: Index of the base, parent of the first bodies.
 BASE = -1
-
-#: Inertia components below this part of a body's largest are rounding noise.
-NOISE = 1e-15
 
 
 @dataclass(frozen=True)
@@ -32,6 +30,30 @@ class Speed:
 
     index: int
     factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A motor's rotor as it is described.
+
+    Attributes
+    ----------
+    joint : str
+    ratio : float
+        Speed of the rotor over the speed of the joint.
+    inertia : float [kg m^2]
+        About the rotor's axis.
+    carrier : str or None
+        Link that carries it; ``None``: only the inertia that the joint feels counts.
+    axis : (3,)
+        In the axes of that link.
+    """
+
+    joint: str
+    ratio: float
+    inertia: float
+    carrier: str | None = None
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +105,8 @@ class MechanismModel:
         Some joints mimic others, so bodies share speeds.
     armature : tuple of float
         Inertia of the motors' rotors as each speed feels it, ``gear_ratio^2 rotor_inertia``.
+    rotors : tuple of Rotor
+        Those that their carriers feel, too.
     """
 
     bodies: tuple[Body, ...]
@@ -92,12 +116,21 @@ class MechanismModel:
     frames: dict[str, tuple[int, Array]]
     coupled: bool
     armature: tuple[float, ...]
+    rotors: tuple[Rotor, ...] = ()
 
     def __iter__(self) -> Iterator[Body]:
         return iter(self.bodies)
 
     def __reversed__(self) -> Iterator[Body]:
         return reversed(self.bodies)
+
+    @property
+    def chained(self) -> bool:
+        """No joint shares speeds or a rotor with a body that is not next to it."""
+        parents = {body.speeds[0].index: body.parent for body in self if body.speeds}
+        return not self.coupled and all(
+            rotor.carrier in (BASE, parents[rotor.speed]) for rotor in self.rotors
+        )
 
     def path(self, body: int) -> list[int]:
         """Bodies from the base (not included) to a body."""
@@ -108,9 +141,7 @@ class MechanismModel:
         return path[::-1]
 
 
-def build(
-    tree: SpanningTree, *, snap: float, armature: Mapping[str, float] | None = None
-) -> MechanismModel:
+def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> MechanismModel:
     """Bodies, frames and inertias of a spanning tree.
 
     Parameters
@@ -118,16 +149,16 @@ def build(
     tree : SpanningTree
     snap : float [rad, m]
         Angles this near to quarter turns, and lengths this near to zero, are taken as such.
-    armature : mapping of joint name to float [kg m^2, kg], optional
-        Rotor inertia seen from the joint.
+    drives : sequence of Drive
+        Rotors of motors.
     """
     choice = choose_frames(tree, snap)
     q_index, v_index, nq, nv = _coordinates(tree)
     own = [
-        _moved(_pseudo_inertia(body), inverse_pose(frame.X_LB))
+        moved(pseudo_inertia(body), inverse_pose(frame.X_LB))
         for body, frame in zip(tree.inertias, choice, strict=True)
     ]
-    lumped = _lump(tree, choice, own)
+    lumped = lump(tree, choice, own)
     bodies = []
     for i, (joint, frame) in enumerate(zip(tree.joints, choice, strict=True)):
         kind_nq, kind_nv = JOINT_KINDS[joint.joint.kind]
@@ -146,8 +177,8 @@ def build(
                 frame.joint,
                 q,
                 speeds,
-                _rigid(own[i]),
-                _rigid(lumped[i]),
+                rigid(own[i]),
+                rigid(lumped[i]),
                 frame.X_LB,
             )
         )
@@ -156,18 +187,27 @@ def build(
         for name, (i, X) in tree.links.items()
     }
     coupled = any(joint.mimic for joint in tree.joints)
-    base = _rigid(_pseudo_inertia(tree.base_inertia))
+    base = rigid(pseudo_inertia(tree.base_inertia))
+    armature = [0.0] * nv
+    rotors = []
+    for drive in drives:
+        for speed in _driven(bodies, drive.joint):
+            ratio = drive.ratio * speed.factor
+            armature[speed.index] += ratio**2 * drive.inertia
+            if drive.carrier is not None and drive.inertia:
+                i, X_BL = frames[drive.carrier]
+                axis = vector(X_BL[:3, :3] @ np.array(drive.axis), ROUNDING)
+                rotors.append(Rotor(speed.index, ratio, drive.inertia, i, axis))
     return MechanismModel(
-        tuple(bodies), base, nq, nv, frames, coupled, _armature(bodies, nv, armature or {})
+        tuple(bodies), base, nq, nv, frames, coupled, tuple(armature), tuple(rotors)
     )
 
 
-def _armature(bodies: list[Body], nv: int, armature: Mapping[str, float]) -> tuple[float, ...]:
-    total = [0.0] * nv
+def _driven(bodies: list[Body], joint: str) -> tuple[Speed, ...]:
     for body in bodies:
-        for speed in body.speeds:
-            total[speed.index] += armature.get(body.description.name, 0.0) * speed.factor**2
-    return tuple(total)
+        if body.description.name == joint:
+            return body.speeds
+    return ()
 
 
 def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:
@@ -179,54 +219,3 @@ def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:
             kind_nq, kind_nv = JOINT_KINDS[joint.joint.kind]
             nq, nv = nq + kind_nq, nv + kind_nv
     return q_index, v_index, nq, nv
-
-
-def _pseudo_inertia(body: BodyInertia) -> Array:
-    """``integral of [r; 1] [r; 1]^T dm``, shape (4, 4): it moves as ``X P X^T``."""
-    P = np.empty((4, 4))
-    P[:3, :3] = 0.5 * np.trace(body.I) * np.eye(3) - body.I
-    P[:3, 3] = P[3, :3] = body.h
-    P[3, 3] = body.mass
-    return P
-
-
-def _moved(P: Array, X: Array) -> Array:
-    return np.asarray(X @ P @ X.T)
-
-
-def _lump(tree: SpanningTree, choice: list[FrameChoice], own: list[Array]) -> list[Array]:
-    """Move to each parent what moves with it as well.
-
-    A mass on the axis of a revolute joint belongs to either body (mass, its moment and second
-    moment along the axis); so does the rotational inertia beyond a prismatic joint and a mass at
-    the centre of a spherical one.
-    """
-    lumped = [P.copy() for P in own]
-    for i in range(len(lumped) - 1, -1, -1):
-        joint = tree.joints[i]
-        shared = np.zeros((4, 4))
-        P = lumped[i]
-        kind = joint.joint.kind
-        if kind in ("revolute", "continuous"):
-            shared[2:, 2:] = P[2:, 2:]
-        elif kind == "prismatic":
-            shared[:3, :3] = P[:3, :3]
-        elif kind in ("spherical", "universal") and not joint.reversed:
-            shared[3, 3] = P[3, 3]
-        lumped[i] = P - shared
-        if joint.parent >= 0:
-            X_PB = inverse_pose(choice[joint.parent].X_LB) @ joint.X_PJ @ choice[i].X_LB
-            lumped[joint.parent] += _moved(shared, X_PB)
-    return lumped
-
-
-def _rigid(P: Array) -> RigidInertia:
-    """Numbers without rounding noise."""
-    second = 0.0 if not P.any() else NOISE * max(abs(P[:3, :3]).max(), 1e-300)
-    first = NOISE * max(abs(P[:3, 3]).max(), abs(P[3, 3]), 1e-300)
-    clean = [0.0 if abs(x) <= first else float(x) for x in P[:3, 3]]
-    S = [
-        0.0 if abs(P[i, j]) <= second else float(P[i, j])
-        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-    ]
-    return RigidInertia(float(P[3, 3]), Vec3(*clean), Sym3(*S))

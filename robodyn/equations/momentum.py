@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from robodyn.equations.composite_body import Matrix
 from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.rotors import spin
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
@@ -60,7 +61,7 @@ def potential_energy(
 
 def kinetic_energy(
     model: MechanismModel,
-    v: Sequence[Number],
+    state: State,
     V: Mapping[int, Twist],
     base_inertia: RigidInertia | None,
 ) -> Number:
@@ -69,8 +70,10 @@ def kinetic_energy(
     if base_inertia:
         bodies.append((V[BASE], base_inertia))
     twice: Number = sum(twist.dot(inertia.momentum(twist)) for twist, inertia in bodies)
-    for rotor, x in zip(model.armature, v, strict=True):
-        twice = twice + x * x * rotor
+    for armature, x in zip(model.armature, state.v, strict=True):
+        twice = twice + x * x * armature
+    for i, P in spin(model.rotors, state.v):
+        twice = twice + 2.0 * V[i].dot(P)
     return 0.5 * twice
 
 
@@ -84,6 +87,8 @@ def momentum(
     """Linear and angular momentum about the centre of mass, in world axes."""
     P = {body.index: body.inertia.momentum(V[body.index]) for body in model}
     P[BASE] = base_inertia.momentum(V[BASE]) if base_inertia else Wrench()
+    for i, spun in spin(model.rotors, state.v):
+        P[i] += spun
     for body in reversed(model):
         P[body.parent] += state[body.index].X.wrench_out(P[body.index])
     P_W = base.X_WB.wrench_out(P[BASE])
@@ -98,14 +103,19 @@ def centroidal_matrix(
     com = center_of_mass(model, state, base, base_inertia)
     inertia = {body.index: body.inertia for body in model}
     columns: list[Wrench] = [Wrench() for _ in range(model.nv)]
+
+    def add(k: int, i: int, F: Wrench) -> None:
+        while i != BASE:
+            F, i = state[i].X.wrench_out(F), model.bodies[i].parent
+        F = base.X_WB.wrench_out(F)
+        columns[k] += Wrench(F.f, F.n - com.cross(F.f))
+
+    for rotor in model.rotors:
+        add(rotor.speed, rotor.carrier, Wrench(n=rotor.g))
     for body in reversed(model):
         joint = state[body.index]
         for k, s in joint.columns:
-            F, i = inertia[body.index].momentum(s), body.index
-            while i != BASE:
-                F, i = state[i].X.wrench_out(F), model.bodies[i].parent
-            F = base.X_WB.wrench_out(F)
-            columns[k] += Wrench(F.f, F.n - com.cross(F.f))
+            add(k, body.index, inertia[body.index].momentum(s))
         if body.parent != BASE:
             inertia[body.parent] += inertia[body.index].in_parent(joint.X)
     rows = [list(column) for column in columns]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from robodyn.equations.kinematics import body_motions
 from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.rotors import react
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
@@ -28,12 +29,14 @@ def inverse_dynamics(
         Applied from outside, about the body's origin in its axes.
     """
     motion = body_motions(model, state, a, base)
-    F = {}
+    F: dict[int, Wrench] = {}
     for body in model:
         F[body.index] = body.lumped.wrench(motion[body.index])
         if body.index in wrenches:
             F[body.index] -= wrenches[body.index]
     tau: list[Number] = [x * rotor for x, rotor in zip(a, model.armature, strict=True)]
+    for k, force in react(model.rotors, state.v, a, motion, F):
+        tau[k] += force
     for body in reversed(model):
         joint = state[body.index]
         for k, s in joint.columns:

@@ -42,8 +42,21 @@ class JointAtState:
         return sum((s * a[k] for k, s in self.columns), Twist())
 
 
-#: Joints by body index.
-State = list[JointAtState]
+@dataclass(frozen=True, eq=False)
+class State:
+    """All joints of a mechanism, by body index, and its speeds.
+
+    Attributes
+    ----------
+    joints : list of JointAtState
+    v : sequence of nv numbers
+    """
+
+    joints: list[JointAtState]
+    v: Sequence[Number]
+
+    def __getitem__(self, body: int) -> JointAtState:
+        return self.joints[body]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,4 +105,4 @@ def _joint(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointAtState
 
 def evaluate_joints(model: MechanismModel, q: Sequence[Number], v: Sequence[Number]) -> State:
     """All joints at coordinates ``q`` (nq) and speeds ``v`` (nv; zeros where not wanted)."""
-    return [_joint(body, q, v) for body in model]
+    return State([_joint(body, q, v) for body in model], v)

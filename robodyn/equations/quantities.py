@@ -1,0 +1,200 @@
+"""Each quantity as ports and numbers: which equations it takes, and how results are laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from robodyn.equations import (
+    composite_body,
+    coriolis,
+    factorization,
+    kinematics,
+    momentum,
+    newton_euler,
+    reactions,
+)
+from robodyn.equations import frame_motion as fm
+from robodyn.equations.mechanism import BASE, Body
+from robodyn.equations.state import BaseState
+from robodyn.equations.tracer import Tracer
+from robodyn.symbolic.graph import Port
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Twist, Wrench
+from robodyn.symbolic.vector import Vec3
+
+Results = Sequence[tuple[Port, Sequence[Number]]]
+
+
+def nv_array(name: str, unit: str, values: Sequence[Number]) -> Results:
+    return [(Port(name, (len(values),), unit), values)]
+
+
+def matrix(name: str, unit: str, rows: Sequence[Sequence[Number]]) -> Results:
+    port = Port(name, (len(rows), len(rows[0]) if rows else 0), unit)
+    return [(port, [x for row in rows for x in row])]
+
+
+def inverse_dynamics(t: Tracer) -> Results:
+    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
+    return nv_array("tau", "N m, N", [x - p for x, p in zip(tau, t.passive(), strict=True)])
+
+
+def gravity_forces(t: Tracer) -> Results:
+    tau = newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, t.wrenches)
+    return nv_array("tau", "N m, N", tau)
+
+
+def applied(t: Tracer) -> list[Number]:
+    tau = t.numbers["tau"]
+    return [x + p for x, p in zip(tau, t.passive(), strict=True)]
+
+
+HybridSweep = Callable[..., tuple[list[Number], list[Number]]]
+
+
+def forward(sweep: HybridSweep) -> Callable[[Tracer], Results]:
+    def traced(t: Tracer) -> Results:
+        a, _ = sweep(t.model, t.state, t.zeros, applied(t), frozenset(), t.base, t.wrenches)
+        return nv_array("a", "rad/s^2, m/s^2", a)
+
+    return traced
+
+
+def hybrid(sweep: HybridSweep) -> Callable[[Tracer], Results]:
+    def traced(t: Tracer) -> Results:
+        controlled = t.options["controlled"]
+        a, tau, own = t.zeros, t.zeros, t.passive()
+        for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
+            a[k] = x
+        free = [k for k in range(t.model.nv) if k not in controlled]
+        for k, x in zip(free, t.numbers["tau_free"], strict=True):
+            tau[k] = x + own[k]
+        mask = frozenset(controlled)
+        a, tau = sweep(t.model, t.state, a, tau, mask, t.base, t.wrenches)
+        tau = [x - p for x, p in zip(tau, own, strict=True)]
+        return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("tau", "N m, N", tau)]
+
+    return traced
+
+
+def mass_matrix(t: Tracer) -> Results:
+    return matrix("M", "kg m^2, kg m, kg", composite_body.mass_matrix(t.model, t.state))
+
+
+def mass_matrix_inverse(t: Tracer) -> Results:
+    factors = factorization.factorize(composite_body.mass_matrix(t.model, t.state))
+    return matrix("M_inverse", "1/(kg m^2), 1/(kg m), 1/kg", factorization.inverse(factors))
+
+
+def coriolis_matrix(t: Tracer) -> Results:
+    base = BaseState.at_rest(Vec3.of(t.setup.gravity))
+    return matrix("C", "kg m^2/s, kg m/s, kg/s", coriolis.coriolis_matrix(t.model, t.state, base))
+
+
+def passive_forces(t: Tracer) -> Results:
+    return nv_array("tau", "N m, N", t.passive())
+
+
+def frame_pose(t: Tracer) -> Results:
+    X = t.frame().X
+    rows = [[*row, p] for row, p in zip(X.R.matrix.rows(), X.p, strict=True)]
+    return matrix("X", "1, m", [*rows, [0.0, 0.0, 0.0, 1.0]])
+
+
+def frame_twist(t: Tracer) -> Results:
+    return nv_array("V", "m/s, rad/s", list(fm.in_axes(t.world_axes(), t.frame().V)))
+
+
+def frame_acceleration(t: Tracer) -> Results:
+    F = t.frame()
+    A = fm.classical(F.V, F.A) if t.options.get("classical") else F.A
+    return nv_array("A", "m/s^2, rad/s^2", list(fm.in_axes(t.world_axes(), A)))
+
+
+def columns(t: Tracer, columns: Mapping[int, Twist], name: str, unit: str) -> Results:
+    parts = [list(columns.get(k, Twist())) for k in range(t.model.nv)]
+    rows = [[part[r] for part in parts] for r in range(6)]
+    return [(Port(name, (6, t.model.nv), unit), [x for row in rows for x in row])]
+
+
+def frame_jacobian(t: Tracer) -> Results:
+    R = t.world_axes()
+    J = {k: fm.in_axes(R, s) for k, s in t.frame().columns.items()}
+    return columns(t, J, "J", "m, 1")
+
+
+def frame_jacobian_dot(t: Tracer) -> Results:
+    F, R = t.frame(), t.world_axes()
+    rates = F.rates
+    if t.options.get("axes", "body") == "world":
+        # the axes do not turn with the frame: its own turning is added back
+        body, X = t.link(t.options["frame"])
+        w = fm.absolute(t.model, t.state, t.zeros, t.base, body, X).V.w
+        rates = {
+            k: fm.in_axes(R, ds + Twist(w.cross(F.columns[k].v), w.cross(F.columns[k].w)))
+            for k, ds in rates.items()
+        }
+    return columns(t, rates, "J_dot", "m/s, 1/s")
+
+
+def center_of_mass(t: Tracer) -> Results:
+    c = momentum.center_of_mass(t.model, t.state, t.base, t.setup.base_inertia)
+    return nv_array("p", "m", list(c))
+
+
+def kinetic_energy(t: Tracer) -> Results:
+    V = kinematics.twists(t.model, t.state, t.base)
+    return [
+        (Port("T", (), "J"), [momentum.kinetic_energy(t.model, t.state, V, t.setup.base_inertia)])
+    ]
+
+
+def potential_energy(t: Tracer) -> Results:
+    U = momentum.potential_energy(t.model, t.state, t.base, t.setup.base_inertia)
+    return [(Port("U", (), "J"), [U])]
+
+
+def total_momentum(t: Tracer) -> Results:
+    state, base = t.state, t.base
+    V = kinematics.twists(t.model, state, base)
+    P = momentum.momentum(t.model, state, V, base, t.setup.base_inertia)
+    return nv_array("momentum", "kg m/s, kg m^2/s", list(P))
+
+
+def centroidal_matrix(t: Tracer) -> Results:
+    rows = momentum.centroidal_matrix(t.model, t.state, t.base, t.setup.base_inertia)
+    return [(Port("A", (6, t.model.nv), "kg m, kg m^2"), [x for row in rows for x in row])]
+
+
+def named(t: Tracer) -> list[Body]:
+    """Bodies moved by the joints asked for."""
+    by_name = {body.description.name: body for body in t.model}
+    return [by_name[name] for name in t.options["joints"]]
+
+
+def wrench_rows(name: str, rows: Sequence[Wrench]) -> Results:
+    return [(Port(name, (len(rows), 6), "N, N m"), [x for row in rows for x in row])]
+
+
+def joint_wrenches(t: Tracer) -> Results:
+    state = t.state
+    F = reactions.body_wrenches(t.model, state, t.a, t.base, t.wrenches)
+    rows = [reactions.joint_wrench(t.model, state, body, F[body.index]) for body in named(t)]
+    # on a floating base the world exerts what the generalised forces of the base are
+    root = F[BASE] if not t.setup.floating else F[0]
+    return wrench_rows("wrenches", [*rows, root])
+
+
+def joint_wrench_parts(t: Tracer) -> Results:
+    """What motors give, and what damping and friction take, of each joint's wrench."""
+    state = t.state
+    F = reactions.body_wrenches(t.model, state, t.a, t.base, t.wrenches)
+    motors, passives = [], []
+    for body in named(t):
+        S = reactions.joint_axes(t.model, state, body)
+        wrench = reactions.joint_wrench(t.model, state, body, F[body.index])
+        own = t.passive_of(body)
+        forces = [s.dot(wrench) - p for s, p in zip(S, own, strict=True)]
+        motors.append(reactions.along_axes(S, forces))
+        passives.append(reactions.along_axes(S, own))
+    return [*wrench_rows("motor", motors), *wrench_rows("passive", passives)]

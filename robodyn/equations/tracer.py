@@ -1,0 +1,155 @@
+"""What a program is traced from: the robot with its settings, the inputs, the options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from robodyn.equations import frame_motion as fm
+from robodyn.equations import passive
+from robodyn.equations.frames import ROUNDING, placement
+from robodyn.equations.mechanism import Body, MechanismModel
+from robodyn.equations.state import BaseState, State, evaluate_joints
+from robodyn.symbolic.graph import Graph, Port
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.scalar import Number, inputs
+from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
+from robodyn.symbolic.vector import Mat3, Vec3
+
+__all__ = ["Setup", "Tracer"]
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What the equations know of a robot besides its bodies.
+
+    Attributes
+    ----------
+    model : MechanismModel
+    gravity : (3,) [m/s^2]
+        In the world.
+    passive : bool
+        Joint damping and friction belong to the mechanism.
+    friction_speed : float [rad/s or m/s]
+        Where dry friction reaches 70 %.
+    moving : bool
+        The base is moved along a prescribed path.
+    floating : bool
+        The first joint is that of a floating base.
+    """
+
+    model: MechanismModel
+    gravity: tuple[float, float, float]
+    passive: bool
+    friction_speed: float
+    moving: bool
+    floating: bool = False
+
+    @property
+    def base_inertia(self) -> RigidInertia | None:
+        """Of the base, where it moves."""
+        return self.model.base_inertia if self.moving else None
+
+
+@dataclass(eq=False)
+class Tracer:
+    """Inputs and options of one program while its equations are traced."""
+
+    setup: Setup
+    options: Mapping[str, Any]
+    graph: Graph = field(default_factory=Graph)
+    ports: list[Port] = field(default_factory=list)
+    numbers: dict[str, list[Number]] = field(default_factory=dict)
+
+    def add(self, name: str, shape: tuple[int, ...], unit: str) -> None:
+        """Declare an input."""
+        port = Port(name, shape, unit)
+        first = sum(p.size for p in self.ports)
+        self.ports.append(port)
+        self.numbers[name] = inputs(self.graph, first, port.size)
+
+    @property
+    def model(self) -> MechanismModel:
+        """Bodies."""
+        return self.setup.model
+
+    @property
+    def zeros(self) -> list[Number]:
+        """No speed, or no acceleration."""
+        return [0.0] * self.model.nv
+
+    @property
+    def v(self) -> list[Number]:
+        """Speeds, zero where the quantity does not depend on them."""
+        return self.numbers.get("v", self.zeros)
+
+    @property
+    def a(self) -> list[Number]:
+        """Accelerations, zero where the quantity does not depend on them."""
+        return self.numbers.get("a", self.zeros)
+
+    @property
+    def state(self) -> State:
+        """All joints."""
+        return evaluate_joints(self.model, self.numbers["q"], self.v)
+
+    @property
+    def base(self) -> BaseState:
+        """The base, at rest unless the program has it as an input."""
+        g_W = Vec3.of(self.setup.gravity)
+        if "base_pose" not in self.numbers:
+            return BaseState.at_rest(g_W)
+        X = self.numbers["base_pose"]
+        R = Rotation(Mat3(*X[0:3], *X[4:7], *X[8:11]))
+        V, A = self.numbers["base_twist"], self.numbers["base_acceleration"]
+        return BaseState(
+            Placement(R, Vec3(X[3], X[7], X[11])),
+            Twist(Vec3(*V[:3]), Vec3(*V[3:])),
+            Twist(Vec3(*A[:3]), Vec3(*A[3:])),
+            g_W,
+        )
+
+    @property
+    def wrenches(self) -> dict[int, Wrench]:
+        """External wrenches by body, the base too, moved to the origins of the bodies."""
+        total: dict[int, Wrench] = {}
+        for link in self.options.get("wrenches", ()):
+            body, X = self.link(link)
+            w = self.numbers[f"wrench:{link}"]
+            F = X.wrench_out(Wrench(Vec3(*w[:3]), Vec3(*w[3:])))
+            total[body] = total[body] + F if body in total else F
+        return total
+
+    def link(self, name: str) -> tuple[int, Placement]:
+        """Body that carries a link, and the link frame on it."""
+        body, X = self.model.frames[name]
+        return body, placement(X, ROUNDING)
+
+    def passive(self) -> list[Number]:
+        """Forces of the joints themselves, if they belong to the mechanism."""
+        if not self.setup.passive:
+            return self.zeros
+        return passive.passive_forces(self.model, self.v, self.setup.friction_speed)
+
+    def passive_of(self, body: Body) -> list[Number]:
+        """Forces of one joint itself, along its own freedoms."""
+        if not self.setup.passive:
+            return [0.0] * len(body.speeds)
+        return passive.joint_forces(body, self.v, self.setup.friction_speed)
+
+    def frame(self) -> fm.FrameMotion:
+        """Motion of the frame asked for, in the axes asked for."""
+        body, X = self.link(self.options["frame"])
+        reference = self.options.get("relative_to", "world")
+        if reference == "world":
+            return fm.absolute(self.model, self.state, self.a, self.base, body, X)
+        return fm.relative(self.model, self.state, self.a, (body, X), self.link(reference))
+
+    def world_axes(self) -> Rotation:
+        """``R_WF`` if results are wanted in world axes, else no rotation."""
+        if self.options.get("axes", "body") == "body":
+            return Rotation()
+        body, X = self.link(self.options["frame"])
+        motion = fm.absolute(self.model, self.state, self.zeros, self.base, body, X)
+        return Rotation(motion.X.R.matrix)

@@ -1,0 +1,107 @@
+"""Motors as the equations see them: rotors on their carriers, friction on the motor side."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from robodyn.description import JOINT_KINDS, Actuator, Joint, Mechanism
+from robodyn.equations.mechanism import Drive
+from robodyn.errors import ActuationError, UnknownNameError
+
+__all__ = ["rotor_drives", "with_motors"]
+
+
+def with_motors(mechanism: Mechanism) -> Mechanism:
+    """The friction of motors counted on their joints.
+
+    A motor at ``gear_ratio`` times the joint's speed brakes the joint with ``gear_ratio^2`` times
+    its viscous and ``gear_ratio`` times its dry friction.
+
+    Raises
+    ------
+    ActuationError
+        If a joint with several freedoms has a motor with rotor or friction.
+    """
+    motors = dict(mechanism.actuators)
+    joints = []
+    for joint in mechanism.joints:
+        motor = motors.get(joint.name)
+        if motor is not None and (motor.viscous or motor.coulomb or motor.rotor_inertia):
+            _check_single(mechanism, joint)
+            joint = dataclasses.replace(
+                joint,
+                damping=joint.damping + motor.gear_ratio**2 * motor.viscous,
+                friction=joint.friction + abs(motor.gear_ratio) * motor.coulomb,
+            )
+        joints.append(joint)
+    return dataclasses.replace(mechanism, joints=tuple(joints))
+
+
+def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
+    """Rotor of each motor.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    exact : bool
+        With carrier and axis; else only the inertia that the joint feels.
+
+    Raises
+    ------
+    ActuationError
+        If a motor is mounted away from its joint and its axis is not given.
+    UnknownNameError
+        If it is mounted on a link that does not exist.
+    """
+    joints = {joint.name: joint for joint in mechanism.joints}
+    drives = []
+    for name, motor in mechanism.actuators:
+        if motor.rotor_inertia:
+            joint = joints[name]
+            carrier = motor.mounted_on or joint.parent
+            links = [link.name for link in mechanism.links]
+            if carrier not in links:
+                raise UnknownNameError("link", carrier, links, f"the motor of {name!r}")
+            axis = _axis(mechanism, motor, joint, carrier)
+            where = carrier if exact else None
+            drives.append(Drive(name, motor.gear_ratio, motor.rotor_inertia, where, axis))
+    return tuple(drives)
+
+
+def _axis(
+    mechanism: Mechanism, motor: Actuator, joint: Joint, carrier: str
+) -> tuple[float, float, float]:
+    """Unit vector along the rotor in the axes of the carrier."""
+    if motor.axis is not None:
+        u = np.array(motor.axis, float)
+        length = float(np.linalg.norm(u))
+        if u.shape != (3,) or not np.isfinite(length) or length < 1e-12:
+            raise ActuationError(
+                f"the rotor axis of the motor of {joint.name!r} is {motor.axis}, expected three "
+                "numbers that are not all zero",
+                direction=motor.axis,
+            )
+        u = u / length
+    elif carrier == joint.parent:
+        u = joint.origin.matrix[:3, :3] @ np.array(joint.axis)
+    elif carrier == joint.child:
+        u = np.array(joint.axis)
+    else:
+        raise ActuationError(
+            f"the motor of joint {joint.name!r} of {mechanism.name!r} is mounted on {carrier!r}, "
+            "which the joint does not move directly: give the rotor's axis in the axes of that "
+            "link",
+            direction=joint.name,
+        )
+    return float(u[0]), float(u[1]), float(u[2])
+
+
+def _check_single(mechanism: Mechanism, joint: Joint) -> None:
+    if JOINT_KINDS[joint.kind] != (1, 1):
+        raise ActuationError(
+            f"joint {joint.name!r} of {mechanism.name!r} is {joint.kind}: a motor with a rotor or "
+            "friction drives a joint with one freedom",
+            direction=joint.name,
+        )
