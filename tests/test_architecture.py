@@ -23,10 +23,21 @@ MAY_IMPORT = {
     "codegen": {"symbolic", "arrays", "errors"},
     "base_motion": {"errors"},
     "configuration": {"base_motion"},
-    "model": {"configuration", "description", "equations", "errors", "symbolic", "topology"},
-    "robot": {
-        "base_motion", "codegen", "configuration", "description", "equations", "errors", "model",
+    "motors": {"description", "equations", "errors"},
+    "model": {
+        "configuration", "description", "equations", "errors", "motors", "symbolic", "topology",
     },
+    "roles": {"errors", "model"},
+    "results": {"errors"},
+    "robot_core": {
+        "base_motion", "codegen", "configuration", "description", "equations", "errors", "model",
+        "roles",
+    },
+    "robot_frames": {"base_motion", "robot_core"},
+    "robot_loads": {
+        "base_motion", "description", "errors", "results", "robot_core", "robot_frames", "roles",
+    },
+    "robot": {"base_motion", "robot_core", "robot_loads"},
     "loading": {"description", "errors", "model", "robot", "urdf"},
     "simulation": {"base_motion", "errors", "robot"},
     "controllers": {""},
