@@ -18,6 +18,7 @@ from robodyn.errors import (
     AssemblyError,
     InertiaError,
     MissingExtraError,
+    PathError,
     RobodynError,
     ShapeError,
     SimulationError,
@@ -26,7 +27,9 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
+from robodyn.joint_path import JointPath
 from robodyn.loading import load, robots
+from robodyn.results import HybridDynamics, JointWrenches
 from robodyn.robot import Robot
 
 if TYPE_CHECKING:
@@ -42,14 +45,18 @@ __all__ = [
     "BasePath",
     "Coupling",
     "Function",
+    "HybridDynamics",
     "Inertia",
     "InertiaError",
     "Joint",
+    "JointPath",
+    "JointWrenches",
     "Limits",
     "Link",
     "Loop",
     "Mechanism",
     "MissingExtraError",
+    "PathError",
     "RobodynError",
     "Robot",
     "ShapeError",

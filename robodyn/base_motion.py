@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.errors import ShapeError
+from robodyn.path_check import check_rate
 
 __all__ = ["BaseMotion", "BasePath"]
 
@@ -143,6 +144,38 @@ class BasePath:
                 "it must return a robodyn.BaseMotion"
             )
         return motion
+
+    def check(self, times: Iterable[float]) -> None:
+        """Check that twist and acceleration are the derivatives of the pose.
+
+        Parameters
+        ----------
+        times : iterable of float [s]
+
+        Raises
+        ------
+        PathError
+            With the time.
+        """
+        at = list(times)
+
+        def moved(t0: float, t1: float) -> Array:
+            X = np.linalg.inv(self(t0).pose) @ self(t1).pose
+            half_skew = 0.5 * (X[:3, :3] - X[:3, :3].T)
+            turned = np.array([half_skew[2, 1], half_skew[0, 2], half_skew[1, 0]])
+            return np.concatenate([self(t1).pose[:3, 3] - self(t0).pose[:3, 3], turned])
+
+        def velocity(t: float) -> Array:
+            motion = self(t)
+            return np.concatenate([motion.pose[:3, :3] @ motion.twist[:3], motion.twist[3:]])
+
+        check_rate(moved, velocity, at, "velocity of the base")
+        check_rate(
+            lambda a, b: self(b).twist - self(a).twist,
+            lambda t: self(t).acceleration,
+            at,
+            "acceleration of the base",
+        )
 
     @classmethod
     def from_function(cls, function: Callable[[float], BaseMotion]) -> BasePath:

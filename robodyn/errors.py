@@ -15,6 +15,7 @@ __all__ = [
     "AssemblyError",
     "InertiaError",
     "MissingExtraError",
+    "PathError",
     "RobodynError",
     "ShapeError",
     "SimulationError",
@@ -145,6 +146,14 @@ class SingularError(RobodynError, ArithmeticError):
 
     def __init__(self, message: str, *, joints: tuple[str, ...] = ()) -> None:
         self.joints = joints
+        super().__init__(message)
+
+
+class PathError(RobodynError, ValueError):
+    """A prescribed motion contradicts itself or is not defined, at ``.time`` [s]."""
+
+    def __init__(self, message: str, *, time: float | None = None) -> None:
+        self.time = time
         super().__init__(message)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,16 +13,15 @@ from robodyn.base_motion import BaseMotion
 from robodyn.errors import ShapeError, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.driven import Driven, PathOfTime
 from robodyn.simulation.progress import Progress, reporter
+from robodyn.simulation.scene import BaseAt, Controller, Scene, WrenchesAt
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
 
 Array = NDArray[np.float64]
-Controller = Callable[[float, Array, Array], ArrayLike]
 Event = Callable[[float, Array, Array], float]
-BaseAt = Callable[[float], BaseMotion]
-WrenchesAt = Callable[[float, Array, Array], Mapping[str, ArrayLike]]
 
 
 def simulate(
@@ -34,6 +33,8 @@ def simulate(
     duration: float = 1.0,
     step: float = 1e-3,
     base: BaseAt | None = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
     events: Sequence[Event] = (),
@@ -52,7 +53,14 @@ def simulate(
     duration, step : float [s]
         The last step is shortened if the duration is no multiple of the step.
     base : callable, optional
-        Time -> `BaseMotion`, for a robot with a moving base.
+        Time -> `BaseMotion`, for a robot with a moving base: a `BasePath` or any function.
+    controlled : mapping of joint name to JointPath or callable
+        Joints driven along a path, ``t -> (position, velocity, acceleration)``. They have no state
+        of their own: the rest moves by equations that depend on time [W 5.101], and the torques
+        that driving them takes [W 5.100] stand in the trajectory's ``tau``. What the controller
+        returns for them is not used.
+    locked : names of joints
+        Held where they start.
     wrenches : mapping or callable, optional
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
@@ -71,15 +79,19 @@ def simulate(
 
     Raises
     ------
-    ShapeError
+    ShapeError, UnknownNameError
+    PathError
+        If the velocity or acceleration of a path is not the derivative of its position.
     SimulationError
         If a position or velocity is no longer finite; ``.trajectory`` is what came before.
     """
     q = robot.neutral() if q0 is None else np.array(q0, float)
     v = np.zeros(robot.nv) if v0 is None else np.array(v0, float)
     _check_state(robot, q, v, 1)
-    scene = _Scene(robot, controller, base, wrenches)
-    return _run(scene, q, v, _times(duration, step), integrator, tuple(events), progress)
+    times = _times(duration, step)
+    driven = Driven(robot, controlled or {}, locked, times, q)
+    scene = Scene(robot, controller, base, wrenches, driven)
+    return _run(scene, q, v, times, integrator, tuple(events), progress)
 
 
 def rollout(
@@ -91,6 +103,8 @@ def rollout(
     duration: float = 1.0,
     step: float = 1e-3,
     base: BaseAt | None = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
     progress: Progress | bool | None = None,
@@ -103,7 +117,7 @@ def rollout(
     controller : callable or None
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
-    duration, step, base, wrenches, integrator, progress
+    duration, step, base, controlled, locked, wrenches, integrator, progress
         As in `simulate`.
 
     Returns
@@ -113,8 +127,10 @@ def rollout(
     """
     q, v = np.array(q0, float), np.array(v0, float)
     _check_state(robot, q, v, 2)
-    scene = _Scene(robot, controller, base, wrenches)
-    return _run(scene, q, v, _times(duration, step), integrator, (), progress)
+    times = _times(duration, step)
+    driven = Driven(robot, controlled or {}, locked, times, q)
+    scene = Scene(robot, controller, base, wrenches, driven)
+    return _run(scene, q, v, times, integrator, (), progress)
 
 
 def _check_state(robot: Robot, q: Array, v: Array, ndim: int) -> None:
@@ -153,36 +169,8 @@ def _times(duration: float, step: float) -> Array:
         ) from None
 
 
-@dataclass(frozen=True)
-class _Scene:
-    """What moves, and what acts on it."""
-
-    robot: Robot
-    controller: Controller | None
-    base: BaseAt | None
-    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None
-
-    def torque(self, t: float, q: Array, v: Array) -> Array:
-        if self.controller is None:
-            return np.zeros(v.shape)
-        tau = np.asarray(self.controller(t, q, v), float)
-        if tau.shape != v.shape:
-            raise ShapeError(
-                f"the controller returned shape {tau.shape} at t = {t:.6g} s, expected {v.shape}",
-                name="tau",
-                given=tau.shape,
-                expected=v.shape,
-            )
-        return tau
-
-    def acceleration(self, t: float, q: Array, v: Array, tau: Array) -> Array:
-        base = self.base(t) if self.base else None
-        wrenches = self.wrenches(t, q, v) if callable(self.wrenches) else self.wrenches
-        return self.robot.forward_dynamics(q, v, tau, base=base, wrenches=wrenches)
-
-
 def _run(
-    scene: _Scene,
+    scene: Scene,
     q: Array,
     v: Array,
     times: Array,
@@ -193,10 +181,11 @@ def _run(
     tableau = integrators.integrator(method)
     robot, report, record = scene.robot, reporter(progress), _Record(scene)
     last, t, ended = len(times) - 1, 0.0, False
+    q, v = scene.driven.imposed(t, q, v)
     for k in range(last + 1):
         tau = scene.torque(t, q, v)
-        a = scene.acceleration(t, q, v, tau)
-        record.add(t, q, v, a, tau)
+        a, forces = scene.motion(t, q, v, tau)
+        record.add(t, q, v, a, forces)
         if k % 50 == 0:
             report(k / max(last, 1))
         if k == last or ended:
@@ -206,9 +195,11 @@ def _run(
             h: float, t: float = t, q: Array = q, v: Array = v, a: Array = a, tau: Array = tau
         ) -> tuple[Array, Array]:
             def acceleration(t: float, q: Array, v: Array) -> Array:
-                return scene.acceleration(t, q, v, tau)
+                q, v = scene.driven.imposed(t, q, v)
+                return scene.motion(t, q, v, tau)[0]
 
-            return integrators.step(tableau, acceleration, robot, t, q, v, h, a)
+            state = integrators.step(tableau, acceleration, robot, t, q, v, h, a)
+            return scene.driven.imposed(t + h, *state)
 
         h = times[k + 1] - t
         with np.errstate(over="ignore", invalid="ignore"):  # found below
@@ -260,7 +251,7 @@ def _until(
 class _Record:
     """Samples of a trajectory while it grows."""
 
-    scene: _Scene
+    scene: Scene
     rows: list[tuple[float, Array, Array, Array, Array]] = field(default_factory=list)
 
     def add(self, *sample: float | Array) -> None:

@@ -1,0 +1,69 @@
+"""Whether the derivatives that a path gives are those of its positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.errors import PathError
+
+__all__ = ["check_rate"]
+
+Array = NDArray[Any]
+
+#: Interval [s] over which a rate is integrated.
+INTERVAL = 1e-3
+
+#: Difference that rounding and Simpson's rule may leave, as part of the largest rate.
+TOLERANCE = 1e-5
+
+
+def check_rate(
+    change: Callable[[float, float], Array],
+    rate: Callable[[float], Array],
+    times: Iterable[float],
+    what: str,
+) -> None:
+    """Compare how much something changes over short intervals with the integral of its rate.
+
+    Where the rate itself jumps or has a kink, as much is allowed as it changes by.
+
+    Parameters
+    ----------
+    change : callable
+        ``(t0, t1) -> `` how much it changes.
+    rate : callable
+        Its rate at a time.
+    times : iterable of float [s]
+    what : str
+        For the message: ``"velocity of joint 'elbow'"``.
+
+    Raises
+    ------
+    PathError
+        With the first time at which they differ.
+    """
+    h = INTERVAL
+    rows = []
+    for t in times:
+        first, middle, last = (np.asarray(rate(t + part * h)) for part in (0.0, 0.5, 1.0))
+        mean = (first + 4.0 * middle + last) / 6.0
+        slope = np.asarray(change(t, t + h)) / h
+        kink = np.abs(last - first) + np.abs(middle - first)
+        rows.append((t, mean, slope, kink))
+    scale = max((float(np.max(np.abs(slope), initial=0.0)) for _, _, slope, _ in rows), default=0.0)
+    for t, mean, slope, kink in rows:
+        wrong = ~(np.abs(slope - mean) <= TOLERANCE * max(scale, 1e-3) + kink)
+        if np.any(wrong):
+            raise PathError(
+                f"the {what} at t = {t:.6g} s is {_shown(mean)}, but its values there change at a "
+                f"rate of {_shown(slope)}",
+                time=float(t),
+            )
+
+
+def _shown(x: Array) -> str:
+    return np.array2string(np.asarray(x), precision=6)

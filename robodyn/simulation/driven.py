@@ -1,0 +1,143 @@
+"""Joints that follow a path in a simulation, or stand still: their state is known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.errors import ActuationError, ShapeError, UnknownNameError
+from robodyn.joint_path import JointPath
+from robodyn.model import JointInfo
+from robodyn.robot import Robot
+
+__all__ = ["Driven", "PathOfTime"]
+
+Array = NDArray[np.float64]
+PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
+
+#: At most so many instants of a path are checked.
+CHECKED = 200
+
+#: Kinds whose coordinates are the integrals of their speeds, so that they can follow a path.
+PLAIN = frozenset({"revolute", "continuous", "prismatic", "helical", "cylindrical", "universal"})
+
+
+@dataclass(frozen=True)
+class _Path:
+    """A path and where its values go."""
+
+    path: JointPath
+    q: slice
+    v: slice
+
+    def __call__(self, t: float) -> tuple[Array, Array, Array]:
+        x, dx, ddx = (np.atleast_1d(part) for part in self.path(t))
+        return x, dx, ddx
+
+
+class Driven:
+    """The driven and locked joints of a simulation.
+
+    Parameters
+    ----------
+    robot : Robot
+    controlled : mapping of joint name to JointPath or callable
+        ``"joint[k]"`` names one axis.
+    locked : names of joints
+    times : ndarray, shape (n,) [s]
+        Instants of the simulation.
+    q0 : ndarray, shape (..., nq)
+        Where locked joints stay.
+
+    Raises
+    ------
+    UnknownNameError, ActuationError, PathError, ShapeError
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        controlled: Mapping[str, PathOfTime],
+        locked: Iterable[str],
+        times: Array,
+        q0: Array,
+    ) -> None:
+        self._robot, self._q0 = robot, q0
+        self._paths = [self._path(name, path, times) for name, path in controlled.items()]
+        names = (locked,) if isinstance(locked, str) else tuple(locked)
+        self._locked = [robot.joints[name] for name in names]
+        for joint in self._locked:
+            if joint.v.stop == joint.v.start:
+                raise UnknownNameError(
+                    "joint with a speed of its own", joint.name, robot.joint_names
+                )
+        places = [path.v for path in self._paths] + [joint.v for joint in self._locked]
+        self.speeds = np.array([k for v in places for k in range(v.start, v.stop)], int)
+        if len(set(self.speeds.tolist())) < len(self.speeds):
+            raise ActuationError("a joint is driven twice, or both driven and locked")
+
+    def __bool__(self) -> bool:
+        return bool(self._paths or self._locked)
+
+    def _path(self, name: str, path: PathOfTime, times: Array) -> _Path:
+        joint, axis = _joint_and_axis(self._robot, name)
+        if joint.type not in PLAIN:
+            raise UnknownNameError(
+                f"path for a joint of kind {joint.type}: only", name, sorted(PLAIN)
+            )
+        if not isinstance(path, JointPath):
+            if not callable(path):
+                raise ShapeError(
+                    f"controlled[{name!r}] is {type(path).__name__}, expected a robodyn.JointPath "
+                    "or a function of time",
+                    name=name,
+                )
+            path = JointPath(path)
+        q, v = joint.q, joint.v
+        if axis is not None:
+            q, v = (slice(s.start + axis, s.start + axis + 1) for s in (q, v))
+        given = np.atleast_1d(path(0.0)[0]).shape
+        if given != (v.stop - v.start,):
+            raise ShapeError(
+                f"the path of {name!r} gives {given} positions, expected {(v.stop - v.start,)}",
+                name=name,
+                given=given,
+                expected=(v.stop - v.start,),
+            )
+        some = np.linspace(0, len(times) - 1, min(CHECKED, len(times))).astype(int)
+        path.check(times[some], name)
+        return _Path(path, q, v)
+
+    def imposed(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state with what is driven where it has to be."""
+        if not self:
+            return q, v
+        q, v = q.copy(), v.copy()
+        for path in self._paths:
+            q[..., path.q], v[..., path.v], _ = path(t)
+        for joint in self._locked:
+            q[..., joint.q], v[..., joint.v] = self._q0[..., joint.q], 0.0
+        return q, v
+
+    def accelerations(self, t: float) -> Array:
+        """Accelerations of driven speeds, NaN for the others, shape (nv,)."""
+        a = np.full(self._robot.nv, np.nan)
+        for path in self._paths:
+            a[path.v] = path(t)[2]
+        for joint in self._locked:
+            a[joint.v] = 0.0
+        return a
+
+
+def _joint_and_axis(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
+    if name in robot.joints or not name.endswith("]"):
+        return robot.joints[name], None
+    start, _, index = name[:-1].rpartition("[")
+    joint = robot.joints[start]
+    width = joint.v.stop - joint.v.start
+    if not index.isdigit() or int(index) >= width:
+        raise UnknownNameError("axis", name, [f"{start}[{k}]" for k in range(width)])
+    return joint, int(index)

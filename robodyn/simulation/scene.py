@@ -1,0 +1,59 @@
+"""What moves in a simulation, and what acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.base_motion import BaseMotion
+from robodyn.errors import ShapeError
+from robodyn.robot import Robot
+from robodyn.simulation.driven import Driven
+
+__all__ = ["BaseAt", "Controller", "Scene", "WrenchesAt"]
+
+Array = NDArray[np.float64]
+Controller = Callable[[float, Array, Array], ArrayLike]
+BaseAt = Callable[[float], BaseMotion]
+WrenchesAt = Callable[[float, Array, Array], Mapping[str, ArrayLike]]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A robot, its controller, its base, wrenches on it, and joints driven along paths."""
+
+    robot: Robot
+    controller: Controller | None
+    base: BaseAt | None
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None
+    driven: Driven
+
+    def torque(self, t: float, q: Array, v: Array) -> Array:
+        """What the controller asks for."""
+        if self.controller is None:
+            return np.zeros(v.shape)
+        tau = np.asarray(self.controller(t, q, v), float)
+        if tau.shape != v.shape:
+            raise ShapeError(
+                f"the controller returned shape {tau.shape} at t = {t:.6g} s, expected {v.shape}",
+                name="tau",
+                given=tau.shape,
+                expected=v.shape,
+            )
+        return tau
+
+    def motion(self, t: float, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+        """Accelerations, and the generalised forces, those of driven joints solved for."""
+        base = self.base(t) if self.base else None
+        wrenches = self.wrenches(t, q, v) if callable(self.wrenches) else self.wrenches
+        if not self.driven:
+            return self.robot.forward_dynamics(q, v, tau, base=base, wrenches=wrenches), tau
+        tau = tau.copy()
+        tau[..., self.driven.speeds] = 0.0
+        result = self.robot.hybrid_dynamics(
+            q, v, controlled=self.driven.accelerations(t), tau=tau, base=base, wrenches=wrenches
+        )
+        return result.a, result.tau
