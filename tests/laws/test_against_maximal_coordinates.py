@@ -25,7 +25,7 @@ KINDS = [kind for kind in JOINT_KINDS if kind != "fixed"]
 BASES = ("fixed", "floating", "moving")
 GRAVITY = (1.0, 2.0, -9.81)
 #: Relative to the largest entry: rounding of two algorithms on the same numbers.
-EQUAL = 1e-9
+EQUAL = 1e-10
 
 trees = st.tuples(
     st.sampled_from(KINDS), st.lists(st.sampled_from([*KINDS, "fixed"]), max_size=5)
