@@ -1,0 +1,188 @@
+"""Random trees with joints of every kind against Newton and Euler in maximal coordinates.
+
+The oracle shares only the description with robodyn: it has its own joint kinds, its own kinematics,
+and solves one linear system for the accelerations of all links and the wrenches of all joints.
+Programs are evaluated by the plain interpreter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.maximal import MaximalOracle
+from random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.description import JOINT_KINDS, Mimic
+from robodyn.equations.catalogue import QUANTITIES, _traced
+from robodyn.symbolic.evaluate import evaluate
+
+KINDS = [kind for kind in JOINT_KINDS if kind != "fixed"]
+BASES = ("fixed", "floating", "moving")
+GRAVITY = (1.0, 2.0, -9.81)
+#: Relative to the largest entry: rounding of two algorithms on the same numbers.
+EQUAL = 1e-10
+
+trees = st.tuples(
+    st.sampled_from(KINDS), st.lists(st.sampled_from([*KINDS, "fixed"]), max_size=5)
+).map(lambda drawn: [drawn[0], *drawn[1]])
+seeds = st.integers(0, 9999)
+bases = st.sampled_from(BASES)
+
+
+def close(x, y):
+    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
+    np.testing.assert_allclose(x, y, rtol=0.0, atol=EQUAL * scale)
+
+
+def with_mimics(mechanism, rng):
+    """About half of the one-dof joints follow another one, some through a chain."""
+    joints, masters = [], []
+    for joint in mechanism.joints:
+        if JOINT_KINDS[joint.kind] == (1, 1):
+            if masters and rng.random() < 0.5:
+                factor, offset = (float(x) for x in rng.normal(size=2))
+                mimic = Mimic(masters[rng.integers(len(masters))], factor, offset)
+                joint = dataclasses.replace(joint, mimic=mimic)
+            masters.append(joint.name)
+        joints.append(joint)
+    return dataclasses.replace(mechanism, joints=tuple(joints))
+
+
+class Case:
+    """A mechanism here and there, at one random state with random loads and base motion."""
+
+    def __init__(self, kinds, base, seed, *, mimics=False, passive=False, **dissipation):
+        rng = np.random.default_rng(seed)
+        mechanism = random_mechanism(rng, kinds, **dissipation)
+        if mimics:
+            mechanism = with_mimics(mechanism, rng)
+        self.robot = rd.load(mechanism, base=base, gravity=GRAVITY, passive=passive, snap=0.0)
+        self.oracle = MaximalOracle(mechanism, GRAVITY, base)
+        self.q = self.robot.random(rng)
+        self.v, self.a, self.tau = rng.normal(size=(3, self.robot.nv))
+        self.wrenches = {f"link{i}": rng.normal(size=6) for i in {0, len(kinds) // 2, len(kinds)}}
+        self.base = None
+        if base == "moving":
+            pose = rd.BaseMotion.from_world(rng.normal(size=3), rng.normal(size=4)).pose
+            self.base = (pose, *rng.normal(size=(2, 6)))
+        self.mask = tuple(int(k) for k in np.flatnonzero(rng.random(self.robot.nv) < rng.random()))
+
+    def there(self, **given):
+        return self.oracle.solve(
+            self.q, self.v, wrenches=self.wrenches, base_motion=self.base, **given
+        )
+
+    def here(self, name, *arrays, **options):
+        """Outputs of each of the algorithms that robodyn has for a quantity."""
+        model = self.robot._model.setup
+        options["wrenches"] = tuple(self.wrenches)
+        for quantity in QUANTITIES[name]:
+            if not (model.model.coupled and quantity.trees_only):
+                program = _traced(name, quantity, model, options)
+                loads = (*(self.base or ()), *self.wrenches.values())
+                yield evaluate(program, self.q, self.v, *arrays, *loads)
+
+    def check(self, passive=None):
+        every = range(self.robot.nv)
+        there = self.there(a=self.a, controlled=every, passive=passive)
+        for (tau,) in self.here("inverse_dynamics", self.a):
+            close(tau, there.tau)
+        there = self.there(tau=self.tau, passive=passive)
+        for (a,) in self.here("forward_dynamics", self.tau):
+            close(a, there.a)
+        self.check_hybrid(self.mask, passive)
+
+    def check_hybrid(self, mask, passive=None):
+        there = self.there(a=self.a, tau=self.tau, controlled=mask, passive=passive)
+        held = list(mask)
+        free = [k for k in range(self.robot.nv) if k not in mask]
+        for a, tau in self.here("hybrid_dynamics", self.a[held], self.tau[free], controlled=mask):
+            close(a, there.a)
+            close(tau, there.tau)
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("kind", [*KINDS, "fixed"])
+def test_each_kind(kind, base):
+    c = Case(["revolute", kind, "revolute", kind], base, 1)
+    assert (c.oracle.nq, c.oracle.nv) == (c.robot.nq, c.robot.nv)
+    c.check()
+
+
+@settings(max_examples=25, deadline=None)
+@given(kinds=trees, base=bases, seed=seeds)
+def test_random_trees(kinds, base, seed):
+    Case(kinds, base, seed).check()
+
+
+@settings(max_examples=10, deadline=None)
+@given(
+    kinds=st.lists(st.sampled_from(["revolute", "prismatic", "helical", "spherical"]), min_size=3),
+    base=bases,
+    seed=seeds,
+)
+def test_joints_that_follow_others(kinds, base, seed):
+    Case(kinds[:6], base, seed, mimics=True).check()
+
+
+@settings(max_examples=10, deadline=None)
+@given(kinds=trees, base=bases, seed=seeds)
+def test_damping_and_friction_act_beside_the_torques(kinds, base, seed):
+    c = Case(kinds, base, seed, passive=True, damping=0.4, friction=0.3)
+    passive = -0.4 * c.v - 0.3 * c.v / np.sqrt(c.v**2 + 0.01**2)
+    if base == "floating":
+        passive[:6] = 0.0
+    c.check(passive)
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("kind", ["cylindrical", "universal", "planar", "spherical", "floating"])
+def test_single_axes_of_a_joint_are_controlled(kind, base):
+    c = Case(["revolute", kind, "prismatic"], base, 3)
+    first = 7 if base == "floating" else 1
+    for k in range(first, first + JOINT_KINDS[kind][1]):
+        c.check_hybrid((k,))
+    c.check_hybrid((0, first))
+
+
+@pytest.mark.parametrize("axis", range(6))
+def test_single_axes_of_the_floating_base_are_controlled(axis):
+    c = Case(["revolute", "universal", "prismatic"], "floating", 4)
+    c.check_hybrid((axis,))
+    c.check_hybrid(tuple(k for k in range(c.robot.nv) if k != axis))
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_the_public_function(base):
+    c = Case(["revolute", "spherical", "fixed", "prismatic"], base, 5)
+    f = c.robot.function("hybrid_dynamics", controlled=(1, 3), wrenches=tuple(c.wrenches))
+    free = [k for k in range(c.robot.nv) if k not in (1, 3)]
+    loads = (*(c.base or ()), *c.wrenches.values())
+    a, tau = evaluate(f.program, c.q, c.v, c.a[[1, 3]], c.tau[free], *loads)
+    there = c.there(a=c.a, tau=c.tau, controlled=(1, 3))
+    close(a, there.a)
+    close(tau, there.tau)
+
+
+@settings(max_examples=10, deadline=None)
+@given(kinds=trees, base=bases, seed=seeds)
+def test_motion_of_every_link(kinds, base, seed):
+    c = Case(kinds, base, seed)
+    links = c.there(a=c.a, controlled=range(c.robot.nv)).links
+    motion = c.base or ()
+    for name, link in links.items():
+
+        def here(quantity, *arrays, name=name, **options):
+            f = c.robot.function(quantity, frame=name, **options)
+            return evaluate(f.program, c.q, *arrays, *motion)[0]
+
+        close(here("frame_pose"), link.X_WB)
+        twist = here("frame_twist", c.v, axes="world")
+        close(twist, [*link.v_WB, *link.w_WB])
+        point = here("frame_acceleration", c.v, c.a, axes="world", classical=True)
+        close(point, [*link.dv_WB, *link.dw_WB])
