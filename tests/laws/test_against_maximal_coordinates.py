@@ -82,7 +82,7 @@ class Case:
         model = self.robot._model.setup
         options["wrenches"] = tuple(self.wrenches)
         for quantity in QUANTITIES[name]:
-            if not (model.model.coupled and quantity.trees_only):
+            if model.model.chained or not quantity.chained:
                 program = _traced(name, quantity, model, options)
                 loads = (*(self.base or ()), *self.wrenches.values())
                 yield evaluate(program, self.q, self.v, *arrays, *loads)
@@ -96,6 +96,18 @@ class Case:
         for (a,) in self.here("forward_dynamics", self.tau):
             close(a, there.a)
         self.check_hybrid(self.mask, passive)
+        self.check_wrenches()
+
+    def check_wrenches(self):
+        """In every joint, the fixed ones too, and in the base."""
+        joints = tuple(joint.name for joint in self.robot.mechanism.joints)
+        there = self.there(a=self.a, controlled=range(self.robot.nv))
+        f = self.robot.function("joint_wrenches", wrenches=tuple(self.wrenches), joints=joints)
+        loads = (*(self.base or ()), *self.wrenches.values())
+        (rows,) = evaluate(f.program, self.q, self.v, self.a, *loads)
+        close(rows[-1], there.base_wrench)
+        for name, row in zip(joints, rows[:-1], strict=True):
+            close(row, there.joint_wrenches[name])
 
     def check_hybrid(self, mask, passive=None):
         there = self.there(a=self.a, tau=self.tau, controlled=mask, passive=passive)
