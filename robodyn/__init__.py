@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from robodyn.base_motion import BaseMotion, BasePath
 from robodyn.codegen import Function, get_num_threads, set_num_threads
-from robodyn.description import Actuator, Coupling, Inertia, Joint, Limits, Link, Loop, Mechanism
+from robodyn.description import (
+    Actuator,
+    Coupling,
+    Inertia,
+    Joint,
+    Limits,
+    Link,
+    Loop,
+    Mechanism,
+    PointSpring,
+    Rotor,
+)
 from robodyn.errors import (
     ActuationError,
     AssemblyError,
@@ -57,8 +68,10 @@ __all__ = [
     "Mechanism",
     "MissingExtraError",
     "PathError",
+    "PointSpring",
     "RobodynError",
     "Robot",
+    "Rotor",
     "ShapeError",
     "SimulationError",
     "SingularError",

@@ -25,7 +25,9 @@ __all__ = [
     "Loop",
     "Mechanism",
     "Mimic",
+    "PointSpring",
     "Pose",
+    "Rotor",
 ]
 
 Vector = tuple[float, float, float]
@@ -231,6 +233,8 @@ class Joint:
         Elements that robodyn does not interpret, as XML text.
     line : int or None
         Where it stands in the file; not part of equality.
+    stiffness, rest : float
+        Of a spring in a joint with one freedom [N m/rad or N/m], and where it is relaxed [rad, m].
     """
 
     name: str
@@ -248,6 +252,58 @@ class Joint:
     independent: bool | None = None
     extras: tuple[str, ...] = ()
     line: int | None = field(default=None, compare=False)
+    stiffness: float = 0.0
+    rest: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """A rotor that spins freely on a link: a reaction wheel, a gyroscope, a fan.
+
+    It is a joint of its own (continuous), called by its name. The inertia of the link counts it as
+    if it did not turn.
+
+    Attributes
+    ----------
+    name, link : str
+    axis : (3,)
+        Unit vector in link axes.
+    inertia : float [kg m^2]
+        About the axis.
+    """
+
+    name: str
+    link: str
+    axis: Vector
+    inertia: float
+
+
+@dataclass(frozen=True)
+class PointSpring:
+    """A spring and damper between a point of one link and a point of another.
+
+    Pulls them together with ``stiffness (distance - rest_length) + damping d(distance)/dt``.
+
+    Attributes
+    ----------
+    link1, link2 : str
+        ``"world"`` is the ground.
+    point1, point2 : (3,) [m]
+        In link axes.
+    stiffness : float [N/m]
+    rest_length : float [m]
+    damping : float [N s/m]
+    name : str
+    """
+
+    link1: str
+    point1: Vector
+    link2: str
+    point2: Vector
+    stiffness: float = 0.0
+    rest_length: float = 0.0
+    damping: float = 0.0
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -340,6 +396,8 @@ class Mechanism:
         ``ros2_control`` included, so that writing loses nothing).
     file : str or None
         Where it was read from; not part of equality.
+    springs : tuple of PointSpring
+    rotors : tuple of Rotor
     """
 
     name: str
@@ -350,6 +408,8 @@ class Mechanism:
     actuators: tuple[tuple[str, Actuator], ...] = ()
     extras: tuple[str, ...] = ()
     file: str | None = field(default=None, compare=False)
+    springs: tuple[PointSpring, ...] = ()
+    rotors: tuple[Rotor, ...] = ()
 
     def where(self, item: Any) -> dict[str, Any]:
         """Place of a link, joint or loop, as keyword arguments of the located errors."""

@@ -9,13 +9,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from robodyn.description import Actuator, Loop, Mechanism
+from robodyn.description import JOINT_KINDS, Actuator, Loop, Mechanism, PointSpring, Rotor
 from robodyn.errors import UnknownNameError
 from robodyn.model import Settings
 from robodyn.robot import Robot
 from robodyn.urdf import bundled_robots, load_mechanism
 
 __all__ = ["load", "robots"]
+
+#: Stiffness [N m/rad, N/m] and rest position [rad, m].
+JointSpring = tuple[float, float]
 
 
 def robots() -> tuple[str, ...]:
@@ -37,6 +40,8 @@ def load(
     snap: float = 1e-10,
     allow_unphysical: bool = False,
     rotor_model: str = "exact",
+    rotors: Iterable[Rotor] = (),
+    springs: Mapping[str, JointSpring] | Iterable[PointSpring] = (),
 ) -> Robot:
     """Load a robot.
 
@@ -75,6 +80,10 @@ def load(
         ``"exact"``: rotors spin on the links that carry them, with gyroscopic and cross terms; the
         inertia of a link counts its rotors as if they did not turn. ``"armature"``: only the
         inertia ``gear_ratio^2 rotor_inertia`` that the driven joint feels.
+    rotors : iterable of Rotor
+        Wheels that spin freely on links, beside those of the file: each is a joint of its own.
+    springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
+        Springs in joints, or between links, beside those of the file.
 
     Returns
     -------
@@ -91,6 +100,10 @@ def load(
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
+    if rotors:
+        mechanism = dataclasses.replace(mechanism, rotors=(*mechanism.rotors, *rotors))
+    if springs:
+        mechanism = _with_springs(mechanism, springs)
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
@@ -101,6 +114,30 @@ def load(
         rotor_model,
     )
     return Robot(mechanism, settings)
+
+
+def _with_springs(
+    mechanism: Mechanism, springs: Mapping[str, JointSpring] | Iterable[PointSpring]
+) -> Mechanism:
+    if not isinstance(springs, Mapping):
+        links = ["world", *(link.name for link in mechanism.links)]
+        between = tuple(springs)
+        for spring in between:
+            for name in (spring.link1, spring.link2):
+                if name not in links:
+                    raise UnknownNameError("link", name, links, f"spring {spring.name!r}")
+        return dataclasses.replace(mechanism, springs=(*mechanism.springs, *between))
+    joints = {joint.name: joint for joint in mechanism.joints}
+    for name, (stiffness, rest) in springs.items():
+        if name not in joints:
+            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
+        if JOINT_KINDS[joints[name].kind] != (1, 1):
+            known = [n for n, joint in joints.items() if JOINT_KINDS[joint.kind] == (1, 1)]
+            raise UnknownNameError("joint with one freedom", name, known, repr(mechanism.name))
+        joints[name] = dataclasses.replace(
+            joints[name], stiffness=float(stiffness), rest=float(rest)
+        )
+    return dataclasses.replace(mechanism, joints=tuple(joints.values()))
 
 
 def _with_actuators(mechanism: Mechanism, actuators: Mapping[str, Actuator]) -> Mechanism:

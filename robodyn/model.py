@@ -25,7 +25,7 @@ from robodyn.errors import (
     TopologyError,
     UnknownNameError,
 )
-from robodyn.motors import rotor_drives, with_motors
+from robodyn.motors import rotor_drives, with_free_rotors, with_motors
 from robodyn.symbolic.spatial import Placement
 from robodyn.topology import SpanningTree, spanning_tree
 
@@ -209,7 +209,8 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
 
 
 def _effective(mechanism: Mechanism, settings: Settings) -> Mechanism:
-    """With what motors do to their joints, where that counts."""
+    """With free rotors as joints, and with what motors do to their joints, where that counts."""
+    mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     return with_motors(mechanism) if settings.passive else mechanism
 
 
@@ -221,6 +222,7 @@ def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setu
         settings.passive,
         settings.friction_speed,
         settings.base == "moving",
+        effective.springs,
         settings.base == "floating",
     )
 

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
-from robodyn.description import JOINT_KINDS, Actuator, Joint, Mechanism
+from robodyn.description import (
+    JOINT_KINDS,
+    Actuator,
+    Inertia,
+    Joint,
+    Link,
+    Mechanism,
+    Rotor,
+)
 from robodyn.equations.mechanism import Drive
-from robodyn.errors import ActuationError, UnknownNameError
+from robodyn.errors import ActuationError, InertiaError, TopologyError, UnknownNameError
 
-__all__ = ["rotor_drives", "with_motors"]
+__all__ = ["rotor_drives", "with_free_rotors", "with_motors"]
 
 
 def with_motors(mechanism: Mechanism) -> Mechanism:
@@ -37,6 +46,60 @@ def with_motors(mechanism: Mechanism) -> Mechanism:
             )
         joints.append(joint)
     return dataclasses.replace(mechanism, joints=tuple(joints))
+
+
+def with_free_rotors(mechanism: Mechanism) -> Mechanism:
+    """Free rotors as links on continuous joints, taken off the links that carry them.
+
+    Raises
+    ------
+    UnknownNameError
+        If a rotor's link does not exist.
+    InertiaError
+        If a rotor is heavier about its axis than the link that counts it.
+    TopologyError
+        If its name is taken.
+    """
+    links = {link.name: link for link in mechanism.links}
+    joints = list(mechanism.joints)
+    taken = {joint.name for joint in joints}
+    for rotor in mechanism.rotors:
+        if rotor.link not in links:
+            raise UnknownNameError("link", rotor.link, links, f"rotor {rotor.name!r}")
+        if rotor.name in taken or rotor.name in links:
+            raise TopologyError(
+                "the name is taken by a link or joint; rename the rotor",
+                file=mechanism.file,
+                element=f"rotor {rotor.name!r}",
+            )
+        taken.add(rotor.name)
+        u = np.array(rotor.axis, float) / np.linalg.norm(rotor.axis)
+        spinning = rotor.inertia * np.outer(u, u)
+        links[rotor.link] = _without(mechanism, links[rotor.link], spinning, rotor, u)
+        links[rotor.name] = Link(rotor.name, Inertia.from_matrix(0.0, np.zeros(3), spinning))
+        axis = (float(u[0]), float(u[1]), float(u[2]))
+        joints.append(Joint(rotor.name, "continuous", rotor.link, rotor.name, axis=axis))
+    return dataclasses.replace(
+        mechanism, links=tuple(links.values()), joints=tuple(joints), rotors=()
+    )
+
+
+def _without(mechanism: Mechanism, link: Link, spinning: Any, rotor: Rotor, u: Any) -> Link:
+    """A link less the inertia of a rotor on it."""
+    own = link.inertia
+    if own is None or not rotor.inertia <= u @ _central(own) @ u:
+        raise InertiaError(
+            f"the inertia {rotor.inertia:g} kg m^2 of rotor {rotor.name!r} about its axis is more "
+            f"than that of the link that carries it: the link's inertia counts its rotors",
+            **mechanism.where(link),
+        )
+    inertia = Inertia.from_matrix(own.mass, own.origin.xyz, _central(own) - spinning)
+    return dataclasses.replace(link, inertia=inertia)
+
+
+def _central(inertia: Inertia) -> Any:
+    R = inertia.origin.matrix[:3, :3]
+    return R @ inertia.matrix @ R.T
 
 
 def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:

@@ -179,9 +179,16 @@ class Robot(LoadMethods):
         """Coriolis matrix C in Christoffel form, shape (..., nv, nv): ``dM/dt - 2 C`` is skew."""
         return self._call("coriolis_matrix", (q, v), None, out)  # type: ignore[no-any-return]
 
-    def passive_forces(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """Generalised forces of joint damping and friction, shape (..., nv) [N m, N]."""
-        return self._call("passive_forces", (q, v), None, out)  # type: ignore[no-any-return]
+    def passive_forces(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Generalised forces of damping, friction and springs, shape (..., nv) [N m, N]."""
+        return self._call("passive_forces", (q, v), base, out)  # type: ignore[no-any-return]
 
     # -- centre of mass, energies, momentum ---------------------------------------------------
 
@@ -205,7 +212,10 @@ class Robot(LoadMethods):
     def potential_energy(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
     ) -> Array:
-        """Potential energy in gravity, shape (...) [J]; zero with all mass at the world origin."""
+        """Potential energy of gravity and springs, shape (...) [J].
+
+        Zero with all mass at the world origin and all springs relaxed.
+        """
         return self._call("potential_energy", (q,), base, out)  # type: ignore[no-any-return]
 
     def momentum(

@@ -70,7 +70,7 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "bias_forces": (Quantity(("q", "v"), _q.inverse_dynamics, True, LOADS),),
     "gravity_forces": (Quantity(("q",), _q.gravity_forces, True),),
     "coriolis_matrix": (Quantity(("q", "v"), _q.coriolis_matrix),),
-    "passive_forces": (Quantity(("q", "v"), _q.passive_forces),),
+    "passive_forces": (Quantity(("q", "v"), _q.passive_forces, True),),
     "frame_pose": (Quantity(("q",), _q.frame_pose, True, ("frame", "relative_to")),),
     "frame_twist": (Quantity(("q", "v"), _q.frame_twist, True, FRAME),),
     "frame_acceleration": (

@@ -1,21 +1,19 @@
-"""What the joints themselves do: damping and dry friction as the file gives them."""
+"""What the joints themselves do: damping, dry friction, springs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from robodyn.equations.mechanism import Body, MechanismModel
+from robodyn.equations.state import JointAtState, State
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["joint_forces", "passive_forces"]
+__all__ = ["joint_forces", "passive_forces", "spring_energy"]
 
 
-def passive_forces(
-    model: MechanismModel, v: Sequence[Number], friction_speed: float
-) -> list[Number]:
-    """Generalised forces of joint damping and dry friction.
+def passive_forces(model: MechanismModel, state: State, friction_speed: float) -> list[Number]:
+    """Generalised forces of joint damping, dry friction and springs.
 
-    ``- d v - f v / sqrt(v^2 + s^2)``: dry friction is smooth, and reaches 70 % at the speed ``s``.
+    ``- d v - f v / sqrt(v^2 + s^2) - k (q - q_0)``: dry friction is smooth, and reaches 70 % at the
+    speed ``s``.
 
     Parameters
     ----------
@@ -24,18 +22,31 @@ def passive_forces(
     """
     tau: list[Number] = [0.0] * model.nv
     for body in model:
-        for speed, force in zip(body.speeds, joint_forces(body, v, friction_speed), strict=True):
+        for speed, force in zip(
+            body.speeds, joint_forces(body, state[body.index], friction_speed), strict=True
+        ):
             tau[speed.index] += force * speed.factor
     return tau
 
 
-def joint_forces(body: Body, v: Sequence[Number], friction_speed: float) -> list[Number]:
-    """Damping and friction along each freedom of one joint."""
-    joint, forces = body.description, []
-    for speed in body.speeds:
-        x = v[speed.index] * speed.factor
-        force = x * joint.damping
-        if joint.friction:
-            force = force + x * joint.friction / sqrt(x * x + friction_speed**2)
+def joint_forces(body: Body, joint: JointAtState, friction_speed: float) -> list[Number]:
+    """Damping, friction and spring along each freedom of one joint."""
+    told, forces = body.description, []
+    for x in joint.v:
+        force = x * told.damping
+        if told.friction:
+            force = force + x * told.friction / sqrt(x * x + friction_speed**2)
         forces.append(-force)
+    if told.stiffness:
+        forces[0] = forces[0] - (joint.q[0] - told.rest) * told.stiffness
     return forces
+
+
+def spring_energy(model: MechanismModel, state: State) -> Number:
+    """Potential energy of the springs in joints."""
+    total: Number = 0.0
+    for body in model:
+        if body.description.stiffness:
+            stretch = state[body.index].q[0] - body.description.rest
+            total = total + stretch * stretch * (0.5 * body.description.stiffness)
+    return total

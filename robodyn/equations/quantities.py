@@ -8,9 +8,11 @@ from robodyn.equations import (
     composite_body,
     coriolis,
     factorization,
+    force_elements,
     kinematics,
     momentum,
     newton_euler,
+    passive,
     reactions,
 )
 from robodyn.equations import frame_motion as fm
@@ -40,7 +42,7 @@ def inverse_dynamics(t: Tracer) -> Results:
 
 
 def gravity_forces(t: Tracer) -> Results:
-    tau = newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, t.wrenches)
+    tau = newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, {})
     return nv_array("tau", "N m, N", tau)
 
 
@@ -92,7 +94,11 @@ def coriolis_matrix(t: Tracer) -> Results:
 
 
 def passive_forces(t: Tracer) -> Results:
-    return nv_array("tau", "N m, N", t.passive())
+    state = t.state
+    loads = force_elements.wrenches(t.model, state, t.base, t.springs)
+    between_links = force_elements.generalised(t.model, state, loads)
+    tau = [x + y for x, y in zip(t.passive(), between_links, strict=True)]
+    return nv_array("tau", "N m, N", tau)
 
 
 def frame_pose(t: Tracer) -> Results:
@@ -150,7 +156,11 @@ def kinetic_energy(t: Tracer) -> Results:
 
 
 def potential_energy(t: Tracer) -> Results:
-    U = momentum.potential_energy(t.model, t.state, t.base, t.setup.base_inertia)
+    state = t.state
+    U = momentum.potential_energy(t.model, state, t.base, t.setup.base_inertia)
+    if t.setup.passive:
+        U += passive.spring_energy(t.model, state)
+        U += force_elements.energy(t.model, state, t.base, t.springs)
     return [(Port("U", (), "J"), [U])]
 
 

@@ -29,6 +29,8 @@ class JointAtState:
         Rate of each column in B.
     V, c : Twist
         ``S v`` and ``dS v``.
+    q, v : tuple of numbers
+        Its own coordinates and speeds.
     """
 
     X: Placement
@@ -36,6 +38,8 @@ class JointAtState:
     rates: tuple[Twist, ...]
     V: Twist
     c: Twist
+    q: tuple[Number, ...]
+    v: tuple[Number, ...]
 
     def times(self, a: Sequence[Number]) -> Twist:
         """``S a``."""
@@ -100,7 +104,7 @@ def _joint(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointAtState
         (speed.index, s * speed.factor) for speed, s in zip(body.speeds, joint.S, strict=True)
     )
     rates = tuple(ds * speed.factor for speed, ds in zip(body.speeds, joint.dS, strict=True))
-    return JointAtState(joint.X, columns, rates, V, c)
+    return JointAtState(joint.X, columns, rates, V, c, tuple(own_q), tuple(own_v))
 
 
 def evaluate_joints(model: MechanismModel, q: Sequence[Number], v: Sequence[Number]) -> State:

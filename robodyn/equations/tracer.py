@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from robodyn.description import PointSpring
+from robodyn.equations import force_elements, passive
 from robodyn.equations import frame_motion as fm
-from robodyn.equations import passive
+from robodyn.equations.force_elements import GROUND, Spring
 from robodyn.equations.frames import ROUNDING, placement
 from robodyn.equations.mechanism import Body, MechanismModel
 from robodyn.equations.state import BaseState, State, evaluate_joints
@@ -35,6 +37,8 @@ class Setup:
         Where dry friction reaches 70 %.
     moving : bool
         The base is moved along a prescribed path.
+    springs : tuple of PointSpring
+        Between links; they belong to the mechanism as damping does.
     floating : bool
         The first joint is that of a floating base.
     """
@@ -44,6 +48,7 @@ class Setup:
     passive: bool
     friction_speed: float
     moving: bool
+    springs: tuple[PointSpring, ...] = ()
     floating: bool = False
 
     @property
@@ -112,8 +117,8 @@ class Tracer:
 
     @property
     def wrenches(self) -> dict[int, Wrench]:
-        """External wrenches by body, the base too, moved to the origins of the bodies."""
-        total: dict[int, Wrench] = {}
+        """Wrenches from outside and of springs on bodies, the base too, about their origins."""
+        total = force_elements.wrenches(self.model, self.state, self.base, self.springs)
         for link in self.options.get("wrenches", ()):
             body, X = self.link(link)
             w = self.numbers[f"wrench:{link}"]
@@ -126,17 +131,38 @@ class Tracer:
         body, X = self.model.frames[name]
         return body, placement(X, ROUNDING)
 
+    @property
+    def springs(self) -> list[Spring]:
+        """Springs between links, if they belong to the mechanism."""
+        springs = []
+        for told in self.setup.springs if self.setup.passive else ():
+            bodies, points = [], []
+            for link, point in ((told.link1, told.point1), (told.link2, told.point2)):
+                body, X = (GROUND, Placement()) if link == "world" else self.link(link)
+                bodies.append(body)
+                points.append(X.R * Vec3.of(point) + X.p)
+            springs.append(
+                Spring(
+                    (bodies[0], bodies[1]),
+                    (points[0], points[1]),
+                    told.stiffness,
+                    told.rest_length,
+                    told.damping,
+                )
+            )
+        return springs
+
     def passive(self) -> list[Number]:
         """Forces of the joints themselves, if they belong to the mechanism."""
         if not self.setup.passive:
             return self.zeros
-        return passive.passive_forces(self.model, self.v, self.setup.friction_speed)
+        return passive.passive_forces(self.model, self.state, self.setup.friction_speed)
 
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
         if not self.setup.passive:
             return [0.0] * len(body.speeds)
-        return passive.joint_forces(body, self.v, self.setup.friction_speed)
+        return passive.joint_forces(body, self.state[body.index], self.setup.friction_speed)
 
     def frame(self) -> fm.FrameMotion:
         """Motion of the frame asked for, in the axes asked for."""

@@ -71,6 +71,7 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
     if isinstance(joint, Joint):
         values["origin"] = (*joint.origin.xyz, *joint.origin.rpy)
         values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
+        values["spring"] = (joint.stiffness, joint.rest)
     else:
         for key, pose in (
             ("predecessor", joint.X_predecessor),

@@ -9,6 +9,7 @@ from robodyn.description import JOINT_KINDS, Inertia, Joint, Limits, Link, Mecha
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
+from robodyn.urdf.elements import read_elements
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml
 
@@ -63,7 +64,8 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
                 others.append(element)
     closures = Closures(reader, links, tuple(joints.values()))
     rest = [element for element in others if not closures.read(element)]
-    actuators, unread = read_actuators(reader, rest, joints)
+    actuators, rest = read_actuators(reader, rest, joints)
+    springs, rotors, unread = read_elements(reader, rest, links)
     mechanism = Mechanism(
         root.get("name") or "robot",
         tuple(links.values()),
@@ -73,6 +75,8 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
         actuators,
         tuple(fragment(element) for element in unread),
         file,
+        springs,
+        rotors,
     )
     return mechanism, reader.problems, not reader.incomplete
 
@@ -165,10 +169,14 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
     if kind == "helical":
         known |= {"pitch", "drake:screw_thread_pitch"}
     dynamics = reader.only(element, "dynamics")
-    damping = friction = 0.0
+    damping = friction = stiffness = rest = 0.0
     if dynamics is not None:
         damping = _not_negative(reader, dynamics, "damping")
         friction = _not_negative(reader, dynamics, "friction")
+        stiffness = _not_negative(reader, dynamics, "spring_stiffness")
+        rest = reader.number(dynamics, "spring_reference", 0.0)
+        if stiffness and JOINT_KINDS[kind] != (1, 1):
+            reader.problem(dynamics, f"a {kind} joint has no spring: only joints with one freedom")
     independent = element.get("independent")
     return Joint(
         name,
@@ -186,6 +194,8 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         None if independent is None else independent in ("true", "True"),
         tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
         line_of(element),
+        stiffness,
+        rest,
     )
 
 

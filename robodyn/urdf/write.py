@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import re
@@ -9,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from robodyn.description import (
     Actuator,
@@ -57,6 +59,10 @@ def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> s
         lines += _loop(loop)
     for coupling in mechanism.couplings:
         lines += _coupling(coupling)
+    for spring in mechanism.springs:
+        lines += _element("spring", _unusual(spring, "link1", "point1", "link2", "point2"))
+    for rotor in mechanism.rotors:
+        lines += _element("rotor", dataclasses.asdict(rotor))
     lines += _actuated_extras(mechanism)
     text = "\n".join([*lines, "</robot>", ""])
     illegal = _ILLEGAL.search(text)
@@ -65,6 +71,15 @@ def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> s
     if path is not None:
         _write_at_once(Path(path), text)
     return text
+
+
+def _unusual(item: Any, *always: str) -> dict[str, object]:
+    """Fields of a dataclass, without those at their default."""
+    return {
+        field.name: getattr(item, field.name)
+        for field in dataclasses.fields(item)
+        if field.name in always or getattr(item, field.name) != field.default
+    }
 
 
 def _attributes(**values: object) -> str:
@@ -144,8 +159,11 @@ def _joint_children(joint: Joint) -> Iterator[str]:
     yield from _axes(joint)
     if joint.limits is not None:
         yield _limits(joint.limits)
-    if joint.damping or joint.friction:
-        yield _child("dynamics", damping=joint.damping, friction=joint.friction)
+    if joint.damping or joint.friction or joint.stiffness:
+        spring: dict[str, object] = {}
+        if joint.stiffness:
+            spring = {"spring_stiffness": joint.stiffness, "spring_reference": joint.rest}
+        yield _child("dynamics", damping=joint.damping, friction=joint.friction, **spring)
     if joint.mimic is not None:
         mimic = joint.mimic
         yield _child("mimic", joint=mimic.joint, multiplier=mimic.multiplier, offset=mimic.offset)
@@ -250,19 +268,7 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
 
 
 def _motor(joint: str, actuator: Actuator) -> list[str]:
-    usual = Actuator()
-    values = {
-        "gear_ratio": actuator.gear_ratio,
-        "rotor_inertia": actuator.rotor_inertia,
-        "axis": actuator.axis,
-        "mounted_on": actuator.mounted_on,
-        "viscous": actuator.viscous,
-        "coulomb": actuator.coulomb,
-        "torque_limit": actuator.torque_limit,
-        "name": actuator.name,
-    }
-    written = {key: value for key, value in values.items() if value != getattr(usual, key)}
-    return _element("motor", {"joint": joint, **written})
+    return _element("motor", {"joint": joint, **_unusual(actuator)})
 
 
 def _write_at_once(path: Path, text: str) -> None:

@@ -1,0 +1,134 @@
+"""Springs in joints and between links: forces are slopes of the energy, work is accounted for."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.errors import InertiaError, UnknownNameError, UrdfError
+from robodyn.urdf import load_mechanism, write
+
+STEP = 1e-5
+BETWEEN = (
+    rd.PointSpring("link1", (0.1, 0.2, 0.3), "link4", (0.0, 0.5, 0.0), 30.0, 0.4, 2.0, "strut"),
+    rd.PointSpring("world", (0.1, 0.2, 0.3), "link3", (0.0, 0.5, 0.0), 20.0),
+)
+IN_JOINTS = {"joint0": (5.0, 0.2), "joint3": (7.0, -0.4)}
+KINDS = ["revolute", "prismatic", "spherical", "revolute"]
+
+
+@pytest.fixture(scope="module", params=["fixed", "floating"])
+def sprung(request):
+    mechanism = random_mechanism(np.random.default_rng(1), KINDS)
+    robot = rd.load(mechanism, base=request.param, springs=BETWEEN)
+    robot = rd.load(robot.mechanism, base=request.param, springs=IN_JOINTS)
+    rng = np.random.default_rng(2)
+    q = robot.random(rng)
+    return robot, q, *rng.normal(size=(2, robot.nv))
+
+
+def slope(robot, function, q):
+    h = STEP
+    return np.array(
+        [
+            (function(robot.integrate(q, h * e)) - function(robot.integrate(q, -h * e))) / (2 * h)
+            for e in np.eye(robot.nv)
+        ]
+    )
+
+
+def test_forces_are_slopes_of_the_energy(sprung):
+    robot, q, v, _ = sprung
+    bare = robot.with_(passive=False)
+    forces = robot.passive_forces(q, 0.0 * v)
+    energy = slope(robot, lambda x: robot.potential_energy(x) - bare.potential_energy(x), q)
+    np.testing.assert_allclose(forces, -energy, atol=1e-7 * np.abs(energy).max())
+
+
+def test_gravity_forces_are_without_springs(sprung):
+    robot, q, _, _ = sprung
+    bare = robot.with_(passive=False)
+    np.testing.assert_allclose(robot.gravity_forces(q), bare.gravity_forces(q), atol=1e-12)
+
+
+def test_power_is_accounted_for(sprung):
+    robot, q, v, tau = sprung
+    a = robot.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), tau, atol=1e-10)
+    h = STEP
+
+    def energy(sign):
+        x, w = robot.integrate(q, sign * h * v), v + sign * h * a
+        return robot.kinetic_energy(x, w) + robot.potential_energy(x)
+
+    dampers = robot.passive_forces(q, v) - robot.passive_forces(q, 0.0 * v)
+    assert dampers @ v < 0.0
+    rate = (energy(1) - energy(-1)) / (2 * h)
+    np.testing.assert_allclose(rate, (tau + dampers) @ v, rtol=1e-6, atol=1e-5)
+
+
+def test_a_mass_on_a_spring_has_the_period_of_the_book():
+    text = """<robot name="r"><link name="base"/><link name="mass"><inertial><mass value="2"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <joint name="rail" type="prismatic"><parent link="base"/><child link="mass"/>
+    <axis xyz="1 0 0"/><dynamics spring_stiffness="50" spring_reference="0.1"/></joint></robot>"""
+    robot = rd.load(text)
+    run = rd.simulate(robot, q0=[0.3], duration=1.0, step=1e-3)
+    np.testing.assert_allclose(run.q[:, 0], 0.1 + 0.2 * np.cos(5.0 * run.t), atol=1e-9)
+
+
+def test_joint_wrenches_hold_the_springs(sprung):
+    robot, q, v, tau = sprung
+    a = robot.forward_dynamics(q, v, tau)
+    loads = robot.joint_wrenches(q, v, a)
+    joint = robot.joints["joint3"]
+    axis = robot.frame_jacobian(q, joint.child, relative_to=joint.parent)[:, joint.v]
+    spring = -7.0 * (q[joint.q] + 0.4)
+    np.testing.assert_allclose(axis.T @ loads.passive["joint3"], spring, atol=1e-10)
+    np.testing.assert_allclose(axis.T @ loads.motor["joint3"], tau[joint.v], atol=1e-9)
+
+
+def test_springs_and_rotors_read_back():
+    base = rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "upper", (0.0, 0.6, 0.8), 1e-4)])
+    links = [link.name for link in base.mechanism.links]
+    robot = rd.load(
+        base.mechanism, springs=[rd.PointSpring(links[0], (1.0, 0, 0), links[-1], (0, 1.0, 0), 3.0)]
+    )
+    text = write(robot.mechanism)
+    again = load_mechanism(text)
+    assert again.springs == robot.mechanism.springs
+    assert again.rotors == robot.mechanism.rotors
+    assert dataclasses.replace(again, file=None) == dataclasses.replace(robot.mechanism, file=None)
+    assert rd.load(text).joint_names == robot.joint_names
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<spring link1="a" link2="nowhere" stiffness="1"/>',
+        '<spring link1="a" link2="world" stiffness="-1"/>',
+        '<spring link1="a" link2="world" point1="1 2"/>',
+        '<rotor name="w" link="nowhere" inertia="1"/>',
+        '<rotor name="w" link="a"/>',
+        '<rotor name="w" link="a" inertia="1" axis="0 0 0"/>',
+    ],
+)
+def test_bad_elements_are_refused(element):
+    with pytest.raises(UrdfError) as caught:
+        rd.load(f'<robot name="r"><link name="a"/>\n{element}</robot>')
+    assert caught.value.line == 2
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(UnknownNameError):
+        rd.load("double_pendulum", springs={"elbw": (1.0, 0.0)})
+    with pytest.raises(UnknownNameError):
+        rd.load("double_pendulum", springs=[rd.PointSpring("nowhere", (0, 0, 0), "x", (0, 0, 0))])
+    with pytest.raises(UnknownNameError):
+        rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "nowhere", (0, 0, 1.0), 1.0)])
+    with pytest.raises(InertiaError):
+        rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "upper", (0, 1.0, 0), 1e3)])
