@@ -15,6 +15,7 @@ from robodyn.codegen.c import c_source
 from robodyn.codegen.entry import FastType, fast_type
 from robodyn.codegen.entry_table import Table
 from robodyn.codegen.kernels import Kernels
+from robodyn.codegen.latex import latex
 from robodyn.codegen.threads import in_chunks
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
@@ -104,6 +105,10 @@ class Function:
         dtype : {"double", "float"}
         """
         return c_source(self.program, name, dtype)
+
+    def latex(self) -> str:
+        """The equations, with intermediate variables, as an ``align*`` environment of LaTeX."""
+        return latex(self.program)
 
     @property
     def address(self) -> int:
