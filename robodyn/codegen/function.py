@@ -16,6 +16,7 @@ from robodyn.codegen.entry import FastType, fast_type
 from robodyn.codegen.entry_table import Table
 from robodyn.codegen.kernels import Kernels
 from robodyn.codegen.latex import latex
+from robodyn.codegen.numba_call import numba_function
 from robodyn.codegen.threads import in_chunks
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
@@ -114,6 +115,18 @@ class Function:
     def address(self) -> int:
         """Address of ``void kernel(double *in0, ..., double *out0, ...)`` for one state."""
         return self._double.address("scalar", "kernel")
+
+    @cached_property
+    def numba(self) -> Any:
+        """``f.numba(in0, ..., out0, ...)``, to be called in ``numba.njit`` loops, for one state.
+
+        All arrays are C-contiguous and of one dtype, float64 or float32; what is written overlaps
+        nothing else. A wrong shape raises `ShapeError` there.
+        """
+        kernels = {"double": self._double, "float": self._float}
+        return numba_function(
+            self.inputs, self.outputs, lambda x: kernels[x].address("scalar", "kernel"), self
+        )
 
     @cached_property
     def _work(self) -> int:
