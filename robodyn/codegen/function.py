@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import as_inputs, as_outputs, rows
 from robodyn.codegen.c import c_source
+from robodyn.codegen.cuda import CudaFunction, cuda_source
 from robodyn.codegen.entry import FastType, fast_type
 from robodyn.codegen.entry_table import Table
 from robodyn.codegen.kernels import Kernels
@@ -106,6 +107,27 @@ class Function:
         dtype : {"double", "float"}
         """
         return c_source(self.program, name, dtype)
+
+    def cuda_source(self, name: str | None = None, dtype: str = "double") -> str:
+        """CUDA C source of a kernel over a batch, one thread a state.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of the kernel. Default: the function's own.
+        dtype : {"double", "float"}
+        """
+        return cuda_source(self.program, name, dtype)
+
+    def cuda(self, dtype: str = "double") -> CudaFunction:
+        """The function on a CUDA device, over cupy arrays (extra ``cuda``).
+
+        Parameters
+        ----------
+        dtype : {"double", "float"}
+            Of the arithmetic.
+        """
+        return CudaFunction(self.program, dtype)
 
     def latex(self) -> str:
         """The equations, with intermediate variables, as an ``align*`` environment of LaTeX."""
