@@ -112,7 +112,8 @@ class _Writer:
                 longest = max(parts, key=parts.__getitem__)
                 named.add(longest)
                 parts[longest] = 1
-            size[node] = 1 if node in named else max(1, sum(parts.values()))
+            # a root, function or square counts too, so that towers of them are cut as well
+            size[node] = 1 if node in named or not parts else sum(parts.values()) + (len(parts) < 2)
 
     # -- expressions ----------------------------------------------------------------------------
 

@@ -210,6 +210,26 @@ def test_signs_powers_and_fractions(k):
     assert values["y_{1}"] == pytest.approx(expected[0], rel=1e-11)
 
 
+def test_towers_are_cut():
+    def tower(a, b):
+        for _ in range(40):
+            a = sqrt(sin(a * a) + b)
+        return [a]
+
+    f = made(tower)
+    x = np.array([0.4, 1.5])
+    values = read(f.latex(), {"x_{1}": x[0], "x_{2}": x[1]})
+    assert values["y_{1}"] == pytest.approx(evaluate(f.program, x)[0][0], rel=1e-9)
+    squares = made(lambda a, b: [_squared(a, 40) + b])
+    assert len(squares.latex()) < 1000
+
+
+def _squared(x, times):
+    for _ in range(times):
+        x = x * x
+    return x
+
+
 def test_names_of_ports_become_symbols():
     graph = Graph()
     x = inputs(graph, 0, 4)
