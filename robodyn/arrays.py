@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
-__all__ = ["as_inputs", "as_outputs", "rows"]
+__all__ = ["as_inputs", "as_outputs", "check_axes", "common_batch", "rows"]
 
 Array = NDArray[Any]
 
@@ -32,15 +32,20 @@ def _as_array(port: Port, value: ArrayLike) -> Array:
             given=type(value).__name__,
             expected=port.shape,
         ) from None
-    tail = array.ndim - len(port.shape)
-    if tail < 0 or array.shape[tail:] != port.shape:
+    check_axes(port, array.shape)
+    return array
+
+
+def check_axes(port: Port, shape: tuple[int, ...]) -> None:
+    """Raise `ShapeError` unless the last axes are those of the port."""
+    tail = len(shape) - len(port.shape)
+    if tail < 0 or shape[tail:] != port.shape:
         raise ShapeError(
-            f"{port.name} has shape {array.shape}, expected {_described(port.shape)}",
+            f"{port.name} has shape {shape}, expected {_described(port.shape)}",
             name=port.name,
-            given=array.shape,
+            given=shape,
             expected=port.shape,
         )
-    return array
 
 
 def _plain(array: Array, dtype: Any) -> Array:
@@ -86,11 +91,16 @@ def as_inputs(
     single = bool(arrays) and all(array.dtype == np.float32 for array in arrays)
     dtype = np.dtype(np.float32 if single else np.float64)
     arrays = [_plain(array, dtype) for array in arrays]
+    return arrays, common_batch(ports, arrays), dtype
+
+
+def common_batch(ports: Sequence[Port], arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Leading axes of the inputs, broadcast together; `ShapeError` if they cannot be."""
     leading = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, ports, strict=True)]
     if leading and leading.count(leading[0]) == len(leading):
-        return arrays, leading[0], dtype
+        return tuple(leading[0])
     try:
-        batch = np.broadcast_shapes(*leading)
+        return np.broadcast_shapes(*leading)
     except ValueError:
         shown = ", ".join(f"{p.name} {a.shape}" for p, a in zip(ports, arrays, strict=True))
         raise ShapeError(
@@ -98,7 +108,6 @@ def as_inputs(
             name="arguments",
             given=leading,
         ) from None
-    return arrays, batch, dtype
 
 
 def as_outputs(ports: Sequence[Port], out: Any, batch: tuple[int, ...], dtype: Any) -> list[Array]:

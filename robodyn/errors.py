@@ -167,9 +167,10 @@ class SimulationError(RobodynError, RuntimeError):
 
 
 class MissingExtraError(RobodynError, ImportError):
-    """An optional dependency is not installed (``.extra`` names the extra that brings it)."""
+    """A dependency is not installed (``.extra`` names the extra that brings it, if one does)."""
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         self.package = package
         self.extra = extra
-        super().__init__(f"{purpose} needs {package}: pip install 'robodyn[{extra}]'")
+        wanted = f"'robodyn[{extra}]'" if extra else package
+        super().__init__(f"{purpose} needs {package}: pip install {wanted}")

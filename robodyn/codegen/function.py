@@ -12,9 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import as_inputs, as_outputs, rows
 from robodyn.codegen.c import c_source
+from robodyn.codegen.cuda import CudaFunction, cuda_source
 from robodyn.codegen.entry import FastType, fast_type
 from robodyn.codegen.entry_table import Table
 from robodyn.codegen.kernels import Kernels
+from robodyn.codegen.latex import latex
+from robodyn.codegen.numba_call import numba_function
 from robodyn.codegen.threads import in_chunks
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
@@ -105,10 +108,47 @@ class Function:
         """
         return c_source(self.program, name, dtype)
 
+    def cuda_source(self, name: str | None = None, dtype: str = "double") -> str:
+        """CUDA C source of a kernel over a batch, one thread a state.
+
+        Parameters
+        ----------
+        name : str, optional
+            Of the kernel. Default: the function's own.
+        dtype : {"double", "float"}
+        """
+        return cuda_source(self.program, name, dtype)
+
+    def cuda(self, dtype: str = "double") -> CudaFunction:
+        """The function on a CUDA device, over cupy arrays (extra ``cuda``).
+
+        Parameters
+        ----------
+        dtype : {"double", "float"}
+            Of the arithmetic.
+        """
+        return CudaFunction(self.program, dtype)
+
+    def latex(self) -> str:
+        """The equations, with intermediate variables, as an ``align*`` environment of LaTeX."""
+        return latex(self.program)
+
     @property
     def address(self) -> int:
         """Address of ``void kernel(double *in0, ..., double *out0, ...)`` for one state."""
         return self._double.address("scalar", "kernel")
+
+    @cached_property
+    def numba(self) -> Any:
+        """``f.numba(in0, ..., out0, ...)``, to be called in ``numba.njit`` loops, for one state.
+
+        All arrays are C-contiguous and of one dtype, float64 or float32; what is written overlaps
+        nothing else. A wrong shape raises `ShapeError` there.
+        """
+        kernels = {"double": self._double, "float": self._float}
+        return numba_function(
+            self.inputs, self.outputs, lambda x: kernels[x].address("scalar", "kernel"), self
+        )
 
     @cached_property
     def _work(self) -> int:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterator
 
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
+from robodyn.errors import UnknownNameError
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Port, Program
 
-__all__ = ["assignments", "results"]
+__all__ = [
+    "argument_names",
+    "assignments",
+    "check_type",
+    "identifier",
+    "port_comments",
+    "results",
+    "statements",
+]
+
+TYPES = ("double", "float")
 
 Text = Callable[[float], str]
 
@@ -61,3 +73,69 @@ def assignments(
 def results(program: Program, number: Text) -> list[str]:
     """Text of each output scalar."""
     return [_operand(program, edge, number) for edge in program.results]
+
+
+def check_type(dtype: str) -> None:
+    """Raise `UnknownNameError` for what is not a type of C that we generate."""
+    if dtype not in TYPES:
+        raise UnknownNameError("C type", dtype, TYPES)
+
+
+def identifier(text: str) -> str:
+    """A name that C allows."""
+    cleaned = re.sub(r"\W", "_", text)
+    return cleaned if cleaned[:1].isalpha() else f"f_{cleaned}"
+
+
+def argument_names(program: Program, taken: Collection[str] = ()) -> list[str]:
+    """Name of each input and output array; none is ``taken`` or the name of a node."""
+    names: list[str] = []
+    for port in (*program.inputs, *program.outputs):
+        name = identifier(port.name)
+        while name in taken or name in names or re.fullmatch(r"t\d+", name):
+            name += "_"
+        names.append(name)
+    return names
+
+
+def port_comments(program: Program, names: list[str]) -> Iterator[str]:
+    """A line of a comment for each array: its name, shape and unit."""
+    for name, port in zip(names, (*program.inputs, *program.outputs), strict=True):
+        yield f" * {name}: {'x'.join(map(str, port.shape)) or 'scalar'} [{port.unit}]"
+
+
+def statements(
+    program: Program, dtype: str, names: list[str], element: Callable[[str, Port, int], str]
+) -> Iterator[str]:
+    """Statements of C for one state: a constant for each node, then the stores.
+
+    Parameters
+    ----------
+    program : Program
+    dtype : {"double", "float"}
+    names : list of str
+        Of all arrays, from `argument_names`.
+    element : callable
+        Text of an element, from the array's name, its port and the index.
+    """
+    suffix = "" if dtype == "double" else "f"
+    ports = (*program.inputs, *program.outputs)
+    places = [
+        element(name, port, k)
+        for name, port in zip(names, ports, strict=True)
+        for k in range(port.size)
+    ]
+
+    def number(x: float) -> str:
+        return repr(x) + suffix
+
+    for left, right in assignments(
+        program,
+        symbol=places.__getitem__,
+        number=number,
+        call=lambda function, x: f"{function}{suffix}({x})",
+    ):
+        yield f"const {dtype} {left} = {right};"
+    first = len(places) - len(program.results)
+    for place, value in zip(places[first:], results(program, number), strict=True):
+        yield f"{place} = {value};"
