@@ -15,6 +15,10 @@ from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, 
 __all__ = ["Number", "Scalar", "cos", "edge_of", "inputs", "sin", "sqrt"]
 
 
+#: What is left of two factors that cancel, as a part of them.
+ROUNDING = 4e-16
+
+
 class Scalar:
     """An edge of an expression graph with the arithmetic of a number."""
 
@@ -73,14 +77,27 @@ Number = float | Scalar
 
 
 def _sum(graph: Graph, a: int, b: int) -> Number:
-    if a ^ b == 1:
-        return 0.0
-    if a == b:
-        return _scaled(Scalar(graph, a), 2.0)
+    (x, k), (y, m) = _multiple(graph, a), _multiple(graph, b)
+    if x == y:
+        rest = k + m
+        return _scaled(Scalar(graph, x), rest if abs(rest) > ROUNDING * abs(k) else 0.0)
+    for whole, part in ((a, b ^ 1), (b, a ^ 1)):
+        if graph.op[whole >> 1] == ADD:  # (u + v) - u
+            u, v = graph.a[whole >> 1] ^ (whole & 1), graph.b[whole >> 1] ^ (whole & 1)
+            if part in (u, v):
+                return Scalar(graph, v if part == u else u)
     if a > b:
         a, b = b, a
     negative = a & 1
     return Scalar(graph, 2 * graph.node(ADD, a ^ negative, b ^ negative) + negative)
+
+
+def _multiple(graph: Graph, edge: int) -> tuple[int, float]:
+    """An edge as a positive one and a factor."""
+    node, sign = edge >> 1, -1.0 if edge & 1 else 1.0
+    if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
+        return graph.b[node], sign * graph.value[graph.a[node] >> 1]
+    return edge & -2, sign
 
 
 def _scaled(x: Scalar, factor: float) -> Number:
