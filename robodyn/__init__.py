@@ -24,6 +24,7 @@ from robodyn.description import (
     PointSpring,
     Rotor,
 )
+from robodyn.equations.joint_map import JointMap
 from robodyn.errors import (
     ActuationError,
     AssemblyError,
@@ -40,8 +41,9 @@ from robodyn.errors import (
 )
 from robodyn.joint_path import JointPath
 from robodyn.loading import load, robots
-from robodyn.results import HybridDynamics, JointWrenches
+from robodyn.results import BaseParameters, HybridDynamics, JointWrenches
 from robodyn.robot import Robot
+from robodyn.symbolic.scalar import cos, sin, sqrt
 
 if TYPE_CHECKING:
     from robodyn.simulation import Trajectory, rollout, simulate
@@ -53,6 +55,7 @@ __all__ = [
     "Actuator",
     "AssemblyError",
     "BaseMotion",
+    "BaseParameters",
     "BasePath",
     "Coupling",
     "Function",
@@ -60,6 +63,7 @@ __all__ = [
     "Inertia",
     "InertiaError",
     "Joint",
+    "JointMap",
     "JointPath",
     "JointWrenches",
     "Limits",
@@ -79,12 +83,15 @@ __all__ = [
     "Trajectory",
     "UnknownNameError",
     "UrdfError",
+    "cos",
     "get_num_threads",
     "load",
     "robots",
     "rollout",
     "set_num_threads",
     "simulate",
+    "sin",
+    "sqrt",
 ]
 
 _SIMULATION = ("Trajectory", "rollout", "simulate")

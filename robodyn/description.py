@@ -212,7 +212,7 @@ class Joint:
     ----------
     name : str
     kind : str
-        A key of ``JOINT_KINDS``.
+        A key of ``JOINT_KINDS``, or ``"map"``.
     parent, child : str
         Link names. The child link frame coincides with the joint frame.
     origin : Pose
@@ -235,6 +235,8 @@ class Joint:
         Where it stands in the file; not part of equality.
     stiffness, rest : float
         Of a spring in a joint with one freedom [N m/rad or N/m], and where it is relaxed [rad, m].
+    map : robodyn.JointMap or None
+        Of a joint of kind ``"map"``.
     """
 
     name: str
@@ -254,6 +256,17 @@ class Joint:
     line: int | None = field(default=None, compare=False)
     stiffness: float = 0.0
     rest: float = 0.0
+    map: Any = None
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return int(self.map.n) if self.map is not None else JOINT_KINDS[self.kind][0]
+
+    @property
+    def nv(self) -> int:
+        """Number of speeds."""
+        return int(self.map.n) if self.map is not None else JOINT_KINDS[self.kind][1]
 
 
 @dataclass(frozen=True)

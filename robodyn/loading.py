@@ -9,7 +9,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from robodyn.description import JOINT_KINDS, Actuator, Loop, Mechanism, PointSpring, Rotor
+from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
+from robodyn.equations.joint_map import JointMap
 from robodyn.errors import UnknownNameError
 from robodyn.model import Settings
 from robodyn.robot import Robot
@@ -42,6 +43,7 @@ def load(
     rotor_model: str = "exact",
     rotors: Iterable[Rotor] = (),
     springs: Mapping[str, JointSpring] | Iterable[PointSpring] = (),
+    joint_maps: Mapping[str, JointMap] | None = None,
 ) -> Robot:
     """Load a robot.
 
@@ -84,6 +86,8 @@ def load(
         Wheels that spin freely on links, beside those of the file: each is a joint of its own.
     springs : mapping of joint name to (stiffness, rest position), or iterable of PointSpring
         Springs in joints, or between links, beside those of the file.
+    joint_maps : mapping of joint name to JointMap
+        Joints of the file that move as a map of their coordinates says, whatever their type.
 
     Returns
     -------
@@ -102,6 +106,8 @@ def load(
         mechanism = _with_actuators(mechanism, actuators)
     if rotors:
         mechanism = dataclasses.replace(mechanism, rotors=(*mechanism.rotors, *rotors))
+    if joint_maps:
+        mechanism = _with_maps(mechanism, joint_maps)
     if springs:
         mechanism = _with_springs(mechanism, springs)
     settings = Settings(
@@ -114,6 +120,18 @@ def load(
         rotor_model,
     )
     return Robot(mechanism, settings)
+
+
+def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
+    joints = {joint.name: joint for joint in mechanism.joints}
+    for name, given in maps.items():
+        if name not in joints:
+            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
+        limits = joints[name].limits if given.n == 1 else None
+        joints[name] = dataclasses.replace(
+            joints[name], kind="map", map=given, mimic=None, limits=limits
+        )
+    return dataclasses.replace(mechanism, joints=tuple(joints.values()))
 
 
 def _with_springs(
@@ -131,8 +149,8 @@ def _with_springs(
     for name, (stiffness, rest) in springs.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
-        if JOINT_KINDS[joints[name].kind] != (1, 1):
-            known = [n for n, joint in joints.items() if JOINT_KINDS[joint.kind] == (1, 1)]
+        if (joints[name].nq, joints[name].nv) != (1, 1):
+            known = [n for n, joint in joints.items() if (joint.nq, joint.nv) == (1, 1)]
             raise UnknownNameError("joint with one freedom", name, known, repr(mechanism.name))
         joints[name] = dataclasses.replace(
             joints[name], stiffness=float(stiffness), rest=float(rest)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.configuration import Block
-from robodyn.description import JOINT_KINDS, Inertia, Joint, Limits, Link, Mechanism, Pose
+from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Pose
 from robodyn.equations.catalogue import Setup
 from robodyn.equations.composite_body import mass_matrix
 from robodyn.equations.frames import align_z
@@ -266,7 +266,7 @@ def _names(
     blocks, slices = [], {}
     for joint in tree.joints:
         if joint.mimic is None:
-            kind_nq, kind_nv = JOINT_KINDS[joint.joint.kind]
+            kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
             q, v = slice(nq, nq + kind_nq), slice(nv, nv + kind_nv)
             nq, nv = q.stop, v.stop
             blocks.append(Block(joint.joint.kind, q, v))
@@ -293,7 +293,7 @@ def _limits(tree: SpanningTree, nq: int, nv: int) -> tuple[Array, Array, Array, 
     for joint in tree.joints:
         if joint.mimic is not None:
             continue
-        kind_nq, kind_nv = JOINT_KINDS[joint.joint.kind]
+        kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
         limits = joint.joint.limits
         if limits is not None:
             velocity[v : v + kind_nv], effort[v : v + kind_nv] = limits.velocity, limits.effort
@@ -337,7 +337,7 @@ def _loaded(link: Link, load: Inertia) -> Link:
 
 
 def _welded(joint: Joint, value: float) -> Joint:
-    if JOINT_KINDS[joint.kind] != (1, 1):
+    if (joint.nq, joint.nv) != (1, 1):
         raise UnknownNameError("joint with one freedom", joint.name, ())
     R_JZ = np.eye(4)
     R_JZ[:3, :3] = align_z(np.array(joint.axis))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from robodyn.description import (
-    JOINT_KINDS,
     Actuator,
     Inertia,
     Joint,
@@ -162,7 +161,7 @@ def _axis(
 
 
 def _check_single(mechanism: Mechanism, joint: Joint) -> None:
-    if JOINT_KINDS[joint.kind] != (1, 1):
+    if (joint.nq, joint.nv) != (1, 1):
         raise ActuationError(
             f"joint {joint.name!r} of {mechanism.name!r} is {joint.kind}: a motor with a rotor or "
             "friction drives a joint with one freedom",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from robodyn.errors import UnknownNameError
 
-__all__ = ["HybridDynamics", "JointWrenches"]
+__all__ = ["BaseParameters", "HybridDynamics", "JointWrenches"]
 
 Array = NDArray[Any]
 
@@ -30,6 +31,54 @@ class HybridDynamics(NamedTuple):
     a: Array
     tau: Array
     multipliers: Array
+
+
+@dataclass(frozen=True, eq=False)
+class BaseParameters:
+    """Combinations of inertial parameters that can be identified.
+
+    ``regressor @ inertial_parameters`` equals ``regressor[..., columns] @ values``.
+
+    Attributes
+    ----------
+    parameter_names : tuple of str
+        Of all inertial parameters.
+    columns : ndarray of int, shape (r,)
+        Parameters that stand for a combination.
+    combination : ndarray, shape (r, 10 n)
+        ``values = combination @ inertial_parameters``.
+    values : ndarray, shape (r,)
+    """
+
+    parameter_names: tuple[str, ...]
+    columns: Array
+    combination: Array
+    values: Array
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameter that stands for each combination."""
+        return tuple(self.parameter_names[k] for k in self.columns)
+
+    @property
+    def expressions(self) -> tuple[str, ...]:
+        """How the parameters combine, to read: ``"elbow.Izz + 0.25 tip.m"``."""
+        return tuple(
+            self._expression(column, row)
+            for column, row in zip(self.columns, self.combination, strict=True)
+        )
+
+    def _expression(self, column: int, row: Array) -> str:
+        text = self.parameter_names[column]
+        for k in np.flatnonzero(row):
+            if k != column:
+                sign, size = "-" if row[k] < 0.0 else "+", abs(row[k])
+                factor = "" if abs(size - 1.0) < 1e-9 else f"{size:.6g} "
+                text += f" {sign} {factor}{self.parameter_names[k]}"
+        return text
 
 
 class WrenchMapping(Mapping[str, Array]):

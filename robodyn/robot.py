@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.base_motion import BaseMotion
 from robodyn.robot_core import Wrenches
+from robodyn.robot_identification import IdentificationMethods
 from robodyn.robot_loads import LoadMethods
 
 __all__ = ["Robot"]
@@ -20,7 +21,7 @@ __all__ = ["Robot"]
 Array = NDArray[Any]
 
 
-class Robot(LoadMethods):
+class Robot(LoadMethods, IdentificationMethods):
     """A mechanism ready to compute with; made by `robodyn.load`, never changed.
 
     Shapes: ``q`` (..., nq), ``v``, ``a``, ``tau`` (..., nv) with any leading axes; units SI and

@@ -22,6 +22,15 @@ from robodyn.roles import speed_indices
 __all__ = ["RobotCore"]
 
 Array = NDArray[Any]
+
+#: Quantities that can take inertial parameters as an input.
+PARAMETRIC = frozenset(
+    {
+        "inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "mass_matrix",
+        "mass_matrix_inverse", "bias_forces", "gravity_forces", "coriolis_matrix",
+        "joint_wrenches", "kinetic_energy", "potential_energy",
+    }
+)  # fmt: skip
 Wrenches = Mapping[str, ArrayLike]
 
 
@@ -167,7 +176,8 @@ class RobotCore:
             Name of the method.
         **fixed
             What shapes the code: ``wrenches=(links)``, ``frame=``, ``relative_to=``, ``axes=``,
-            ``classical=``, ``controlled=(joints)``, ``joints=(names)``.
+            ``classical=``, ``controlled=(joints)``, ``joints=(names)``;
+            ``parameters=True`` makes the inertial parameters of the moving bodies an input.
 
         Returns
         -------
@@ -243,7 +253,7 @@ class RobotCore:
             raise UnknownNameError("function", name, QUANTITIES)
         known = QUANTITIES[name][0].options
         for option in fixed:
-            if option not in known:
+            if option not in known and not (option == "parameters" and name in PARAMETRIC):
                 raise UnknownNameError("option", option, known, f"function {name!r}")
         if "frame" in known and "frame" not in fixed:
             raise UnknownNameError("frame", "", self.frame_names, f"function {name!r}")

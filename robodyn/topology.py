@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.description import JOINT_KINDS, Inertia, Joint, Link, Loop, Mechanism
+from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
 from robodyn.errors import TopologyError, UnknownNameError
 from robodyn.graph_problems import find_root, graph_problems, unknown_links
 
@@ -228,7 +228,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
             wanted.add(joint.name)
 
     def freedom(joint: Joint) -> tuple[int, bool]:
-        return JOINT_KINDS[joint.kind][1], joint.name not in wanted
+        return joint.nv, joint.name not in wanted
 
     component = {link.name: link.name for link in mechanism.links}
 

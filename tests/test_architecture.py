@@ -39,8 +39,11 @@ MAY_IMPORT = {
     "robot_loads": {
         "base_motion", "description", "errors", "results", "robot_core", "robot_frames", "roles",
     },
-    "robot": {"base_motion", "robot_core", "robot_loads"},
-    "loading": {"description", "errors", "model", "robot", "urdf"},
+    "robot_identification": {
+        "base_motion", "equations", "results", "robot_core", "symbolic",
+    },
+    "robot": {"base_motion", "robot_core", "robot_identification", "robot_loads"},
+    "loading": {"description", "equations", "errors", "model", "robot", "urdf"},
     "simulation": {"base_motion", "errors", "joint_path", "model", "robot"},
     "controllers": {""},
     "cli": {"", "errors", "controllers", "simulation", "urdf"},

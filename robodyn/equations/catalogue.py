@@ -65,6 +65,7 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "joint_wrench_parts": (
         Quantity(("q", "v", "a"), _q.joint_wrench_parts, True, (*LOADS, "joints")),
     ),
+    "regressor": (Quantity(("q", "v", "a"), _q.regressor_matrix, True),),
     "mass_matrix": (Quantity(("q",), _q.mass_matrix),),
     "mass_matrix_inverse": (Quantity(("q",), _q.mass_matrix_inverse),),
     "bias_forces": (Quantity(("q", "v"), _q.inverse_dynamics, True, LOADS),),
@@ -125,6 +126,8 @@ def _traced(name: str, quantity: Quantity, setup: Setup, options: Mapping[str, A
         t.add("base_pose", (4, 4), "1, m")
         t.add("base_twist", (6,), "m/s, rad/s")
         t.add("base_acceleration", (6,), "m/s^2, rad/s^2")
+    if options.get("parameters"):
+        t.add("parameters", (10 * len(setup.model.bodies),), "kg, kg m, kg m^2")
     for link in options.get("wrenches", ()):
         t.add(f"wrench:{link}", (6,), "N, N m")
     results = quantity.trace(t)

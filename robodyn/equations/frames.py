@@ -159,7 +159,12 @@ def _other(joint: TreeJoint, X_PJ: Array, snap: float) -> FrameChoice:
         R_J1 = rotation(align_z(np.array(joint.joint.axis)), snap)
         R_J2 = rotation(align_z(np.array(joint.joint.axis2)), snap)
     geometry = JointGeometry(
-        kind, placement(X_PJ, snap), R_J1=R_J1, R_J2=R_J2, reversed=joint.reversed
+        kind,
+        placement(X_PJ, snap),
+        R_J1=R_J1,
+        R_J2=R_J2,
+        reversed=joint.reversed,
+        map=joint.joint.map,
     )
     return FrameChoice(X_LB, geometry)
 

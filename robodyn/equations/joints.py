@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from robodyn.equations.joint_map import JointMap
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
@@ -40,6 +41,8 @@ class JointGeometry:
         Turn z to the first and second axis of a universal joint.
     reversed : bool
         The joint's own direction is from B to J (kinds without an axis only; an axis is flipped).
+    map : JointMap or None
+        Of a joint that its user made.
     """
 
     kind: str
@@ -49,6 +52,7 @@ class JointGeometry:
     R_J1: Rotation = Rotation()  # noqa: RUF009  (immutable)
     R_J2: Rotation = Rotation()  # noqa: RUF009
     reversed: bool = False
+    map: JointMap | None = None
 
 
 class JointState:
@@ -128,6 +132,14 @@ def _universal(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -
     )
 
 
+def _mapped(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
+    """``q`` as the user's map has it; ``v`` their rates."""
+    given = joint.map
+    assert given is not None
+    R, p = given.pose(q)
+    return JointState(Placement(Rotation(R), p), given.columns(q), given.rates(q, v))
+
+
 def _planar(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
     """``q`` = x, y in the plane across z, angle; ``v`` = vx, vy in child axes, w."""
     X = Placement(Rotation.about(2, q[2]), Vec3(q[0], q[1], 0.0))
@@ -156,6 +168,7 @@ KINDS: dict[str, Callable[[JointGeometry, Sequence[Number], Sequence[Number]], J
     "helical": _helical,
     "cylindrical": _cylindrical,
     "universal": _universal,
+    "map": _mapped,
     "planar": _planar,
     "spherical": _spherical,
     "floating": _floating,

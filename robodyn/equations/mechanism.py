@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.description import JOINT_KINDS, Joint
+from robodyn.description import Joint
 from robodyn.equations.frames import ROUNDING, choose_frames, inverse_pose, vector
 from robodyn.equations.joints import JointGeometry
 from robodyn.equations.lumping import lump, moved, pseudo_inertia, rigid
@@ -161,7 +161,7 @@ def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> M
     lumped = lump(tree, choice, own)
     bodies = []
     for i, (joint, frame) in enumerate(zip(tree.joints, choice, strict=True)):
-        kind_nq, kind_nv = JOINT_KINDS[joint.joint.kind]
+        kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
         if joint.mimic is None:
             q = tuple((q_index[i] + k, 1.0, 0.0) for k in range(kind_nq))
             speeds = tuple(Speed(v_index[i] + k) for k in range(kind_nv))
@@ -216,6 +216,6 @@ def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:
         q_index.append(nq)
         v_index.append(nv)
         if joint.mimic is None:
-            kind_nq, kind_nv = JOINT_KINDS[joint.joint.kind]
+            kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
             nq, nv = nq + kind_nq, nv + kind_nv
     return q_index, v_index, nq, nv

@@ -14,6 +14,7 @@ from robodyn.equations import (
     newton_euler,
     passive,
     reactions,
+    regressor,
 )
 from robodyn.equations import frame_motion as fm
 from robodyn.equations.mechanism import BASE, Body
@@ -174,6 +175,11 @@ def total_momentum(t: Tracer) -> Results:
 def centroidal_matrix(t: Tracer) -> Results:
     rows = momentum.centroidal_matrix(t.model, t.state, t.base, t.setup.base_inertia)
     return [(Port("A", (6, t.model.nv), "kg m, kg m^2"), [x for row in rows for x in row])]
+
+
+def regressor_matrix(t: Tracer) -> Results:
+    rows = regressor.regressor(t.model, t.state, t.a, t.base)
+    return matrix("Y", "N m/kg, N m/(kg m), 1/s^2", rows)
 
 
 def named(t: Tracer) -> list[Body]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from robodyn.description import PointSpring
@@ -12,6 +13,7 @@ from robodyn.equations import frame_motion as fm
 from robodyn.equations.force_elements import GROUND, Spring
 from robodyn.equations.frames import ROUNDING, placement
 from robodyn.equations.mechanism import Body, MechanismModel
+from robodyn.equations.regressor import inertia_of
 from robodyn.equations.state import BaseState, State, evaluate_joints
 from robodyn.symbolic.graph import Graph, Port
 from robodyn.symbolic.rotation import Rotation
@@ -74,10 +76,18 @@ class Tracer:
         self.ports.append(port)
         self.numbers[name] = inputs(self.graph, first, port.size)
 
-    @property
+    @cached_property
     def model(self) -> MechanismModel:
-        """Bodies."""
-        return self.setup.model
+        """Bodies; their inertias are inputs if that was asked for."""
+        model = self.setup.model
+        if not self.options.get("parameters"):
+            return model
+        bodies = []
+        for body in model:
+            ten = self.numbers["parameters"][10 * body.index : 10 * body.index + 10]
+            inertia = inertia_of(model, body, ten)
+            bodies.append(replace(body, inertia=inertia, lumped=inertia))
+        return replace(model, bodies=tuple(bodies))
 
     @property
     def zeros(self) -> list[Number]:

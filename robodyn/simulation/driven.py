@@ -22,7 +22,9 @@ PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike
 CHECKED = 200
 
 #: Kinds whose coordinates are the integrals of their speeds, so that they can follow a path.
-PLAIN = frozenset({"revolute", "continuous", "prismatic", "helical", "cylindrical", "universal"})
+PLAIN = frozenset(
+    {"revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "map"}
+)
 
 
 @dataclass(frozen=True)

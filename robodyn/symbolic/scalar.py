@@ -61,6 +61,29 @@ class Scalar:
 
     __rmul__ = __mul__
 
+    def __pow__(self, power: float) -> Number:
+        if power == 0.5:
+            return sqrt(self)
+        if not (isinstance(power, int) and power >= 1):
+            return NotImplemented
+        result: Number = self
+        for _ in range(power - 1):
+            result = result * self
+        return result
+
+    # numpy calls these for its functions of arrays of scalars
+    def sin(self) -> Number:
+        """Sine."""
+        return sin(self)
+
+    def cos(self) -> Number:
+        """Cosine."""
+        return cos(self)
+
+    def sqrt(self) -> Number:
+        """Square root."""
+        return sqrt(self)
+
     def __truediv__(self, other: Number) -> Number:
         if not isinstance(other, Scalar):
             return _scaled(self, 1.0 / other)

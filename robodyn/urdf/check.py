@@ -65,7 +65,7 @@ def _bad_values(mechanism: Mechanism) -> list[RobodynError]:
 
 def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
     kinds = JOINT_KINDS if isinstance(joint, Joint) else LOOP_KINDS
-    if joint.kind not in kinds:
+    if joint.kind not in kinds and getattr(joint, "map", None) is None:
         yield str(UnknownNameError("joint kind", joint.kind, kinds))
     values: dict[str, tuple[float, ...]] = {"pitch": (joint.pitch,)}
     if isinstance(joint, Joint):
@@ -165,14 +165,14 @@ def _bad_mimics(mechanism: Mechanism) -> list[RobodynError]:
 
 
 def _why_no_mimic(joint: Joint, joints: dict[str, Joint]) -> str | None:
-    if JOINT_KINDS[joint.kind][1] != 1:
+    if joint.nv != 1:
         return f"a {joint.kind} joint has no single coordinate that could mimic another"
     seen = {joint.name}
     while joint.mimic is not None:
         master = joints.get(joint.mimic.joint)
         if master is None:
             return f"mimics: {UnknownNameError('joint', joint.mimic.joint, joints)}"
-        if JOINT_KINDS[master.kind][1] != 1:
+        if master.nv != 1:
             return f"mimics {master.name!r}, a {master.kind} joint without a single coordinate"
         if master.name in seen:
             return f"mimics itself by way of {master.name!r}"

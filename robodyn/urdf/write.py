@@ -147,6 +147,8 @@ def _origin(tag: str, pose: Pose) -> Iterator[str]:
 
 
 def _joint(joint: Joint) -> list[str]:
+    if joint.map is not None:
+        raise UrdfError("a joint given as a map cannot be written", element=f"joint {joint.name!r}")
     independent = None if joint.independent is None else str(joint.independent).lower()
     attributes = {"name": joint.name, "type": joint.kind, "independent": independent}
     return _element("joint", attributes, _joint_children(joint))
