@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
+import robodyn as rd
 from robodyn import urdf
 from robodyn.topology import spanning_tree
 
@@ -44,11 +45,83 @@ def test_bundled_robots_have_no_problem(name):
         assert urdf.problems(name) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "joints"), [("puma560", 6), ("double_pendulum", 2), ("arm7", 7), ("dual_arm", 15)]
-)
-def test_bundled_robots_have_their_joints(name, joints):
-    assert len(spanning_tree(urdf.load_mechanism(name)).joints) == joints
+#: Joints that move, speeds on a fixed base, and mass of all links [kg].
+SIZES = {
+    "arm7": (7, 7, 5 + 4 + 4 + 3 + 2.6 + 1.8 + 1.5 + 0.5),
+    "cart_arms": (14, 14, 80 + 40 + 2 * 15.9 + 150),
+    "double_pendulum": (2, 2, 2),
+    "dual_arm": (15, 15, 20 + 22 + 4.5 + 2 * 6.85),
+    "pan_tilt": (2, 2, 9 + 7 + 5.5),
+    "prosthesis": (3, 6, 0.05 * 75 + 0.6),
+    "puma560": (6, 6, 36.45),
+    "satellite": (4, 4, 600 + 30 + 18 + 9),
+    "scara": (4, 4, 14 + 6 + 7 + 0.9 + 0.4),
+}
+
+
+@pytest.mark.parametrize("name", urdf.bundled_robots())
+def test_bundled_robots_have_their_joints_and_masses(name):
+    mechanism = urdf.load_mechanism(name)
+    joints, speeds, mass = SIZES[name]
+    assert len(spanning_tree(mechanism).joints) == joints
+    assert rd.load(name).nv == speeds
+    assert sum(link.inertia.mass for link in mechanism.links if link.inertia) == pytest.approx(mass)
+
+
+@pytest.mark.parametrize("name", urdf.bundled_robots())
+def test_bundled_robots_have_limits_that_fit_together(name):
+    mechanism = urdf.load_mechanism(name)
+    limits = {joint.name: joint.limits for joint in mechanism.joints if joint.limits}
+    for joint in limits.values():
+        assert joint.lower <= 0.0 <= joint.upper or name == "puma560"
+        assert joint.velocity > 0.0
+        assert joint.effort > 0.0
+    for joint, motor in mechanism.actuators:
+        if np.isfinite(motor.torque_limit):
+            effort = abs(motor.gear_ratio) * motor.torque_limit
+            assert effort == pytest.approx(limits[joint].effort, rel=1e-3)
+
+
+@pytest.mark.parametrize("name", sorted(set(urdf.bundled_robots()) - {"satellite"}))
+def test_bundled_robots_can_hold_themselves_up(name):
+    robot = rd.load(name, passive=False)
+    q = np.array([robot.random(k) for k in range(100)])
+    assert np.all(np.abs(robot.gravity_forces(q)) <= robot.effort_limits)
+
+
+@pytest.mark.parametrize("name", ["cart_arms", "pan_tilt", "prosthesis", "satellite", "scara"])
+@pytest.mark.parametrize("base", ["fixed", "floating", "moving"])
+def test_bundled_robots_answer_on_every_base(name, base):
+    robot = rd.load(name, base=base)
+    rng = np.random.default_rng(7)
+    q = robot.random(rng)
+    v, a = rng.normal(size=(2, robot.nv))
+    tau = robot.inverse_dynamics(q, v, a)
+    scale = np.abs(tau).max()
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, atol=1e-11 * scale)
+    driven = np.where(np.arange(robot.nv) % 2, a, np.nan)
+    some = robot.hybrid_dynamics(q, v, controlled=driven, tau=np.where(np.isnan(driven), tau, 0.0))
+    np.testing.assert_allclose(some.a, a, atol=1e-10 * scale)
+    np.testing.assert_allclose(some.tau, tau, atol=1e-10 * scale)
+
+
+def test_scara_feels_the_rotors_of_its_motors():
+    """The motor of the spindle turns with the forearm, so that it couples all three rotations."""
+    stiff = rd.load("scara", passive=False).mass_matrix(np.zeros(4))
+    difference = rd.load("scara").mass_matrix(np.zeros(4)) - stiff
+    shoulder, elbow, _, spindle = 80 * 5e-5, 50 * 2.2e-5, 0.0, 20 * 8e-6
+    expected = np.array(
+        [
+            [80 * shoulder, elbow, 0.0, spindle],
+            [elbow, 50 * elbow, 0.0, spindle],
+            [0.0, 0.0, 314.1592653589793**2 * 1.2e-5, 0.0],
+            [spindle, spindle, 0.0, 20 * spindle],
+        ]
+    )
+    # the rotor of the lift turns with the forearm about z, its joint's own direction
+    lift = 314.1592653589793 * 1.2e-5
+    expected[[0, 1], 2] = expected[2, [0, 1]] = lift
+    np.testing.assert_allclose(difference, expected, atol=1e-12)
 
 
 def test_puma_has_the_gravity_constants_of_its_paper():
@@ -85,8 +158,9 @@ def test_double_pendulum_hangs_down_and_weighs_as_two_rods():
     np.testing.assert_allclose(gravity_torques("double_pendulum", q), expected, atol=1e-8)
 
 
-def test_dual_arm_is_its_own_mirror_image():
-    mechanism = urdf.load_mechanism("dual_arm")
+@pytest.mark.parametrize(("robot", "trunk"), [("dual_arm", 0), ("cart_arms", 1)])
+def test_dual_arms_are_their_own_mirror_image(robot, trunk):
+    mechanism = urdf.load_mechanism(robot)
     links = {link.name: link.inertia for link in mechanism.links}
     for name, inertia in links.items():
         if name.startswith("left_") and inertia is not None:
@@ -96,4 +170,4 @@ def test_dual_arm_is_its_own_mirror_image():
             assert other.mass == inertia.mass
             np.testing.assert_array_equal(np.diag(other.matrix), np.diag(inertia.matrix))
     tree = spanning_tree(mechanism)
-    assert [joint.parent for joint in tree.joints].count(0) == 2  # both arms hang on the torso
+    assert [joint.parent for joint in tree.joints].count(trunk) == 2  # both arms hang on it
