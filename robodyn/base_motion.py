@@ -145,6 +145,16 @@ class BasePath:
             )
         return motion
 
+    def at(self, times: ArrayLike) -> BaseMotion:
+        """Motion at many times [s], shape (n,): a `BaseMotion` with leading axis n."""
+        motions = [self(float(t)) for t in np.atleast_1d(np.asarray(times, float))]
+        return BaseMotion(
+            *(
+                np.array([getattr(motion, name) for motion in motions])
+                for name in ("pose", "twist", "acceleration")
+            )
+        )
+
     def check(self, times: Iterable[float]) -> None:
         """Check that twist and acceleration are the derivatives of the pose.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,9 @@ __all__ = ["JointInfo", "Model", "Settings", "build_model", "changed"]
 
 Array = NDArray[np.float64]
 BASES = ("fixed", "floating", "moving")
+#: Smallest eigenvalue of a scaled mass matrix that is not zero but for rounding.
+SINGULAR = 1e-13
+
 ROTOR_MODELS = ("exact", "armature")
 
 
@@ -140,7 +144,30 @@ class Model:
     upper: Array
     velocity: Array
     effort: Array
-    massless: tuple[str, ...]
+    some_mass_matrix: Array
+
+    def undetermined(self, controlled: Container[int]) -> tuple[str, ...]:
+        """Joints whose accelerations no forces determine, because they move no mass.
+
+        Parameters
+        ----------
+        controlled : container of int
+            Speeds that are not free.
+        """
+        free = [k for k in range(self.bodies.nv) if k not in controlled]
+        M = self.some_mass_matrix[np.ix_(free, free)]
+        scale = np.sqrt(np.maximum(np.diag(M), 0.0))
+        still = {free[k] for k in np.flatnonzero(~(scale > 1e-15 * scale.max(initial=0.0)))}
+        moving = [i for i, k in enumerate(free) if k not in still]
+        scaled = M[np.ix_(moving, moving)] / np.outer(scale[moving], scale[moving])
+        sizes, modes = np.linalg.eigh(scaled)
+        for mode in modes.T[sizes < SINGULAR]:
+            still |= {free[moving[i]] for i in np.flatnonzero(np.abs(mode) > 0.1)}
+        return tuple(
+            name
+            for name in self.joint_names
+            if still & set(range(self.joints[name].v.start, self.joints[name].v.stop))
+        )
 
     def keeping(self, fixed: tuple[str, ...]) -> Setup:
         """The same equations with some fixed joints as joints; coordinates stay as they are."""
@@ -183,9 +210,10 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
         )
     setup = _setup(effective, settings, tree)
     bodies = setup.model
-    massless = _massless_joints(bodies)
-    if massless and not settings.allow_unphysical:
-        raise _massless_error(mechanism, massless[0])
+    M = _some_mass_matrix(bodies)
+    massless = _massless_joint(bodies, M)
+    if massless is not None and not settings.allow_unphysical:
+        raise _massless_error(mechanism, massless)
     blocks, infos = _names(effective, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
@@ -204,7 +232,7 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
         names,
         motors or free,
         *limits,
-        tuple(joint.name for joint in massless),
+        M,
     )
 
 
@@ -234,20 +262,24 @@ def _drives(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:
     return rotor_drives(mechanism, exact=settings.rotor_model == "exact")
 
 
-def _massless_joints(bodies: MechanismModel) -> tuple[Joint, ...]:
-    """Joints whose speed moves no mass: the mass matrix cannot be inverted."""
-    q: list[Any] = [0.3] * bodies.nq
+def _some_mass_matrix(bodies: MechanismModel) -> Array:
+    """Mass matrix in a position without symmetry, shape (nv, nv)."""
+    q: list[Any] = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
     for body in bodies:
         if body.description.kind in ("spherical", "floating"):
             last = body.q[-1][0]
-            q[last - 3 : last + 1] = [0.0, 0.0, 0.0, 1.0]
+            q[last - 3 : last + 1] = [0.1, 0.3, -0.5, math.sqrt(0.65)]
     M: Any = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
-    largest = max((M[k][k] for k in range(bodies.nv)), default=0.0)
-    return tuple(
-        body.description
-        for body in bodies
-        if any(not M[s.index][s.index] > 1e-30 * largest for s in body.speeds)
-    )
+    return np.array(M, float).reshape(bodies.nv, bodies.nv)
+
+
+def _massless_joint(bodies: MechanismModel, M: Array) -> Joint | None:
+    """A joint whose speed moves no mass at all."""
+    largest = np.diag(M).max(initial=0.0)
+    for body in bodies:
+        if any(not M[s.index, s.index] > 1e-30 * largest for s in body.speeds):
+            return body.description
+    return None
 
 
 def _massless_error(mechanism: Mechanism, joint: Joint) -> InertiaError:

@@ -220,16 +220,12 @@ class RobotCore:
         """Speeds that move no mass cannot be solved for."""
         if name not in ("forward_dynamics", "mass_matrix_inverse", "hybrid_dynamics"):
             return
-        free = [
-            joint
-            for joint in self._model.massless
-            if not set(speed_indices(self._model, joint)) <= set(controlled)
-        ]
-        if free:
+        undetermined = self._model.undetermined(controlled)
+        if undetermined:
             raise SingularError(
-                f"joints {', '.join(free)} of {self.name!r} move no mass: "
-                "their accelerations are not determined",
-                joints=tuple(free),
+                f"joints {', '.join(undetermined)} of {self.name!r} move no mass, at least not "
+                "independently: their accelerations are not determined",
+                joints=undetermined,
             )
 
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def hybrid_dynamics(
         if body.index in wrenches:
             p[body.index] -= wrenches[body.index]
     forces = [tau[k] for k in range(model.nv)]
-    turning = dict(react(model.rotors, state.v, given, motion, p))
+    turning = react(model.lumped_rotors, state.v, given, motion, p)
     G = _couplings(model, state)
 
     freed: dict[int, list[tuple[int, Twist, Wrench, Number, Number]]] = {}
@@ -58,7 +58,7 @@ def hybrid_dynamics(
         for k, s in reversed(joint.columns):
             if k in controlled:
                 continue
-            F, rotor = inertia * s, model.armature[k]
+            F, rotor = inertia * s, model.lumped_armature[k]
             inverse = 1.0 / (s.dot(F) + rotor)
             u = tau[k] - s.dot(force) - turning.get(k, 0.0)
             F = F + G[k] if k in G else F
@@ -78,7 +78,7 @@ def hybrid_dynamics(
         for k, s in joint.columns:
             if k in controlled:
                 felt = inertia * s + G.get(k, Wrench())
-                forces[k] = s.dot(force) + A.dot(felt) + given[k] * model.armature[k]
+                forces[k] = s.dot(force) + A.dot(felt) + given[k] * model.lumped_armature[k]
                 forces[k] += turning.get(k, 0.0)
         for k, s, F, inverse, u in reversed(freed[body.index]):
             given[k] = (u - A.dot(F)) * inverse
@@ -93,8 +93,9 @@ def _couplings(model: MechanismModel, state: State) -> dict[int, Wrench]:
     The joint hands it on with all that it exerts on the parent. A rotor on the base moves nothing.
     """
     body_of = {body.speeds[0].index: body.index for body in model if body.speeds}
-    return {
-        rotor.speed: Wrench(n=state[body_of[rotor.speed]].X.R.inverse_times(rotor.g))
-        for rotor in model.rotors
-        if rotor.carrier != BASE
-    }
+    G: dict[int, Wrench] = {}
+    for rotor in model.lumped_rotors:
+        if rotor.carrier != BASE:
+            moment = state[body_of[rotor.speed]].X.R.inverse_times(rotor.g)
+            G[rotor.speed] = G.get(rotor.speed, Wrench()) + Wrench(n=moment)
+    return G

@@ -20,7 +20,7 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
     """
     inertia = {body.index: body.lumped for body in model}
     M: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
-    for k, armature in enumerate(model.armature):
+    for k, armature in enumerate(model.lumped_armature):
         M[k][k] = armature
     for body in reversed(model):
         joint = state[body.index]
@@ -31,7 +31,7 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
         _project_on_ancestors(model, state, M, body.index, momenta)
         if body.parent != BASE:
             inertia[body.parent] += inertia[body.index].in_parent(joint.X)
-    for rotor in model.rotors:
+    for rotor in model.lumped_rotors:
         _project(model, state, M, rotor.carrier, [(rotor.speed, Wrench(n=rotor.g))])
     return M
 

@@ -54,7 +54,7 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
         rate[i] = _rate_matrix(inertia[i], V_W)
 
     C: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
-    for rotor in model.rotors:
+    for rotor in model.lumped_rotors:
         _add_rotor(C, model, S, rotor, X[rotor.carrier], V[rotor.carrier], state.v[rotor.speed])
     for body in reversed(model):
         i = body.index

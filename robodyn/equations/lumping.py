@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 #: Inertia components below this part of a body's largest are rounding noise.
 NOISE = 1e-15
 
+#: Differences below this part of a body's inertia do not count against its symmetry.
+SYMMETRIC = 1e-14
+
 
 def pseudo_inertia(body: BodyInertia) -> Array:
     """``integral of [r; 1] [r; 1]^T dm``, shape (4, 4): it moves as ``X P X^T``."""
@@ -32,14 +35,26 @@ def moved(P: Array, X: Array) -> Array:
     return np.asarray(X @ P @ X.T)
 
 
-def lump(tree: SpanningTree, choice: list[FrameChoice], own: list[Array]) -> list[Array]:
+def lump(
+    tree: SpanningTree, choice: list[FrameChoice], own: list[Array]
+) -> tuple[list[Array], dict[int, float]]:
     """Move to each parent what moves with it as well.
 
     A mass on the axis of a revolute joint belongs to either body (mass, its moment and second
     moment along the axis); so does the rotational inertia beyond a prismatic joint and a mass at
-    the centre of a spherical one.
+    the centre of a spherical one. A last body that is symmetric about its axis is a rotor: the
+    parent has all of it but the spin [Sayers 19].
+
+    Returns
+    -------
+    lumped : list of ndarray, shape (4, 4)
+        Pseudo-inertia of each body.
+    spinning : dict of int to float [kg m^2]
+        Inertia about the axis of the bodies that are rotors.
     """
     lumped = [P.copy() for P in own]
+    spinning: dict[int, float] = {}
+    parents = {joint.parent for joint in tree.joints}
     for i in range(len(lumped) - 1, -1, -1):
         joint = tree.joints[i]
         shared = np.zeros((4, 4))
@@ -49,6 +64,10 @@ def lump(tree: SpanningTree, choice: list[FrameChoice], own: list[Array]) -> lis
             shared = P.copy()
         elif kind in ("revolute", "continuous"):
             shared[2:, 2:] = P[2:, 2:]
+            if i not in parents and _symmetric(P):
+                shared[0, 0] = shared[1, 1] = 0.5 * (P[0, 0] + P[1, 1])
+                spinning[i] = 2.0 * float(shared[0, 0])
+                P = shared
         elif kind == "prismatic":
             shared[:3, :3] = P[:3, :3]
         elif kind in ("spherical", "universal") and not joint.reversed:
@@ -57,7 +76,14 @@ def lump(tree: SpanningTree, choice: list[FrameChoice], own: list[Array]) -> lis
         if joint.parent >= 0:
             X_PB = inverse_pose(choice[joint.parent].X_LB) @ joint.X_PJ @ choice[i].X_LB
             lumped[joint.parent] += moved(shared, X_PB)
-    return lumped
+    return lumped, {i: inertia for i, inertia in spinning.items() if inertia}
+
+
+def _symmetric(P: Array) -> bool:
+    """Nothing of the body turns with its angle about z."""
+    beside = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2])
+    size = np.abs(P).max()
+    return bool(max(map(abs, (*beside, P[0, 3], P[1, 3]))) <= SYMMETRIC * size)
 
 
 def rigid(P: Array) -> RigidInertia:

@@ -14,6 +14,7 @@ from robodyn.equations.joints import JointGeometry
 from robodyn.equations.lumping import lump, moved, pseudo_inertia, rigid
 from robodyn.equations.rotors import Rotor
 from robodyn.symbolic.spatial import RigidInertia
+from robodyn.symbolic.vector import EZ
 from robodyn.topology import SpanningTree
 
 __all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build"]
@@ -107,6 +108,8 @@ class MechanismModel:
         Inertia of the motors' rotors as each speed feels it, ``gear_ratio^2 rotor_inertia``.
     rotors : tuple of Rotor
         Those that their carriers feel, too.
+    lumped_armature, lumped_rotors
+        The same with bodies that are lumped as rotors; they go with `Body.lumped`.
     """
 
     bodies: tuple[Body, ...]
@@ -116,7 +119,9 @@ class MechanismModel:
     frames: dict[str, tuple[int, Array]]
     coupled: bool
     armature: tuple[float, ...]
-    rotors: tuple[Rotor, ...] = ()
+    rotors: tuple[Rotor, ...]
+    lumped_armature: tuple[float, ...]
+    lumped_rotors: tuple[Rotor, ...]
 
     def __iter__(self) -> Iterator[Body]:
         return iter(self.bodies)
@@ -129,7 +134,7 @@ class MechanismModel:
         """No joint shares speeds or a rotor with a body that is not next to it."""
         parents = {body.speeds[0].index: body.parent for body in self if body.speeds}
         return not self.coupled and all(
-            rotor.carrier in (BASE, parents[rotor.speed]) for rotor in self.rotors
+            rotor.carrier in (BASE, parents[rotor.speed]) for rotor in self.lumped_rotors
         )
 
     def path(self, body: int) -> list[int]:
@@ -158,7 +163,7 @@ def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> M
         moved(pseudo_inertia(body), inverse_pose(frame.X_LB))
         for body, frame in zip(tree.inertias, choice, strict=True)
     ]
-    lumped = lump(tree, choice, own)
+    lumped, spinning = lump(tree, choice, own)
     bodies = []
     for i, (joint, frame) in enumerate(zip(tree.joints, choice, strict=True)):
         kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
@@ -198,8 +203,23 @@ def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> M
                 i, X_BL = frames[drive.carrier]
                 axis = vector(X_BL[:3, :3] @ np.array(drive.axis), ROUNDING)
                 rotors.append(Rotor(speed.index, ratio, drive.inertia, i, axis))
+    lumped_armature, lumped_rotors = armature.copy(), rotors.copy()
+    for i, inertia in spinning.items():
+        speed = bodies[i].speeds[0]
+        lumped_armature[speed.index] += speed.factor**2 * inertia
+        axis = bodies[i].joint.X_PJ.R * EZ
+        lumped_rotors.append(Rotor(speed.index, speed.factor, inertia, bodies[i].parent, axis))
     return MechanismModel(
-        tuple(bodies), base, nq, nv, frames, coupled, tuple(armature), tuple(rotors)
+        tuple(bodies),
+        base,
+        nq,
+        nv,
+        frames,
+        coupled,
+        tuple(armature),
+        tuple(rotors),
+        tuple(lumped_armature),
+        tuple(lumped_rotors),
     )
 
 

@@ -34,8 +34,8 @@ def inverse_dynamics(
         F[body.index] = body.lumped.wrench(motion[body.index])
         if body.index in wrenches:
             F[body.index] -= wrenches[body.index]
-    tau: list[Number] = [x * rotor for x, rotor in zip(a, model.armature, strict=True)]
-    for k, force in react(model.rotors, state.v, a, motion, F):
+    tau: list[Number] = [x * rotor for x, rotor in zip(a, model.lumped_armature, strict=True)]
+    for k, force in react(model.lumped_rotors, state.v, a, motion, F).items():
         tau[k] += force
     for body in reversed(model):
         joint = state[body.index]

@@ -70,14 +70,14 @@ def react(
     a: Sequence[Number],
     motion: Mapping[int, BodyMotion],
     F: dict[int, Wrench],
-) -> list[tuple[int, Number]]:
+) -> dict[int, Number]:
     """Add to ``F`` what the carriers feel; returns the forces ``g . dw`` by index of speed."""
-    forces = []
+    forces: dict[int, Number] = {}
     for rotor in rotors:
         g, k, i = rotor.g, rotor.speed, rotor.carrier
         moment = g * a[k] + motion[i].w.cross(g) * v[k]
         F[i] = F.get(i, Wrench()) + Wrench(n=moment)
-        forces.append((k, g.dot(motion[i].dw)))
+        forces[k] = forces.get(k, 0.0) + g.dot(motion[i].dw)
     return forces
 
 

@@ -87,7 +87,12 @@ class Tracer:
             ten = self.numbers["parameters"][10 * body.index : 10 * body.index + 10]
             inertia = inertia_of(model, body, ten)
             bodies.append(replace(body, inertia=inertia, lumped=inertia))
-        return replace(model, bodies=tuple(bodies))
+        return replace(
+            model,
+            bodies=tuple(bodies),
+            lumped_armature=model.armature,
+            lumped_rotors=model.rotors,
+        )
 
     @property
     def zeros(self) -> list[Number]:

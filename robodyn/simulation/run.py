@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base_motion import BaseMotion
+from robodyn.base_motion import BaseMotion, BasePath
 from robodyn.errors import ShapeError, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -273,10 +273,7 @@ class _Record:
         """Motion of the base at all samples, over ``inner`` axes of simultaneous motions."""
         if self.scene.base is None:
             return None
-        motions = [self.scene.base(float(at)) for at in t]
-        stacked = (
-            np.array([getattr(motion, name) for motion in motions])
-            for name in ("pose", "twist", "acceleration")
-        )
+        stacked = BasePath(self.scene.base).at(t)
         axes = tuple(range(1, 1 + inner))
-        return BaseMotion(*(np.expand_dims(x, axes) for x in stacked))
+        parts = (stacked.pose, stacked.twist, stacked.acceleration)
+        return BaseMotion(*(np.expand_dims(x, axes) for x in parts))

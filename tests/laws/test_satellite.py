@@ -96,11 +96,14 @@ def test_the_clock_is_lumped_with_the_bus_as_in_table_2():
     assert (clock.h.x, clock.h.y, clock.h.z) == (0.0, 0.0, 0.0)
     assert bus.m == M_B + M_C
     np.testing.assert_allclose((bus.h.x, bus.h.y, bus.h.z), (0.0, 0.0, -P_1 * bus.m), atol=1e-12)
-    # about the common mass centre, less the clock's own share across its axis
-    own = (1.6 + 1.6 - 0.9) / 2
+    # about the common mass centre, with the clock as if it did not turn: the rotor category
+    own = 1.6
     points = M_B * P_1**2 + M_C * (L_2 - P_1) ** 2
     central = bus.about_origin.xx - bus.m * P_1**2, bus.about_origin.yy - bus.m * P_1**2
     np.testing.assert_allclose(central, (310 + points + own, 280 + points + own), rtol=1e-12)
+    (rotor,) = satellite(*BUS_AND_CLOCK)._model.bodies.lumped_rotors
+    np.testing.assert_allclose(rotor.inertia, 0.9, rtol=1e-12)
+    assert clock.about_origin.zz == 0.0
 
 
 def test_the_clock_of_a_bus_without_camera_is_a_rotor():
@@ -113,7 +116,13 @@ def test_lumping_saves_operations(left_out):
     robot = satellite(*left_out, passive=False)
     setup = robot._model.setup
     bodies = tuple(dataclasses.replace(body, lumped=body.inertia) for body in setup.model)
-    apart = dataclasses.replace(setup, model=dataclasses.replace(setup.model, bodies=bodies))
+    model = dataclasses.replace(
+        setup.model,
+        bodies=bodies,
+        lumped_armature=setup.model.armature,
+        lumped_rotors=setup.model.rotors,
+    )
+    apart = dataclasses.replace(setup, model=model)
     for name in ("mass_matrix", "forward_dynamics", "inverse_dynamics"):
         counts = sum(robot.function(name).operations.values())
         without = sum(trace(name, apart).operations().values())
