@@ -1,0 +1,224 @@
+"""Simulations in which joints follow paths: power, torques, locks, and the same without paths."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from random_mechanisms import random_mechanism
+from scipy.integrate import simpson
+
+import robodyn as rd
+
+KINDS = ["revolute", "universal", "prismatic", "helical"]
+STEP = 2e-3
+
+
+def swing(t, size=0.6, rate=3.0):
+    """Position, velocity, acceleration."""
+    return (
+        size * np.sin(rate * t),
+        size * rate * np.cos(rate * t),
+        -size * rate**2 * np.sin(rate * t),
+    )
+
+
+def both_axes(t):
+    first, second = swing(t), swing(t, -0.3, 5.0)
+    return tuple(np.array(pair) for pair in zip(first, second, strict=True))
+
+
+def carrier(t):
+    """A base that goes round and turns to and fro about a tilted axis."""
+    c, s = np.cos(2.0 * t), np.sin(2.0 * t)
+    u, (x, dx, ddx) = np.array([0.6, 0.0, 0.8]), swing(t, 0.9, 2.0)
+    return rd.BaseMotion.from_world(
+        [c, s, 0.3 * s],
+        [*(u * np.sin(x / 2.0)), np.cos(x / 2.0)],
+        [-2.0 * s, 2.0 * c, 0.6 * c],
+        dx * u,
+        [-4.0 * c, -4.0 * s, -1.2 * s],
+        ddx * u,
+    )
+
+
+@pytest.fixture(scope="module")
+def robot():
+    rng = np.random.default_rng(11)
+    mechanism = random_mechanism(rng, KINDS, damping=0.3, friction=0.1)
+    motors = {"joint0": rd.Actuator(10.0, 0.01), "joint3": rd.Actuator(-5.0, 0.01, viscous=1e-3)}
+    return rd.load(mechanism, base="moving", actuators=motors, friction_speed=0.5)
+
+
+def motions(base, t):
+    """The base at many times."""
+    parts = [base(x) for x in t]
+    return rd.BaseMotion(
+        *(np.array([getattr(p, n) for p in parts]) for n in ("pose", "twist", "acceleration"))
+    )
+
+
+PATHS = {
+    "one joint": {"joint2": swing},
+    "both axes": {"joint1": rd.JointPath(both_axes)},
+    "one axis": {"joint1[1]": swing, "joint3": rd.JointPath(lambda t: swing(t, 1.0))},
+    "all": {"joint0": swing, "joint1": both_axes, "joint2": swing, "joint3": swing},
+}
+
+
+def push(t, q, v):
+    return 0.2 * np.cos(3.0 * t) * np.ones(len(v))
+
+
+def run(robot, paths, controller=push, **options):
+    return rd.simulate(
+        robot,
+        controller,
+        base=carrier,
+        controlled=paths,
+        duration=0.3,
+        step=STEP,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("driven", PATHS)
+def test_power_that_goes_in_is_the_rate_of_energy(robot, driven):
+    """R-CV4."""
+    moved = run(robot, PATHS[driven], None)
+    base = motions(carrier, moved.t)
+    held = robot.joint_wrenches(moved.q, moved.v, moved.a, joints=(), base=base)["base"]
+    power = np.sum((moved.tau + robot.passive_forces(moved.q, moved.v)) * moved.v, axis=-1)
+    power += np.sum(held * base.twist, axis=-1)
+    work = simpson(power, x=moved.t)
+    assert np.ptp(moved.energy) > 1.0
+    gain = moved.energy[-1] - moved.energy[0]
+    assert gain == pytest.approx(work, abs=1e-8 * np.ptp(moved.energy))
+
+
+@pytest.mark.parametrize("driven", PATHS)
+def test_recorded_torques_make_the_recorded_accelerations(robot, driven):
+    moved = run(robot, PATHS[driven])
+    base = motions(carrier, moved.t)
+    a = robot.forward_dynamics(moved.q, moved.v, moved.tau, base=base)
+    np.testing.assert_allclose(a, moved.a, rtol=0.0, atol=1e-9 * np.abs(moved.a).max())
+
+
+def test_a_robot_with_the_recorded_torques_moves_the_same(robot):
+    moved = run(robot, PATHS["one joint"], None)
+
+    def torque(t, q, v):  # held within a step: that of its middle
+        return [np.interp(t + STEP / 2, moved.t, column) for column in moved.tau.T]
+
+    full = rd.simulate(
+        robot, torque, q0=moved.q[0], v0=moved.v[0], base=carrier, duration=0.3, step=STEP
+    )
+    np.testing.assert_allclose(full.q, moved.q, atol=2e-5)
+    assert np.abs(np.ptp(moved.q, axis=0)).min() > 0.01
+
+
+@pytest.mark.parametrize("driven", PATHS)
+def test_driven_joints_are_where_their_paths_are(robot, driven):
+    moved = run(robot, PATHS[driven])
+    for name, path in PATHS[driven].items():
+        joint = robot.joints[name.split("[")[0]]
+        axis = slice(1, 2) if "[" in name else slice(None)
+        parts = zip(*map(path, moved.t), strict=True)
+        x, dx, ddx = (np.array(part).reshape(len(moved), -1) for part in parts)
+        np.testing.assert_array_equal(moved.q[:, joint.q][:, axis], x)
+        np.testing.assert_array_equal(moved.v[:, joint.v][:, axis], dx)
+        np.testing.assert_array_equal(moved.a[:, joint.v][:, axis], ddx)
+
+
+def test_free_joints_get_the_torque_of_the_controller(robot):
+    moved = run(robot, PATHS["one joint"])
+    free = [k for k in range(robot.nv) if k != robot.joints["joint2"].v.start]
+    asked = np.tile(0.2 * np.cos(3.0 * moved.t)[:, None], len(free))
+    np.testing.assert_allclose(moved.tau[:, free], asked, atol=1e-14)
+
+
+def test_the_rest_of_a_driven_robot_moves_as_on_a_moving_base(robot):
+    """R-CV3: with the first joint driven, all it carries is a robot on a moving base."""
+    rng = np.random.default_rng(12)
+    mechanism = random_mechanism(rng, ["revolute", "revolute", "prismatic"])
+    mechanism = _chained(mechanism)
+    whole, rest = rd.load(mechanism), rd.load(_beyond(mechanism), base="moving")
+
+    def base(t):
+        x, dx, ddx = swing(t)
+        q, v, a = np.array([[x, 0, 0], [dx, 0, 0], [ddx, 0, 0]])
+        return rd.BaseMotion(
+            whole.frame_pose(q, "link1"),
+            whole.frame_twist(q, v, "link1"),
+            whole.frame_acceleration(q, v, a, "link1"),
+        )
+
+    moved = rd.simulate(whole, controlled={"joint0": swing}, duration=0.3, step=STEP)
+    alone = rd.simulate(rest, base=base, duration=0.3, step=STEP)
+    np.testing.assert_allclose(moved.q[:, 1:], alone.q, atol=1e-10)
+    held = rest.joint_wrenches(alone.q, alone.v, alone.a, joints=(), base=motions(base, alone.t))
+    torque = held["base"][:, 3:] @ np.array(mechanism.joints[0].axis)
+    np.testing.assert_allclose(moved.tau[:, 0], torque, atol=1e-8)
+
+
+def _chained(mechanism):
+    joints = [replace(j, parent=f"link{i}") for i, j in enumerate(mechanism.joints)]
+    return replace(mechanism, joints=tuple(joints))
+
+
+def _beyond(mechanism):
+    return replace(mechanism, links=mechanism.links[1:], joints=mechanism.joints[1:])
+
+
+# -- locked joints -------------------------------------------------------------------------------
+
+
+def test_locked_joints_stand_still(robot):
+    q0 = robot.random(1)
+    moved = run(robot, {"joint2": swing}, q0=q0, v0=np.ones(robot.nv), locked=["joint1", "joint3"])
+    for name in ("joint1", "joint3"):
+        joint = robot.joints[name]
+        assert not moved.v[:, joint.v].any() and not moved.a[:, joint.v].any()
+        assert (moved.q[:, joint.q] == q0[joint.q]).all()
+        assert np.abs(moved.tau[:, joint.v]).max() > 0.1
+
+
+def test_locked_is_welded():
+    mechanism = random_mechanism(np.random.default_rng(13), ["revolute", "prismatic", "revolute"])
+    robot = rd.load(mechanism)
+    welded = robot.with_(locked={"joint1": 0.4})
+    start = np.array([0.1, 0.4, -0.2])
+    locked = rd.simulate(robot, q0=start, locked="joint1", duration=0.3, step=STEP)
+    other = rd.simulate(welded, q0=start[[0, 2]], duration=0.3, step=STEP)
+    np.testing.assert_allclose(locked.q[:, [0, 2]], other.q, atol=1e-10)
+
+
+def test_a_ball_is_locked():
+    mechanism = random_mechanism(np.random.default_rng(14), ["revolute", "spherical", "revolute"])
+    robot = rd.load(mechanism)
+    q0 = robot.random(2)
+    moved = rd.simulate(robot, q0=q0, locked=["joint1"], duration=0.2)
+    assert (moved.q[:, robot.joints["joint1"].q] == q0[robot.joints["joint1"].q]).all()
+    np.testing.assert_allclose(np.ptp(moved.energy), 0.0, atol=1e-7)
+
+
+def test_many_at_once_with_paths(robot):
+    rng = np.random.default_rng(15)
+    q0 = np.array([robot.random(rng) for _ in range(3)])
+    v0 = rng.normal(size=(3, robot.nv))
+    options = {
+        "base": carrier,
+        "controlled": {"joint2": swing},
+        "locked": ["joint3"],
+        "duration": 0.05,
+        "step": STEP,
+    }
+    together = rd.rollout(robot, None, q0, v0, **options)
+    for i in range(3):
+        one = rd.simulate(robot, q0=q0[i], v0=v0[i], **options)
+        for name in ("q", "v", "a", "tau", "energy"):
+            there = getattr(one, name)
+            np.testing.assert_allclose(
+                getattr(together, name)[:, i], there, atol=1e-9 * np.abs(there).max()
+            )

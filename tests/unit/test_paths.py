@@ -1,0 +1,240 @@
+"""Paths of joints and of the base: samples, functions, and derivatives that are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import robodyn as rd
+from robodyn.errors import PathError, ShapeError
+
+TIMES = np.linspace(0.0, 2.0, 41)
+
+
+def sine(t):
+    return np.sin(3.0 * t), 3.0 * np.cos(3.0 * t), -9.0 * np.sin(3.0 * t)
+
+
+def trapezoid(t, top=0.5, ramp=0.2, end=1.0):
+    """Speed up, go on, slow down, stand: the acceleration jumps."""
+    rate = top / ramp
+    if t < ramp:
+        return 0.5 * rate * t**2, rate * t, rate
+    if t < end - ramp:
+        return top * (t - 0.5 * ramp), top, 0.0
+    if t < end:
+        left = end - t
+        return top * (end - ramp) - 0.5 * rate * left**2, rate * left, -rate
+    return top * (end - ramp), 0.0, 0.0
+
+
+# -- joints ----------------------------------------------------------------------------------------
+
+
+def test_a_function_is_called():
+    path = rd.JointPath.from_function(sine)
+    for x, y in zip(path(0.3), sine(0.3), strict=True):
+        assert isinstance(x, np.ndarray) and x.shape == () and x == y
+    path.check(TIMES)
+
+
+def test_several_axes():
+    path = rd.JointPath(lambda t: tuple(np.array([x, -2.0 * x]) for x in sine(t)))
+    path.check(TIMES)
+    assert path(0.1)[1].shape == (2,)
+
+
+@pytest.mark.parametrize("times", [TIMES, np.linspace(0.0, 1.2, 1201), [0.2, 0.5], [0.1995]])
+def test_a_trapezoidal_speed_is_a_path(times):
+    rd.JointPath(trapezoid).check(times)
+
+
+def test_a_path_that_stands_still_or_goes_evenly():
+    rd.JointPath(lambda t: (1.0, 0.0, 0.0)).check(TIMES)
+    rd.JointPath(lambda t: (1e6 + 2.0 * t, 2.0, 0.0)).check(TIMES)
+
+
+def test_fast_and_slow_paths():
+    for size, rate in ((1e-3, 0.1), (1e-6, 10.0), (3.0, 60.0), (100.0, 1.0)):
+        rd.JointPath(
+            lambda t, a=size, w=rate: (
+                a * np.sin(w * t),
+                a * w * np.cos(w * t),
+                -a * w**2 * np.sin(w * t),
+            )
+        ).check(TIMES)
+
+
+@pytest.mark.parametrize("factor", [0.0, -1.0, 1.01, 57.3])
+@pytest.mark.parametrize("what", ["velocity", "acceleration"])
+def test_wrong_derivatives(what, factor):
+    k = 1 + (what == "acceleration")
+
+    def wrong(t):
+        parts = list(sine(t))
+        parts[k] *= factor
+        return parts
+
+    with pytest.raises(PathError, match=f"{what} of joint 'elbow' at t = 0.3 s") as error:
+        rd.JointPath(wrong).check([0.3, 0.4], "elbow")
+    assert error.value.time == 0.3
+
+
+def test_the_first_wrong_time_is_told():
+    def late(t):
+        x, dx, ddx = sine(t)
+        return x, dx + (0.1 if t > 0.6 else 0.0), ddx
+
+    with pytest.raises(PathError) as error:
+        rd.JointPath(late).check(TIMES)
+    assert error.value.time == pytest.approx(0.6, abs=0.051)
+
+
+def test_one_wrong_axis_is_enough():
+    def wrong(t):
+        x, dx, ddx = sine(t)
+        return np.array([x, x]), np.array([dx, dx + 0.01]), np.array([ddx, ddx])
+
+    with pytest.raises(PathError, match="velocity"):
+        rd.JointPath(wrong).check([0.2])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        (0.0, 1.0),
+        (0.0, np.nan, 0.0),
+        (np.inf, 0.0, 0.0),
+        (0.0, 0.0, [0.0, 0.0]),
+        (0.0, "fast", 0.0),
+        1.0,
+        None,
+    ],
+)
+def test_what_is_no_motion(value):
+    with pytest.raises(PathError, match=r"0\.25") as error:
+        rd.JointPath(lambda t: value)(0.25)
+    assert error.value.time == 0.25
+
+
+def test_samples():
+    path = rd.JointPath.from_samples(TIMES, np.sin(TIMES))
+    path.check(np.linspace(0.0, 1.9, 77))
+    for t in (0.0, 0.33, 1.21, 2.0):
+        x, dx, ddx = path(t)
+        np.testing.assert_allclose([x, dx, ddx], [np.sin(t), np.cos(t), -np.sin(t)], atol=1e-4)
+    for t, x in zip(TIMES, np.sin(TIMES), strict=True):
+        assert path(t)[0] == pytest.approx(x, abs=1e-14)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6, 7])
+def test_few_samples(n):
+    t = np.linspace(0.0, 1.0, n)
+    path = rd.JointPath.from_samples(t, np.stack([t**3, 1.0 - t], axis=-1))
+    path.check(np.linspace(0.0, 0.9, 10))
+    np.testing.assert_allclose(path(0.5), [[0.125, 0.5], [0.75, -1.0], [3.0, 0.0]], atol=1e-12)
+
+
+def test_velocities_given_with_samples():
+    positions = np.sin(TIMES)
+    rd.JointPath.from_samples(TIMES, positions, np.cos(TIMES))
+    noisy = np.cos(TIMES) + 0.03 * np.random.default_rng(0).normal(size=41).clip(-2, 2)
+    rd.JointPath.from_samples(TIMES, positions, noisy)
+    wrong = np.cos(TIMES)
+    wrong[7] += 0.3
+    with pytest.raises(PathError, match="velocity") as error:
+        rd.JointPath.from_samples(TIMES, positions, wrong)
+    assert error.value.time == pytest.approx(TIMES[7])
+    with pytest.raises(PathError):
+        rd.JointPath.from_samples(TIMES, positions, np.degrees(np.cos(TIMES)))
+    with pytest.raises(ShapeError, match="velocities"):
+        rd.JointPath.from_samples(TIMES, positions, np.zeros(40))
+
+
+@pytest.mark.xfail(strict=True, reason="velocities are compared by >, which NaN never is")
+def test_velocities_of_samples_that_are_not_finite():
+    with pytest.raises((ShapeError, PathError)):
+        rd.JointPath.from_samples(TIMES, np.sin(TIMES), np.full(41, np.nan))
+
+
+@pytest.mark.xfail(raises=PathError, strict=True, reason="rounding is taken for a speed")
+def test_samples_of_a_joint_that_stands_still():
+    rd.JointPath.from_samples(TIMES, np.full(41, 0.7), np.zeros(41))
+
+
+@pytest.mark.parametrize(
+    ("t", "positions"),
+    [
+        ([0.0, 1.0, 2.0], [0.0, 1.0, 2.0]),
+        ([0.0, 1.0, 1.0, 2.0], np.zeros(4)),
+        ([0.0, 2.0, 1.0, 3.0], np.zeros(4)),
+        ([0.0, 1.0, 2.0, 3.0], np.zeros(5)),
+        ([0.0, 1.0, 2.0, 3.0], np.zeros((4, 1, 1))),
+        ([0.0, 1.0, 2.0, np.nan], np.zeros(4)),
+        ([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, np.inf, 0.0]),
+        (np.zeros((2, 2)), np.zeros(4)),
+    ],
+)
+def test_samples_that_are_no_path(t, positions):
+    with pytest.raises(ShapeError):
+        rd.JointPath.from_samples(t, positions)
+
+
+# -- the base --------------------------------------------------------------------------------------
+
+
+def turning(t):
+    """Goes round in a circle while it turns about a tilted axis."""
+    u, x = np.array([0.6, 0.0, 0.8]), 0.7 * np.sin(2.0 * t)
+    return rd.BaseMotion.from_world(
+        [np.cos(t), np.sin(t), 0.0],
+        Rotation.from_rotvec(x * u).as_quat(),
+        [-np.sin(t), np.cos(t), 0.0],
+        1.4 * np.cos(2.0 * t) * u,
+        [-np.cos(t), -np.sin(t), 0.0],
+        -2.8 * np.sin(2.0 * t) * u,
+    )
+
+
+def test_a_base_path_is_consistent():
+    rd.BasePath.from_function(turning).check(TIMES)
+    samples = [turning(t) for t in TIMES]
+    quats = [Rotation.from_matrix(m.pose[:3, :3]).as_quat() for m in samples]
+    path = rd.BasePath.from_samples(TIMES, [m.pose[:3, 3] for m in samples], quats)
+    path.check(TIMES[:-1] + 0.02)
+    for t in (0.3, 1.04):
+        np.testing.assert_allclose(path(t).pose, turning(t).pose, atol=1e-4)
+        np.testing.assert_allclose(path(t).twist, turning(t).twist, atol=2e-3)
+
+
+@pytest.mark.parametrize("what", ["velocity", "acceleration"])
+@pytest.mark.parametrize("axis", range(6))
+def test_wrong_derivatives_of_a_base_path(what, axis):
+    def wrong(t):
+        m = turning(t)
+        parts = {"velocity": m.twist.copy(), "acceleration": m.acceleration.copy()}
+        parts[what][axis] += 0.01
+        return rd.BaseMotion(m.pose, parts["velocity"], parts["acceleration"])
+
+    with pytest.raises(PathError, match=f"{what} of the base at t = 0.35 s") as error:
+        rd.BasePath(wrong).check([0.35])
+    assert error.value.time == 0.35
+
+
+def test_classical_and_spatial_acceleration_are_not_mixed_up():
+    """The derivative of the body twist is not the acceleration in body axes."""
+
+    def wrong(t):
+        m = turning(t)
+        classical = m.acceleration.copy()
+        classical[:3] += np.cross(m.twist[3:], m.twist[:3])
+        return rd.BaseMotion(m.pose, m.twist, classical)
+
+    with pytest.raises(PathError, match="acceleration of the base"):
+        rd.BasePath(wrong).check([0.35])
+
+
+def test_a_base_path_returns_base_motions():
+    with pytest.raises(TypeError, match="BaseMotion"):
+        rd.BasePath(lambda t: np.eye(4))(0.1)
