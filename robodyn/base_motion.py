@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.errors import ShapeError
-from robodyn.path_check import check_rate
+from robodyn.errors import PathError, ShapeError
+from robodyn.path_check import INTERVAL, check_rate
 
 __all__ = ["BaseMotion", "BasePath"]
 
@@ -139,9 +139,10 @@ class BasePath:
         """Motion at time ``t`` [s]."""
         motion = self.function(t)
         if not isinstance(motion, BaseMotion):
-            raise TypeError(
-                f"the base path returned {type(motion).__name__} at t = {t}; "
-                "it must return a robodyn.BaseMotion"
+            raise PathError(
+                f"the base path returned {type(motion).__name__} at t = {t:.6g} s, expected a "
+                "robodyn.BaseMotion",
+                time=float(t),
             )
         return motion
 
@@ -155,12 +156,14 @@ class BasePath:
             )
         )
 
-    def check(self, times: Iterable[float]) -> None:
+    def check(self, times: Iterable[float], *, interval: float = INTERVAL) -> None:
         """Check that twist and acceleration are the derivatives of the pose.
 
         Parameters
         ----------
         times : iterable of float [s]
+        interval : float [s]
+            The path is looked at up to so much after each time.
 
         Raises
         ------
@@ -179,12 +182,13 @@ class BasePath:
             motion = self(t)
             return np.concatenate([motion.pose[:3, :3] @ motion.twist[:3], motion.twist[3:]])
 
-        check_rate(moved, velocity, at, "velocity of the base")
+        check_rate(moved, velocity, at, "velocity of the base", interval)
         check_rate(
             lambda a, b: self(b).twist - self(a).twist,
             lambda t: self(t).acceleration,
             at,
             "acceleration of the base",
+            interval,
         )
 
     @classmethod

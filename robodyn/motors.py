@@ -36,7 +36,11 @@ def with_motors(mechanism: Mechanism) -> Mechanism:
     joints = []
     for joint in mechanism.joints:
         motor = motors.get(joint.name)
-        if motor is not None and (motor.viscous or motor.coulomb or motor.rotor_inertia):
+        if (
+            motor is not None
+            and joint.kind != "fixed"
+            and (motor.viscous or motor.coulomb or motor.rotor_inertia)
+        ):
             _check_single(mechanism, joint)
             joint = dataclasses.replace(
                 joint,
@@ -120,8 +124,9 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
     joints = {joint.name: joint for joint in mechanism.joints}
     drives = []
     for name, motor in mechanism.actuators:
-        if motor.rotor_inertia:
-            joint = joints[name]
+        joint = joints[name]
+        _check_values(name, motor)
+        if motor.rotor_inertia and joint.kind != "fixed":
             carrier = motor.mounted_on or joint.parent
             links = [link.name for link in mechanism.links]
             if carrier not in links:
@@ -158,6 +163,26 @@ def _axis(
             direction=joint.name,
         )
     return float(u[0]), float(u[1]), float(u[2])
+
+
+def _check_values(name: str, motor: Actuator) -> None:
+    """Numbers that a motor can have."""
+    wrong = [
+        f"{key}={getattr(motor, key)}"
+        for key, least in (
+            ("gear_ratio", -np.inf),
+            ("rotor_inertia", 0.0),
+            ("viscous", 0.0),
+            ("coulomb", 0.0),
+        )
+        if not (np.isfinite(getattr(motor, key)) and getattr(motor, key) >= least)
+    ]
+    if wrong:
+        raise ActuationError(
+            f"the motor of joint {name!r} has {', '.join(wrong)}: expected finite numbers, and "
+            "inertia and friction that are not negative",
+            direction=name,
+        )
 
 
 def _check_single(mechanism: Mechanism, joint: Joint) -> None:

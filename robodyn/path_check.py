@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from robodyn.errors import PathError
 
-__all__ = ["check_rate"]
+__all__ = ["INTERVAL", "check_rate", "instants"]
 
 Array = NDArray[Any]
 
@@ -21,11 +21,22 @@ INTERVAL = 1e-3
 TOLERANCE = 1e-5
 
 
+def instants(times: Array, at_most: int) -> tuple[Array, float]:
+    """Some of the instants of a motion at which a path is checked, and the interval after each.
+
+    The path is not looked at beyond the last one.
+    """
+    interval = min(INTERVAL, float(times[-1] - times[0])) or INTERVAL
+    some = np.linspace(0, len(times) - 1, min(at_most, len(times))).astype(int)
+    return np.minimum(times[some], max(times[-1] - interval, times[0])), interval
+
+
 def check_rate(
     change: Callable[[float, float], Array],
     rate: Callable[[float], Array],
     times: Iterable[float],
     what: str,
+    interval: float = INTERVAL,
 ) -> None:
     """Compare how much something changes over short intervals with the integral of its rate.
 
@@ -40,13 +51,14 @@ def check_rate(
     times : iterable of float [s]
     what : str
         For the message: ``"velocity of joint 'elbow'"``.
+    interval : float [s]
 
     Raises
     ------
     PathError
         With the first time at which they differ.
     """
-    h = INTERVAL
+    h = interval
     rows = []
     for t in times:
         first, middle, last = (np.asarray(rate(t + part * h)) for part in (0.0, 0.5, 1.0))

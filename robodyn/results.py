@@ -107,23 +107,28 @@ class JointWrenches(WrenchMapping):
 
     Parameters
     ----------
-    names : tuple of str
-        ``"base"`` is the last.
+    joints : tuple of str
     values : ndarray, shape (..., n, 6) [N, N m]
     parts : callable
         Makes the motor and passive parts, shape (..., n - 1, 6), when they are asked for.
     pose : callable
-        ``(joint, frame)`` -> pose of the joint's child link in a frame.
+        ``(joint, frame)`` -> pose of the joint's child link in a frame; ``None``: the root.
+
+    Attributes
+    ----------
+    base : ndarray, shape (..., 6) [N, N m]
+        What is also called ``"base"``, unless a joint has that name.
     """
 
     def __init__(
         self,
-        names: tuple[str, ...],
+        joints: tuple[str, ...],
         values: Array,
         parts: Callable[[], tuple[Array, Array]],
-        pose: Callable[[str, str], Array],
+        pose: Callable[[str | None, str], Array],
     ) -> None:
-        super().__init__(names, values)
+        super().__init__((*joints, "base"), values)
+        self.base = np.asarray(values[..., -1, :])
         self._make_parts, self._pose = parts, pose
 
     @cached_property
@@ -154,7 +159,11 @@ class JointWrenches(WrenchMapping):
         UnknownNameError
             If there is no such link.
         """
-        rows = [_moved(self._pose(name, frame), self[name]) for name in self._names]
+        joints = (*self._names[:-1], None)
+        rows = [
+            _moved(self._pose(joint, frame), self.values_array[..., k, :])
+            for k, joint in enumerate(joints)
+        ]
         return WrenchMapping(self._names, np.stack(rows, axis=-2))
 
 

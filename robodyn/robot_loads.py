@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.base_motion import BaseMotion
 from robodyn.description import Actuator
-from robodyn.errors import ShapeError
+from robodyn.errors import ActuationError, ShapeError
 from robodyn.results import HybridDynamics, JointWrenches
 from robodyn.robot_core import Wrenches
 from robodyn.robot_frames import FrameMethods
@@ -76,15 +76,45 @@ class LoadMethods(FrameMethods):
         ends where all, or none, are driven.
         """
         roles = assign_roles(self._model, controlled, tau, locked)
-        a, forces = self._call(
+        given = roles.beside(np.result_type(np.asarray(q), np.asarray(v)))
+        a, forces = self.driven_dynamics(
+            q, v, *given, roles.controlled, base=base, wrenches=wrenches
+        )
+        return HybridDynamics(a, forces, np.zeros((*a.shape[:-1], 0), a.dtype))
+
+    def driven_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a_controlled: ArrayLike,
+        tau_free: ArrayLike,
+        controlled: tuple[int, ...],
+        *,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> tuple[Array, Array]:
+        """`hybrid_dynamics` for roles that are known as indices, for loops.
+
+        Parameters
+        ----------
+        a_controlled : array_like, shape (..., nc)
+        tau_free : array_like, shape (..., nv - nc)
+        controlled : tuple of int
+            Driven speeds, in the order of ``a_controlled``.
+
+        Returns
+        -------
+        a, tau : ndarray, shape (..., nv)
+        """
+        a, tau = self._call(
             "hybrid_dynamics",
-            (q, v, roles.a, roles.tau),
+            (q, v, a_controlled, tau_free),
             base,
             None,
             wrenches,
-            controlled=roles.controlled,
+            controlled=controlled,
         )
-        return HybridDynamics(a, forces, np.zeros((*a.shape[:-1], 0), a.dtype))
+        return a, tau
 
     def joint_wrenches(
         self,
@@ -147,14 +177,14 @@ class LoadMethods(FrameMethods):
             )
             return motor, passive
 
-        def pose(joint: str, frame: str) -> Array:
-            link = self.joints[joint].child if joint != "base" else self._root
+        def pose(joint: str | None, frame: str) -> Array:
+            link = self._root if joint is None else self.joints[joint].child
             if frame == "world":
                 return self.frame_pose(q, link, base=base)
             return self.frame_pose(q, link, relative_to=frame)
 
         values = self._call("joint_wrenches", (q, v, a), base, None, wrenches, joints=asked)
-        return JointWrenches((*asked, "base"), values, parts, pose)
+        return JointWrenches(asked, values, parts, pose)
 
     @property
     def _root(self) -> str:
@@ -194,6 +224,8 @@ class LoadMethods(FrameMethods):
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
+        Raises `ActuationError` where a gear ratio is zero.
+
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
@@ -206,8 +238,15 @@ class LoadMethods(FrameMethods):
         The generalised force over the gear ratio: it accelerates the rotor, overcomes the friction
         on both sides of the gear, and drives the joint.
         """
+        ratios = self.gear_ratios
+        if not ratios.all():
+            idle = [name for name, motor in self.actuators.items() if not motor.gear_ratio]
+            raise ActuationError(
+                f"the gear ratio of {', '.join(idle)} is zero: the motor does not move the joint",
+                direction=tuple(idle),
+            )
         tau = self._call("inverse_dynamics", (q, v, a), base, None, wrenches)
-        return np.asarray(tau / self.gear_ratios.astype(tau.dtype))
+        return np.asarray(tau / ratios.astype(tau.dtype))
 
     def motor_power(
         self,

@@ -32,11 +32,20 @@ class Roles:
         Those accelerations [rad/s^2, m/s^2].
     tau : ndarray, shape (..., nv - nc)
         Generalised forces of the others, in the order of v [N m, N].
+    single : bool
+        All that was given is float32, or plain numbers.
     """
 
     controlled: tuple[int, ...]
     a: Array
     tau: Array
+    single: bool = False
+
+    def beside(self, dtype: Any) -> tuple[Array, Array]:
+        """``a`` and ``tau`` for a state of that dtype: numbers do not make float32 float64."""
+        if self.single and dtype == np.float32:
+            return self.a.astype(np.float32), self.tau.astype(np.float32)
+        return self.a, self.tau
 
 
 def speed_indices(model: Model, name: str) -> tuple[int, ...]:
@@ -47,6 +56,8 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
     UnknownNameError
         If there is no such joint or axis, or it has no speed of its own.
     """
+    if not isinstance(name, str):
+        raise UnknownNameError("joint", repr(name), model.joint_names, repr(model.mechanism.name))
     axis = re.fullmatch(r"(.+)\[(\d+)\]", name) if name not in model.joints else None
     joint = model.joints[axis[1] if axis else name]
     indices = tuple(range(joint.v.start, joint.v.stop))
@@ -89,10 +100,13 @@ def assign_roles(
         If a joint is both controlled and given a force, or controlled and locked.
     """
     given = _by_speed(model, "controlled", controlled)
+    held: set[int] = set()
     for name in [locked] if isinstance(locked, str) else locked:
         for k in speed_indices(model, name):
             if k in given:
-                raise _conflict(model, k, "is both controlled and locked")
+                twice = "is named twice in locked" if k in held else "is both controlled and locked"
+                raise _conflict(model, k, twice)
+            held.add(k)
             given[k] = np.zeros(())
     forces = _by_speed(model, "tau", tau)
     for k in given:
@@ -100,18 +114,36 @@ def assign_roles(
         # an array over all speeds has to have something here: zero is no torque
         if force is not None and (isinstance(tau, Mapping) or np.any(force)):
             raise _conflict(model, k, "is both controlled and given a torque")
+    if not isinstance(tau, Mapping | None):
+        for k in range(model.bodies.nv):
+            if k not in given and k not in forces:
+                raise _conflict(model, k, "is free, but its tau is NaN", ShapeError)
     order = tuple(sorted(given))
     free = [k for k in range(model.bodies.nv) if k not in given]
     zero = np.zeros(())
     return Roles(
-        order, _stacked([given[k] for k in order]), _stacked([forces.get(k, zero) for k in free])
+        order,
+        _stacked([given[k] for k in order]),
+        _stacked([forces.get(k, zero) for k in free]),
+        _is_single(controlled) and _is_single(tau),
     )
 
 
-def _conflict(model: Model, speed: int, what: str) -> ActuationError:
+def _is_single(values: ByJoint | None) -> bool:
+    parts = values.values() if isinstance(values, Mapping) else [values]
+    return all(
+        part.dtype == np.float32 if isinstance(part, np.ndarray) else not hasattr(part, "__len__")
+        for part in parts
+    )
+
+
+def _conflict(model: Model, speed: int, what: str, kind: Any = ActuationError) -> Exception:
     names = (n for n in model.joint_names if speed in range(*model.joints[n].v.indices(10**9)))
     name = next(names)
-    return ActuationError(f"joint {name!r} of {model.mechanism.name!r} {what}", direction=name)
+    message = f"joint {name!r} of {model.mechanism.name!r} {what}"
+    if kind is ActuationError:
+        return ActuationError(message, direction=name)
+    return ShapeError(message, name="tau", given=name)
 
 
 def _stacked(columns: list[Array]) -> Array:
@@ -149,7 +181,9 @@ def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Arra
             given=array.shape,
             expected=(nv,),
         )
-    missing = np.isnan(array).reshape(-1, nv)
+    if np.isinf(array).any():
+        raise ShapeError(f"{what} holds infinite numbers", name=what)
+    missing = np.isnan(array).reshape(-1, nv) if array.size else np.zeros((1, nv), bool)
     if not np.array_equal(missing.any(axis=0), missing.all(axis=0)):
         raise ShapeError(
             f"{what} is NaN (not given) in some rows and a number in others: the same speeds must "

@@ -44,7 +44,7 @@ MAY_IMPORT = {
     },
     "robot": {"base_motion", "robot_core", "robot_identification", "robot_loads"},
     "loading": {"description", "equations", "errors", "model", "robot", "urdf"},
-    "simulation": {"base_motion", "errors", "joint_path", "model", "robot"},
+    "simulation": {"base_motion", "errors", "joint_path", "model", "path_check", "robot"},
     "controllers": {""},
     "cli": {"", "errors", "controllers", "simulation", "urdf"},
     "__main__": {"cli"},

@@ -66,15 +66,15 @@ def forward(sweep: HybridSweep) -> Callable[[Tracer], Results]:
 def hybrid(sweep: HybridSweep) -> Callable[[Tracer], Results]:
     def traced(t: Tracer) -> Results:
         controlled = t.options["controlled"]
-        a, tau, own = t.zeros, t.zeros, t.passive()
+        a, tau, given, own = t.zeros, t.zeros, t.zeros, t.passive()
         for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
             a[k] = x
         free = [k for k in range(t.model.nv) if k not in controlled]
         for k, x in zip(free, t.numbers["tau_free"], strict=True):
-            tau[k] = x + own[k]
+            given[k], tau[k] = x, x + own[k]
         mask = frozenset(controlled)
         a, tau = sweep(t.model, t.state, a, tau, mask, t.base, t.wrenches)
-        tau = [x - p for x, p in zip(tau, own, strict=True)]
+        tau = [tau[k] - own[k] if k in mask else given[k] for k in range(t.model.nv)]
         return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("tau", "N m, N", tau)]
 
     return traced

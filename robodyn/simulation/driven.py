@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.joint_path import JointPath
 from robodyn.model import JointInfo
+from robodyn.path_check import instants
 from robodyn.robot import Robot
 
 __all__ = ["Driven", "PathOfTime"]
@@ -70,14 +71,10 @@ class Driven:
         self._robot, self._q0 = robot, q0
         self._paths = [self._path(name, path, times) for name, path in controlled.items()]
         names = (locked,) if isinstance(locked, str) else tuple(locked)
-        self._locked = [robot.joints[name] for name in names]
-        for joint in self._locked:
-            if joint.v.stop == joint.v.start:
-                raise UnknownNameError(
-                    "joint with a speed of its own", joint.name, robot.joint_names
-                )
-        places = [path.v for path in self._paths] + [joint.v for joint in self._locked]
+        self._locked = [_held(robot, name) for name in names]
+        places = [path.v for path in self._paths] + [v for _, v in self._locked]
         self.speeds = np.array([k for v in places for k in range(v.start, v.stop)], int)
+        self.free = np.array([k for k in range(robot.nv) if k not in set(self.speeds)], int)
         if len(set(self.speeds.tolist())) < len(self.speeds):
             raise ActuationError("a joint is driven twice, or both driven and locked")
 
@@ -98,9 +95,7 @@ class Driven:
                     name=name,
                 )
             path = JointPath(path)
-        q, v = joint.q, joint.v
-        if axis is not None:
-            q, v = (slice(s.start + axis, s.start + axis + 1) for s in (q, v))
+        q, v = _slices(joint, axis)
         given = np.atleast_1d(path(0.0)[0]).shape
         if given != (v.stop - v.start,):
             raise ShapeError(
@@ -109,8 +104,8 @@ class Driven:
                 given=given,
                 expected=(v.stop - v.start,),
             )
-        some = np.linspace(0, len(times) - 1, min(CHECKED, len(times))).astype(int)
-        path.check(times[some], name)
+        at, interval = instants(times, CHECKED)
+        path.check(at, name, interval=interval)
         return _Path(path, q, v)
 
     def imposed(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
@@ -120,22 +115,41 @@ class Driven:
         q, v = q.copy(), v.copy()
         for path in self._paths:
             q[..., path.q], v[..., path.v], _ = path(t)
-        for joint in self._locked:
-            q[..., joint.q], v[..., joint.v] = self._q0[..., joint.q], 0.0
+        for at_q, at_v in self._locked:
+            q[..., at_q], v[..., at_v] = self._q0[..., at_q], 0.0
         return q, v
 
     def accelerations(self, t: float) -> Array:
-        """Accelerations of driven speeds, NaN for the others, shape (nv,)."""
-        a = np.full(self._robot.nv, np.nan)
-        for path in self._paths:
-            a[path.v] = path(t)[2]
-        for joint in self._locked:
-            a[joint.v] = 0.0
+        """Accelerations of the driven speeds, in the order of ``speeds``."""
+        a = np.zeros(len(self.speeds))
+        if self._paths:
+            driven = np.concatenate([path(t)[2] for path in self._paths])
+            a[: len(driven)] = driven
         return a
 
 
+def _slices(joint: JointInfo, axis: int | None) -> tuple[slice, slice]:
+    if axis is None:
+        return joint.q, joint.v
+    return (
+        slice(joint.q.start + axis, joint.q.start + axis + 1),
+        slice(joint.v.start + axis, joint.v.start + axis + 1),
+    )
+
+
+def _held(robot: Robot, name: str) -> tuple[slice, slice]:
+    """Where the state of a locked joint, or of one axis of it, stands."""
+    joint, axis = _joint_and_axis(robot, name)
+    if joint.v.stop == joint.v.start:
+        raise UnknownNameError("joint with a speed of its own", name, robot.joint_names)
+    if axis is not None and joint.type not in PLAIN:
+        where = f"those that can be locked: a {joint.type} joint is locked as a whole"
+        raise UnknownNameError("axis", name, [joint.name], where)
+    return _slices(joint, axis)
+
+
 def _joint_and_axis(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
-    if name in robot.joints or not name.endswith("]"):
+    if name in robot.joints or not (isinstance(name, str) and name.endswith("]")):
         return robot.joints[name], None
     start, _, index = name[:-1].rpartition("[")
     joint = robot.joints[start]

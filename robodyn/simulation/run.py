@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.base_motion import BaseMotion, BasePath
 from robodyn.errors import ShapeError, SimulationError
+from robodyn.path_check import instants
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.driven import Driven, PathOfTime
+from robodyn.simulation.driven import CHECKED, Driven, PathOfTime
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.scene import BaseAt, Controller, Scene, WrenchesAt
 from robodyn.simulation.trajectory import Trajectory
@@ -90,7 +91,7 @@ def simulate(
     _check_state(robot, q, v, 1)
     times = _times(duration, step)
     driven = Driven(robot, controlled or {}, locked, times, q)
-    scene = Scene(robot, controller, base, wrenches, driven)
+    scene = Scene(robot, controller, _checked(base, times), wrenches, driven)
     return _run(scene, q, v, times, integrator, tuple(events), progress)
 
 
@@ -129,8 +130,18 @@ def rollout(
     _check_state(robot, q, v, 2)
     times = _times(duration, step)
     driven = Driven(robot, controlled or {}, locked, times, q)
-    scene = Scene(robot, controller, base, wrenches, driven)
+    scene = Scene(robot, controller, _checked(base, times), wrenches, driven)
     return _run(scene, q, v, times, integrator, (), progress)
+
+
+def _checked(base: BaseAt | None, times: Array) -> BasePath | None:
+    """The path of the base, if it does not contradict itself."""
+    if base is None:
+        return None
+    path = base if isinstance(base, BasePath) else BasePath(base)
+    at, interval = instants(times, CHECKED)
+    path.check(at, interval=interval)
+    return path
 
 
 def _check_state(robot: Robot, q: Array, v: Array, ndim: int) -> None:
@@ -273,7 +284,7 @@ class _Record:
         """Motion of the base at all samples, over ``inner`` axes of simultaneous motions."""
         if self.scene.base is None:
             return None
-        stacked = BasePath(self.scene.base).at(t)
+        stacked = self.scene.base.at(t)
         axes = tuple(range(1, 1 + inner))
         parts = (stacked.pose, stacked.twist, stacked.acceleration)
         return BaseMotion(*(np.expand_dims(x, axes) for x in parts))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base_motion import BaseMotion
+from robodyn.base_motion import BaseMotion, BasePath
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.driven import Driven
@@ -27,7 +27,7 @@ class Scene:
 
     robot: Robot
     controller: Controller | None
-    base: BaseAt | None
+    base: BasePath | None
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None
     driven: Driven
 
@@ -51,9 +51,13 @@ class Scene:
         wrenches = self.wrenches(t, q, v) if callable(self.wrenches) else self.wrenches
         if not self.driven:
             return self.robot.forward_dynamics(q, v, tau, base=base, wrenches=wrenches), tau
-        tau = tau.copy()
-        tau[..., self.driven.speeds] = 0.0
-        result = self.robot.hybrid_dynamics(
-            q, v, controlled=self.driven.accelerations(t), tau=tau, base=base, wrenches=wrenches
+        a, forces = self.robot.driven_dynamics(
+            q,
+            v,
+            self.driven.accelerations(t),
+            tau[..., self.driven.free],
+            tuple(self.driven.speeds.tolist()),
+            base=base,
+            wrenches=wrenches,
         )
-        return result.a, result.tau
+        return a, forces

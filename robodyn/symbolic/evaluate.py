@@ -62,5 +62,6 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
             np.broadcast_to(at(edge), batch) for edge in program.results[first : first + port.size]
         ]
         first += port.size
-        outputs.append(np.stack(parts, axis=-1).reshape((*batch, *port.shape)))
+        flat = np.stack(parts, axis=-1) if parts else np.zeros((*batch, 0), real)
+        outputs.append(flat.reshape((*batch, *port.shape)))
     return tuple(outputs)

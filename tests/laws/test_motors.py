@@ -164,7 +164,6 @@ def test_motors_stay_in_a_changed_copy():
     assert (robot.with_(rotor_model="armature").mass_matrix(q) != M).any()
 
 
-@pytest.mark.xfail(raises=ActuationError, strict=True, reason="its motor is refused")
 def test_a_joint_with_a_motor_is_locked():
     robot = planar().with_(locked={"elbow": 0.7})
     bodies = planar(passive=False).mass_matrix([0.3, 0.7])

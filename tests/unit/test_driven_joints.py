@@ -105,7 +105,6 @@ def test_a_path_that_breaks_off(robot):
     assert error.value.time == pytest.approx(0.2)
 
 
-@pytest.mark.xfail(raises=PathError, strict=True, reason="checked beyond the end")
 def test_a_path_may_end_with_the_simulation(robot):
     def until_half(t):
         if t > 0.5:
@@ -115,7 +114,6 @@ def test_a_path_may_end_with_the_simulation(robot):
     rd.simulate(robot, controlled={"joint0": until_half}, duration=0.5, step=0.1)
 
 
-@pytest.mark.xfail(strict=True, reason="the path of the base is not checked")
 def test_a_path_of_the_base_that_contradicts_itself(robot):
     path = rd.BasePath(lambda t: rd.BaseMotion.from_world([t, 0.0, 0.0]))
     with pytest.raises(PathError, match="velocity of the base"):

@@ -125,7 +125,6 @@ def test_names_and_shapes_that_do_not_fit(robot):
         robot.joint_wrenches(q, v, a[:-1], base=base)
 
 
-@pytest.mark.xfail(strict=True, reason="the joint's wrench is turned as that of the root link")
 def test_a_joint_may_be_called_base():
     text = """<robot name="r"><link name="a"/><link name="b"><inertial><origin xyz="1 0 0"/>
     <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>

@@ -68,11 +68,18 @@ def test_a_free_body_turns_and_falls_as_it_must():
 def test_work_of_a_wrench_and_of_a_moving_base():
     robot = rd.load("double_pendulum", base="moving", passive=False)
     push = {robot.link_names[-1]: np.array([0.0, 0.0, 1.0, 0.0, 0.2, 0.0])}
-    fall = rd.BaseMotion.from_world(linear_acceleration=(0, 0, -9.81))
-    run = rd.simulate(robot, base=lambda t: fall, wrenches=push, duration=0.2)
-    again = rd.simulate(robot, base=lambda t: fall, wrenches=lambda t, q, v: push, duration=0.2)
+
+    def fall(t):
+        return rd.BaseMotion.from_world(
+            position=(0, 0, -4.905 * t * t),
+            linear_velocity=(0, 0, -9.81 * t),
+            linear_acceleration=(0, 0, -9.81),
+        )
+
+    run = rd.simulate(robot, base=fall, wrenches=push, duration=0.2)
+    again = rd.simulate(robot, base=fall, wrenches=lambda t, q, v: push, duration=0.2)
     np.testing.assert_array_equal(run.q, again.q)
-    still = rd.simulate(robot, base=lambda t: fall, q0=[0.3, 0.4], duration=0.2)
+    still = rd.simulate(robot, base=fall, q0=[0.3, 0.4], duration=0.2)
     np.testing.assert_allclose(still.q, np.tile([0.3, 0.4], (len(still), 1)), atol=1e-12)
 
 
