@@ -57,7 +57,7 @@ def single(p: Pair, quantity: str, seconds: float) -> dict[str, float]:
     f = p.robot.function(quantity)
     names: dict[str, Any] = {
         "f": f,
-        "method": getattr(p.robot, quantity),
+        "robot": p.robot,
         "theirs": getattr(pin, QUANTITIES[quantity]),
         "model": p.model,
         "data": p.model.createData(),
@@ -67,7 +67,12 @@ def single(p: Pair, quantity: str, seconds: float) -> dict[str, float]:
     names |= {f"y{k}": y[0].copy() for k, y in enumerate(p.theirs)}
     ours = ", ".join(f"x{k}" for k in range(len(f.inputs)))
     theirs = ours.replace("x", "y")
-    calls = (f"theirs(model, data, {theirs})", f"f({ours}, out)", f"f({ours})", f"method({ours})")
+    calls = (
+        f"theirs(model, data, {theirs})",
+        f"f({ours}, out)",
+        f"f({ours})",
+        f"robot.{quantity}({ours})",
+    )
     times = least(dict(zip(CALLS, calls, strict=True)), names, seconds)
     return {label: 1e9 * t for label, t in times.items()}
 

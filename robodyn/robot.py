@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn import configuration
 from robodyn.base_motion import BaseMotion
-from robodyn.codegen import Function
+from robodyn.codegen import Function, fast_method
 from robodyn.description import Inertia, Mechanism
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.equations.momentum import total_mass
@@ -273,24 +273,18 @@ class Robot:
                 "load it with base='moving'",
                 name="base",
             )
+        elif not fixed:
+            self._shorten(name, f)
         return f(*arrays, *(wrenches or {}).values(), out=out)
 
-    @cached_property
-    def _inverse_dynamics(self) -> Any:
-        return self.function("inverse_dynamics")
+    def _shorten(self, name: str, f: Function) -> None:
+        """Let the next calls of a method go straight to its function.
 
-    @cached_property
-    def _forward_dynamics(self) -> Any:
-        return self.function("forward_dynamics")
-
-    @cached_property
-    def _mass_matrix(self) -> Any:
-        return self.function("mass_matrix")
-
-    @cached_property
-    def _plain(self) -> bool:
-        """Whether the arrays of a state are all that the functions take."""
-        return bool(self.base != "moving")
+        An attribute of the instance goes before the method of the class, so that a call with plain
+        arrays runs no Python.
+        """
+        if getattr(type(self), name) is getattr(Robot, name):
+            self.__dict__.setdefault(name, fast_method(getattr(self, name), f))
 
     # -- dynamics -----------------------------------------------------------------------------
 
@@ -333,8 +327,6 @@ class Robot:
         Recursive Newton-Euler [Featherstone 2008, table 5.1]; joint damping and friction included
         unless the robot was loaded with ``passive=False``.
         """
-        if wrenches is None and base is None and actuated is None and self._plain:
-            return self._inverse_dynamics(q, v, a, out)  # type: ignore[no-any-return]
         if actuated is not None:
             self._model.check_actuated(tuple(actuated))
         return self._call("inverse_dynamics", (q, v, a), base, out, wrenches)  # type: ignore
@@ -370,13 +362,11 @@ class Robot:
         Articulated bodies or the factorised mass matrix, whichever takes fewer operations for this
         robot [Featherstone 2008, tables 7.1, 6.3].
         """
-        if wrenches is None and base is None and self._plain:
-            return self._forward_dynamics(q, v, tau, out)  # type: ignore[no-any-return]
         return self._call("forward_dynamics", (q, v, tau), base, out, wrenches)  # type: ignore
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Mass matrix M, shape (..., nv, nv) [kg m^2, kg m, kg], of positions ``q`` (..., nq)."""
-        return self._mass_matrix(q, out)  # type: ignore[no-any-return]
+        return self._call("mass_matrix", (q,), None, out)  # type: ignore[no-any-return]
 
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Inverse of the mass matrix, shape (..., nv, nv)."""

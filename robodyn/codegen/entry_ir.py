@@ -163,7 +163,7 @@ class _Entry:
         nargs = b.and_(self.nargsf, word((1 << 63) - 1))
         with b.if_else(self.same(self.kwnames, NULL)) as (plain, named):
             with plain:
-                last = self.same(nargs, b.add(self.n_in, word(1)))
+                last = self.same(nargs, self.item(self.table, TABLE.index("most"), I64))
                 with b.if_else(last) as (then, otherwise):
                     with then:
                         self.set("out", self.item(self.args, self.n_in))

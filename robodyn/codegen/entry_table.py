@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections.abc import Sequence
 
@@ -20,10 +21,12 @@ COMMON = (
 )  # fmt: skip
 
 #: Words of the table of one function, with kernels for float64 and float32; its ports follow.
+#: ``most`` is the number of positional arguments of which the last is ``out``.
 TABLE = (
     "common", "inputs", "outputs", "work",
     "packed", "rows", "batch", "lanes",
     "packed32", "rows32", "batch32", "lanes32",
+    "most",
 )  # fmt: skip
 
 #: Words of a port: number of axes, number of scalars, length of each axis.
@@ -54,13 +57,25 @@ class Table:
         words = [0] * len(TABLE)
         words[:4] = common, len(inputs), len(outputs), work
         words[7] = words[11] = NEVER
+        words[12] = len(inputs) + 1
         for port in (*inputs, *outputs):
             axes = [*port.shape, *[0] * (MAX_AXES - len(port.shape))]
             words += [len(port.shape), port.size, *axes]
         self._words = (ctypes.c_int64 * len(words))(*words)
+        self._twins: list[Table] = []
 
     def __setitem__(self, name: str, value: int) -> None:
         self._words[TABLE.index(name)] = value
+        for twin in self._twins:
+            twin[name] = value
+
+    def twin(self, common: int) -> Table:
+        """A table of the same kernels, told of each new one, for calls with ``out`` as keyword."""
+        twin = copy.copy(self)
+        twin._words, twin._twins = type(self._words).from_buffer_copy(self._words), []
+        twin["common"], twin["most"] = common, -1
+        self._twins.append(twin)
+        return twin
 
     @property
     def address(self) -> int:

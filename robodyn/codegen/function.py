@@ -53,9 +53,9 @@ class Function:
         self.name = program.name
         self.inputs: tuple[Port, ...] = program.inputs
         self.outputs: tuple[Port, ...] = program.outputs
-        self._table = self._fast_table()
-        self._double = Kernels(program, "double", self._table)
-        self._float = Kernels(program, "float", self._table)
+        self.table = self._fast_table()
+        self._double = Kernels(program, "double", self.table)
+        self._float = Kernels(program, "float", self.table)
 
     def _fast_table(self) -> Table | None:
         """What the call entry knows of this function, if calls go there."""

@@ -1,6 +1,7 @@
 """The fast way into machine code: the same results, errors and objects as the ordinary way."""
 
 import gc
+import pickle
 import subprocess
 import sys
 import threading
@@ -208,3 +209,48 @@ def test_without_the_entry_everything_works():
         "assert M.shape == (5, 2, 2) and np.array_equal(M[0], f(np.zeros(2)))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_methods_take_the_short_cut_and_nothing_else_changes():
+    robot = rd.load("arm7")
+    q, v, a = state()
+    first = robot.inverse_dynamics(q, v, a)
+    method = robot.inverse_dynamics
+    np.testing.assert_array_equal(method(q, v, a), first)
+    out = np.zeros(7)
+    assert method(q, v, a, out=out) is out
+    np.testing.assert_array_equal(out, first)
+    np.testing.assert_array_equal(method(q.tolist(), v, a=a), first)
+    with pytest.raises(TypeError):
+        method(q, v, a, out)  # by keyword only
+    with pytest.raises(ShapeError):
+        method(q[:3], v, a)
+    link = robot.link_names[-1]
+    pushed = method(q, v, a, wrenches={link: np.ones(6)})
+    assert not np.allclose(pushed, first)
+    np.testing.assert_allclose(method(state(9)[0], v, a)[0], method(state(9)[0][0], v, a))
+    assert method.__doc__ == rd.Robot.inverse_dynamics.__doc__
+    again = pickle.loads(pickle.dumps(method))
+    np.testing.assert_array_equal(again(q, v, a), first)
+
+
+def test_a_method_dies_with_its_robot():
+    robot = rd.load("arm7")
+    robot.mass_matrix(robot.neutral())
+    known = weakref.ref(robot)
+    del robot
+    gc.collect()
+    assert known() is None
+
+
+def test_an_overridden_method_stays():
+    class Doubled(rd.Robot):
+        def mass_matrix(self, q, *, out=None):
+            return 2.0 * super().mass_matrix(q)
+
+    plain = rd.load("arm7")
+    doubled = Doubled(*plain.__reduce__()[1])
+    for _ in range(2):
+        np.testing.assert_allclose(
+            doubled.mass_matrix(np.ones(7)), 2 * plain.mass_matrix(np.ones(7))
+        )
