@@ -14,10 +14,7 @@ import sys
 import tempfile
 from array import array
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
-
-import llvmlite
 
 from robodyn.codegen.target import Target
 from robodyn.symbolic.graph import Program
@@ -62,6 +59,8 @@ def program_key(program: Program, target: Target, *choices: object) -> str:
 
 def source_key(*parts: object) -> str:
     """Hash of the versions of llvmlite and robodyn, of this package's files named, and of more."""
+    import llvmlite
+
     digest = hashlib.sha256(repr((llvmlite.__version__, parts)).encode())
     for name in parts:
         if isinstance(name, str):
@@ -74,6 +73,8 @@ def _source(name: str) -> bytes:
     try:
         return Path(__file__).with_name(name).read_bytes()
     except OSError:  # packed into an archive, which does not change either
+        from importlib.metadata import version
+
         return version("robodyn").encode()
 
 
