@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from robodyn.codegen.sincos import RANGE, constant, sincos, slow_function
 from robodyn.codegen.target import Target
-from robodyn.codegen.tiles import columns, load_tile, store_tile
+from robodyn.codegen.tiles import declarations, load_tile, store_tile, tiles
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Port, Program
 
 __all__ = ["batch_ir", "scalar_ir"]
@@ -335,15 +335,15 @@ class _BatchBody(_Body):
         self.inputs = _places(program.inputs)
         self.loaded: dict[tuple[int, int], str] = {}
         self.rows: dict[str, list[str]] = {}
-        self.due: dict[int, list[tuple[int, int]]] = {}
+        self.due: dict[int, list[tuple[int, int, int]]] = {}
         first = 0
         self.first: list[int] = []
         for p, port in enumerate(program.outputs):
             self.first.append(first)
-            for start in columns(port.size, lanes) if port.size else ():
-                edges = program.results[first + start : first + start + min(lanes, port.size)]
+            for start, width in tiles(port.size, lanes):
+                edges = program.results[first + start : first + min(start + width, port.size)]
                 last = max(edge >> 1 for edge in edges)
-                self.due.setdefault(last, []).append((p, start))
+                self.due.setdefault(last, []).append((p, start, width))
             first += port.size
 
     def row_pointers(self, name: str) -> list[str]:
@@ -360,22 +360,22 @@ class _BatchBody(_Body):
         port, k = self.inputs[index]
         if (port, k) not in self.loaded:
             size = self.program.inputs[port].size
-            starts = columns(size, self.lanes)
-            start = max(s for s in starts if s <= k and k < s + self.lanes)
+            start, width = next(
+                (start, width) for start, width in tiles(size, self.lanes) if k < start + width
+            )
             rows = self.row_pointers(f"in{port}")
-            tile = load_tile(rows, start, size, self.dtype, self.lanes, self.put)
+            tile = load_tile(rows, start, width, size, self.dtype, self.put)
             for column, name in enumerate(tile):
                 self.loaded.setdefault((port, start + column), name)
         return self.loaded[port, k]
 
     def after(self, node: int) -> None:
-        for port, start in self.due.get(node, ()):
-            size = self.program.outputs[port].size
-            first = self.first[port] + start
-            edges = self.program.results[first : first + min(self.lanes, size)]
+        for port, start, width in self.due.get(node, ()):
+            size, first = self.program.outputs[port].size, self.first[port]
+            edges = self.program.results[first + start : first + min(start + width, size)]
             values = [self.signed(edge) for edge in edges]
             rows = self.row_pointers(f"out{port}")
-            store_tile(values, rows, start, size, self.dtype, self.lanes, self.put, self.do)
+            store_tile(values, rows, start, width, self.dtype, self.put, self.do)
 
 
 def batch_ir(program: Program, target: Target, dtype: str) -> str:
@@ -388,8 +388,6 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
     for name in pointers:
         body.row_pointers(name)
     body.emit()
-    kind, suffix = body.type, _suffix(dtype, lanes)
-    mask = f"<{lanes} x i1>"
     text = [
         f"define void @batch(i64 %begin, i64 %end, ptr %array, ptr %strides) "
         f"{target.attributes} {{",
@@ -411,8 +409,7 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
         "exit:",
         "  ret void",
         "}",
-        f"declare {kind} @llvm.masked.load.{suffix}.p0(ptr, {mask}, {kind})",
-        f"declare void @llvm.masked.store.{suffix}.p0({kind}, ptr, {mask})",
+        *declarations(dtype, lanes),
         *body.declarations(),
     ]
     return "\n".join(text)
