@@ -12,13 +12,13 @@ from typing import Any
 
 from llvmlite import ir
 
-from robodyn.codegen.entry_table import COMMON, MAX_AXES, MAX_PORTS, PORT, TABLE
+from robodyn.codegen.entry_table import COMMON, MAX_AXES, MAX_PORTS, PORT, SPARES, TABLE
 
 __all__ = ["entry_ir"]
 
 # numpy's array header and its flags, in bytes; `robodyn.codegen.entry` checks them before use
-DATA, AXES, SHAPE, DESCR, FLAGS = 16, 24, 32, 56, 64
-READABLE, WRITEABLE = 0x101, 0x501
+DATA, AXES, SHAPE, BASE, DESCR, FLAGS, WEAK = 16, 24, 32, 48, 56, 64, 72
+READABLE, WRITEABLE, OWNED = 0x101, 0x501, 0x505
 
 I1, I8, I32, I64, PTR, VOID = (
     ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType(), ir.VoidType()
@@ -306,18 +306,58 @@ class _Entry:
                     self.put(self.data, index, self.at(self.scalars, k, I64))
                     self.put(self.made, k, NULL)
                 with array:
-                    self.call("incref", VOID, self.descr)
-                    new = self.call(
-                        "new_array", PTR, self.common("ndarray"), self.descr,
-                        b.trunc(axes, I32), self.shape, NULL, NULL, ir.Constant(I32, 0), NULL,
-                    )  # fmt: skip
-                    with b.if_then(self.same(new, NULL)):
-                        self.loop(k, self._drop)
-                        b.ret(NULL)
-                    self.put(self.made, k, new)
-                    self.put(self.data, index, self.field(new, DATA))
+                    self.set("out", NULL)
+                    with b.if_then(self.same(extra, word(0))):
+                        self.loop(word(SPARES), lambda j: self._try_spare(index, j))
+                    with b.if_then(self.same(self.get("out"), NULL)):
+                        self._new_array(k, axes)
+                    self.put(self.made, k, self.get("out"))
+                    self.put(self.data, index, self.field(self.get("out"), DATA))
 
         self.loop(self.n_out, make)
+
+    def _new_array(self, k: Any, axes: Any) -> None:
+        """Into ``out``."""
+        b = self.b
+        self.call("incref", VOID, self.descr)
+        new = self.call(
+            "new_array", PTR, self.common("ndarray"), self.descr,
+            b.trunc(axes, I32), self.shape, NULL, NULL, ir.Constant(I32, 0), NULL,
+        )  # fmt: skip
+        with b.if_then(self.same(new, NULL)):
+            self.loop(k, self._drop)
+            b.ret(NULL)
+        self.set("out", new)
+
+    def _try_spare(self, index: Any, j: Any) -> None:
+        """Take a spare array that is in nobody's hands and as it was, if ``out`` has none yet."""
+        b = self.b
+        at = b.add(word(len(TABLE)), b.mul(index, word(PORT)))
+        first = b.select(self.same(self.size, word(8)), word(0), word(SPARES))
+        spare = self.item(self.table, b.add(b.add(at, word(2 + MAX_AXES)), b.add(first, j)))
+        p_axes, _, p_shape = self.port(index)
+        # the low half of a reference count holds in all versions of Python
+        free = self.same(self.field(spare, 0, I32), ir.Constant(I32, 1))
+        free = b.and_(free, self.same(self.get("out"), NULL))
+        with b.if_then(free):
+            flags = b.and_(self.field(spare, FLAGS, I32), ir.Constant(I32, OWNED))
+            good = self.same(flags, ir.Constant(I32, OWNED))
+            good = b.and_(good, self.same(self.field(spare, DESCR), self.descr))
+            good = b.and_(good, self.same(self.field(spare, BASE), NULL))
+            good = b.and_(good, self.same(self.field(spare, WEAK), NULL))
+            good = b.and_(good, self.same(self.field(spare, AXES, I32), b.trunc(p_axes, I32)))
+            with b.if_then(good):
+                self.call("incref", VOID, spare)
+                self.set("out", spare)
+                self.loop(p_axes, lambda i: self._put_back_unless_same(i, spare, p_shape))
+
+    def _put_back_unless_same(self, axis: Any, spare: Any, shape: Any) -> None:
+        given = self.item(self.field(spare, SHAPE), axis, I64)
+        changed = self.b.icmp_unsigned("!=", given, self.item(shape, axis, I64))
+        still = self.b.icmp_unsigned("!=", self.get("out"), NULL)
+        with self.b.if_then(self.b.and_(changed, still)):
+            self.set("out", NULL)
+            self.call("decref", VOID, spare)
 
     def _axis(self, index: Any, length: Any) -> None:
         self.put(self.shape, index, length, I64)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import copy
 import ctypes
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from robodyn.symbolic.graph import Port
 
-__all__ = ["COMMON", "MAX_AXES", "MAX_PORTS", "NEVER", "PORT", "TABLE", "Table"]
+__all__ = ["COMMON", "MAX_AXES", "MAX_PORTS", "NEVER", "PORT", "SPARES", "TABLE", "Table"]
 
 #: Arrays a function may take and give, and axes an array may have, to be called fast.
 MAX_PORTS, MAX_AXES = 24, 8
@@ -29,15 +33,29 @@ TABLE = (
     "most",
 )  # fmt: skip
 
-#: Words of a port: number of axes, number of scalars, length of each axis.
-PORT = 2 + MAX_AXES
+#: Spare arrays of a dtype that an output has.
+SPARES = 2
+
+#: Words of a port: number of axes, number of scalars, length of each axis; spare arrays of float64
+#: and of float32.
+PORT = 2 + MAX_AXES + 2 * SPARES
 
 #: More rows than any batch has.
 NEVER = 1 << 62
 
 
+_DTYPES = (np.float64, np.float32)
+
+
+def _shape(port: Port) -> list[int]:
+    return [len(port.shape), port.size, *port.shape, *[0] * (MAX_AXES - len(port.shape))]
+
+
 class Table:
     """The table of one function.
+
+    It keeps spare arrays for results of one state, which saves most of the time of making them: one
+    that nothing else refers to is given out (again), if all are in use a new array is made.
 
     Kernels are added as they are compiled; a call that needs one that is missing goes the slow
     way, which compiles it.
@@ -58,9 +76,13 @@ class Table:
         words[:4] = common, len(inputs), len(outputs), work
         words[7] = words[11] = NEVER
         words[12] = len(inputs) + 1
-        for port in (*inputs, *outputs):
-            axes = [*port.shape, *[0] * (MAX_AXES - len(port.shape))]
-            words += [len(port.shape), port.size, *axes]
+        self._spares: list[NDArray[Any]] = []
+        for port in inputs:
+            words += [*_shape(port), *[0] * 2 * SPARES]
+        for port in outputs:
+            spares = [np.empty(port.shape, dtype) for dtype in _DTYPES for _ in range(SPARES)]
+            self._spares += spares
+            words += [*_shape(port), *map(id, spares)]
         self._words = (ctypes.c_int64 * len(words))(*words)
         self._twins: list[Table] = []
 
@@ -76,6 +98,11 @@ class Table:
         twin["common"], twin["most"] = common, -1
         self._twins.append(twin)
         return twin
+
+    @property
+    def spare(self) -> int:
+        """Identity of the array that a call gives out if nobody holds it."""
+        return id(self._spares[0])
 
     @property
     def address(self) -> int:

@@ -254,3 +254,48 @@ def test_an_overridden_method_stays():
         np.testing.assert_allclose(
             doubled.mass_matrix(np.ones(7)), 2 * plain.mass_matrix(np.ones(7))
         )
+
+
+@needs_entry
+def test_arrays_are_given_out_again_only_when_nobody_holds_them():
+    f = rd.load("arm7").function("mass_matrix")
+    q = state(6)[0]
+    want = [f(x, np.empty((7, 7))) for x in q]
+    kept = [f(x) for x in q]  # all alive: none is another
+    assert len({x.ctypes.data for x in kept}) == 6
+    for got, expected in zip(kept, want, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    del got, kept
+    view = f(q[0])[2:, 1]
+    column, known = view.copy(), memoryview(f(q[1]))
+    for x in q:
+        f(x)
+    np.testing.assert_array_equal(view, column)
+    np.testing.assert_array_equal(np.asarray(known), want[1])
+
+
+@needs_entry
+@pytest.mark.parametrize("harm", ["fix", "reshape", "retype", "watch"])
+def test_arrays_that_were_changed_are_not_given_out_again(harm):
+    f = rd.load("arm7").function("mass_matrix")
+    q = state()[0]
+    f(q)
+    changed, more = f(q), f(q)
+    watching = []
+    for x in (changed, more):
+        if harm == "fix":
+            x.flags.writeable = False
+        elif harm == "reshape":
+            x.shape = (49, 1)
+        elif harm == "retype":
+            x.dtype = np.int64
+        else:
+            watching.append(weakref.ref(x))
+    addresses = {x.ctypes.data for x in (changed, more)}
+    del x, changed, more
+    new = f(q)
+    assert new.ctypes.data not in addresses
+    assert new.shape == (7, 7) and new.dtype == float and new.flags.writeable
+    single = f(q.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(new, f(q, np.empty((7, 7))))
