@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.codegen import threads
 from robodyn.codegen.cache import compiled, source_key
 from robodyn.codegen.entry_table import COMMON, SPARES, Table
 from robodyn.codegen.target import host, load_object, object_code
-from robodyn.codegen.threads import limit_address
 from robodyn.symbolic.graph import Port
 
 __all__ = ["FastType", "fast_type"]
@@ -123,7 +123,9 @@ def _common(slow: Callable[..., Any]) -> Any:
         "slow": slow,
     }
     words = {name: id(thing) for name, thing in objects.items()}
-    words |= {"limit": limit_address(), "least_work": UNLOCKED_WORK}
+    words |= {"limit": threads.limit_address(), "least_work": UNLOCKED_WORK}
+    spread = ctypes.cast(threads.spread(), ctypes.c_void_p).value or 0
+    words |= {"spread": spread, "pool": threads.pool()}
     words |= {"new_array": numpy_api[_NEW_FROM_DESCR], "new_scalar": numpy_api[_SCALAR]}
     functions = {
         "vectorcall": "PyObject_Vectorcall",
@@ -158,7 +160,9 @@ def _engine(offset: int) -> Any:
 
         return object_code(entry_ir(offset + 8, tuple.__basicsize__), passes=True)
 
-    key = source_key("entry_ir.py", "entry_table.py", host(), offset, tuple.__basicsize__)
+    key = source_key(
+        "entry_ir.py", "entry_table.py", "spread.py", host(), offset, tuple.__basicsize__
+    )
     return load_object(compiled(key, make))
 
 

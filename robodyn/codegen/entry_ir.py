@@ -13,6 +13,7 @@ from typing import Any
 from llvmlite import ir
 
 from robodyn.codegen.entry_table import COMMON, MAX_AXES, MAX_PORTS, PORT, SPARES, TABLE
+from robodyn.codegen.spread import WORTHWHILE
 
 __all__ = ["entry_ir"]
 
@@ -138,8 +139,10 @@ class _Entry:
         rows = self.get("rows")
         self.unless(b.icmp_signed(">", rows, word(0)))
         self.total = b.mul(rows, self.work)
+        # above the limit, workers have yet to be started
         limit = b.load(self.common("limit"), typ=I64)
-        self.unless(b.icmp_signed("<=", self.total, limit))
+        paying = b.icmp_signed("<", self.total, word(WORTHWHILE))
+        self.unless(b.or_(paying, b.icmp_signed("<=", self.total, limit)))
         self.pick_kernel(rows)
         given = b.icmp_unsigned("!=", self.get("out"), NULL)
         with b.if_else(given) as (then, otherwise):
@@ -249,7 +252,7 @@ class _Entry:
     def pick_kernel(self, rows: Any) -> None:
         """For one state, for some, or for vectors of them; none yet: the slow path makes it."""
         b = self.b
-        lanes = self.item(self.table, b.add(self.kernels, word(3)), I64)
+        self.lanes = lanes = self.item(self.table, b.add(self.kernels, word(3)), I64)
         several = b.zext(b.icmp_signed(">", rows, word(1)), I64)
         wide = b.zext(b.icmp_signed(">=", rows, lanes), I64)
         self.choice = b.add(several, b.and_(several, wide))
@@ -379,7 +382,10 @@ class _Entry:
                 with b.if_else(long) as (unlocked, short):
                     with unlocked:
                         state = self.call("release", PTR)
-                        self._call(self.kernel, kind, arguments)
+                        self.call(
+                            "spread", VOID, self.common("pool"), self.kernel, rows, self.total,
+                            self.lanes, self.data, self.strides,
+                        )  # fmt: skip
                         self.call("acquire", VOID, state)
                     with short:
                         self._call(self.kernel, kind, arguments)

@@ -21,7 +21,7 @@ MAX_PORTS, MAX_AXES = 24, 8
 COMMON = (
     "ndarray", "float64", "float32", "out", "none", "tuple", "slow", "limit", "least_work",
     "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple", "set_item",
-    "release", "acquire",
+    "release", "acquire", "spread", "pool",
 )  # fmt: skip
 
 #: Words of the table of one function, with kernels for float64 and float32; its ports follow.

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import as_inputs, as_outputs, rows
+from robodyn.codegen import threads
 from robodyn.codegen.c import c_source
 from robodyn.codegen.entry import FastType, fast_type
 from robodyn.codegen.entry_table import Table
 from robodyn.codegen.kernels import Kernels
-from robodyn.codegen.threads import in_chunks
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 
@@ -155,9 +155,10 @@ class Function:
         if kernels.lanes == 1 or count < kernels.lanes:
             kernels.rows(0, count, pointers, strides)
             return
-        run = kernels.batch
-        in_chunks(
-            lambda begin, end: run(begin, end, pointers, strides), count, self._work, kernels.lanes
+        threads.start()
+        work = count * self._work
+        threads.spread()(
+            threads.pool(), kernels.batch, count, work, kernels.lanes, pointers, strides
         )
 
 
