@@ -23,6 +23,7 @@ NEVER = 1 << 62
 _words = (ctypes.c_int64 * (len(HEAD) + MOST * len(WORKER)))()
 #: Work up to which the call entry needs no worker that has yet to be started.
 _limit = ctypes.c_int64(NEVER)
+_starting = _thread.allocate_lock()
 
 
 def _python(name: str, *kinds: Any) -> Any:
