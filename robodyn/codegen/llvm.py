@@ -14,6 +14,10 @@ from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, 
 __all__ = ["batch_ir", "scalar_ir"]
 
 
+#: Stores of a block, about.
+STORES = 100
+
+
 class _Body:
     """Instructions of one kernel: values by node, inputs and outputs by subclasses."""
 
@@ -26,6 +30,8 @@ class _Body:
         self.counter = 0
         self.block = "entry"
         self.slow: set[int] = set()
+        self.stores_in_block = 0
+        self.never_null = "%in0"
         self.nodes = program.live()
 
     def put(self, text: str) -> str:
@@ -83,6 +89,22 @@ class _Body:
             else:
                 self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
             self.after(node)
+            self.cut()
+
+    def cut(self) -> None:
+        """Begin a new block where one has many stores: LLVM compares each with all before it.
+
+        The branch depends on a pointer that is never null, which LLVM does not know; it would join
+        blocks that only follow one another.
+        """
+        if self.stores_in_block < STORES:
+            return
+        self.counter += 1
+        never, name = f"%never{self.counter}", f"next{self.counter}"
+        self.lines.append(f"  {never} = icmp eq ptr {self.never_null}, null")
+        self.do(f"br i1 {never}, label %exit, label %{name}, !prof !0")
+        self.lines.append(f"{name}:")
+        self.block, self.stores_in_block = name, 0
 
     def gather_angles(self) -> None:
         """Evaluate angles that are known from the start together, where that is faster."""
@@ -189,6 +211,7 @@ class _ScalarBody(_Body):
                 else f"%out{port}"
             )
             self.do(f"store {self.dtype} {value}, ptr {at}")
+            self.stores_in_block += 1
 
     def gather_angles(self) -> None:
         """Angles that are inputs, or inputs and a constant, fill vectors of their own."""
@@ -259,6 +282,8 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
         "entry:",
         *body.scratch(),
         *body.lines,
+        "  br label %exit",
+        "exit:",
         "  ret void",
         "}",
         *_packed(pointers, target),
@@ -332,6 +357,7 @@ class _BatchBody(_Body):
     def __init__(self, program: Program, target: Target, dtype: str, lanes: int) -> None:
         super().__init__(program, target, dtype, lanes)
         self.block = "loop"
+        self.never_null = "%array"
         self.inputs = _places(program.inputs)
         self.loaded: dict[tuple[int, int], str] = {}
         self.rows: dict[str, list[str]] = {}
@@ -376,6 +402,7 @@ class _BatchBody(_Body):
             values = [self.signed(edge) for edge in edges]
             rows = self.row_pointers(f"out{port}")
             store_tile(values, rows, start, width, self.dtype, self.put, self.do)
+            self.stores_in_block += self.lanes
 
 
 def batch_ir(program: Program, target: Target, dtype: str) -> str:
