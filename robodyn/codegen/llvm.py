@@ -1,7 +1,7 @@
 """From a program to LLVM IR: straight-line code for one state, or for a vector of states.
 
 The order of instructions is the order of the program's nodes, in which few values are alive at a
-time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known.
+time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known; large ones of batches at the end.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ __all__ = ["batch_ir", "scalar_ir"]
 
 
 #: Stores of a block, about.
-STORES = 100
+STORES = 200
+
+#: Numbers of an output from which on a batch stores it at the end, in order: rows of many states do
+#: not fit into the fastest cache, so a line that is filled bit by bit would leave it in between.
+LARGE = 256
 
 
 class _Body:
@@ -368,7 +372,7 @@ class _BatchBody(_Body):
             self.first.append(first)
             for start, width in tiles(port.size, lanes):
                 edges = program.results[first + start : first + min(start + width, port.size)]
-                last = max(edge >> 1 for edge in edges)
+                last = max(edge >> 1 for edge in edges) if port.size < LARGE else self.nodes[-1]
                 self.due.setdefault(last, []).append((p, start, width))
             first += port.size
 
@@ -403,6 +407,7 @@ class _BatchBody(_Body):
             rows = self.row_pointers(f"out{port}")
             store_tile(values, rows, start, width, self.dtype, self.put, self.do)
             self.stores_in_block += self.lanes
+            self.cut()
 
 
 def batch_ir(program: Program, target: Target, dtype: str) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.codegen import llvm
 from robodyn.codegen.llvm import batch_ir, scalar_ir
 from robodyn.codegen.target import host, load_object, object_code
 from robodyn.codegen.tiles import tiles
@@ -55,6 +56,21 @@ def test_all_widths_compute_the_same(program, matrix, bits, dtype, fma):
             got = run(p, make, symbol, target, dtype, given)
             scale = np.abs(expected).max(axis=tuple(range(1, expected.ndim)), keepdims=True)
             assert np.abs((got - expected) / scale).max() < EQUAL[dtype]
+
+
+def test_large_outputs_are_stored_in_order_and_in_blocks():
+    program = rd.load("arm7", base="floating").function("coriolis_matrix").program
+    assert program.outputs[0].size >= 169
+    q = np.random.default_rng(0).normal(size=(ROWS, 14))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=-1, keepdims=True)
+    v = np.random.default_rng(1).normal(size=(ROWS, 13))
+    expected = evaluate(program, q, v)[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(llvm, "LARGE", 100)
+        patch.setattr(llvm, "STORES", 20)
+        for make, symbol in ((scalar_ir, "rows"), (batch_ir, "batch")):
+            got = run(program, make, symbol, replace(host(), bits=max(WIDTHS)), "double", (q, v))
+            np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12 * abs(expected).max())
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16])
