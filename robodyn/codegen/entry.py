@@ -28,6 +28,9 @@ __all__ = ["FastType", "fast_type"]
 #: Work (rows times operations) from which on the interpreter's lock is released.
 UNLOCKED_WORK = 30_000
 
+#: What the entry is made by: its source is part of the key under which the entry is kept.
+SOURCES = ("entry_ir.py", "entry_outputs.py", "entry_table.py", "entry_words.py", "spread.py")
+
 #: From Python's stable ABI: slots, kinds of members and flags of a type.
 _TP_CALL, _TP_DOC, _TP_MEMBERS = 50, 56, 72
 _SSIZE, _READ_ONLY = 19, 1

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen import llvm
+from robodyn.codegen import body, llvm
 from robodyn.codegen.llvm import batch_ir, scalar_ir
 from robodyn.codegen.target import host, load_object, object_code
 from robodyn.codegen.tiles import tiles
@@ -67,7 +67,7 @@ def test_large_outputs_are_stored_in_order_and_in_blocks():
     expected = evaluate(program, q, v)[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(llvm, "LARGE", 100)
-        patch.setattr(llvm, "STORES", 20)
+        patch.setattr(body, "STORES", 20)
         for make, symbol in ((scalar_ir, "rows"), (batch_ir, "batch")):
             got = run(program, make, symbol, replace(host(), bits=max(WIDTHS)), "double", (q, v))
             np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12 * abs(expected).max())
