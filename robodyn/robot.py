@@ -6,7 +6,6 @@ A method is a thin dispatch to a compiled `Function`; the equations stand in `ro
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -56,18 +55,6 @@ class Robot(LoadMethods, IdentificationMethods):
     effort_limits : ndarray, shape (nv,) [N m, N]
     """
 
-    @cached_property
-    def _inverse_dynamics(self) -> Any:
-        return self.function("inverse_dynamics")
-
-    @cached_property
-    def _forward_dynamics(self) -> Any:
-        return self.function("forward_dynamics")
-
-    @cached_property
-    def _mass_matrix(self) -> Any:
-        return self.function("mass_matrix")
-
     # -- dynamics -----------------------------------------------------------------------------
 
     def inverse_dynamics(
@@ -109,8 +96,6 @@ class Robot(LoadMethods, IdentificationMethods):
         Recursive Newton-Euler [Featherstone 2008, table 5.1]; joint damping and friction included
         unless the robot was loaded with ``passive=False``.
         """
-        if wrenches is None and base is None and actuated is None and self._plain:
-            return self._inverse_dynamics(q, v, a, out)  # type: ignore[no-any-return]
         if actuated is not None:
             self._model.check_actuated(tuple(actuated))
         return self._call("inverse_dynamics", (q, v, a), base, out, wrenches)  # type: ignore
@@ -146,13 +131,11 @@ class Robot(LoadMethods, IdentificationMethods):
         Articulated bodies or the factorised mass matrix, whichever takes fewer operations for this
         robot [Featherstone 2008, tables 7.1, 6.3].
         """
-        if wrenches is None and base is None and self._plain:
-            return self._forward_dynamics(q, v, tau, out)  # type: ignore[no-any-return]
         return self._call("forward_dynamics", (q, v, tau), base, out, wrenches)  # type: ignore
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Mass matrix M, shape (..., nv, nv) [kg m^2, kg m, kg], of positions ``q`` (..., nq)."""
-        return self._mass_matrix(q, out)  # type: ignore[no-any-return]
+        return self._call("mass_matrix", (q,), None, out)  # type: ignore[no-any-return]
 
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Inverse of the mass matrix, shape (..., nv, nv)."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn import configuration
 from robodyn.base_motion import BaseMotion
-from robodyn.codegen import Function
+from robodyn.codegen import Function, fast_method
 from robodyn.description import Inertia, Mechanism
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.equations.momentum import total_mass
@@ -288,9 +288,16 @@ class RobotCore:
                 "load it with base='moving'",
                 name="base",
             )
+        elif not fixed:
+            self._shorten(name, f)
         return f(*arrays, *(wrenches or {}).values(), out=out)
 
-    @cached_property
-    def _plain(self) -> bool:
-        """Whether the arrays of a state are all that the functions take."""
-        return bool(self.base != "moving")
+    def _shorten(self, name: str, f: Function) -> None:
+        """Let the next calls of a method go straight to its function.
+
+        An attribute of the instance goes before the method of the class, so that a call with plain
+        arrays runs no Python. Methods that a subclass of a user changes stay as they are.
+        """
+        method = getattr(type(self), name, None)
+        if method is not None and method.__module__.startswith("robodyn."):
+            self.__dict__.setdefault(name, fast_method(getattr(self, name), f))

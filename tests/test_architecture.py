@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,10 @@ def test_heavy_packages_are_imported_when_used(path):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for module in imported(ast.Module([node], [])):
                 assert module.split(".")[0] not in LATE
+
+
+def test_import_loads_no_compiler():
+    """Importing takes as long as importing numpy, twice; LLVM alone would take as long again."""
+    code = "import sys, robodyn; print(*{m.split('.')[0] for m in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert not {*done.stdout.split()} & {"llvmlite", *LATE}

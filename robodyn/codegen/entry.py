@@ -17,16 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.codegen import threads
 from robodyn.codegen.cache import compiled, source_key
-from robodyn.codegen.entry_table import COMMON, Table
+from robodyn.codegen.entry_table import COMMON, SPARES, Table
 from robodyn.codegen.target import host, load_object, object_code
-from robodyn.codegen.threads import limit_address
 from robodyn.symbolic.graph import Port
 
 __all__ = ["FastType", "fast_type"]
 
 #: Work (rows times operations) from which on the interpreter's lock is released.
 UNLOCKED_WORK = 30_000
+
+#: What the entry is made by: its source is part of the key under which the entry is kept.
+SOURCES = ("entry_ir.py", "entry_outputs.py", "entry_table.py", "entry_words.py", "spread.py")
 
 #: From Python's stable ABI: slots, kinds of members and flags of a type.
 _TP_CALL, _TP_DOC, _TP_MEMBERS = 50, 56, 72
@@ -123,7 +126,9 @@ def _common(slow: Callable[..., Any]) -> Any:
         "slow": slow,
     }
     words = {name: id(thing) for name, thing in objects.items()}
-    words |= {"limit": limit_address(), "least_work": UNLOCKED_WORK}
+    words |= {"limit": threads.limit_address(), "least_work": UNLOCKED_WORK}
+    spread = ctypes.cast(threads.spread(), ctypes.c_void_p).value or 0
+    words |= {"spread": spread, "pool": threads.pool()}
     words |= {"new_array": numpy_api[_NEW_FROM_DESCR], "new_scalar": numpy_api[_SCALAR]}
     functions = {
         "vectorcall": "PyObject_Vectorcall",
@@ -158,7 +163,9 @@ def _engine(offset: int) -> Any:
 
         return object_code(entry_ir(offset + 8, tuple.__basicsize__), passes=True)
 
-    key = source_key("entry_ir.py", "entry_table.py", host(), offset, tuple.__basicsize__)
+    key = source_key(
+        "entry_ir.py", "entry_table.py", "spread.py", host(), offset, tuple.__basicsize__
+    )
     return load_object(compiled(key, make))
 
 
@@ -185,7 +192,7 @@ def _known_python() -> bool:
 
 def _known_layout() -> bool:
     """Array headers and tuples look as the entry reads them."""
-    if np.ndarray.__basicsize__ < 72:
+    if np.ndarray.__basicsize__ < 80:
         return False
     x = np.zeros((2, 3))
     fixed, turned = np.zeros(1), x.T
@@ -203,7 +210,11 @@ def _known_layout() -> bool:
         and word(x, 16) == x.ctypes.data
         and word(x, 24, ctypes.c_int32) == 2
         and list((ctypes.c_int64 * 2).from_address(word(x, 32))) == [2, 3]
+        and word(turned, 48) == id(x)
         and word(x, 56) == id(np.dtype(np.float64))
+        and np.ndarray.__weakrefoffset__ == 72
+        and word(x, 72) == 0
+        and word(x, 0, ctypes.c_int32) + len(more := [x, x]) == word(more[0], 0, ctypes.c_int32)
         and (flags(x), flags(fixed), flags(turned)) == (0x501, 0x101, 0x500)
         and word(names, 16) == 1
         and word(names, tuple.__basicsize__) == id(sys.intern("out"))
@@ -225,10 +236,14 @@ def _works(base: type, engine: Any) -> bool:
     good = f(x, out) is out and np.array_equal(out, twice)
     out[:] = 0.0
     good = good and f(x, out=out) is out and np.array_equal(out, twice)
-    for result in (f(x), f(x, None), f(x, out=None)):
+    results = [f(x), f(x, None), f(x, out=None)]
+    for result in results:
         good = good and type(result) is np.ndarray and np.array_equal(result, twice)
-        good = good and sys.getrefcount(result) == 2 + 1
     del result
+    references = [sys.getrefcount(results[k]) for k in range(3)]
+    good = good and references == [2 + (k < SPARES) for k in range(3)]
+    del results
+    good = good and f(x) is not f(x) and id(f(x)) == table.spare
     after = [sys.getrefcount(thing) for thing in counted]
     good = good and not refused and before[:3] == after[:3]
     wrong: list[Any] = [x[:2], x.astype(np.float32), [1.0], x[::-1], x.view(np.recarray), None]

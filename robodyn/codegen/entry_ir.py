@@ -7,124 +7,35 @@ arguments. One entry serves all functions; what it knows of a function stands in
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
 
-from robodyn.codegen.entry_table import COMMON, MAX_AXES, MAX_PORTS, PORT, TABLE
+from robodyn.codegen.entry_outputs import Outputs
+from robodyn.codegen.entry_table import MAX_AXES, TABLE
+from robodyn.codegen.entry_words import (
+    AXES,
+    DATA,
+    DESCR,
+    FLAGS,
+    I8,
+    I32,
+    I64,
+    NULL,
+    PTR,
+    READABLE,
+    SHAPE,
+    VOID,
+    WRITEABLE,
+    word,
+)  # fmt: skip
+from robodyn.codegen.spread import WORTHWHILE
 
 __all__ = ["entry_ir"]
 
-# numpy's array header and its flags, in bytes; `robodyn.codegen.entry` checks them before use
-DATA, AXES, SHAPE, DESCR, FLAGS = 16, 24, 32, 56, 64
-READABLE, WRITEABLE = 0x101, 0x501
 
-I1, I8, I32, I64, PTR, VOID = (
-    ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType(), ir.VoidType()
-)  # fmt: skip
-
-
-def word(value: int) -> ir.Constant:
-    """An i64 literal."""
-    return ir.Constant(I64, value)
-
-
-NULL = ir.Constant(PTR, None)
-
-
-class _Entry:
+class _Entry(Outputs):
     """Emits the entry; each method is a step of it."""
-
-    def __init__(self, table: int, items: int) -> None:
-        self.table_at, self.items_at = table, items
-        module = ir.Module("entry")
-        kind = ir.FunctionType(PTR, [PTR, PTR, I64, PTR])
-        self.function = ir.Function(module, kind, "vectorcall")
-        self.this, self.args, self.nargsf, self.kwnames = self.function.args
-        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
-        self.slow = self.function.append_basic_block("slow")
-        self.data = self._room(PTR, MAX_PORTS)
-        self.ends = self._room(PTR, MAX_PORTS)
-        self.strides = self._room(I64, MAX_PORTS)
-        self.made = self._room(PTR, MAX_PORTS)
-        self.scalars = self._room(I64, MAX_PORTS)
-        self.shape = self._room(I64, 2 * MAX_AXES)
-        self.variables = {
-            name: self._variable(PTR if name in ("out", "lead") else I64)
-            for name in ("out", "lead", "extra", "rows")
-        }
-
-    # -- small words ----------------------------------------------------------------------------
-
-    def _room(self, kind: Any, count: int) -> Any:
-        return self.b.alloca(kind, count)
-
-    def _variable(self, kind: Any) -> Any:
-        # in the first block: room taken inside a loop would be taken anew each time around
-        with self.b.goto_entry_block():
-            at = self.b.alloca(kind)
-            self.b.store(ir.Constant(kind, None if kind is PTR else 0), at)
-        return at
-
-    def get(self, name: str) -> Any:
-        return self.b.load(self.variables[name], typ=PTR if name in ("out", "lead") else I64)
-
-    def set(self, name: str, value: Any) -> None:
-        self.b.store(value, self.variables[name])
-
-    def field(self, base: Any, offset: Any, kind: Any = PTR) -> Any:
-        """What stands ``offset`` bytes after ``base``."""
-        offset = word(offset) if isinstance(offset, int) else offset
-        return self.b.load(self.b.gep(base, [offset], source_etype=I8), typ=kind)
-
-    def at(self, base: Any, index: Any, kind: Any) -> Any:
-        index = word(index) if isinstance(index, int) else index
-        return self.b.gep(base, [index], source_etype=kind)
-
-    def item(self, base: Any, index: Any, kind: Any = PTR) -> Any:
-        return self.b.load(self.at(base, index, kind), typ=kind)
-
-    def put(self, base: Any, index: Any, value: Any, kind: Any = PTR) -> None:
-        self.b.store(value, self.at(base, index, kind))
-
-    def common(self, name: str, kind: Any = PTR) -> Any:
-        return self.item(self.shared, COMMON.index(name), kind)
-
-    def call(self, name: str, result: Any, *arguments: Any) -> Any:
-        kind = ir.FunctionType(result, [a.type for a in arguments])
-        return self._call(self.common(name), kind, arguments)
-
-    def _call(self, pointer: Any, kind: Any, arguments: Any) -> Any:
-        return self.b.call(_Callee(pointer, kind), arguments)
-
-    def unless(self, condition: Any) -> None:
-        """Go on if the condition holds, else take the slow path."""
-        then = self.b.append_basic_block("on")
-        self.b.cbranch(condition, then, self.slow)
-        self.b.position_at_end(then)
-
-    def same(self, a: Any, b: Any) -> Any:
-        return self.b.icmp_unsigned("==", a, b)
-
-    def loop(self, count: Any, body: Callable[[Any], None]) -> None:
-        """``for k in range(count): body(k)``."""
-        at = self._variable(I64)
-        self.b.store(word(0), at)
-        head, inside, after = (
-            self.function.append_basic_block(n) for n in ("head", "body", "after")
-        )
-        self.b.branch(head)
-        self.b.position_at_end(head)
-        k = self.b.load(at, typ=I64)
-        self.b.cbranch(self.b.icmp_signed("<", k, count), inside, after)
-        self.b.position_at_end(inside)
-        body(k)
-        self.b.store(self.b.add(k, word(1)), at)
-        self.b.branch(head)
-        self.b.position_at_end(after)
-
-    # -- steps ----------------------------------------------------------------------------------
 
     def emit(self) -> str:
         b = self.b
@@ -138,8 +49,10 @@ class _Entry:
         rows = self.get("rows")
         self.unless(b.icmp_signed(">", rows, word(0)))
         self.total = b.mul(rows, self.work)
+        # above the limit, workers have yet to be started
         limit = b.load(self.common("limit"), typ=I64)
-        self.unless(b.icmp_signed("<=", self.total, limit))
+        paying = b.icmp_signed("<", self.total, word(WORTHWHILE))
+        self.unless(b.or_(paying, b.icmp_signed("<=", self.total, limit)))
         self.pick_kernel(rows)
         given = b.icmp_unsigned("!=", self.get("out"), NULL)
         with b.if_else(given) as (then, otherwise):
@@ -163,7 +76,7 @@ class _Entry:
         nargs = b.and_(self.nargsf, word((1 << 63) - 1))
         with b.if_else(self.same(self.kwnames, NULL)) as (plain, named):
             with plain:
-                last = self.same(nargs, b.add(self.n_in, word(1)))
+                last = self.same(nargs, self.item(self.table, TABLE.index("most"), I64))
                 with b.if_else(last) as (then, otherwise):
                     with then:
                         self.set("out", self.item(self.args, self.n_in))
@@ -190,12 +103,6 @@ class _Entry:
         self.unless(b.or_(double, single))
         self.size = b.select(double, word(8), word(4))
         self.kernels = b.select(double, word(4), word(8))
-
-    def port(self, k: Any) -> tuple[Any, Any, Any]:
-        """Axes, scalars and shape of a port (outputs come after the inputs)."""
-        at = self.b.add(word(len(TABLE)), self.b.mul(k, word(PORT)))
-        here = self.at(self.table, at, I64)
-        return self.item(here, 0, I64), self.item(here, 1, I64), self.at(here, 2, I64)
 
     def header(self, x: Any, flags: int) -> tuple[Any, Any]:
         """Axes and shape of an array that is an ndarray of the dtype with these flags."""
@@ -249,7 +156,7 @@ class _Entry:
     def pick_kernel(self, rows: Any) -> None:
         """For one state, for some, or for vectors of them; none yet: the slow path makes it."""
         b = self.b
-        lanes = self.item(self.table, b.add(self.kernels, word(3)), I64)
+        self.lanes = lanes = self.item(self.table, b.add(self.kernels, word(3)), I64)
         several = b.zext(b.icmp_signed(">", rows, word(1)), I64)
         wide = b.zext(b.icmp_signed(">=", rows, lanes), I64)
         self.choice = b.add(several, b.and_(several, wide))
@@ -289,44 +196,6 @@ class _Entry:
 
         self.loop(index, apart)
 
-    def make_outputs(self) -> None:
-        """New arrays; a scalar of one state gets its object only when it is computed."""
-        b = self.b
-
-        def make(k: Any) -> None:
-            index = b.add(self.n_in, k)
-            p_axes, p_size, p_shape = self.port(index)
-            extra = self.get("extra")
-            self.put(self.strides, index, p_size, I64)
-            self.loop(extra, lambda j: self._axis(j, self.item(self.get("lead"), j, I64)))
-            self.loop(p_axes, lambda j: self._axis(b.add(extra, j), self.item(p_shape, j, I64)))
-            axes = b.add(extra, p_axes)
-            with b.if_else(self.same(axes, word(0))) as (scalar, array):
-                with scalar:
-                    self.put(self.data, index, self.at(self.scalars, k, I64))
-                    self.put(self.made, k, NULL)
-                with array:
-                    self.call("incref", VOID, self.descr)
-                    new = self.call(
-                        "new_array", PTR, self.common("ndarray"), self.descr,
-                        b.trunc(axes, I32), self.shape, NULL, NULL, ir.Constant(I32, 0), NULL,
-                    )  # fmt: skip
-                    with b.if_then(self.same(new, NULL)):
-                        self.loop(k, self._drop)
-                        b.ret(NULL)
-                    self.put(self.made, k, new)
-                    self.put(self.data, index, self.field(new, DATA))
-
-        self.loop(self.n_out, make)
-
-    def _axis(self, index: Any, length: Any) -> None:
-        self.put(self.shape, index, length, I64)
-
-    def _drop(self, k: Any) -> None:
-        made = self.item(self.made, k)
-        with self.b.if_then(self.b.icmp_unsigned("!=", made, NULL)):
-            self.call("decref", VOID, made)
-
     def run(self, rows: Any) -> None:
         b = self.b
         with b.if_else(self.same(self.choice, word(0))) as (one, many):
@@ -339,36 +208,13 @@ class _Entry:
                 with b.if_else(long) as (unlocked, short):
                     with unlocked:
                         state = self.call("release", PTR)
-                        self._call(self.kernel, kind, arguments)
+                        self.call(
+                            "spread", VOID, self.common("pool"), self.kernel, rows, self.total,
+                            self.lanes, self.data, self.strides,
+                        )  # fmt: skip
                         self.call("acquire", VOID, state)
                     with short:
                         self._call(self.kernel, kind, arguments)
-
-    def give_back(self) -> None:
-        """What was made: an array, a number, or a tuple."""
-        b = self.b
-
-        def scalar(k: Any) -> None:
-            with b.if_then(self.same(self.item(self.made, k), NULL)):
-                value = self.at(self.scalars, k, I64)
-                made = self.call("new_scalar", PTR, value, self.descr, NULL)
-                with b.if_then(self.same(made, NULL)):
-                    self.loop(self.n_out, self._drop)
-                    b.ret(NULL)
-                self.put(self.made, k, made)
-
-        self.loop(self.n_out, scalar)
-        with b.if_then(self.same(self.n_out, word(1))):
-            b.ret(self.item(self.made, 0))
-        result = self.call("new_tuple", PTR, self.n_out)
-        with b.if_then(self.same(result, NULL)):
-            self.loop(self.n_out, self._drop)
-            b.ret(NULL)
-        self.loop(self.n_out, lambda k: self._fill(result, k))
-        b.ret(result)
-
-    def _fill(self, result: Any, k: Any) -> None:
-        self.call("set_item", I32, result, k, self.item(self.made, k))
 
     def take_slow_path(self) -> None:
         b = self.b
@@ -379,17 +225,6 @@ class _Entry:
         result = self.call("vectorcall", PTR, method, self.args, self.nargsf, self.kwnames)
         self.call("decref", VOID, method)
         b.ret(result)
-
-
-class _Callee:
-    """An address with a function type, as the builder wants it."""
-
-    def __init__(self, pointer: Any, kind: Any) -> None:
-        self.pointer, self.function_type = pointer, kind
-        self.type = pointer.type
-
-    def get_reference(self) -> str:
-        return str(self.pointer.get_reference())
 
 
 #: A kernel to try the entry with: three numbers, doubled.

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import ctypes
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from robodyn.symbolic.graph import Port
 
-__all__ = ["COMMON", "MAX_AXES", "MAX_PORTS", "NEVER", "PORT", "TABLE", "Table"]
+__all__ = ["COMMON", "MAX_AXES", "MAX_PORTS", "NEVER", "PORT", "SPARES", "TABLE", "Table"]
 
 #: Arrays a function may take and give, and axes an array may have, to be called fast.
 MAX_PORTS, MAX_AXES = 24, 8
@@ -16,25 +21,41 @@ MAX_PORTS, MAX_AXES = 24, 8
 COMMON = (
     "ndarray", "float64", "float32", "out", "none", "tuple", "slow", "limit", "least_work",
     "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple", "set_item",
-    "release", "acquire",
+    "release", "acquire", "spread", "pool",
 )  # fmt: skip
 
 #: Words of the table of one function, with kernels for float64 and float32; its ports follow.
+#: ``most`` is the number of positional arguments of which the last is ``out``.
 TABLE = (
     "common", "inputs", "outputs", "work",
     "packed", "rows", "batch", "lanes",
     "packed32", "rows32", "batch32", "lanes32",
+    "most",
 )  # fmt: skip
 
-#: Words of a port: number of axes, number of scalars, length of each axis.
-PORT = 2 + MAX_AXES
+#: Spare arrays of a dtype that an output has.
+SPARES = 2
+
+#: Words of a port: number of axes, number of scalars, length of each axis; spare arrays of float64
+#: and of float32.
+PORT = 2 + MAX_AXES + 2 * SPARES
 
 #: More rows than any batch has.
 NEVER = 1 << 62
 
 
+_DTYPES = (np.float64, np.float32)
+
+
+def _shape(port: Port) -> list[int]:
+    return [len(port.shape), port.size, *port.shape, *[0] * (MAX_AXES - len(port.shape))]
+
+
 class Table:
     """The table of one function.
+
+    It keeps spare arrays for results of one state, which saves most of the time of making them: one
+    that nothing else refers to is given out (again), if all are in use a new array is made.
 
     Kernels are added as they are compiled; a call that needs one that is missing goes the slow
     way, which compiles it.
@@ -54,13 +75,34 @@ class Table:
         words = [0] * len(TABLE)
         words[:4] = common, len(inputs), len(outputs), work
         words[7] = words[11] = NEVER
-        for port in (*inputs, *outputs):
-            axes = [*port.shape, *[0] * (MAX_AXES - len(port.shape))]
-            words += [len(port.shape), port.size, *axes]
+        words[12] = len(inputs) + 1
+        self._spares: list[NDArray[Any]] = []
+        for port in inputs:
+            words += [*_shape(port), *[0] * 2 * SPARES]
+        for port in outputs:
+            spares = [np.empty(port.shape, dtype) for dtype in _DTYPES for _ in range(SPARES)]
+            self._spares += spares
+            words += [*_shape(port), *map(id, spares)]
         self._words = (ctypes.c_int64 * len(words))(*words)
+        self._twins: list[Table] = []
 
     def __setitem__(self, name: str, value: int) -> None:
         self._words[TABLE.index(name)] = value
+        for twin in self._twins:
+            twin[name] = value
+
+    def twin(self, common: int) -> Table:
+        """A table of the same kernels, told of each new one, for calls with ``out`` as keyword."""
+        twin = copy.copy(self)
+        twin._words, twin._twins = type(self._words).from_buffer_copy(self._words), []
+        twin["common"], twin["most"] = common, -1
+        self._twins.append(twin)
+        return twin
+
+    @property
+    def spare(self) -> int:
+        """Identity of the array that a call gives out if nobody holds it."""
+        return id(self._spares[0])
 
     @property
     def address(self) -> int:

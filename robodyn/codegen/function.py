@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import as_inputs, as_outputs, rows
+from robodyn.codegen import threads
 from robodyn.codegen.c import c_source
 from robodyn.codegen.cuda import CudaFunction, cuda_source
 from robodyn.codegen.entry import FastType, fast_type
@@ -18,7 +19,6 @@ from robodyn.codegen.entry_table import Table
 from robodyn.codegen.kernels import Kernels
 from robodyn.codegen.latex import latex
 from robodyn.codegen.numba_call import numba_function
-from robodyn.codegen.threads import in_chunks
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 
@@ -56,9 +56,9 @@ class Function:
         self.name = program.name
         self.inputs: tuple[Port, ...] = program.inputs
         self.outputs: tuple[Port, ...] = program.outputs
-        self._table = self._fast_table()
-        self._double = Kernels(program, "double", self._table)
-        self._float = Kernels(program, "float", self._table)
+        self.table = self._fast_table()
+        self._double = Kernels(program, "double", self.table)
+        self._float = Kernels(program, "float", self.table)
 
     def _fast_table(self) -> Table | None:
         """What the call entry knows of this function, if calls go there."""
@@ -195,9 +195,10 @@ class Function:
         if kernels.lanes == 1 or count < kernels.lanes:
             kernels.rows(0, count, pointers, strides)
             return
-        run = kernels.batch
-        in_chunks(
-            lambda begin, end: run(begin, end, pointers, strides), count, self._work, kernels.lanes
+        threads.start()
+        work = count * self._work
+        threads.spread()(
+            threads.pool(), kernels.batch, count, work, kernels.lanes, pointers, strides
         )
 
 

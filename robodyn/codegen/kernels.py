@@ -15,7 +15,7 @@ from robodyn.symbolic.graph import Program
 
 __all__ = ["Kernels"]
 
-#: ``f(begin, end, pointers, strides)``, called without the interpreter's lock.
+#: ``f(begin, end, pointers, strides)`` of rows, called without the interpreter's lock.
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: ``f(pointers)``, too short to give the lock away.
 _PACKED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
@@ -69,9 +69,9 @@ class Kernels:
         return _BATCH(self.address("scalar", "rows"))
 
     @cached_property
-    def batch(self) -> Any:
-        """States a vector at a time; at least one vector of them."""
-        return _BATCH(self.address("batch", "batch"))
+    def batch(self) -> int:
+        """Address of the code for states a vector at a time; at least one vector of them."""
+        return self.address("batch", "batch")
 
     @property
     def lanes(self) -> int:

@@ -1,175 +1,31 @@
 """From a program to LLVM IR: straight-line code for one state, or for a vector of states.
 
 The order of instructions is the order of the program's nodes, in which few values are alive at a
-time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known.
+time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known,
+large ones of batches at the end.
 """
 
 from __future__ import annotations
 
-from robodyn.codegen.sincos import RANGE, constant, sincos, slow_function
+from robodyn.codegen.body import Body, places
 from robodyn.codegen.target import Target
-from robodyn.codegen.tiles import columns, load_tile, store_tile
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Port, Program
+from robodyn.codegen.tiles import declarations, load_tile, store_tile, tiles
+from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program
 
 __all__ = ["batch_ir", "scalar_ir"]
 
-
-class _Body:
-    """Instructions of one kernel: values by node, inputs and outputs by subclasses."""
-
-    def __init__(self, program: Program, target: Target, dtype: str, lanes: int) -> None:
-        self.program, self.target, self.dtype, self.lanes = program, target, dtype, lanes
-        self.type = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-        self.lines: list[str] = []
-        self.names: dict[int, str] = {}
-        self.trig: dict[int, tuple[str, str]] = {}
-        self.counter = 0
-        self.block = "entry"
-        self.slow: set[int] = set()
-        self.nodes = program.live()
-
-    def put(self, text: str) -> str:
-        self.counter += 1
-        name = f"%v{self.counter}"
-        self.lines.append(f"  {name} = {text}")
-        return name
-
-    def do(self, text: str) -> None:
-        self.lines.append(f"  {text}")
-
-    def input(self, index: int) -> str:
-        raise NotImplementedError  # pragma: no cover  (each kernel has its own)
-
-    def after(self, node: int) -> None:
-        """Store what is complete now."""
-
-    def value(self, node: int) -> str:
-        """SSA name or literal of a node."""
-        graph = self.program.graph
-        if graph.op[node] == CONST:
-            return constant(graph.value[node], self.dtype, self.lanes)
-        return self.names[node]
-
-    def signed(self, edge: int) -> str:
-        graph, node = self.program.graph, edge >> 1
-        if not edge & 1:
-            return self.value(node)
-        if graph.op[node] == CONST:
-            return constant(-graph.value[node], self.dtype, self.lanes)
-        return self.put(f"fneg {self.type} {self.value(node)}")
-
-    def emit(self) -> None:
-        """All nodes, in order."""
-        graph, t = self.program.graph, self.type
-        self.gather_angles()
-        for node in self.nodes:
-            op, a, b = graph.op[node], graph.a[node], graph.b[node]
-            if op == CONST or node in self.names:
-                pass
-            elif op == INPUT:
-                self.names[node] = self.input(a)
-            elif op == ADD:
-                verb = "fsub" if b & 1 else "fadd"
-                self.names[node] = self.put(
-                    f"{verb} contract {t} {self.signed(a)}, {self.value(b >> 1)}"
-                )
-            elif op in (MUL, DIV):
-                verb = "fmul contract" if op == MUL else "fdiv"
-                self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
-            elif op == SQRT:
-                suffix = _suffix(self.dtype, self.lanes)
-                x = self.signed(a)
-                self.names[node] = self.put(f"call {t} @llvm.sqrt.{suffix}({t} {x})")
-            else:
-                self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
-            self.after(node)
-
-    def gather_angles(self) -> None:
-        """Evaluate angles that are known from the start together, where that is faster."""
-
-    def angle(self, node: int) -> tuple[str, str]:
-        """Sine and cosine of a node, evaluated once."""
-        if node not in self.trig:
-            self.trig[node] = self.guarded(self.value(node), self.lanes)
-        return self.trig[node]
-
-    def guarded(self, x: str, lanes: int) -> tuple[str, str]:
-        """Fast sine and cosine within their range, the C library beyond it."""
-        dtype = self.dtype
-        t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-        suffix = _suffix(dtype, lanes)
-        self.counter += 1
-        k = self.counter
-        lines, s, c = sincos(x, f"t{k}", dtype, lanes, self.target.fma)
-        self.lines += lines
-        size = self.put(f"call {t} @llvm.fabs.{suffix}({t} {x})")
-        limit = constant(RANGE[dtype], dtype, lanes)
-        flag = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
-        if lanes > 1:
-            beyond = self.put(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({flag} {beyond})")
-        self.slow.add(lanes)
-        self.do(f"br i1 {beyond}, label %slow{k}, label %done{k}, !prof !0")
-        self.lines.append(f"slow{k}:")
-        # scratch is at the top of the function
-        self.do(f"call void @slow_sincos_{lanes}({t} {x}, ptr %scratch_s, ptr %scratch_c)")
-        s_slow = self.put(f"load {t}, ptr %scratch_s, align 64")
-        c_slow = self.put(f"load {t}, ptr %scratch_c, align 64")
-        self.do(f"br label %done{k}")
-        self.lines.append(f"done{k}:")
-        before, self.block = self.block, f"done{k}"
-        sine = self.put(f"phi {t} [ {s}, %{before} ], [ {s_slow}, %slow{k} ]")
-        cosine = self.put(f"phi {t} [ {c}, %{before} ], [ {c_slow}, %slow{k} ]")
-        return sine, cosine
-
-    def scratch(self) -> list[str]:
-        """Room for the slow path."""
-        width = max(self.slow, default=1)
-        return (
-            [f"  %scratch_{x} = alloca [{width} x {self.dtype}], align 64" for x in "sc"]
-            if self.slow
-            else []
-        )
-
-    def declarations(self) -> list[str]:
-        """What the body calls."""
-        dtype, text = self.dtype, []
-        for lanes in sorted({self.lanes, *self.slow}):
-            t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-            s = _suffix(dtype, lanes)
-            text += [
-                f"declare {t} @llvm.fma.{s}({t}, {t}, {t})",
-                f"declare {t} @llvm.fabs.{s}({t})",
-                f"declare {t} @llvm.sqrt.{s}({t})",
-            ]
-            if lanes > 1:
-                text.append(f"declare i1 @llvm.vector.reduce.or.v{lanes}i1(<{lanes} x i1>)")
-            if lanes in self.slow:
-                text.append(
-                    slow_function(dtype, lanes).replace("@slow_sincos(", f"@slow_sincos_{lanes}(")
-                )
-        text += ["declare double @robodyn_sin(double)", "declare double @robodyn_cos(double)"]
-        text.append('!0 = !{!"branch_weights", i32 1, i32 100000}')
-        return text
+#: Numbers of an output from which on a batch stores it at the end, in order: rows of many states do
+#: not fit into the fastest cache, so a line that is filled bit by bit would leave it in between.
+LARGE = 256
 
 
-def _suffix(dtype: str, lanes: int) -> str:
-    scalar = "f64" if dtype == "double" else "f32"
-    return scalar if lanes == 1 else f"v{lanes}{scalar}"
-
-
-def _places(ports: tuple[Port, ...]) -> list[tuple[int, int]]:
-    """(port, index in the port) of each scalar."""
-    return [(p, k) for p, port in enumerate(ports) for k in range(port.size)]
-
-
-class _ScalarBody(_Body):
+class _ScalarBody(Body):
     """One state: numbers are loaded when first used and stored when known."""
 
     def __init__(self, program: Program, target: Target, dtype: str) -> None:
         super().__init__(program, target, dtype, 1)
-        self.inputs = _places(program.inputs)
-        self.outputs = _places(program.outputs)
+        self.inputs = places(program.inputs)
+        self.outputs = places(program.outputs)
         self.stores: dict[int, list[int]] = {}
         for k, edge in enumerate(program.results):
             self.stores.setdefault(edge >> 1, []).append(k)
@@ -189,6 +45,7 @@ class _ScalarBody(_Body):
                 else f"%out{port}"
             )
             self.do(f"store {self.dtype} {value}, ptr {at}")
+            self.stores_in_block += 1
 
     def gather_angles(self) -> None:
         """Angles that are inputs, or inputs and a constant, fill vectors of their own."""
@@ -259,6 +116,8 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
         "entry:",
         *body.scratch(),
         *body.lines,
+        "  br label %exit",
+        "exit:",
         "  ret void",
         "}",
         *_packed(pointers, target),
@@ -326,24 +185,25 @@ def _rows(pointers: list[str], dtype: str, target: Target) -> list[str]:
     ]
 
 
-class _BatchBody(_Body):
+class _BatchBody(Body):
     """A vector of states: a column of an input tile a number, output tiles stored when full."""
 
     def __init__(self, program: Program, target: Target, dtype: str, lanes: int) -> None:
         super().__init__(program, target, dtype, lanes)
         self.block = "loop"
-        self.inputs = _places(program.inputs)
+        self.never_null = "%array"
+        self.inputs = places(program.inputs)
         self.loaded: dict[tuple[int, int], str] = {}
         self.rows: dict[str, list[str]] = {}
-        self.due: dict[int, list[tuple[int, int]]] = {}
+        self.due: dict[int, list[tuple[int, int, int]]] = {}
         first = 0
         self.first: list[int] = []
         for p, port in enumerate(program.outputs):
             self.first.append(first)
-            for start in columns(port.size, lanes) if port.size else ():
-                edges = program.results[first + start : first + start + min(lanes, port.size)]
-                last = max(edge >> 1 for edge in edges)
-                self.due.setdefault(last, []).append((p, start))
+            for start, width in tiles(port.size, lanes):
+                edges = program.results[first + start : first + min(start + width, port.size)]
+                last = max(edge >> 1 for edge in edges) if port.size < LARGE else self.nodes[-1]
+                self.due.setdefault(last, []).append((p, start, width))
             first += port.size
 
     def row_pointers(self, name: str) -> list[str]:
@@ -360,22 +220,24 @@ class _BatchBody(_Body):
         port, k = self.inputs[index]
         if (port, k) not in self.loaded:
             size = self.program.inputs[port].size
-            starts = columns(size, self.lanes)
-            start = max(s for s in starts if s <= k and k < s + self.lanes)
+            start, width = next(
+                (start, width) for start, width in tiles(size, self.lanes) if k < start + width
+            )
             rows = self.row_pointers(f"in{port}")
-            tile = load_tile(rows, start, size, self.dtype, self.lanes, self.put)
+            tile = load_tile(rows, start, width, size, self.dtype, self.put)
             for column, name in enumerate(tile):
                 self.loaded.setdefault((port, start + column), name)
         return self.loaded[port, k]
 
     def after(self, node: int) -> None:
-        for port, start in self.due.get(node, ()):
-            size = self.program.outputs[port].size
-            first = self.first[port] + start
-            edges = self.program.results[first : first + min(self.lanes, size)]
+        for port, start, width in self.due.get(node, ()):
+            size, first = self.program.outputs[port].size, self.first[port]
+            edges = self.program.results[first + start : first + min(start + width, size)]
             values = [self.signed(edge) for edge in edges]
             rows = self.row_pointers(f"out{port}")
-            store_tile(values, rows, start, size, self.dtype, self.lanes, self.put, self.do)
+            store_tile(values, rows, start, width, self.dtype, self.put, self.do)
+            self.stores_in_block += self.lanes
+            self.cut()
 
 
 def batch_ir(program: Program, target: Target, dtype: str) -> str:
@@ -388,8 +250,6 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
     for name in pointers:
         body.row_pointers(name)
     body.emit()
-    kind, suffix = body.type, _suffix(dtype, lanes)
-    mask = f"<{lanes} x i1>"
     text = [
         f"define void @batch(i64 %begin, i64 %end, ptr %array, ptr %strides) "
         f"{target.attributes} {{",
@@ -411,8 +271,7 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
         "exit:",
         "  ret void",
         "}",
-        f"declare {kind} @llvm.masked.load.{suffix}.p0(ptr, {mask}, {kind})",
-        f"declare void @llvm.masked.store.{suffix}.p0({kind}, ptr, {mask})",
+        *declarations(dtype, lanes),
         *body.declarations(),
     ]
     return "\n".join(text)

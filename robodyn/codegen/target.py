@@ -1,4 +1,7 @@
-"""The machine that code is generated for: its vector width, and from IR to object code."""
+"""The machine that code is generated for: its vector width, and from IR to object code.
+
+LLVM is imported when it is first needed, which halves the time to import robodyn.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,6 @@ import ctypes.util
 import functools
 from dataclasses import dataclass
 from typing import Any
-
-import llvmlite.binding as llvm
 
 __all__ = ["Target", "host", "load_object", "object_code"]
 
@@ -46,11 +47,20 @@ class Target:
 
 
 @functools.cache
-def host() -> Target:
-    """The CPU this process runs on."""
+def _llvm() -> Any:
+    """LLVM, ready for this CPU."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    _resolve_libm()
+    _resolve_libm(llvm)
+    return llvm
+
+
+@functools.cache
+def host() -> Target:
+    """The CPU this process runs on."""
+    llvm = _llvm()
     features = llvm.get_host_cpu_features()
     triple = llvm.get_process_triple()
     if triple.startswith(("aarch64", "arm64")):
@@ -62,7 +72,7 @@ def host() -> Target:
     return Target(triple, llvm.get_host_cpu_name(), features.flatten(), bits, fma)
 
 
-def _resolve_libm() -> None:
+def _resolve_libm(llvm: Any) -> None:
     """Give the slow path of sin and cos its addresses."""
     libm: Any = None
     for name in (ctypes.util.find_library("m"), None, "msvcrt"):
@@ -80,13 +90,17 @@ def _resolve_libm() -> None:
 @functools.cache
 def _machine() -> Any:
     target = host()
-    return llvm.Target.from_triple(target.triple).create_target_machine(
-        cpu=target.cpu,
-        features=target.features,
-        opt=2,
-        reloc="pic",
-        codemodel="small" if target.triple.startswith(("aarch64", "arm64")) else "jitdefault",
-        jit=True,
+    return (
+        _llvm()
+        .Target.from_triple(target.triple)
+        .create_target_machine(
+            cpu=target.cpu,
+            features=target.features,
+            opt=2,
+            reloc="pic",
+            codemodel="small" if target.triple.startswith(("aarch64", "arm64")) else "jitdefault",
+            jit=True,
+        )
     )
 
 
@@ -99,7 +113,7 @@ def object_code(ir: str, passes: bool = False) -> bytes:
     passes : bool
         Run LLVM's IR passes. Without them the order of the IR is kept.
     """
-    host()
+    llvm = _llvm()
     module = llvm.parse_assembly(ir)
     module.triple = host().triple
     if passes:
@@ -111,7 +125,7 @@ def object_code(ir: str, passes: bool = False) -> bytes:
 
 def load_object(code: bytes) -> Any:
     """Load object code; the returned engine owns it and gives addresses of its symbols."""
-    host()
+    llvm = _llvm()
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine())
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
@@ -120,4 +134,4 @@ def load_object(code: bytes) -> Any:
 
 def _new_machine() -> Any:
     """An engine takes its target machine over, so each gets its own."""
-    return llvm.Target.from_triple(host().triple).create_target_machine(jit=True)
+    return _llvm().Target.from_triple(host().triple).create_target_machine(jit=True)

@@ -1,24 +1,55 @@
-"""Batches spread over threads: the generated code runs without the interpreter's lock."""
+"""Batches spread over threads that wait in machine code, without the interpreter's lock."""
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
 
-__all__ = ["get_num_threads", "in_chunks", "limit_address", "set_num_threads"]
+from robodyn.codegen.cache import compiled, source_key
+from robodyn.codegen.spread import HEAD, WORKER, spread_ir
+from robodyn.codegen.target import host, load_object, object_code
 
-#: Work (rows times operations) below which a second thread costs more than it brings.
-WORTHWHILE = 400_000
+__all__ = ["get_num_threads", "limit_address", "pool", "set_num_threads", "spread", "start"]
+
+#: Threads that can be of use.
+MOST = 256
 
 #: More work than there is.
 NEVER = 1 << 62
 
-_pool: ThreadPoolExecutor | None = None
-#: Work up to which the call entry does without a second thread; machine code reads it.
-_limit = ctypes.c_int64()
-_threads = max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+_words = (ctypes.c_int64 * (len(HEAD) + MOST * len(WORKER)))()
+#: Work up to which the call entry needs no worker that has yet to be started.
+_limit = ctypes.c_int64(NEVER)
+_starting = _thread.allocate_lock()
+
+
+def _python(name: str, *kinds: Any) -> Any:
+    return ctypes.CFUNCTYPE(*kinds)((name, ctypes.pythonapi))
+
+
+def _new_lock(held: bool) -> int:
+    """A lock that is never freed: a worker waits for it until the process ends."""
+    lock = _python("PyThread_allocate_lock", ctypes.c_void_p)()
+    if held:
+        _python("PyThread_acquire_lock", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(lock, 1)
+    return int(lock)
+
+
+def _reset() -> None:
+    """No worker: at first, and in a forked process, which has none of its parent's threads."""
+    global _starting
+    _starting = _thread.allocate_lock()
+    _words[HEAD.index("ready")] = 0
+    _words[HEAD.index("busy")] = _new_lock(False)
+    _set_limit()
+
+
+def _set_limit() -> None:
+    threads, ready = _words[0], _words[1]
+    _limit.value = NEVER if threads <= ready + 1 else 0
 
 
 def set_num_threads(n: int) -> None:
@@ -33,47 +64,59 @@ def set_num_threads(n: int) -> None:
     ------
     ValueError
     """
-    global _threads, _pool
     if int(n) != n or n < 1:
         raise ValueError(f"number of threads is {n!r}, expected an integer of at least 1")
-    _threads = int(n)
-    _limit.value = WORTHWHILE if _threads > 1 else NEVER
-    if _pool is not None:
-        _pool.shutdown(wait=True)
-        _pool = None
+    _words[HEAD.index("threads")] = min(int(n), MOST)
+    _set_limit()
 
 
 def get_num_threads() -> int:
     """Return how many threads a batch may use (at first: the processors of this process)."""
-    return _threads
+    return _words[HEAD.index("threads")]
 
 
 def limit_address() -> int:
-    """Where the work (rows times operations) stands that is done in one thread."""
-    _limit.value = WORTHWHILE if _threads > 1 else NEVER
+    """Where the work stands up to which no worker has yet to be started."""
     return ctypes.addressof(_limit)
 
 
-def in_chunks(run: Callable[[int, int], None], rows: int, operations: int, least: int) -> None:
-    """Call ``run(begin, end)`` over ``rows`` rows, in parallel where that pays.
+def pool() -> int:
+    """Address of the table of threads."""
+    return ctypes.addressof(_words)
 
-    Parameters
-    ----------
-    run : callable
-    rows, operations : int
-        Number of rows, and of operations a row.
-    least : int
-        Smallest number of rows a chunk may have.
-    """
-    global _pool
-    parts = min(_threads, rows // max(least, 1), 1 + rows * operations // WORTHWHILE)
-    if parts <= 1:
-        run(0, rows)
-        return
-    if _pool is None:
-        _pool = ThreadPoolExecutor(_threads, thread_name_prefix="robodyn")
-    cuts = [rows * k // parts for k in range(parts + 1)]
-    futures = [_pool.submit(run, cuts[k], cuts[k + 1]) for k in range(1, parts)]
-    run(cuts[0], cuts[1])
-    for future in futures:
-        future.result()
+
+@cache
+def _engine() -> Any:
+    key = source_key("spread.py", host())
+    return load_object(compiled(key, lambda: object_code(spread_ir(), passes=True)))
+
+
+@cache
+def spread() -> Any:
+    """``spread(pool, kernel, rows, work, lanes, data, strides)``."""
+    kinds = (ctypes.c_void_p,) * 2 + (ctypes.c_int64,) * 3 + (ctypes.c_void_p,) * 2
+    return ctypes.CFUNCTYPE(None, *kinds)(_engine().get_function_address("spread"))
+
+
+def start() -> None:
+    """Start the workers that are missing."""
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+    worker = kind(_engine().get_function_address("worker"))
+    with _starting:
+        ready = HEAD.index("ready")
+        while _words[ready] + 1 < get_num_threads():
+            index = _words[ready]
+            for k in range(len(WORKER)):
+                _words[len(HEAD) + index * len(WORKER) + k] = _new_lock(True)
+            _thread.start_new_thread(worker, (pool(), index))
+            _words[ready] += 1
+        _set_limit()
+
+
+for _name in ("acquire", "release"):
+    _function = getattr(ctypes.pythonapi, f"PyThread_{_name}_lock")
+    _words[HEAD.index(_name)] = ctypes.cast(_function, ctypes.c_void_p).value or 0
+set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+_reset()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset)

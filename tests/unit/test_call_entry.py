@@ -1,6 +1,7 @@
 """The fast way into machine code: the same results, errors and objects as the ordinary way."""
 
 import gc
+import pickle
 import subprocess
 import sys
 import threading
@@ -208,3 +209,93 @@ def test_without_the_entry_everything_works():
         "assert M.shape == (5, 2, 2) and np.array_equal(M[0], f(np.zeros(2)))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_methods_take_the_short_cut_and_nothing_else_changes():
+    robot = rd.load("arm7")
+    q, v, a = state()
+    first = robot.inverse_dynamics(q, v, a)
+    method = robot.inverse_dynamics
+    np.testing.assert_array_equal(method(q, v, a), first)
+    out = np.zeros(7)
+    assert method(q, v, a, out=out) is out
+    np.testing.assert_array_equal(out, first)
+    np.testing.assert_array_equal(method(q.tolist(), v, a=a), first)
+    with pytest.raises(TypeError):
+        method(q, v, a, out)  # by keyword only
+    with pytest.raises(ShapeError):
+        method(q[:3], v, a)
+    link = robot.link_names[-1]
+    pushed = method(q, v, a, wrenches={link: np.ones(6)})
+    assert not np.allclose(pushed, first)
+    np.testing.assert_allclose(method(state(9)[0], v, a)[0], method(state(9)[0][0], v, a))
+    assert method.__doc__ == rd.Robot.inverse_dynamics.__doc__
+    again = pickle.loads(pickle.dumps(method))
+    np.testing.assert_array_equal(again(q, v, a), first)
+
+
+def test_a_method_dies_with_its_robot():
+    robot = rd.load("arm7")
+    robot.mass_matrix(robot.neutral())
+    known = weakref.ref(robot)
+    del robot
+    gc.collect()
+    assert known() is None
+
+
+def test_an_overridden_method_stays():
+    class Doubled(rd.Robot):
+        def mass_matrix(self, q, *, out=None):
+            return 2.0 * super().mass_matrix(q)
+
+    plain = rd.load("arm7")
+    doubled = Doubled(*plain.__reduce__()[1])
+    for _ in range(2):
+        np.testing.assert_allclose(
+            doubled.mass_matrix(np.ones(7)), 2 * plain.mass_matrix(np.ones(7))
+        )
+
+
+@needs_entry
+def test_arrays_are_given_out_again_only_when_nobody_holds_them():
+    f = rd.load("arm7").function("mass_matrix")
+    q = state(6)[0]
+    want = [f(x, np.empty((7, 7))) for x in q]
+    kept = [f(x) for x in q]  # all alive: none is another
+    assert len({x.ctypes.data for x in kept}) == 6
+    for got, expected in zip(kept, want, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    del got, kept
+    view = f(q[0])[2:, 1]
+    column, known = view.copy(), memoryview(f(q[1]))
+    for x in q:
+        f(x)
+    np.testing.assert_array_equal(view, column)
+    np.testing.assert_array_equal(np.asarray(known), want[1])
+
+
+@needs_entry
+@pytest.mark.parametrize("harm", ["fix", "reshape", "retype", "watch"])
+def test_arrays_that_were_changed_are_not_given_out_again(harm):
+    f = rd.load("arm7").function("mass_matrix")
+    q = state()[0]
+    f(q)
+    changed, more = f(q), f(q)
+    watching = []
+    for x in (changed, more):
+        if harm == "fix":
+            x.flags.writeable = False
+        elif harm == "reshape":
+            x.shape = (49, 1)
+        elif harm == "retype":
+            x.dtype = np.int64
+        else:
+            watching.append(weakref.ref(x))
+    addresses = {x.ctypes.data for x in (changed, more)}
+    del x, changed, more
+    new = f(q)
+    assert new.ctypes.data not in addresses
+    assert new.shape == (7, 7) and new.dtype == float and new.flags.writeable
+    single = f(q.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(new, f(q, np.empty((7, 7))))

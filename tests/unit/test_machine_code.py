@@ -358,3 +358,40 @@ def test_no_cache(tmp_path, monkeypatch):
     assert run_child(blocked)  # cannot be written to: works all the same
     monkeypatch.setenv("ROBODYN_CACHE", "0")
     assert folder() is None
+
+
+FORK = """
+import os, numpy as np, robodyn as rd
+rd.set_num_threads(2)
+f = rd.load("puma560").function("inverse_dynamics")
+x = np.ones((3, 4096, 6))
+expected = f(*x)
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(f(*x), expected) and np.array_equal(f(*x), expected) else 1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert np.array_equal(f(*x), expected)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_starts_threads_of_its_own():
+    command = [sys.executable, "-W", "ignore", "-c", FORK]
+    subprocess.run(command, check=True, timeout=60)
+
+
+def test_threads_share_the_rows_of_any_batch(robot):
+    f = robot.function("mass_matrix")
+    before = rd.get_num_threads()
+    try:
+        for rows in (997, 4096, 4103):
+            q = states(robot, rows)[0]
+            rd.set_num_threads(1)
+            expected = f(q)
+            for threads in (2, 3, 5):
+                rd.set_num_threads(threads)
+                np.testing.assert_allclose(f(q), expected, rtol=1e-13, atol=1e-15)
+                got = f(np.broadcast_to(q, (1, *q.shape)))[0]  # the ordinary way
+                np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-15)
+    finally:
+        rd.set_num_threads(before)

@@ -1,0 +1,85 @@
+"""Code for narrower vectors than this CPU has: a wide CPU runs the code of all narrower ones."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.codegen import body, llvm
+from robodyn.codegen.llvm import batch_ir, scalar_ir
+from robodyn.codegen.target import host, load_object, object_code
+from robodyn.codegen.tiles import tiles
+from robodyn.symbolic.evaluate import evaluate
+
+RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+ROWS = 37
+WIDTHS = [bits for bits in (64, 128, 256, 512) if bits <= max(host().bits, 128)]
+#: Rounding of a thousand operations, enlarged by solving for accelerations.
+EQUAL = {"double": 1e-12, "float": 1e-3}
+
+
+@pytest.fixture(scope="module")
+def program():
+    return rd.load("arm7").function("forward_dynamics").program
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    return rd.load("arm7").function("mass_matrix").program
+
+
+def run(program, make, symbol, target, dtype, arrays):
+    engine = load_object(object_code(make(program, target, dtype)))
+    x = [np.array(array, dtype="f8" if dtype == "double" else "f4") for array in arrays]
+    x += [np.full((ROWS, *port.shape), np.nan, x[0].dtype) for port in program.outputs]
+    pointers = (ctypes.c_void_p * len(x))(*(array.ctypes.data for array in x))
+    strides = (ctypes.c_int64 * len(x))(*(array[0].size for array in x))
+    RUN(engine.get_function_address(symbol))(0, ROWS, pointers, strides)
+    return x[-1]
+
+
+@pytest.mark.parametrize("fma", [True, False])
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_all_widths_compute_the_same(program, matrix, bits, dtype, fma):
+    target = replace(host(), bits=bits, fma=fma and host().fma)
+    arrays = np.random.default_rng(0).normal(size=(3, ROWS, 7))
+    for p in (program, matrix):
+        given = arrays[: len(p.inputs)]
+        expected = evaluate(p, *given)[0]
+        ways = [(scalar_ir, "rows")]
+        if target.lanes(dtype) > 1:
+            ways.append((batch_ir, "batch"))
+        for make, symbol in ways:
+            got = run(p, make, symbol, target, dtype, given)
+            scale = np.abs(expected).max(axis=tuple(range(1, expected.ndim)), keepdims=True)
+            assert np.abs((got - expected) / scale).max() < EQUAL[dtype]
+
+
+def test_large_outputs_are_stored_in_order_and_in_blocks():
+    program = rd.load("arm7", base="floating").function("coriolis_matrix").program
+    assert program.outputs[0].size >= 169
+    q = np.random.default_rng(0).normal(size=(ROWS, 14))
+    q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=-1, keepdims=True)
+    v = np.random.default_rng(1).normal(size=(ROWS, 13))
+    expected = evaluate(program, q, v)[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(llvm, "LARGE", 100)
+        patch.setattr(body, "STORES", 20)
+        for make, symbol in ((scalar_ir, "rows"), (batch_ir, "batch")):
+            got = run(program, make, symbol, replace(host(), bits=max(WIDTHS)), "double", (q, v))
+            np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12 * abs(expected).max())
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_tiles_cover_every_column_and_no_other(lanes):
+    for size in range(1, 80):
+        covered = set()
+        for start, width in tiles(size, lanes):
+            assert width & (width - 1) == 0 and width <= lanes
+            assert start + width <= size or (start == 0 and size < width)
+            covered |= set(range(start, min(start + width, size)))
+        assert covered == set(range(size))
+    assert tiles(0, lanes) == []
