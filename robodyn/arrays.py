@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
-__all__ = ["as_inputs", "as_outputs", "check_axes", "common_batch", "rows"]
+__all__ = ["as_inputs", "as_outputs", "check_axes", "common_batch", "rows", "written"]
 
 Array = NDArray[Any]
 
@@ -161,6 +161,21 @@ def _check_output(port: Port, out: Any, shape: tuple[int, ...], dtype: Any) -> N
         raise ShapeError(
             f"out for {port.name} must be C-contiguous, aligned and writeable", name="out"
         )
+
+
+def written(result: Array, out: Array | None) -> Array:
+    """A result, copied into ``out`` where that is given.
+
+    Raises
+    ------
+    ShapeError
+        If it does not fit.
+    """
+    if out is None:
+        return result
+    _check_output(Port("the result", ()), out, result.shape, result.dtype)
+    out[...] = result
+    return out
 
 
 def rows(array: Array, port: Port, batch: tuple[int, ...]) -> tuple[Array, int]:

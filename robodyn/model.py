@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.configuration import Block
+from robodyn.couplings import branches, with_couplings
 from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Pose
 from robodyn.equations.catalogue import Setup
+from robodyn.equations.closing import closure, coupled
 from robodyn.equations.composite_body import mass_matrix
 from robodyn.equations.frames import align_z
 from robodyn.equations.joints import JointGeometry, evaluate
@@ -23,7 +25,6 @@ from robodyn.errors import (
     ActuationError,
     InertiaError,
     RobodynError,
-    TopologyError,
     UnknownNameError,
 )
 from robodyn.motors import rotor_drives, with_free_rotors, with_motors
@@ -200,19 +201,11 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
     """
     effective = _effective(mechanism, settings)
     tree = spanning_tree(effective, floating=settings.base == "floating")
-    if tree.cuts or mechanism.couplings:
-        closing = [c.name for c in (*tree.cuts, *mechanism.couplings)]
-        raise TopologyError(
-            f"the mechanism has closed loops ({', '.join(closing)}); they are recognised, but "
-            "this version computes trees only",
-            file=mechanism.file,
-            element=f"robot {mechanism.name!r}",
-        )
     setup = _setup(effective, settings, tree)
     bodies = setup.model
     M = _some_mass_matrix(bodies)
     massless = _massless_joint(bodies, M)
-    if massless is not None and not settings.allow_unphysical:
+    if massless is not None and not settings.allow_unphysical and not setup.closed:
         raise _massless_error(mechanism, massless)
     blocks, infos = _names(effective, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
@@ -239,6 +232,7 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
 def _effective(mechanism: Mechanism, settings: Settings) -> Mechanism:
     """With free rotors as joints, and with what motors do to their joints, where that counts."""
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
+    mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
     return with_motors(mechanism) if settings.passive else mechanism
 
 
@@ -252,6 +246,11 @@ def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setu
         settings.base == "moving",
         effective.springs,
         settings.base == "floating",
+        tuple(closure(bodies, cut, settings.snap) for cut in tree.cuts),
+        tuple(
+            coupled(bodies, coupling, *branches(effective, coupling))
+            for coupling in effective.couplings
+        ),
     )
 
 

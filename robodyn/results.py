@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robodyn.errors import UnknownNameError
 
-__all__ = ["BaseParameters", "HybridDynamics", "JointWrenches"]
+__all__ = ["BaseParameters", "ConstrainedDynamics", "HybridDynamics", "JointWrenches"]
 
 Array = NDArray[Any]
 
@@ -31,6 +31,28 @@ class HybridDynamics(NamedTuple):
     a: Array
     tau: Array
     multipliers: Array
+
+
+class ConstrainedDynamics(NamedTuple):
+    """Forward dynamics of a closed linkage.
+
+    Attributes
+    ----------
+    a : ndarray, shape (..., nv) [rad/s^2, m/s^2]
+    multipliers : ndarray, shape (..., nc) [N, N m]
+    rank : ndarray of int, shape (...)
+        Of the constraints.
+    residual : ndarray, shape (...)
+        How far the accelerations are from satisfying the constraints, relative to their terms.
+    method : str
+        What solved it.
+    """
+
+    a: Array
+    multipliers: Array
+    rank: Array
+    residual: Array
+    method: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import written
 from robodyn.base_motion import BaseMotion
 from robodyn.robot_core import Wrenches
 from robodyn.robot_identification import IdentificationMethods
@@ -96,6 +97,8 @@ class Robot(LoadMethods, IdentificationMethods):
         Recursive Newton-Euler [Featherstone 2008, table 5.1]; joint damping and friction included
         unless the robot was loaded with ``passive=False``.
         """
+        if self.nc:
+            return written(self._closed_inverse(q, v, a, wrenches, base, actuated), out)
         if actuated is not None:
             self._model.check_actuated(tuple(actuated))
         return self._call("inverse_dynamics", (q, v, a), base, out, wrenches)  # type: ignore
@@ -119,8 +122,8 @@ class Robot(LoadMethods, IdentificationMethods):
         v, tau : array_like, shape (..., nv) [rad/s, m/s], [N m, N]
         wrenches, base, out
             As in `inverse_dynamics`.
-        stabilization : optional
-            For closed linkages; a tree has no constraint to stabilise.
+        stabilization : (alpha, beta), optional [1/s]
+            Baumgarte's, for closed linkages [W 5.198]; a tree has no constraint to stabilise.
 
         Returns
         -------
@@ -131,6 +134,8 @@ class Robot(LoadMethods, IdentificationMethods):
         Articulated bodies or the factorised mass matrix, whichever takes fewer operations for this
         robot [Featherstone 2008, tables 7.1, 6.3].
         """
+        if self.nc:
+            return written(self._closed_forward(q, v, tau, wrenches, base, stabilization), out)
         return self._call("forward_dynamics", (q, v, tau), base, out, wrenches)  # type: ignore
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:

@@ -13,7 +13,7 @@ from robodyn import configuration
 from robodyn.base_motion import BaseMotion
 from robodyn.codegen import Function, fast_method
 from robodyn.description import Inertia, Mechanism
-from robodyn.equations.catalogue import QUANTITIES, trace
+from robodyn.equations.catalogue import CLOSED, QUANTITIES, trace
 from robodyn.equations.momentum import total_mass
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
 from robodyn.model import JointInfo, Model, Settings, build_model, changed
@@ -85,15 +85,13 @@ class RobotCore:
     mechanism = property(lambda self: self._model.mechanism)
     nq = property(lambda self: self._model.bodies.nq)
     nv = property(lambda self: self._model.bodies.nv)
-    nc = property(lambda self: 0)
-    dof = property(lambda self: self._model.bodies.nv)
+    nc = property(lambda self: len(self._model.setup.row_names))
     base = property(lambda self: self._model.settings.base)
     gravity = property(lambda self: self._model.settings.gravity)
     joint_names = property(lambda self: self._model.joint_names)
     link_names = property(lambda self: tuple(self._model.bodies.frames))
     frame_names = property(lambda self: tuple(self._model.bodies.frames))
-    loops = property(lambda self: self._model.mechanism.loops)
-    independent_joints = property(lambda self: self._model.joint_names)
+    loops = property(lambda self: self._model.tree.cuts)
     actuated_joints = property(lambda self: self._model.actuated_joints)
     lower_limits = property(lambda self: self._model.lower.copy())
     upper_limits = property(lambda self: self._model.upper.copy())
@@ -113,14 +111,22 @@ class RobotCore:
     # -- coordinates --------------------------------------------------------------------------
 
     def neutral(self) -> Array:
-        """Zero position, shape (nq,) [rad, m]."""
+        """Zero position, shape (nq,) [rad, m]; with closed loops, the closed posture nearest to it."""
+        return self._closed_neutral.copy() if self.nc else self._tree_neutral()
+
+    def _tree_neutral(self) -> Array:
         return configuration.neutral(self._model.blocks, self.nq)
+
+    @cached_property
+    def _closed_neutral(self) -> Array:
+        return self._tree_neutral()
 
     def random(self, rng: np.random.Generator | int | None = None) -> Array:
         """A random position within the limits, shape (nq,) [rad, m]."""
-        return configuration.random(
-            self._model.blocks, self._model.lower, self._model.upper, np.random.default_rng(rng)
-        )
+        return self._random_tree(np.random.default_rng(rng))
+
+    def _random_tree(self, rng: np.random.Generator) -> Array:
+        return configuration.random(self._model.blocks, self._model.lower, self._model.upper, rng)
 
     def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
         """Position after moving with ``dv`` (velocity times time step).
@@ -229,7 +235,10 @@ class RobotCore:
             )
 
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(name for name in joints if self.joints[name].type == "fixed")
+        cuts = [c.name for c in self._model.setup.closures]
+        return tuple(
+            name for name in joints if name not in cuts and self.joints[name].type == "fixed"
+        )
 
     def _wrench_joints(self, joints: Iterable[str] | None) -> tuple[str, ...]:
         """Joints whose wrenches are wanted; all that move, if none are named."""
@@ -238,16 +247,17 @@ class RobotCore:
                 body.description.name
                 for body in self._model.bodies
                 if body.description.kind != "floating" or body.parent >= 0
-            )
+            ) + tuple(c.name for c in self._model.setup.closures)
         names = (joints,) if isinstance(joints, str) else tuple(joints)
+        cuts = [c.name for c in self._model.setup.closures]
         for name in names:
-            _ = self.joints[name]
+            _ = name in cuts or self.joints[name]
         return names
 
     def _check_options(self, name: str, fixed: Mapping[str, Any]) -> None:
         if name not in QUANTITIES:
             raise UnknownNameError("function", name, QUANTITIES)
-        known = QUANTITIES[name][0].options
+        known = (*QUANTITIES[name][0].options, *CLOSED.get(name, QUANTITIES[name])[0].options)
         for option in fixed:
             if option not in known and not (option == "parameters" and name in PARAMETRIC):
                 raise UnknownNameError("option", option, known, f"function {name!r}")
@@ -269,9 +279,10 @@ class RobotCore:
         base: BaseMotion | None,
         out: Array | None,
         wrenches: Wrenches | None = None,
+        extra: tuple[Array, ...] = (),
         **fixed: Any,
     ) -> Any:
-        """Dispatch with base motion and external wrenches."""
+        """Dispatch with base motion, other arrays, and external wrenches."""
         if wrenches:
             fixed["wrenches"] = tuple(wrenches)
         f = self.function(name, **fixed)
@@ -288,9 +299,9 @@ class RobotCore:
                 "load it with base='moving'",
                 name="base",
             )
-        elif not fixed:
+        elif not fixed and not (self.nc and name in CLOSED):
             self._shorten(name, f)
-        return f(*arrays, *(wrenches or {}).values(), out=out)
+        return f(*arrays, *extra, *(wrenches or {}).values(), out=out)
 
     def _shorten(self, name: str, f: Function) -> None:
         """Let the next calls of a method go straight to its function.

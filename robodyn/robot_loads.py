@@ -12,16 +12,16 @@ from robodyn.base_motion import BaseMotion
 from robodyn.description import Actuator
 from robodyn.errors import ActuationError, ShapeError
 from robodyn.results import HybridDynamics, JointWrenches
+from robodyn.robot_closed import ClosedMethods
 from robodyn.robot_core import Wrenches
-from robodyn.robot_frames import FrameMethods
-from robodyn.roles import ByJoint, assign_roles
+from robodyn.roles import ByJoint, Roles, assign_roles
 
 __all__ = ["LoadMethods"]
 
 Array = NDArray[Any]
 
 
-class LoadMethods(FrameMethods):
+class LoadMethods(ClosedMethods):
     """What drives and what holds; see `robodyn.Robot`."""
 
     def hybrid_dynamics(
@@ -76,6 +76,8 @@ class LoadMethods(FrameMethods):
         ends where all, or none, are driven.
         """
         roles = assign_roles(self._model, controlled, tau, locked)
+        if self.nc:
+            return self._closed_hybrid(q, v, roles, wrenches, base, stabilization)
         given = roles.beside(np.result_type(np.asarray(q), np.asarray(v)))
         a, forces = self.driven_dynamics(
             q, v, *given, roles.controlled, base=base, wrenches=wrenches
@@ -106,6 +108,15 @@ class LoadMethods(FrameMethods):
         -------
         a, tau : ndarray, shape (..., nv)
         """
+        if self.nc:
+            order = np.argsort(controlled)
+            roles = Roles(
+                tuple(sorted(controlled)),
+                np.asarray(a_controlled)[..., order],
+                np.asarray(tau_free),
+            )
+            found = self._closed_hybrid(q, v, roles, wrenches, base, None)
+            return found.a, found.tau
         a, tau = self._call(
             "hybrid_dynamics",
             (q, v, a_controlled, tau_free),
@@ -161,34 +172,43 @@ class LoadMethods(FrameMethods):
         [W 5.180]. External wrenches on the root link are carried by the base.
         """
         asked = self._wrench_joints(joints)
+        multipliers: tuple[Array, ...] = ()
         if a is None:
-            a = self.hybrid_dynamics(
+            found = self.hybrid_dynamics(
                 q, v, controlled=controlled, tau=tau, locked=locked, wrenches=wrenches, base=base
-            ).a
+            )
+            a, multipliers = found.a, (found.multipliers,)
         elif controlled is not None or tau is not None or tuple(locked):
             raise ShapeError(
                 "accelerations and roles are both given: a already says how every joint moves",
                 name="a",
             )
+        else:
+            multipliers = self._loop_multipliers(q, v, a, wrenches, base)
+        extra = multipliers if self.nc else ()
 
         def parts() -> tuple[Array, Array]:
             motor, passive = self._call(
-                "joint_wrench_parts", (q, v, a), base, None, wrenches, joints=asked
+                "joint_wrench_parts", (q, v, a), base, None, wrenches, extra, joints=asked
             )
             return motor, passive
 
         def pose(joint: str | None, frame: str) -> Array:
-            link = self._root if joint is None else self.joints[joint].child
-            if frame == "world":
-                return self.frame_pose(q, link, base=base)
-            return self.frame_pose(q, link, relative_to=frame)
+            link, X_LU = self._wrench_frame(joint)
+            reference = {"base": base} if frame == "world" else {"relative_to": frame}
+            return np.asarray(self.frame_pose(q, link, **reference) @ X_LU)
 
-        values = self._call("joint_wrenches", (q, v, a), base, None, wrenches, joints=asked)
+        values = self._call("joint_wrenches", (q, v, a), base, None, wrenches, extra, joints=asked)
         return JointWrenches(asked, values, parts, pose)
 
-    @property
-    def _root(self) -> str:
-        return self._model.tree.root
+    def _wrench_frame(self, joint: str | None) -> tuple[str, Array]:
+        """Link, and frame on it, in which the wrench of a joint (``None``: the base) is given."""
+        if joint is None:
+            return self._model.tree.root, np.eye(4)
+        for loop in self.mechanism.loops:
+            if loop.name == joint:
+                return loop.successor, loop.X_successor.matrix
+        return self.joints[joint].child, np.eye(4)
 
     # -- motors -------------------------------------------------------------------------------
 

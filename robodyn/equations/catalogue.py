@@ -65,6 +65,9 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "joint_wrench_parts": (
         Quantity(("q", "v", "a"), _q.joint_wrench_parts, True, (*LOADS, "joints")),
     ),
+    "loop_residual": (Quantity(("q",), _q.loop_residual),),
+    "loop_jacobian": (Quantity(("q",), _q.loop_jacobian),),
+    "loop_bias": (Quantity(("q", "v"), _q.loop_bias),),
     "regressor": (Quantity(("q", "v", "a"), _q.regressor_matrix, True),),
     "mass_matrix": (Quantity(("q",), _q.mass_matrix),),
     "mass_matrix_inverse": (Quantity(("q",), _q.mass_matrix_inverse),),
@@ -86,6 +89,16 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "centroidal_matrix": (Quantity(("q",), _q.centroidal_matrix, True),),
 }
 
+#: Of closed linkages, where the rows of the constraints to use are chosen.
+CLOSED: dict[str, tuple[Quantity, ...]] = {
+    "inverse_dynamics": (
+        Quantity(("q", "v", "a"), _q.closed_inverse, True, (*LOADS, "rows", "dependent", "order")),
+    ),
+    "forward_dynamics": (
+        Quantity(("q", "v", "tau"), _q.closed_forward, True, (*LOADS, "rows", "multipliers")),
+    ),
+}
+
 #: Cost of an operation in multiplications, to choose between algorithms.
 COST = {"mul": 1.0, "add": 1.0, "div": 12.0, "sqrt": 15.0, "sincos": 12.0}
 
@@ -103,7 +116,8 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         ``classical``.
     """
     programs = []
-    for quantity in QUANTITIES[name]:
+    known = CLOSED if options and "rows" in options else QUANTITIES
+    for quantity in known[name]:
         if quantity.chained and not setup.model.chained:
             continue
         programs.append(_traced(name, quantity, setup, options or {}))
@@ -126,6 +140,8 @@ def _traced(name: str, quantity: Quantity, setup: Setup, options: Mapping[str, A
         t.add("base_pose", (4, 4), "1, m")
         t.add("base_twist", (6,), "m/s, rad/s")
         t.add("base_acceleration", (6,), "m/s^2, rad/s^2")
+    if setup.closed and name.startswith("joint_wrench"):
+        t.add("multipliers", (len(setup.row_names),), "N, N m")
     if options.get("parameters"):
         t.add("parameters", (10 * len(setup.model.bodies),), "kg, kg m, kg m^2")
     for link in options.get("wrenches", ()):

@@ -115,22 +115,22 @@ def _lower(factors: Factors, x: list[Number]) -> list[Number]:
 
 
 def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
-    """``A x = b`` for a positive definite matrix, given by its lower half."""
+    """``A x = b`` for a positive definite matrix, given by its lower half: ``A = L D L^T``."""
     n = len(b)
     inverse: list[Number] = []
     before = [A[i][i] for i in range(n)]
     x = list(b)
     for k in range(n):
         inverse.append(guarded_inverse(A[k][k], before[k]))
+        column: list[Number] = [A[i][k] if i > k else 0.0 for i in range(n)]
         for i in range(k + 1, n):
-            factor = A[i][k] * inverse[k]
+            factor = column[i] * inverse[k]
             if factor.__class__ is float and not factor:
                 continue
             for j in range(k + 1, i + 1):
-                A[i][j] = A[i][j] - factor * A[j][k]
+                A[i][j] = A[i][j] - factor * column[j]
             x[i] = x[i] - factor * x[k]
             A[i][k] = factor
-    # A now holds D's products in place of L's columns above: scale back
     for k in range(n - 1, -1, -1):
         x[k] = x[k] * inverse[k]
         for i in range(k + 1, n):

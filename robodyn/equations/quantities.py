@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from robodyn.equations import (
     composite_body,
+    constrained,
     coriolis,
     factorization,
     force_elements,
@@ -17,7 +18,8 @@ from robodyn.equations import (
     regressor,
 )
 from robodyn.equations import frame_motion as fm
-from robodyn.equations.mechanism import BASE, Body
+from robodyn.equations.loops import ROWS, closure_wrenches
+from robodyn.equations.mechanism import BASE
 from robodyn.equations.state import BaseState
 from robodyn.equations.tracer import Tracer
 from robodyn.symbolic.graph import Port
@@ -78,6 +80,42 @@ def hybrid(sweep: HybridSweep) -> Callable[[Tracer], Results]:
         return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("tau", "N m, N", tau)]
 
     return traced
+
+
+def closed_forward(t: Tracer) -> Results:
+    """Forward dynamics of a closed linkage, by some independent rows."""
+    state = t.state
+    h = newton_euler.inverse_dynamics(t.model, state, t.zeros, t.base, t.wrenches)
+    force = [x - y for x, y in zip(applied(t), h, strict=True)]
+    factors = factorization.factorize(composite_body.mass_matrix(t.model, state))
+    a, lam = constrained.accelerations(factors, force, t.rows)
+    if t.options.get("multipliers"):
+        return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("multipliers", "N, N m", lam)]
+    return nv_array("a", "rad/s^2, m/s^2", a)
+
+
+def closed_inverse(t: Tracer) -> Results:
+    """Forces at the motors of a closed linkage, and how far ``a`` is from closing the loops."""
+    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
+    needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
+    rows = t.rows
+    tau, _ = constrained.motor_forces(needed, rows, t.options["dependent"], t.options["order"])
+    gaps = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
+    return [*nv_array("tau", "N m, N", tau), *nv_array("gap", "m/s^2, rad/s^2", gaps)]
+
+
+def loop_residual(t: Tracer) -> Results:
+    return nv_array("residual", "m, rad", [row.residual for row in t.rows])
+
+
+def loop_jacobian(t: Tracer) -> Results:
+    nv = t.model.nv
+    values = [row.jacobian.get(k, 0.0) for row in t.rows for k in range(nv)]
+    return [(Port("K", (len(t.rows), nv), "m, 1"), values)]
+
+
+def loop_bias(t: Tracer) -> Results:
+    return nv_array("bias", "m/s^2, rad/s^2", [row.bias for row in t.rows])
 
 
 def mass_matrix(t: Tracer) -> Results:
@@ -182,10 +220,27 @@ def regressor_matrix(t: Tracer) -> Results:
     return matrix("Y", "N m/kg, N m/(kg m), 1/s^2", rows)
 
 
-def named(t: Tracer) -> list[Body]:
-    """Bodies moved by the joints asked for."""
-    by_name = {body.description.name: body for body in t.model}
-    return [by_name[name] for name in t.options["joints"]]
+def body_wrenches(t: Tracer) -> dict[int, Wrench]:
+    """What each body gets through its joint, with what closed loops exert on it."""
+    loads = t.wrenches
+    for i, F in t.loop_wrenches.items() if "multipliers" in t.numbers else ():
+        loads[i] = loads.get(i, Wrench()) + F
+    return reactions.body_wrenches(t.model, t.state, t.a, t.base, loads)
+
+
+def joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
+    """Wrench in a joint of the tree, or in a cut one."""
+    for body in t.model:
+        if body.description.name == name:
+            return reactions.joint_wrench(t.model, t.state, body, F[body.index])
+    first = 0
+    for c in t.setup.closures:
+        count = ROWS[c.kind]
+        if c.name == name:
+            lam = t.numbers["multipliers"][first : first + count]
+            return closure_wrenches(t.model, t.state, c, lam)[2]
+        first += count
+    raise KeyError(name)
 
 
 def wrench_rows(name: str, rows: Sequence[Wrench]) -> Results:
@@ -193,9 +248,8 @@ def wrench_rows(name: str, rows: Sequence[Wrench]) -> Results:
 
 
 def joint_wrenches(t: Tracer) -> Results:
-    state = t.state
-    F = reactions.body_wrenches(t.model, state, t.a, t.base, t.wrenches)
-    rows = [reactions.joint_wrench(t.model, state, body, F[body.index]) for body in named(t)]
+    F = body_wrenches(t)
+    rows = [joint_wrench_of(t, name, F) for name in t.options["joints"]]
     # on a floating base the world exerts what the generalised forces of the base are
     root = F[BASE] if not t.setup.floating else F[0]
     return wrench_rows("wrenches", [*rows, root])
@@ -204,9 +258,15 @@ def joint_wrenches(t: Tracer) -> Results:
 def joint_wrench_parts(t: Tracer) -> Results:
     """What motors give, and what damping and friction take, of each joint's wrench."""
     state = t.state
-    F = reactions.body_wrenches(t.model, state, t.a, t.base, t.wrenches)
+    F = body_wrenches(t)
     motors, passives = [], []
-    for body in named(t):
+    bodies = {body.description.name: body for body in t.model}
+    for name in t.options["joints"]:
+        body = bodies.get(name)
+        if body is None:  # a cut joint has neither motor nor friction
+            motors.append(Wrench())
+            passives.append(Wrench())
+            continue
         S = reactions.joint_axes(t.model, state, body)
         wrench = reactions.joint_wrench(t.model, state, body, F[body.index])
         own = t.passive_of(body)

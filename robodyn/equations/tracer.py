@@ -12,6 +12,15 @@ from robodyn.equations import force_elements, passive
 from robodyn.equations import frame_motion as fm
 from robodyn.equations.force_elements import GROUND, Spring
 from robodyn.equations.frames import ROUNDING, placement
+from robodyn.equations.loops import (
+    ROWS,
+    Closure,
+    Coupled,
+    Row,
+    closure_rows,
+    closure_wrenches,
+    coupled_row,
+)
 from robodyn.equations.mechanism import Body, MechanismModel
 from robodyn.equations.regressor import inertia_of
 from robodyn.equations.state import BaseState, State, evaluate_joints
@@ -43,6 +52,10 @@ class Setup:
         Between links; they belong to the mechanism as damping does.
     floating : bool
         The first joint is that of a floating base.
+    closures : tuple of Closure
+        Joints that were cut.
+    coupled : tuple of Coupled
+        Couplings that could not be eliminated.
     """
 
     model: MechanismModel
@@ -52,6 +65,20 @@ class Setup:
     moving: bool
     springs: tuple[PointSpring, ...] = ()
     floating: bool = False
+    closures: tuple[Closure, ...] = ()
+    coupled: tuple[Coupled, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """There are constraints beside the joints of the tree."""
+        return bool(self.closures or self.coupled)
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """Name of each constraint row: ``"loop[3]"``."""
+        counts = [(c.name, ROWS[c.kind]) for c in self.closures]
+        counts += [(c.name, 1) for c in self.coupled]
+        return tuple(f"{name}[{k}]" for name, count in counts for k in range(count))
 
     @property
     def base_inertia(self) -> RigidInertia | None:
@@ -139,6 +166,28 @@ class Tracer:
             w = self.numbers[f"wrench:{link}"]
             F = X.wrench_out(Wrench(Vec3(*w[:3]), Vec3(*w[3:])))
             total[body] = total[body] + F if body in total else F
+        return total
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Constraints, in the order of their names; only some, if so chosen."""
+        state, setup = self.state, self.setup
+        rows = [row for c in setup.closures for row in closure_rows(self.model, state, c)]
+        rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
+        chosen = self.options.get("rows")
+        return rows if chosen is None else [rows[k] for k in chosen]
+
+    @property
+    def loop_wrenches(self) -> dict[int, Wrench]:
+        """What cut joints exert on bodies, given their multipliers."""
+        total: dict[int, Wrench] = {}
+        first, state = 0, self.state
+        for c in self.setup.closures:
+            lam = self.numbers["multipliers"][first : first + ROWS[c.kind]]
+            first += len(lam)
+            on_predecessor, on_successor, _ = closure_wrenches(self.model, state, c, lam)
+            for body, F in ((c.predecessor, on_predecessor), (c.successor, on_successor)):
+                total[body] = total[body] + F if body in total else F
         return total
 
     def link(self, name: str) -> tuple[int, Placement]:

@@ -192,7 +192,7 @@ def _run(
     tableau = integrators.integrator(method)
     robot, report, record = scene.robot, reporter(progress), _Record(scene)
     last, t, ended = len(times) - 1, 0.0, False
-    q, v = scene.driven.imposed(t, q, v)
+    q, v = scene.started(t, q, v)
     for k in range(last + 1):
         tau = scene.torque(t, q, v)
         a, forces = scene.motion(t, q, v, tau)
@@ -210,7 +210,7 @@ def _run(
                 return scene.motion(t, q, v, tau)[0]
 
             state = integrators.step(tableau, acceleration, robot, t, q, v, h, a)
-            return scene.driven.imposed(t + h, *state)
+            return scene.settled(t + h, *state)
 
         h = times[k + 1] - t
         with np.errstate(over="ignore", invalid="ignore"):  # found below
@@ -278,7 +278,8 @@ class _Record:
             at = robot.joints[name].v
             width = at.stop - at.start
             names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
-        return Trajectory(t, q, v, a, tau, energy, np.zeros_like(energy), tuple(names))
+        open_by = np.abs(robot.loop_residual(q)).max(axis=-1) if robot.nc else 0.0 * energy
+        return Trajectory(t, q, v, a, tau, energy, open_by, tuple(names))
 
     def _base(self, t: Array, inner: int) -> BaseMotion | None:
         """Motion of the base at all samples, over ``inner`` axes of simultaneous motions."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.base_motion import BaseMotion, BasePath
-from robodyn.errors import ShapeError
+from robodyn.errors import AssemblyError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.driven import Driven
 
@@ -19,6 +19,10 @@ Array = NDArray[np.float64]
 Controller = Callable[[float, Array, Array], ArrayLike]
 BaseAt = Callable[[float], BaseMotion]
 WrenchesAt = Callable[[float, Array, Array], Mapping[str, ArrayLike]]
+
+
+#: Gaps of loops [m, rad] with which no simulation starts.
+OPEN = 1e-3
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,37 @@ class Scene:
                 expected=v.shape,
             )
         return tau
+
+    def started(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state at the start; small gaps of loops are closed.
+
+        Raises
+        ------
+        AssemblyError
+            If the loops are open.
+        """
+        q, v = self.driven.imposed(t, q, v)
+        if not self.robot.nc:
+            return q, v
+        gap = np.abs(self.robot.loop_residual(q)).max()
+        if gap > OPEN:
+            raise AssemblyError(
+                f"the loops of {self.robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
+                "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
+                "joints, hold them",
+                residual=self.robot.loop_residual(q),
+                q=q,
+            )
+        return self.settled(t, q, v)
+
+    def settled(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """A state with driven joints where they have to be, and loops closed."""
+        q, v = self.driven.imposed(t, q, v)
+        if not self.robot.nc:
+            return q, v
+        free = np.ones(self.robot.nv, bool)
+        free[self.driven.speeds] = False
+        return self.robot.closed_state(q, v, free)
 
     def motion(self, t: float, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
         """Accelerations, and the generalised forces, those of driven joints solved for."""

@@ -1,0 +1,269 @@
+"""Dynamics of robots with closed loops.
+
+Where the rank of the loops is the same everywhere, the whole solve is machine code over independent
+rows. Where it is not, at singular postures, and for everything beside plain inverse and forward
+dynamics, the mass matrix and the constraints are machine code and the solve reveals the rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.base_motion import BaseMotion
+from robodyn.constraints import (
+    actuate,
+    constrained_accelerations,
+    constrained_hybrid,
+    project_velocity,
+)
+from robodyn.errors import ActuationError, ShapeError
+from robodyn.loop_analysis import motors_of
+from robodyn.results import ConstrainedDynamics, HybridDynamics
+from robodyn.robot_core import Wrenches
+from robodyn.robot_loops import LoopMethods
+from robodyn.roles import Roles, speed_indices
+
+__all__ = ["ClosedMethods"]
+
+Array = NDArray[Any]
+
+#: Accelerations that break the loops by more than this part of their terms are refused.
+BROKEN = 1e-6
+
+
+class ClosedMethods(LoopMethods):
+    """Dynamics with closed loops; see `robodyn.Robot`."""
+
+    def constrained_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        stabilization: tuple[float, float] | None = None,
+        method: str = "auto",
+    ) -> ConstrainedDynamics:
+        """Forward dynamics of a closed linkage, with multipliers and rank.
+
+        Parameters
+        ----------
+        q, v, tau, wrenches, base, stabilization
+            As in `forward_dynamics`.
+        method : {"auto", "kkt", "schur", "nullspace", "partition"}
+            All give one answer; the result says which was used.
+
+        Returns
+        -------
+        result : ConstrainedDynamics
+            ``a``, ``multipliers`` (of least norm where redundant constraints leave a choice),
+            ``rank``, ``residual``, ``method``.
+
+        Raises
+        ------
+        SingularError
+            If the loops leave a motion that moves no mass.
+        UnknownNameError
+
+        Notes
+        -----
+        ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
+        [Mufti 10-40; W 5.198-5.204].
+        """
+        force = np.asarray(tau) - self._bias_with_passive(q, v, wrenches, base)
+        return ConstrainedDynamics(*self._solve(q, force, self._rates(q, v, stabilization), method))
+
+    def _solve(self, q: ArrayLike, force: Array, k: Array, method: str) -> tuple[Any, ...]:
+        M, K = self._call("mass_matrix", (q,), None, None), self.loop_jacobian(q)
+        found = constrained_accelerations(M, force, K, k, method)
+        return found.a, found.multipliers, found.rank, found.residual, found.method
+
+    def _bias_with_passive(
+        self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None, base: BaseMotion | None
+    ) -> Array:
+        return self._call("bias_forces", (q, v), base, None, wrenches)  # type: ignore[no-any-return]
+
+    def _rates(
+        self, q: ArrayLike, v: ArrayLike, stabilization: tuple[float, float] | None
+    ) -> Array:
+        k = self.loop_bias(q, v)
+        if stabilization is None:
+            return k
+        try:
+            alpha, beta = (float(x) for x in stabilization)
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"stabilization is {stabilization!r}, expected two numbers alpha, beta [1/s]",
+                name="stabilization",
+            ) from None
+        rate = np.einsum("...ij,...j->...i", self.loop_jacobian(q), np.asarray(v))
+        return np.asarray(k + 2.0 * alpha * rate + beta**2 * self.loop_residual(q))
+
+    def _closed_forward(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+    ) -> Array:
+        if stabilization is None and self._straight:
+            a: Array = self._call(
+                "forward_dynamics", (q, v, tau), base, None, wrenches, **self._rows
+            )
+            # rows that became dependent leave no number
+            if not np.isnan(a).any():
+                return a
+        return self.constrained_dynamics(
+            q, v, tau, wrenches=wrenches, base=base, stabilization=stabilization
+        ).a
+
+    @property
+    def _straight(self) -> bool:
+        """Forward dynamics can be straight-line code."""
+        return self.loops_analysis.rows is not None and not self._model.undetermined(())
+
+    @property
+    def _rows(self) -> dict[str, Any]:
+        return {"rows": self.loops_analysis.rows}
+
+    def _closed_inverse(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        actuated: Iterable[str] | None,
+    ) -> Array:
+        speeds = self._motor_speeds(actuated)
+        options = self._motor_options(speeds)
+        if options is not None:
+            tau, gap = self._call("inverse_dynamics", (q, v, a), base, None, wrenches, **options)
+            if not np.isnan(tau).any():
+                self._check_gap(gap, a)
+                return np.asarray(tau)
+        return self._actuate(q, v, a, wrenches, base, speeds)[0]
+
+    def _actuate(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        speeds: tuple[int, ...],
+    ) -> tuple[Array, Array]:
+        """Forces at the motors, and multipliers of least norm."""
+        K, k = self.loop_jacobian(q), self.loop_bias(q, v)
+        self._check_gap(np.einsum("...ij,...j->...i", K, np.asarray(a)) + k, a)
+        g = self._call("inverse_dynamics", (q, v, a), base, None, wrenches)
+        scale = float(np.abs(g).max(initial=0.0))
+        try:
+            found = actuate(g, K, list(speeds), scale=scale)
+        except ActuationError as error:
+            names = [n for n in self.joint_names if set(speed_indices(self._model, n)) & {*speeds}]
+            raise ActuationError(
+                f"motors at {', '.join(names) or 'no joint'} of {self.name!r} cannot produce these "
+                f"accelerations: {error}",
+                direction=error.direction,
+            ) from None
+        return found.tau, found.multipliers
+
+    def _loop_multipliers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[Array, ...]:
+        """Multipliers of loops whose motors make given accelerations; none for a tree."""
+        if not self.nc:
+            return ()
+        return (self._actuate(q, v, a, wrenches, base, self._motor_speeds(None))[1],)
+
+    def _check_gap(self, gap: Array, a: ArrayLike) -> None:
+        size = max(1.0, float(np.abs(np.asarray(a)).max(initial=0.0)))
+        if np.abs(gap).max(initial=0.0) > BROKEN * size:
+            raise ActuationError(
+                f"these accelerations would open the loops of {self.name!r} (by "
+                f"{np.abs(gap).max():.3g} m/s^2 or rad/s^2): no motors can produce them; "
+                "consistent_acceleration makes them fit"
+            )
+
+    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """The accelerations nearest to ``a``, in kinetic energy, that keep the loops closed.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Closed posture, consistent velocity.
+        a : array_like, shape (..., nv)
+
+        Returns
+        -------
+        a : ndarray, shape (..., nv)
+        """
+        wanted = self._array("a", a, self.nv)
+        if not self.nc:
+            return wanted.copy()
+        K, k = self.loop_jacobian(q), self.loop_bias(q, v)
+        return project_velocity(K, wanted, self._energy_norm(q), rhs=k)
+
+    def _motor_speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
+        names = self.actuated_joints if actuated is None else tuple(actuated)
+        speeds = tuple(k for name in names for k in speed_indices(self._model, name))
+        if self.base == "floating" and actuated is None:
+            speeds = tuple(sorted({*range(6), *speeds}))
+        return tuple(sorted(set(speeds)))
+
+    def _motor_options(self, speeds: tuple[int, ...]) -> Mapping[str, Any] | None:
+        """Choices for straight-line inverse dynamics; ``None`` where it cannot be."""
+        known: dict[Any, Any] = self.__dict__.setdefault("_motor_choices", {})
+        if speeds not in known:
+            known[speeds] = None
+            rows = self.loops_analysis.rows
+            if rows is not None:
+                K = self._plain_function("loop_jacobian")(self.loops_analysis.postures[-1])
+                motors = motors_of(K[list(rows)], speeds)
+                if motors is not None:
+                    known[speeds] = {
+                        "rows": rows,
+                        "dependent": motors.dependent,
+                        "order": motors.order,
+                    }
+        return known[speeds]  # type: ignore[no-any-return]
+
+    def _closed_hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        roles: Roles,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+    ) -> HybridDynamics:
+        h = self._bias_with_passive(q, v, wrenches, base)
+        k = self._rates(q, v, stabilization)
+        M, K = self._call("mass_matrix", (q,), None, None), self.loop_jacobian(q)
+        try:
+            found = constrained_hybrid(M, h, K, k, list(roles.controlled), roles.a, roles.tau)
+        except ActuationError as error:
+            names = [
+                name
+                for name in self.joint_names
+                if np.abs(np.asarray(error.direction)[self.joints[name].v]).max(initial=0.0) > 1e-9
+            ]
+            raise ActuationError(
+                f"the accelerations of {', '.join(names)} of {self.name!r} contradict each other: "
+                f"its loops tie them together ({error})",
+                direction=error.direction,
+            ) from None
+        return HybridDynamics(found.a, found.tau, found.multipliers)

@@ -1,0 +1,295 @@
+"""Methods of a robot about closed loops: assembly, rank, and dynamics where loops decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.constraints import assemble, project_velocity, rank_analysis
+from robodyn.errors import AssemblyError, ShapeError, TopologyError
+from robodyn.loop_analysis import LoopAnalysis, analyse
+from robodyn.robot_frames import FrameMethods
+from robodyn.roles import speed_indices
+from robodyn.symbolic.evaluate import evaluate
+
+__all__ = ["LoopMethods"]
+
+Array = NDArray[Any]
+
+#: Rows of residuals this small [m, rad] are closed.
+CLOSED = 1e-11
+
+#: Drift [m, rad] that is not mended, and Newton steps that mend it.
+DRIFT, NEWTON = 1e-12, 4
+
+
+class LoopMethods(FrameMethods):
+    """Closed loops; see `robodyn.Robot`."""
+
+    # -- constraints --------------------------------------------------------------------------
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Name of each constraint row, ``"loop[k]"``: nc of them."""
+        return self._model.setup.row_names
+
+    def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """How far the loops are from closing, shape (..., nc) [m, rad]."""
+        return self._call("loop_residual", (q,), None, out)  # type: ignore[no-any-return]
+
+    def loop_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Constraint Jacobian K, shape (..., nc, nv): the rate of `loop_residual` is K v."""
+        return self._call("loop_jacobian", (q,), None, out)  # type: ignore[no-any-return]
+
+    def loop_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """``dK/dt v``, shape (..., nc): accelerations that keep loops closed have K a = -bias."""
+        return self._call("loop_bias", (q, v), None, out)  # type: ignore[no-any-return]
+
+    def mobility(self, q: ArrayLike) -> int:
+        """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`."""
+        if not self.nc:
+            return int(self.nv)
+        K = self.loop_jacobian(self._array("q", q, self.nq))
+        if K.ndim != 2:
+            raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
+        return int(self.nv) - int(rank_analysis(K).rank)
+
+    @cached_property
+    def dof(self) -> int:
+        """Mobility at the closed posture nearest to the zero position."""
+        return self.mobility(self.neutral()) if self.nc else int(self.nv)
+
+    @cached_property
+    def independent_joints(self) -> tuple[str, ...]:
+        """Joints whose motion determines that of all others at the neutral posture.
+
+        Those that the file marks as independent, or that have motors, come first; all, for a tree.
+        """
+        if not self.nc:
+            return self._model.joint_names
+        chosen = {*self.loops_analysis.independent}
+        return tuple(
+            name
+            for name in self.joint_names
+            if chosen & set(range(self.joints[name].v.start, self.joints[name].v.stop))
+        )
+
+    @property
+    def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
+        """Constraint rows that follow from others, and from which, at the neutral posture."""
+        names = self.constraint_names
+        found = self.loops_analysis.redundant if self.nc else {}
+        return {names[k]: tuple(names[j] for j in needed) for k, needed in found.items()}
+
+    def random(self, rng: np.random.Generator | int | None = None) -> Array:
+        """A random position within the limits, loops closed, shape (nq,) [rad, m].
+
+        Raises
+        ------
+        AssemblyError
+            If no guess led to a closed posture.
+        """
+        generator = np.random.default_rng(rng)
+        if not self.nc:
+            return self._random_tree(generator)
+        # guesses come nearer and nearer to a posture that is closed
+        start = self.neutral()
+        toward = self.difference(start, self._random_tree(generator))
+        for part in (1.0, 0.5, 0.25, 0.1, 0.03):
+            try:
+                return self._closed(
+                    self.integrate(start, part * toward),
+                    np.ones(self.nv, bool),
+                    self.loop_residual,
+                    self.loop_jacobian,
+                    guesses=3,
+                )
+            except AssemblyError as error:
+                last = error
+        raise last
+
+    # -- closing loops ------------------------------------------------------------------------
+
+    def assemble(self, q: ArrayLike | None = None, hold: Iterable[str] = ()) -> Array:
+        """A posture with loops closed, near a guess, within the limits.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m], optional
+            Guess. Default: the zero position.
+        hold : names of joints
+            Keep their value.
+
+        Returns
+        -------
+        q : ndarray, shape (nq,)
+
+        Raises
+        ------
+        AssemblyError
+            With the posture that comes nearest, and what is left open.
+        """
+        guess = self._tree_neutral() if q is None else self._array("q", q, self.nq)
+        if guess.ndim != 1:
+            raise ShapeError("assemble takes one posture at a time", name="q", given=guess.shape)
+        if not np.isfinite(guess).all():
+            raise ShapeError("the guess holds numbers that are not finite", name="q", given=guess)
+        if not self.nc:
+            return guess.copy()
+        return self._closed(guess, self._free(hold), self.loop_residual, self.loop_jacobian)
+
+    def _closed(
+        self, guess: Array, free: Array, residual: Any, jacobian: Any, guesses: int = 20
+    ) -> Array:
+        if np.abs(residual(guess)).max(initial=0.0) < CLOSED:
+            return guess.copy()
+        try:
+            return assemble(
+                residual,
+                jacobian,
+                self.integrate,
+                guess,
+                free=free,
+                lower=np.minimum(self.lower_limits, guess),
+                upper=np.maximum(self.upper_limits, guess),
+                guesses=guesses,
+            )
+        except AssemblyError as error:
+            worst = int(np.abs(error.residual).argmax())
+            raise AssemblyError(
+                f"the loops of {self.name!r} do not close: {self.constraint_names[worst]} is off "
+                f"by {np.abs(error.residual).max():.3g} (m or rad) at best",
+                residual=error.residual,
+                q=error.q,
+            ) from None
+
+    def _free(self, hold: Iterable[str]) -> Array:
+        free = np.ones(self.nv, bool)
+        for name in (hold,) if isinstance(hold, str) else hold:
+            free[list(speed_indices(self._model, name))] = False
+        return free
+
+    def closed_state(
+        self, q: ArrayLike, v: ArrayLike, free: Array | None = None
+    ) -> tuple[Array, Array]:
+        """A state near one that has drifted a little, with loops closed; for loops over time.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+        free : ndarray of bool, shape (nv,), optional
+            Speeds that may change. Default: all.
+
+        Returns
+        -------
+        q, v : ndarray
+        """
+        x, w = self._array("q", q, self.nq), self._array("v", v, self.nv).copy()
+        if not self.nc:
+            return x.copy(), w
+        moving = np.ones(self.nv) if free is None else free.astype(float)
+        for _ in range(NEWTON):
+            open_by = self.loop_residual(x)
+            if not np.abs(open_by).max(initial=0.0) > DRIFT:
+                break
+            inverse = np.linalg.pinv(self.loop_jacobian(x) * moving, rcond=1e-9)
+            x = self.integrate(x, -np.einsum("...ij,...j->...i", inverse, open_by))
+        K = self.loop_jacobian(x)
+        rate = np.einsum("...ij,...j->...i", K, w)
+        inverse = np.linalg.pinv(K * moving, rcond=1e-9)
+        return x, w - np.einsum("...ij,...j->...i", inverse, rate)
+
+    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = ()) -> Array:
+        """The velocity nearest to ``v``, in kinetic energy, that keeps the loops closed.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Closed posture.
+        v : array_like, shape (..., nv)
+        hold : names of joints
+            Keep their velocity.
+
+        Returns
+        -------
+        v : ndarray, shape (..., nv)
+
+        Raises
+        ------
+        AssemblyError
+            If the velocities that are held contradict each other.
+        """
+        speeds = self._array("v", v, self.nv)
+        if not self.nc:
+            return speeds.copy()
+        K = self.loop_jacobian(q)
+        return project_velocity(K, speeds, self._energy_norm(q), free=self._free(hold))
+
+    def _energy_norm(self, q: ArrayLike) -> Array | None:
+        """The mass matrix, if every speed moves mass."""
+        if self._model.undetermined(()):
+            return None
+        return self._call("mass_matrix", (q,), None, None)  # type: ignore[no-any-return]
+
+    # -- what the loops leave -----------------------------------------------------------------
+
+    @cached_property
+    def loops_analysis(self) -> LoopAnalysis:
+        """Rank, redundant rows and independent speeds, by looking at some closed postures."""
+        rng = np.random.default_rng(0)
+        q = self.neutral()
+        return analyse(
+            q,
+            self._plain_function("loop_jacobian"),
+            self._model.some_mass_matrix,
+            lambda: self._nearby(q, rng),
+            self._preferred,
+        )
+
+    def _nearby(self, q: Array, rng: np.random.Generator) -> Array:
+        moved = self.integrate(q, rng.uniform(-0.3, 0.3, self.nv))
+        return self._closed(
+            moved,
+            np.ones(self.nv, bool),
+            self._plain_function("loop_residual"),
+            self._plain_function("loop_jacobian"),
+        )
+
+    @property
+    def _preferred(self) -> tuple[int, ...]:
+        marked = [j.name for j in self.mechanism.joints if j.independent]
+        names = marked or [name for name, _ in self.mechanism.actuators]
+        known = [name for name in names if name in self.joint_names]
+        return tuple(k for name in known for k in speed_indices(self._model, name))
+
+    def _plain_function(self, name: str) -> Any:
+        """A function of q by the interpreter: nothing is compiled for a few calls."""
+        program = self._traced(name)
+        return lambda q: evaluate(program, q)[0]
+
+    def _traced(self, name: str) -> Any:
+        from robodyn.equations.catalogue import trace
+
+        return trace(name, self._model.setup)
+
+    @cached_property
+    def _closed_neutral(self) -> Array:
+        """The zero position, or the closed posture nearest to it."""
+        try:
+            return self._closed(
+                self._tree_neutral(),
+                np.ones(self.nv, bool),
+                self._plain_function("loop_residual"),
+                self._plain_function("loop_jacobian"),
+            )
+        except AssemblyError as error:
+            raise TopologyError(
+                f"{error}; if a second parent is a typing error, mend it; cut joints: "
+                + ", ".join(c.name for c in self._model.setup.closures),
+                file=self.mechanism.file,
+                element=f"robot {self.name!r}",
+            ) from error
