@@ -142,10 +142,21 @@ class ActuationError(RobodynError, ValueError):
 
 
 class SingularError(RobodynError, ArithmeticError):
-    """A mass matrix or constraint system cannot be solved (``.joints`` involved)."""
+    """A mass matrix or constraint system cannot be solved.
 
-    def __init__(self, message: str, *, joints: tuple[str, ...] = ()) -> None:
+    Attributes
+    ----------
+    joints : tuple of str
+        Those involved.
+    rows : tuple of int
+        Those of the flattened batch.
+    """
+
+    def __init__(
+        self, message: str, *, joints: tuple[str, ...] = (), rows: tuple[int, ...] = ()
+    ) -> None:
         self.joints = joints
+        self.rows = rows
         super().__init__(message)
 
 
