@@ -1,0 +1,66 @@
+"""Random constraint problems, and the dense systems that say what is right."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def mass_matrix(rng, nv):
+    """Symmetric positive definite, inertias between 1e-2 and 1e2; and their square roots."""
+    A = rng.normal(size=(nv, nv))
+    size = 10.0 ** rng.uniform(-1, 1, nv)
+    return size[:, None] * (A @ A.T / max(nv, 1) + 0.3 * np.eye(nv)) * size, size
+
+
+def constraints(rng, nc, nv, rank, *, spread=0.0, zeros=0):
+    """Jacobian (nc + zeros, nv) of that rank: combined rows, scaled 10**+-spread, zero rows."""
+    K = rng.normal(size=(rank, nv))
+    if rank < nc:
+        mixed = rng.normal(size=(nc - rank, rank))
+        if rank:
+            mixed[0] = np.eye(rank)[0]  # a duplicate
+        K = np.concatenate([K, mixed @ K])
+    K = np.concatenate([K, np.zeros((zeros, nv))])
+    K = K[rng.permutation(nc + zeros)]
+    return K * 10.0 ** rng.uniform(-spread, spread, (nc + zeros, 1))
+
+
+def problem(rng, nc, nv, rank, **kwargs):
+    """Mass matrix, force, Jacobian, consistent right side."""
+    M, size = mass_matrix(rng, nv)
+    K = constraints(rng, nc, nv, rank, **kwargs) * size
+    return M, rng.normal(size=nv) * size, K, -K @ (rng.normal(size=nv) / size)
+
+
+def dense(M, force, K, k):
+    """Accelerations and least multipliers of the whole system, by numpy's least squares."""
+    nc, nv = K.shape
+    whole = np.block([[M, -K.T], [K, np.zeros((nc, nc))]])
+    x = np.linalg.lstsq(whole, np.concatenate([force, -k]), rcond=1e-12)[0]
+    return x[:nv], x[nv:]
+
+
+def derivative(function, x):
+    """Jacobian of a function of an array, by complex step."""
+    columns = [function(x + 1e-30j * e).imag / 1e-30 for e in np.eye(len(x))]
+    return np.stack(columns, axis=-1)
+
+
+def invertible_cube(q):
+    """Left sides of the loop equations (5.215)-(5.219) of Wittenburg Ex. 5.3, q (5,)."""
+    (s1, s2, s3, s4, s5), (c1, c2, c3, c4, c5) = np.sin(q), np.cos(q)
+    return np.array(
+        [
+            -s3 * c1 - c3 * s2 * s1 + c3 * s2 + c3 - c5,
+            -c3 * c1 + s3 * s2 * s1 - s3 * s2 - s3 + 1 - s4 - s4 * s5,
+            c2 * s1 - c2 + c4 + c4 * s5,
+            c5 * (-c3 * s2 * c1 + s3 * s1) + s5 * (s4 * (s3 * s2 * c1 + c3 * s1) - c4 * c2 * c1),
+            c4 * (s3 * s2 * c1 + c3 * s1) + s4 * c2 * c1,
+        ]
+    )
+
+
+def invertible_cube_posture(q2):
+    """The motion (5.220), (5.221): sin q1 = sin q2 / (1 + sin q2)."""
+    q1 = np.arcsin(np.sin(q2) / (1 + np.sin(q2)))
+    return np.array([q1, q2, q1, -q2, -q1])
