@@ -229,3 +229,21 @@ def test_it_does_not_matter_where_a_loop_is_cut(name):
         if compared == 4:
             break
     assert compared >= 2
+
+
+@pytest.mark.parametrize("base", ["fixed", "moving"])
+def test_a_held_base_under_a_linkage_is_a_floating_base_with_that_wrench(base):
+    state, rng = some_state("watt"), np.random.default_rng(4)
+    V, A = rng.normal(size=(2, 6)) if base == "moving" else np.zeros((2, 6))
+    still = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    held = MaximalOracle(state.mechanism, GRAVITY, base).solve(
+        state.q, state.v, tau=state.tau, base_motion=(np.eye(4), V, A)
+    )
+    floating = MaximalOracle(state.mechanism, GRAVITY, "floating")
+    q, v, tau = [*still, *state.q], [*V, *state.v], [*np.zeros(6), *state.tau]
+    again = floating.solve(q, v, [*A, *held.a], tau, controlled=range(6))
+    close(again.a[6:], held.a)
+    close(again.tau[:6], held.base_wrench)
+    close(again.base_wrench, held.base_wrench)
+    assert floating.mobility(q) == 6 + 1
+    assert again.rank_deficiency == held.rank_deficiency == 6
