@@ -54,6 +54,12 @@ class Motion:
             self.ddX @ other.X + 2.0 * self.dX @ other.dX + self.X @ other.ddX,
         )
 
+    def inverse(self):
+        """Motion of A in B, from the product rule on X^-1 X = 1."""
+        X = np.linalg.inv(self.X)
+        dX = -X @ self.dX @ X
+        return Motion(X, dX, -(X @ self.ddX + 2.0 * dX @ self.dX) @ X)
+
     @property
     def angular_velocity(self):
         """Of B relative to A, in axes of A."""

@@ -1,14 +1,16 @@
-"""Dynamics of a tree in maximal coordinates: one linear system, solved as it stands.
+"""Dynamics of a mechanism in maximal coordinates: one linear system, solved as it stands.
 
 Every link is a free body. Unknown are the acceleration of its centre of mass and its angular
-acceleration, the joint accelerations, and all six components of every joint's wrench, of fixed
-joints and of the hold of the base on the root link too. The equations, in world axes::
+acceleration, the joint accelerations, and all six components of every joint's wrench: of joints
+that close loops as of all others [M (63)], of fixed joints and of the hold of the base on the root
+link too. The equations, in world axes::
 
     mass acc - G' F = loads     Newton and Euler of every link
     G acc - S a = bias          relative acceleration across every joint
     S' F = tau   or   a = given, for each speed
 
-Of robodyn only the description is read. Conventions are those of ``docs/conventions.md``.
+Of robodyn only the description is read, and which joints are cut. Conventions are those of
+``docs/conventions.md``.
 """
 
 from __future__ import annotations
@@ -16,26 +18,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from oracles.joint_motion import Motion, coordinate_count, joint_motion, speed_count
-from oracles.link_motion import LinkMotion, moving_link, spin, transport
+from oracles.edges import WORLD, closing_edges, tree_edges
+from oracles.joint_motion import Motion
+from oracles.link_motion import LinkMotion, moving_link, transport
+from oracles.relations import acceleration_rows, closing_state, loop_error, place, step
 
 from robodyn.description import Joint
+from robodyn.topology import spanning_tree
 
 __all__ = ["LinkMotion", "MaximalOracle", "Solution"]
 
-WORLD = -1
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A joint, its parent link, and where its numbers stand: ``factor q[...] + offset``."""
-
-    joint: Joint
-    parent: int
-    q: slice
-    v: slice
-    factor: float = 1.0
-    offset: float = 0.0
+#: Singular values below this part of the largest count as zero.
+RANK = 1e-10
 
 
 @dataclass(frozen=True)
@@ -43,8 +37,14 @@ class Solution:
     """Accelerations and forces.
 
     ``joint_wrenches``: what the parent exerts on the child, about the child link's origin, in child
-    axes. ``base_wrench``: what ground or carrier exerts on the root link, likewise. ``links``: the
-    motion of every link.
+    axes; of a loop about and in its frame on the successor. ``base_wrench``: what ground or carrier
+    exerts on the root link, likewise. ``links``: the motion of every link.
+
+    Of mechanisms with loops: ``rank_deficiency`` counts what the equations leave open (redundant
+    constraints, and torques that can be traded for one another); forces are then those of least
+    norm, ``unique`` says which components of each wrench are settled (the base's as ``"base"``),
+    ``unique_tau`` which torques. ``residual`` is what least squares left of the equations (zero if
+    the accelerations asked for are possible), ``a_cut`` are the accelerations in closing joints.
     """
 
     a: np.ndarray
@@ -52,33 +52,34 @@ class Solution:
     joint_wrenches: dict[str, np.ndarray]
     base_wrench: np.ndarray
     links: dict[str, LinkMotion]
+    rank_deficiency: int
+    residual: float
+    unique: dict[str, np.ndarray]
+    unique_tau: np.ndarray
+    a_cut: dict[str, np.ndarray]
 
 
 class MaximalOracle:
-    """A tree of rigid bodies; ``base`` is "fixed", "floating" or "moving"."""
+    """Rigid bodies and joints; ``base`` is "fixed", "floating" or "moving".
 
-    def __init__(self, mechanism, gravity=(0.0, 0.0, -9.81), base="fixed"):
+    ``cut`` names the joints that are no part of the tree; default is what `spanning_tree` cuts.
+    """
+
+    def __init__(self, mechanism, gravity=(0.0, 0.0, -9.81), base="fixed", cut=None):
+        assert not mechanism.couplings
         self.gravity, self.base = np.array(gravity, float), base
         self.inertias = {link.name: link.inertia for link in mechanism.links}
         children = {joint.child for joint in mechanism.joints}
         (root,) = [name for name in self.inertias if name not in children]
-        self.edges, self.nq, self.nv = [], 0, 0
-        kind = "floating" if base == "floating" else "fixed"
-        self._add(mechanism, Joint("base", kind, "world", root), WORLD)
-        at = {edge.joint.name: edge for edge in self.edges}
-        self.edges = [_following(edge, at) for edge in self.edges]
-
-    def _add(self, mechanism, joint, parent):
-        """Append a joint with its child link, then all beyond it, depth first."""
-        own = joint.mimic is None
-        nq, nv = own * coordinate_count(joint.kind), own * speed_count(joint.kind)
-        q, v = slice(self.nq, self.nq + nq), slice(self.nv, self.nv + nv)
-        self.edges.append(Edge(joint, parent, q, v))
-        self.nq, self.nv = self.nq + nq, self.nv + nv
-        index = len(self.edges) - 1
-        for following in mechanism.joints:
-            if following.parent == joint.child:
-                self._add(mechanism, following, index)
+        if cut is None:
+            cut = [j.name for j in spanning_tree(mechanism).cuts if isinstance(j, Joint)]
+        hold = Joint("base", "floating" if base == "floating" else "fixed", "world", root)
+        self.edges, self.names = tree_edges(mechanism, hold, cut)
+        self.nq = max(edge.q.stop for edge in self.edges)
+        self.nv = max(edge.v.stop for edge in self.edges)
+        self.cuts = closing_edges(mechanism, cut, self.names, self.nv)
+        self.all = self.edges + self.cuts
+        self.columns = max(edge.v.stop for edge in self.all)
 
     def solve(
         self,
@@ -90,111 +91,141 @@ class MaximalOracle:
         wrenches=None,
         base_motion=None,
         passive=None,
+        tau_cut=None,
     ):
         """Hybrid dynamics and all joint wrenches.
 
         Parameters
         ----------
-        q, v : (nq,), (nv,)
+        q, v : (nq,), (nv,), with all loops closed
         a, tau : (nv,), zero if not given
             ``a`` counts for controlled speeds, ``tau`` for the others.
         controlled : indices of speeds
         wrenches : link name -> (6,), in link axes about the link's origin
         base_motion : (pose (4, 4), body twist (6,), its derivative (6,)) of a "moving" base
         passive : (nv,), forces of dampers and springs that act beside ``tau``
+        tau_cut : name of a closing joint -> its torques, of motors, dampers and springs
         """
-        q, v = np.asarray(q, float), np.asarray(v, float)
         a, tau, passive = (np.zeros(self.nv) if x is None else x for x in (a, tau, passive))
-        steps = [self._step(edge, q, v[edge.v], base_motion) for edge in self.edges]
-        links = self._links(steps)
-        G, bias = self._relative_accelerations(steps, links)
-        S = self._motion_subspaces(q, links)
+        numbers, motions = self.motions(q, v, base_motion)
+        links = [moving_link(self.inertias[n], x) for n, x in zip(self.names, motions, strict=True)]
+        G, S, bias = self._rows(numbers, links, base_motion)
         mass, loads = self._newton_euler(links, wrenches or {})
-        n, nv = len(loads), self.nv
-        A, b = np.zeros((2 * n + nv, 2 * n + nv)), np.zeros(2 * n + nv)
-        acc, F, drive = slice(0, n), slice(n, 2 * n), slice(2 * n, 2 * n + nv)
+        drives = np.zeros(self.columns)
+        drives[: self.nv] = tau + passive
+        for edge in self.cuts:
+            drives[edge.v] = (tau_cut or {}).get(edge.joint.name, 0.0)
+        n, m, k = len(loads), len(bias), self.columns
+        A, b = np.zeros((n + m + k, n + m + k)), np.zeros(n + m + k)
+        acc, F, drive = slice(0, n), slice(n, n + m), slice(n + m, n + m + k)
         A[acc, acc], A[acc, F], b[acc] = mass, -G.T, loads
         A[F, acc], A[F, drive], b[F] = G, -S, bias
-        held = np.isin(np.arange(nv), list(controlled))
+        held = np.isin(np.arange(k), list(controlled))
         A[drive, drive] = np.diag(held.astype(float))
         A[drive, F] = S.T * ~held[:, None]
-        b[drive] = np.where(held, a, tau + passive)
-        x = np.linalg.solve(A, b)
-        return self._solution(x[drive], S.T @ x[F] - passive, links, x[acc], x[F])
+        b[drive] = np.where(held, np.concatenate([a, np.zeros(k - self.nv)]), drives)
+        x, open_ = self._solved(A, b, F)
+        torques = S[:, : self.nv].T @ x[F] - passive
+        result = self._named(links, x[acc], x[F], open_[F])
+        return Solution(
+            a=x[drive][: self.nv],
+            tau=torques,
+            **result,
+            rank_deficiency=open_.shape[1],
+            residual=float(np.abs(A @ x - b).max()),
+            unique_tau=_rows_zero(S[:, : self.nv].T @ open_[F]),
+            a_cut={edge.joint.name: x[drive][edge.v] for edge in self.cuts},
+        )
 
-    def _step(self, edge, q, own_v, base_motion):
-        """Motion across a joint whose accelerations are zero."""
+    def motions(self, q, v, base_motion=None):
+        """Own numbers of every joint; motions of all links at zero joint accelerations."""
+        q, v = np.asarray(q, float), np.asarray(v, float)
+        numbers, motions = [], [None] * len(self.names)
+        for edge in self.edges:
+            own_q, own_v = q[edge.q], edge.factor * v[edge.v]
+            if edge.joint.mimic is not None:
+                own_q = edge.factor * own_q + edge.offset
+            numbers.append((own_q, own_v))
+            across = self._step(edge, own_q, own_v, base_motion)
+            if edge.backward:
+                motions[edge.parent] = motions[edge.child] @ across.inverse()
+            elif edge.parent == WORLD:
+                motions[edge.child] = across
+            else:
+                motions[edge.child] = motions[edge.parent] @ across
+        return numbers + [closing_state(edge, motions) for edge in self.cuts], motions
+
+    def loop_errors(self, q, v):
+        """Gaps of all loops and the rates of their gaps; both are zero in a possible state."""
+        _, motions = self.motions(q, v)
+        errors = [loop_error(edge, motions) for edge in self.cuts]
+        return tuple(np.concatenate([np.zeros(0), *side]) for side in zip(*errors, strict=True))
+
+    def mobility(self, q):
+        """Number of independent speeds, those of a floating base included."""
+        numbers, motions = self.motions(q, np.zeros(self.nv))
+        links = [moving_link(self.inertias[n], x) for n, x in zip(self.names, motions, strict=True)]
+        G, S, _ = self._rows(numbers, links, None)
+        rows = np.hstack([G, -S])
+        return rows.shape[1] - np.linalg.matrix_rank(rows, RANK * np.linalg.norm(rows, 2))
+
+    def _step(self, edge, q, v, base_motion):
         if edge.parent == WORLD and self.base == "moving":
-            return Motion.along(*(np.asarray(x, float) for x in base_motion))
-        own_q = q[edge.q]
-        if edge.joint.mimic is not None:
-            own_q = edge.factor * own_q + edge.offset
-        return joint_motion(edge.joint, own_q, edge.factor * own_v, np.zeros(len(own_v)))
+            still = (np.eye(4), np.zeros(6), np.zeros(6))
+            return Motion.along(*(np.asarray(x, float) for x in base_motion or still))
+        return step(edge, q, v)
 
-    def _links(self, steps):
-        motions, links = [], []
-        for edge, step in zip(self.edges, steps, strict=True):
-            motions.append(step if edge.parent == WORLD else motions[edge.parent] @ step)
-            links.append(moving_link(self.inertias[edge.joint.child], motions[-1]))
-        return links
-
-    def _relative_accelerations(self, steps, links):
-        """Of each link's origin and attitude against its parent: ``G acc = S a + bias``."""
-        G, bias = np.zeros((6 * len(links), 6 * len(links))), np.zeros(6 * len(links))
-        for i, (edge, step, child) in enumerate(zip(self.edges, steps, links, strict=True)):
-            row = slice(6 * i, 6 * i + 6)
-            r = child.p_WB - child.p_WC
-            G[row, row] = transport(r)
-            R_WP, w, d = np.eye(3), np.zeros(3), np.zeros(3)
-            if edge.parent != WORLD:
-                parent = links[edge.parent]
-                R_WP, w, d = parent.R_WB, parent.w_WB, child.p_WB - parent.p_WC
-                G[row, 6 * edge.parent : 6 * edge.parent + 6] = -transport(d)
-            linear = R_WP @ step.ddX[:3, 3] + 2.0 * np.cross(w, R_WP @ step.dX[:3, 3])
-            angular = R_WP @ step.angular_acceleration + np.cross(w, R_WP @ step.angular_velocity)
-            bias[row] = [*(linear + spin(w, d) - spin(child.w_WB, r)), *angular]
-        return G, bias
-
-    def _motion_subspaces(self, q, links):
-        """Relative velocity of each link's origin and attitude for unit speeds, (6 n, nv)."""
-        S = np.zeros((6 * len(links), self.nv))
-        for i, edge in enumerate(self.edges):
-            R_WP = np.eye(3) if edge.parent == WORLD else links[edge.parent].R_WB
-            for k in range(edge.v.start, edge.v.stop):
-                unit = np.eye(self.nv)[k][edge.v]
-                step = self._step(edge, q, unit, None)
-                S[6 * i : 6 * i + 3, k] = R_WP @ step.dX[:3, 3]
-                S[6 * i + 3 : 6 * i + 6, k] = R_WP @ step.angular_velocity
-        return S
+    def _rows(self, numbers, links, base_motion):
+        """``G``, ``S`` and ``bias`` of all joints below one another."""
+        rows = []
+        for edge, (q, v) in zip(self.all, numbers, strict=True):
+            is_distance = edge.joint.kind == "distance"
+            across = None if is_distance else self._step(edge, q, v, base_motion)
+            rows.append(acceleration_rows(edge, across, q, links, self.columns))
+        return tuple(np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def _newton_euler(self, links, wrenches):
         """Mass matrix and loads about the centres of mass: gravity, spin, external wrenches."""
         mass, loads = np.zeros((6 * len(links), 6 * len(links))), np.zeros(6 * len(links))
-        for i, (edge, link) in enumerate(zip(self.edges, links, strict=True)):
+        for i, (name, link) in enumerate(zip(self.names, links, strict=True)):
             at = 6 * i
             mass[at : at + 3, at : at + 3] = link.mass * np.eye(3)
             mass[at + 3 : at + 6, at + 3 : at + 6] = link.J
             loads[at : at + 3] = link.mass * self.gravity
             loads[at + 3 : at + 6] = -np.cross(link.w_WB, link.J @ link.w_WB)
-            wrench = np.asarray(wrenches.get(edge.joint.child, np.zeros(6)), float)
+            wrench = np.asarray(wrenches.get(name, np.zeros(6)), float)
             in_world = np.concatenate([link.R_WB @ wrench[:3], link.R_WB @ wrench[3:]])
             loads[at : at + 6] += transport(link.p_WB - link.p_WC).T @ in_world
         return mass, loads
 
-    def _solution(self, a, tau, links, acc, F):
-        named = {}
-        for i, (edge, link) in enumerate(zip(self.edges, links, strict=True)):
+    def _solved(self, A, b, F):
+        """Solution of least norm, and a basis of what can be added to it."""
+        if not self.cuts:
+            return np.linalg.solve(A, b), np.zeros((len(b), 0))
+        # Forces in units of a mean mass, so that both kinds of equations have one scale.
+        unit = np.ones(len(b))
+        unit[F] = sum(x.mass for x in self.inertias.values() if x) / len(self.inertias)
+        n = F.start
+        scale = np.concatenate([np.full(n, 1.0 / unit[n]), np.ones(len(b) - n)])
+        drives = np.any(A[F.stop :, F] != 0.0, axis=1)
+        scale[F.stop :][drives] /= unit[n]
+        U, sizes, Vh = np.linalg.svd(scale[:, None] * A * unit)
+        rank = int(np.sum(sizes > RANK * sizes[0]))
+        x = Vh[:rank].T @ ((U[:, :rank].T @ (scale * b)) / sizes[:rank])
+        return unit * x, Vh[rank:].T
+
+    def _named(self, links, acc, F, open_):
+        named, unique = {}, {}
+        for i, edge in enumerate(self.all):
+            to_child = np.kron(np.eye(2), place(edge, links)[:3, :3].T)
+            named[edge.joint.name] = to_child @ F[6 * i : 6 * i + 6]
+            unique[edge.joint.name] = _rows_zero(to_child @ open_[6 * i : 6 * i + 6])
+        for i, link in enumerate(links):
             link.dv_WC, link.dw_WB = acc[6 * i : 6 * i + 3], acc[6 * i + 3 : 6 * i + 6]
-            named[edge.joint.name] = (F[6 * i : 6 * i + 6].reshape(2, 3) @ link.R_WB).ravel()
-        moving = {edge.joint.child: x for edge, x in zip(self.edges, links, strict=True)}
-        base = named.pop(self.edges[0].joint.name)
-        return Solution(a, tau, named, base, moving)
+        moving = dict(zip(self.names, links, strict=True))
+        base = named.pop("base")
+        return {"joint_wrenches": named, "base_wrench": base, "links": moving, "unique": unique}
 
 
-def _following(edge, at):
-    """A mimic joint stands where the master at the end of its chain does."""
-    factor, offset, end = 1.0, 0.0, edge
-    while (mimic := end.joint.mimic) is not None:
-        factor, offset = factor * mimic.multiplier, offset + factor * mimic.offset
-        end = at[mimic.joint]
-    return Edge(edge.joint, edge.parent, end.q, end.v, factor, offset)
+def _rows_zero(N):
+    return np.linalg.norm(N, axis=1) < 1e-7

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from oracles.maximal import MaximalOracle
 
 from robodyn import urdf
 from robodyn.description import Joint
@@ -125,3 +126,29 @@ def test_masses_of_the_person_add_up():
     person = urdf.load_mechanism("two_feet").links[1:]
     assert len(person) == 10
     assert sum(link.inertia.mass for link in person) == pytest.approx(75)
+
+
+def test_wheels_of_the_table_touch_the_ground_as_in_the_book():
+    """Velocity of the contact points, Wittenburg 1977, example 5.4: -g1 across and g2 along."""
+    R, a, r = 0.4, 0.05, 0.08
+    oracle = MaximalOracle(urdf.load_mechanism("caster_table"))
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q, v = rng.normal(size=(2, 9))
+        heading = q[2]
+        c, s = np.cos(heading), np.sin(heading)
+        dx, dy = np.array([[c, -s], [s, c]]) @ v[:2]  # the speeds are in axes of the table
+        motions = dict(zip(oracle.names, oracle.motions(q, v)[1], strict=True))
+        for k in range(3):
+            wheel = motions[f"wheel{k + 1}"]
+            contact = wheel.X[:3, 3] - [0.0, 0.0, r]
+            assert abs(contact[2]) < 1e-15
+            arm = np.cross(wheel.angular_velocity, [0.0, 0.0, -r])
+            velocity = wheel.dX[:3, 3] + arm
+            turn, roll = 3 + 2 * k, 4 + 2 * k
+            psi = heading + q[turn] + 2 * np.pi * k / 3
+            c, s = np.cos(psi), np.sin(psi)
+            g1 = dx * s - dy * c - v[2] * (R * np.cos(q[turn]) + a) - v[turn] * a
+            g2 = dx * c + dy * s + v[2] * R * np.sin(q[turn]) + v[roll] * r
+            np.testing.assert_allclose(velocity @ [-s, c, 0.0], -g1, atol=1e-14)
+            np.testing.assert_allclose(velocity @ [c, s, 0.0], g2, atol=1e-14)
