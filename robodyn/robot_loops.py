@@ -96,12 +96,16 @@ class LoopMethods(FrameMethods):
         generator = np.random.default_rng(rng)
         if not self.nc:
             return self._random_tree(generator)
-        # guesses come nearer and nearer to a posture that is closed
-        start = self.neutral()
+        # guesses come nearer and nearer to a posture that is closed; other branches with another
+        # mobility are left to those who look for them
+        start, last = (
+            self.neutral(),
+            AssemblyError(f"no other closed posture of {self.name!r} found"),
+        )
         toward = self.difference(start, self._random_tree(generator))
         for part in (1.0, 0.5, 0.25, 0.1, 0.03):
             try:
-                return self._closed(
+                q = self._closed(
                     self.integrate(start, part * toward),
                     np.ones(self.nv, bool),
                     self.loop_residual,
@@ -110,6 +114,9 @@ class LoopMethods(FrameMethods):
                 )
             except AssemblyError as error:
                 last = error
+                continue
+            if self.mobility(q) == self.dof:
+                return q
         raise last
 
     # -- closing loops ------------------------------------------------------------------------

@@ -30,8 +30,11 @@ MAY_IMPORT = {
     "configuration": {"base_motion"},
     "motors": {"description", "equations", "errors"},
     "model": {
-        "configuration", "description", "equations", "errors", "motors", "symbolic", "topology",
+        "configuration", "couplings", "description", "equations", "errors", "motors", "symbolic",
+        "topology",
     },
+    "couplings": {"description", "errors"},
+    "loop_analysis": {"constraints", "errors"},
     "roles": {"errors", "model"},
     "results": {"errors"},
     "robot_core": {
@@ -39,13 +42,20 @@ MAY_IMPORT = {
         "roles",
     },
     "robot_frames": {"base_motion", "robot_core"},
+    "robot_loops": {
+        "constraints", "equations", "errors", "loop_analysis", "robot_frames", "roles", "symbolic",
+    },
+    "robot_closed": {
+        "base_motion", "constraints", "errors", "loop_analysis", "results", "robot_core",
+        "robot_loops", "roles",
+    },
     "robot_loads": {
-        "base_motion", "description", "errors", "results", "robot_core", "robot_frames", "roles",
+        "base_motion", "description", "errors", "results", "robot_closed", "robot_core", "roles",
     },
     "robot_identification": {
         "base_motion", "equations", "results", "robot_core", "symbolic",
     },
-    "robot": {"base_motion", "robot_core", "robot_identification", "robot_loads"},
+    "robot": {"arrays", "base_motion", "robot_core", "robot_identification", "robot_loads"},
     "loading": {"description", "equations", "errors", "model", "robot", "urdf"},
     "simulation": {"base_motion", "errors", "joint_path", "model", "path_check", "robot"},
     "controllers": {""},
