@@ -112,6 +112,11 @@ def _reference(robot: rd.Robot) -> SineReference:
     """Sines in a part of each joint's range, away from its limits and below its top speed."""
     from robodyn.controllers import SineReference
 
+    if robot.nc:
+        raise RobodynError(
+            f"{robot.name!r} has closed loops: its joints cannot be moved independently of each "
+            "other; simulate it with robodyn.simulate"
+        )
     if robot.nv == 0:
         raise RobodynError(f"{robot.name!r} has no moving joint")
     for name in robot.joint_names:
@@ -205,7 +210,23 @@ def _info(arguments: argparse.Namespace) -> int:
         print("  " * depth + f"- {name} ({mass}){by}")
         for joint in reversed(children.get(name, [])):
             stack.append((joint.child, depth + 1, f"  <- {_joint_text(joint)}"))
+    _print_loops(robot)
     return 0
+
+
+def _print_loops(robot: rd.Robot) -> None:
+    """What was cut to get a tree, and what that leaves."""
+    if not robot.nc:
+        return
+    redundant = robot.redundant_constraints
+    for name in dict.fromkeys(row.rsplit("[", 1)[0] for row in robot.constraint_names):
+        rows = [row for row in robot.constraint_names if row.rsplit("[", 1)[0] == name]
+        extra = sum(row in redundant for row in rows)
+        cut = {cut.name: cut for cut in robot.loops}.get(name)
+        kind = f" ({cut.kind})" if cut else ""
+        print(f"cut: {name}{kind}, {len(rows)} constraints, {extra} of them redundant")
+    print(f"independent: {', '.join(robot.independent_joints)}")
+    print(f"motors: {', '.join(robot.actuated_joints)}")
 
 
 def _joint_text(joint: rd.Joint) -> str:
