@@ -8,6 +8,7 @@ dynamics, the mass matrix and the constraints are machine code and the solve rev
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -124,7 +125,7 @@ class ClosedMethods(LoopMethods):
             q, v, tau, wrenches=wrenches, base=base, stabilization=stabilization
         ).a
 
-    @property
+    @cached_property
     def _straight(self) -> bool:
         """Forward dynamics can be straight-line code."""
         return self.loops_analysis.rows is not None and not self._model.undetermined(())
