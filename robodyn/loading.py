@@ -9,9 +9,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from robodyn.arrays import expect
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.joint_map import JointMap
-from robodyn.errors import UnknownNameError
+from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.model import Settings
 from robodyn.robot import Robot
 from robodyn.urdf import bundled_robots, load_mechanism
@@ -100,6 +101,15 @@ def load(
     mechanism = load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
     if coordinates not in ("tree", "minimal"):
         raise UnknownNameError("coordinates", coordinates, ("tree", "minimal"))
+    loops, rotors = tuple(loops), tuple(rotors)
+    for what, values, kind in (
+        ("actuators", (actuators or {}).values(), Actuator),
+        ("joint_maps", (joint_maps or {}).values(), JointMap),
+        ("loops", loops, Loop),
+        ("rotors", rotors, Rotor),
+    ):
+        for value in values:
+            expect(f"one of {what}", value, kind, what)
     if loops:
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if actuators:
@@ -141,20 +151,27 @@ def _with_springs(
         links = ["world", *(link.name for link in mechanism.links)]
         between = tuple(springs)
         for spring in between:
+            expect("one of springs", spring, PointSpring, "springs")
             for name in (spring.link1, spring.link2):
                 if name not in links:
                     raise UnknownNameError("link", name, links, f"spring {spring.name!r}")
         return dataclasses.replace(mechanism, springs=(*mechanism.springs, *between))
     joints = {joint.name: joint for joint in mechanism.joints}
-    for name, (stiffness, rest) in springs.items():
+    for name, pair in springs.items():
+        try:
+            stiffness, rest = (float(x) for x in pair)
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"springs[{name!r}] is {pair!r}, expected stiffness and rest position",
+                name="springs",
+                given=pair,
+            ) from None
         if name not in joints:
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
         if (joints[name].nq, joints[name].nv) != (1, 1):
             known = [n for n, joint in joints.items() if (joint.nq, joint.nv) == (1, 1)]
             raise UnknownNameError("joint with one freedom", name, known, repr(mechanism.name))
-        joints[name] = dataclasses.replace(
-            joints[name], stiffness=float(stiffness), rest=float(rest)
-        )
+        joints[name] = dataclasses.replace(joints[name], stiffness=stiffness, rest=rest)
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.arrays import expect
 from robodyn.configuration import Block
 from robodyn.couplings import branches, with_couplings
 from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Pose
@@ -343,10 +344,13 @@ def changed(
     for name, load in payload.items():
         if name not in links:
             raise UnknownNameError("link", name, links, repr(mechanism.name))
+        expect(f"payload[{name!r}]", load, Inertia, "payload")
         links[name] = _loaded(links[name], load)
     for name, value in locked.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
+        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise SettingsError(f"locked[{name!r}] is {value!r}, expected a finite number")
         joints[name] = _welded(joints[name], value)
     return dataclasses.replace(
         mechanism, links=tuple(links.values()), joints=tuple(joints.values())
