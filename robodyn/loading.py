@@ -15,7 +15,7 @@ from robodyn.equations.joint_map import JointMap
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.model import Settings
 from robodyn.robot import Robot
-from robodyn.urdf import bundled_robots, load_mechanism
+from robodyn.urdf import bundled_robots, load_mechanism, read_rotor_params
 
 __all__ = ["load", "robots"]
 
@@ -45,6 +45,7 @@ def load(
     rotors: Iterable[Rotor] = (),
     springs: Mapping[str, JointSpring] | Iterable[PointSpring] = (),
     joint_maps: Mapping[str, JointMap] | None = None,
+    srdf: str | Path | None = None,
 ) -> Robot:
     """Load a robot.
 
@@ -89,6 +90,8 @@ def load(
         Springs in joints, or between links, beside those of the file.
     joint_maps : mapping of joint name to JointMap
         Joints of the file that move as a map of their coordinates says, whatever their type.
+    srdf : path
+        An SRDF file beside the URDF, read for the ``<rotor_params>`` of its motors.
 
     Returns
     -------
@@ -112,6 +115,9 @@ def load(
             expect(f"one of {what}", value, kind, what)
     if loops:
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
+    if srdf is not None:
+        names = [joint.name for joint in mechanism.joints]
+        actuators = {**read_rotor_params(srdf, names), **(actuators or {})}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
     if rotors:
