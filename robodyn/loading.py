@@ -10,8 +10,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
+from robodyn.equations.constraint import Constraint
 from robodyn.equations.joint_map import JointMap
-from robodyn.errors import UnknownNameError
+from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.model import Settings
 from robodyn.robot import Robot
 from robodyn.urdf import bundled_robots, load_mechanism
@@ -44,6 +45,7 @@ def load(
     rotors: Iterable[Rotor] = (),
     springs: Mapping[str, JointSpring] | Iterable[PointSpring] = (),
     joint_maps: Mapping[str, JointMap] | None = None,
+    constraints: Iterable[Constraint] = (),
 ) -> Robot:
     """Load a robot.
 
@@ -88,6 +90,8 @@ def load(
         Springs in joints, or between links, beside those of the file.
     joint_maps : mapping of joint name to JointMap
         Joints of the file that move as a map of their coordinates says, whatever their type.
+    constraints : iterable of Constraint
+        Between joints, beside loops; holonomic or not.
 
     Returns
     -------
@@ -96,6 +100,8 @@ def load(
     Raises
     ------
     UrdfError, TopologyError, InertiaError, UnknownNameError
+    ShapeError
+        A constraint that is none.
     """
     mechanism = load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
     if coordinates not in ("tree", "minimal"):
@@ -110,6 +116,8 @@ def load(
         mechanism = _with_maps(mechanism, joint_maps)
     if springs:
         mechanism = _with_springs(mechanism, springs)
+    if constraints:
+        mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
@@ -132,6 +140,29 @@ def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
             joints[name], kind="map", map=given, mimic=None, limits=limits
         )
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
+
+
+def _with_constraints(
+    mechanism: Mechanism, constraints: Iterable[Constraint], *, floating: bool
+) -> Mechanism:
+    kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
+    kinds |= {rotor.name: ("continuous", 1, 1) for rotor in mechanism.rotors}
+    if floating:
+        kinds |= {"floating_base": ("floating", 7, 6)}
+    taken = {*kinds, *(loop.name for loop in mechanism.loops)}
+    taken |= {coupling.name for coupling in mechanism.couplings}
+    taken |= {given.name for given in mechanism.constraints}
+    traced = []
+    for constraint in constraints:
+        if constraint.name in taken:
+            raise ShapeError(
+                f"the name of constraint {constraint.name!r} is taken by a joint, a loop or "
+                "another constraint",
+                name="constraints",
+            )
+        taken.add(constraint.name)
+        traced.append(constraint.traced(kinds))
+    return dataclasses.replace(mechanism, constraints=(*mechanism.constraints, *traced))
 
 
 def _with_springs(
