@@ -52,8 +52,8 @@ def load(
     Parameters
     ----------
     source : path, str, bytes, object or Mechanism
-        A URDF file, its text, an open urdfpy / urchin / yourdfpy object, the name of a bundled
-        robot (`robots`), or a description.
+        A URDF file, its text, the YAML file of an Extended URDF, an open urdfpy / urchin /
+        yourdfpy object, the name of a bundled robot (`robots`), or a description.
     base : {"fixed", "floating", "moving"}
         ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
         prescribed path; pass ``base=BaseMotion(...)`` to each call.

@@ -111,7 +111,7 @@ class RobotCore:
     # -- coordinates --------------------------------------------------------------------------
 
     def neutral(self) -> Array:
-        """Zero position, shape (nq,) [rad, m]; with closed loops, the closed posture nearest to it."""
+        """Zero position, shape (nq,) [rad, m]; with loops, the closed posture nearest to it."""
         return self._closed_neutral.copy() if self.nc else self._tree_neutral()
 
     def _tree_neutral(self) -> Array:

@@ -65,7 +65,7 @@ MAY_IMPORT = {
 }  # fmt: skip
 
 #: Imported when first used, not with the package.
-LATE = {"numba", "scipy", "matplotlib", "rclpy", "xacro", "pinocchio", "cupy"}
+LATE = {"numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy"}
 
 
 def files():
