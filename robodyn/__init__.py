@@ -24,6 +24,7 @@ from robodyn.description import (
     PointSpring,
     Rotor,
 )
+from robodyn.equations.constraint import Constraint
 from robodyn.equations.joint_map import JointMap
 from robodyn.errors import (
     ActuationError,
@@ -57,6 +58,7 @@ __all__ = [
     "BaseMotion",
     "BaseParameters",
     "BasePath",
+    "Constraint",
     "Coupling",
     "Function",
     "HybridDynamics",

@@ -42,8 +42,9 @@ MAY_IMPORT = {
         "roles",
     },
     "robot_frames": {"base_motion", "robot_core"},
+    "robot_rows": {"constraints", "errors", "robot_frames"},
     "robot_loops": {
-        "constraints", "equations", "errors", "loop_analysis", "robot_frames", "roles", "symbolic",
+        "constraints", "equations", "errors", "loop_analysis", "robot_rows", "roles", "symbolic",
     },
     "robot_closed": {
         "base_motion", "constraints", "errors", "loop_analysis", "results", "robot_core",
@@ -64,7 +65,7 @@ MAY_IMPORT = {
 }  # fmt: skip
 
 #: Imported when first used, not with the package.
-LATE = {"numba", "scipy", "matplotlib", "rclpy", "xacro", "pinocchio", "cupy"}
+LATE = {"numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy"}
 
 
 def files():

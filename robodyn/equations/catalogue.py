@@ -67,6 +67,7 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     ),
     "loop_residual": (Quantity(("q",), _q.loop_residual),),
     "loop_jacobian": (Quantity(("q",), _q.loop_jacobian),),
+    "loop_velocity_offset": (Quantity(("q",), _q.loop_velocity_offset),),
     "loop_bias": (Quantity(("q", "v"), _q.loop_bias),),
     "regressor": (Quantity(("q", "v", "a"), _q.regressor_matrix, True),),
     "mass_matrix": (Quantity(("q",), _q.mass_matrix),),

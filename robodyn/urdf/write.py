@@ -50,6 +50,11 @@ def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> s
     -------
     text : str
     """
+    if mechanism.constraints:
+        raise UrdfError(
+            "cannot be written: constraints given as functions have no notation in a file",
+            element=f"constraint {mechanism.constraints[0].name!r}",
+        )
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot{_attributes(name=mechanism.name)}>"]
     for link in mechanism.links:
         lines += _element("link", {"name": link.name}, [*_inertia(link), *_texts(link.extras)])
