@@ -28,6 +28,7 @@ from robodyn.equations.joint_map import JointMap
 from robodyn.errors import (
     ActuationError,
     AssemblyError,
+    BagError,
     InertiaError,
     MissingExtraError,
     PathError,
@@ -54,6 +55,7 @@ __all__ = [
     "ActuationError",
     "Actuator",
     "AssemblyError",
+    "BagError",
     "BaseMotion",
     "BaseParameters",
     "BasePath",
