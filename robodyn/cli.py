@@ -54,6 +54,9 @@ def _parser() -> argparse.ArgumentParser:
     sim.add_argument("--payload", type=float, default=0.0, help="unmodelled mass at the tip, kg")
     sim.add_argument("--out", type=Path, default=Path("out"), help="folder (default out)")
     sim.add_argument("--no-plot", action="store_true")
+    sim.add_argument(
+        "--bag", type=Path, help="also write a bag of ROS 2: .mcap, .db3, or a folder (extra bag)"
+    )
     sim.set_defaults(run=_sim)
 
     check = commands.add_parser("check", help="validate URDF files; exit status 2 if one is bad")
@@ -164,6 +167,11 @@ def _write(
     table = stem.with_suffix(".csv")
     run.save(table)
     print(f"  written                 {table}")
+    if arguments.bag:
+        from robodyn.ros.bag import write_bag
+
+        write_bag(run, arguments.bag)
+        print(f"  written                 {arguments.bag}")
     if arguments.no_plot:
         return 0
     try:
