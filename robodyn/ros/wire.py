@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.errors import MissingExtraError, RobodynError
+from robodyn.ros.wire_guard import only_loopback
 
 __all__ = ["JointSample", "Reader", "WireNode", "Writer"]
 
@@ -76,7 +78,7 @@ class WireNode:
         self, name: str, *, namespace: str = "/", domain: int | None = None, network: bool = False
     ) -> None:
         self.name, self.namespace = name, "/" + namespace.strip("/")
-        if not name.replace("_", "a").isalnum() or name[0].isdigit() or not name.isascii():
+        if not name.replace("_", "a").isalnum() or name[:1].isdigit() or not name.isascii():
             raise RobodynError(f"a node cannot be named {name!r}: use letters, digits and _")
         number = _domain_number() if domain is None else domain
         try:
@@ -88,9 +90,10 @@ class WireNode:
 
         self.types = wire_types
         try:
-            self._domain = _enter(number, network)
-            qos = Qos(Policy.Userdata(b"enclave=/;"))
-            self._participant = DomainParticipant(number, qos=qos)
+            with nullcontext() if network else only_loopback():
+                self._domain = _enter(number, network)
+                qos = Qos(Policy.Userdata(b"enclave=/;"))
+                self._participant = DomainParticipant(number, qos=qos)
         except DDSException as error:
             raise RobodynError(f"DDS domain {number} cannot be entered: {error}") from error
         self._readers: list[Any] = []

@@ -102,9 +102,7 @@ class Float64MultiArray(IdlStruct, typename="std_msgs::msg::dds_::Float64MultiAr
 
 @dataclass
 @final
-class JointTrajectoryPoint(
-    IdlStruct, typename="trajectory_msgs::msg::dds_::JointTrajectoryPoint_"
-):
+class JointTrajectoryPoint(IdlStruct, typename="trajectory_msgs::msg::dds_::JointTrajectoryPoint_"):
     """``trajectory_msgs/JointTrajectoryPoint``."""
 
     positions: types.sequence[types.float64] = field(default_factory=list)
