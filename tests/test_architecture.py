@@ -59,7 +59,8 @@ MAY_IMPORT = {
     "loading": {"description", "equations", "errors", "model", "robot", "urdf"},
     "simulation": {"base_motion", "errors", "joint_path", "model", "path_check", "robot"},
     "controllers": {""},
-    "cli": {"", "errors", "controllers", "simulation", "urdf"},
+    "ros": {"", "couplings", "simulation", "urdf"},
+    "cli": {"", "errors", "controllers", "ros", "simulation", "urdf"},
     "__main__": {"cli"},
 }  # fmt: skip
 
