@@ -59,7 +59,7 @@ MAY_IMPORT = {
     "loading": {"description", "equations", "errors", "model", "robot", "urdf"},
     # "ros" only where a trajectory is saved as a bag
     "simulation": {"base_motion", "errors", "joint_path", "model", "path_check", "robot", "ros"},
-    "ros": {"base_motion", "errors", "robot", "simulation", "urdf"},
+    "ros": {"", "base_motion", "couplings", "errors", "robot", "simulation", "urdf"},
     "controllers": {""},
     "cli": {"", "errors", "controllers", "ros", "simulation", "urdf"},
     "__main__": {"cli"},
