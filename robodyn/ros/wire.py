@@ -231,14 +231,16 @@ class Reader:
 
     def states(self) -> list[JointSample]:
         """JointStates since the last call."""
-        return [
-            JointSample(
-                tuple(m.name),
-                *(np.array(x, float) for x in (m.position, m.velocity, m.effort)),
-                stamp=m.header.stamp.sec * 10**9 + m.header.stamp.nanosec,
-            )
-            for m in self.take()
-        ]
+        return [_sample(message) for message in self.take()]
+
+
+def _sample(message: Any) -> JointSample:
+    position, velocity, effort = (
+        np.array(x, float) for x in (message.position, message.velocity, message.effort)
+    )
+    stamp = message.header.stamp
+    nanoseconds = stamp.sec * 10**9 + stamp.nanosec
+    return JointSample(tuple(message.name), position, velocity, effort, nanoseconds)
 
 
 def _domain_number() -> int:
