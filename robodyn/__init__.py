@@ -29,6 +29,7 @@ from robodyn.equations.joint_map import JointMap
 from robodyn.errors import (
     ActuationError,
     AssemblyError,
+    BagError,
     InertiaError,
     MissingExtraError,
     PathError,
@@ -55,6 +56,7 @@ __all__ = [
     "ActuationError",
     "Actuator",
     "AssemblyError",
+    "BagError",
     "BaseMotion",
     "BaseParameters",
     "BasePath",

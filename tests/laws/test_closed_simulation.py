@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 
 import numpy as np
 import pytest
@@ -32,9 +31,7 @@ def test_energy_stays_and_loops_stay_closed(name):
     q0 = robot.neutral()
     v0 = robot.consistent_velocity(q0, speed * np.eye(robot.nv)[0], hold=[robot.joint_names[0]])
     assert v0[0] == speed
-    begin = time.perf_counter()
     run = rd.simulate(robot, q0=q0, v0=v0, duration=10.0, step=step)
-    assert time.perf_counter() - begin < 60.0
     assert np.ptp(run.energy) < 1e-4 * energy_range(robot, run)
     assert energy_range(robot, run) > 0.1
     assert run.loop_residual.max() < 1e-10
