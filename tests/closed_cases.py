@@ -31,9 +31,7 @@ CLOSED = {
 
 #: All on a fixed base, and some on a base that moves.
 BASES = [(name, "fixed") for name in CLOSED] + [
-    (name, base)
-    for name in ("bricard", "crank_slider", "five_bar", "two_feet")
-    for base in ("floating", "moving")
+    (name, base) for name in ("bricard", "five_bar") for base in ("floating", "moving")
 ]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.errors import AssemblyError
+from robodyn.errors import AssemblyError, ShapeError
 
 
 @functools.cache
@@ -21,17 +21,19 @@ def energy_range(robot, run):
     return np.ptp(robot.potential_energy(run.q))
 
 
-#: Step [s] and speed of the first motor at the start [rad/s].
-RUNS = {"four_bar": (4e-3, 3.0), "crank_slider": (4e-3, 6.0), "five_bar": (4e-3, 0.5)}
+#: Speed of the first motor at the start [rad/s], and gravity: the five-bar hangs, since it moves
+#: like a whip when it falls, for which a step would have to be short.
+RUNS = {"four_bar": (3.0, -9.81), "crank_slider": (6.0, -9.81), "five_bar": (3.0, 9.81)}
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_energy_stays_and_loops_stay_closed(name):
-    robot, (step, speed) = load(name), RUNS[name]
+    speed, gravity = RUNS[name]
+    robot = load(name).with_(gravity=(0.0, 0.0, gravity))
     q0 = robot.neutral()
     v0 = robot.consistent_velocity(q0, speed * np.eye(robot.nv)[0], hold=[robot.joint_names[0]])
     assert v0[0] == speed
-    run = rd.simulate(robot, q0=q0, v0=v0, duration=10.0, step=step)
+    run = rd.simulate(robot, q0=q0, v0=v0, duration=10.0, step=4e-3)
     assert np.ptp(run.energy) < 1e-4 * energy_range(robot, run)
     assert energy_range(robot, run) > 0.1
     assert run.loop_residual.max() < 1e-10
@@ -127,5 +129,5 @@ def test_stabilization_of_baumgarte():
 @pytest.mark.parametrize("wrong", [1.0, (1.0,), (1.0, 2.0, 3.0), "ab", ("a", "b")])
 def test_stabilization_takes_two_numbers(wrong):
     robot = load("four_bar")
-    with pytest.raises(rd.ShapeError if hasattr(rd, "ShapeError") else ValueError):
+    with pytest.raises(ShapeError):
         robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), stabilization=wrong)
