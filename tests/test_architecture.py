@@ -59,12 +59,16 @@ MAY_IMPORT = {
     "loading": {"description", "equations", "errors", "model", "robot", "urdf"},
     "simulation": {"base_motion", "errors", "joint_path", "model", "path_check", "robot"},
     "controllers": {""},
-    "cli": {"", "errors", "controllers", "simulation", "urdf"},
+    "view": {"description", "errors", "robot", "simulation", "urdf"},
+    "cli": {"", "errors", "controllers", "simulation", "urdf", "view"},
     "__main__": {"cli"},
 }  # fmt: skip
 
 #: Imported when first used, not with the package.
-LATE = {"numba", "scipy", "matplotlib", "rclpy", "xacro", "pinocchio", "cupy"}
+LATE = {
+    "numba", "scipy", "matplotlib", "rclpy", "rosbags", "xacro", "pinocchio", "cupy", "viser",
+    "trimesh",
+}  # fmt: skip
 
 
 def files():

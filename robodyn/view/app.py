@@ -64,9 +64,10 @@ class Viewer:
         self.q: Array = robot.neutral() if motion is None else np.array(motion.q[0], float)
         self.following = False
         self._sample: int | None = None if motion is None else 0
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         geometry = link_geometry(robot.mechanism, package_dirs)
         self.server: Any = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
+        self.server.request_share_url = _not_shared  # which any page that connects could ask for
         try:
             self._build(geometry)
         except BaseException:
@@ -75,20 +76,25 @@ class Viewer:
 
     def _build(self, geometry: Any) -> None:
         gui = self.server.gui
-        gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
         self.drawing = Drawing(self.server, self.robot, geometry)
         self._playback = None if self.motion is None else PlaybackPanel(self)
         self.pose_panel = PosePanel(self)
         self.forces_panel = ForcesPanel(self)
         with gui.add_folder("Show", expand_by_default=False):
             solid = gui.add_checkbox("shapes", True)
+            clear = gui.add_checkbox("see through", False)
             skeleton = gui.add_checkbox("skeleton and joints", True)
             notes = "\n".join(self.drawing.notes)
             gui.add_text("not shown", notes, multiline=True, disabled=True, visible=bool(notes))
-        for handle in (solid, skeleton):
+        for handle in (solid, clear, skeleton):
             handle.on_update(
-                lambda _: self.drawing.show(solid=solid.value, skeleton=skeleton.value)
+                lambda _: self.drawing.show(
+                    solid=solid.value, clear=clear.value, skeleton=skeleton.value
+                )
             )
+        self.shown = {"shapes": solid, "see through": clear, "skeleton": skeleton}
         self.redraw()
 
     # -- where it is ----------------------------------------------------------------------------
@@ -120,9 +126,10 @@ class Viewer:
 
     def pose(self, values: Mapping[Slider, float]) -> bool:
         """Move sliders, loops closed; ``False`` if the linkage ends before."""
-        with self._lock:
+        with self.lock:
             moved = move(self.robot, self.q, dict(values))
-            self._set(moved.q, sample=None, complete=moved.complete)
+            # a slider that is where it should be is left alone: a hand may be on it
+            self._set(moved.q, sample=None, complete=moved.complete, follow=not moved.complete)
         return moved.complete
 
     def show_sample(self, k: int) -> None:
@@ -130,18 +137,22 @@ class Viewer:
         assert self.motion is not None
         self._set(np.array(self.motion.q[k], float), sample=k)
 
-    def _set(self, q: Array, *, sample: int | None, complete: bool = True) -> None:
-        with self._lock:
+    def _set(
+        self, q: Array, *, sample: int | None, complete: bool = True, follow: bool = True
+    ) -> None:
+        with self.lock:
             self.q, self._sample, self.following = q, sample, True
             try:
-                self.pose_panel.follow(complete)
+                if follow:
+                    self.pose_panel.follow()
+                self.pose_panel.tell(complete)
                 self.redraw()
             finally:
                 self.following = False
 
     def redraw(self) -> None:
         """Draw again what is shown."""
-        with self._lock:
+        with self.lock:
             self.drawing.place(self.q)
             self.forces_panel.draw()
 
@@ -182,3 +193,7 @@ def _viser() -> Any:
             raise RobodynError(f"viser does not start: {error}") from error
         raise MissingExtraError("viser", "view", "showing a robot in the browser") from None
     return viser
+
+
+def _not_shared(verbose: bool = True) -> None:
+    """Instead of viser's tunnel through a server outside: nothing leaves this machine."""

@@ -46,9 +46,8 @@ class Drawing:
         places = link_places(robot, robot.neutral())
         self.middle, self.size = extent(robot, places)
         self._links: dict[str, Any] = {}
-        self._solid: list[Any] = []
+        self._solid: list[tuple[Any, float | None]] = []  # with their opacity
         self._skeleton: list[Any] = []
-        self._bare = False
         for name in robot.link_names:
             self._links[name] = server.scene.add_frame(self._node(name), show_axes=False)
             self._add_shapes(name, geometry.shapes.get(name, ()))
@@ -61,11 +60,6 @@ class Drawing:
     def notes(self) -> tuple[str, ...]:
         """What could not be shown."""
         return tuple(self._notes)
-
-    @property
-    def bare(self) -> bool:
-        """Whether no link has a shape of its own."""
-        return not self._solid
 
     def _node(self, link: str) -> str:
         index = self._robot.link_names.index(link)
@@ -84,20 +78,21 @@ class Drawing:
             }
             name = f"{self._node(link)}/shape{k}"
             if shape.kind == "mesh" and shape.color is None and mesh.visual.defined:
-                handle = self._server.scene.add_mesh_trimesh(name, mesh, **placed)
+                handle, opacity = self._server.scene.add_mesh_trimesh(name, mesh, **placed), None
             else:
                 red, green, blue, alpha = shape.color or GREY
+                opacity = alpha if alpha < 1.0 else None
                 handle = self._server.scene.add_mesh_simple(
                     name,
                     np.asarray(mesh.vertices, np.float32),
                     np.asarray(mesh.faces, np.uint32),
                     color=(round(255 * red), round(255 * green), round(255 * blue)),
-                    opacity=alpha if alpha < 1.0 else None,
+                    opacity=opacity,
                     flat_shading=shape.kind != "sphere" and shape.kind != "capsule",
                     side="double",
                     **placed,
                 )
-            self._solid.append(handle)
+            self._solid.append((handle, opacity))
 
     def _add_sticks(self) -> None:
         for link, lines in sticks(self._robot).items():
@@ -139,22 +134,25 @@ class Drawing:
         ground = min(0.0, min(float(X[2, 3]) for X in places.values()))
         cell = 10.0 ** np.floor(np.log10(size))
         scene.set_up_direction("+z")
+        self._server.scene.world_axes.visible = False
         scene.add_grid(
             "/ground",
-            width=6 * size,
-            height=6 * size,
+            width=3 * size,
+            height=3 * size,
             cell_size=0.5 * cell,
             section_size=cell,
             position=(self.middle[0], self.middle[1], ground),
         )
         camera = self._server.initial_camera
-        camera.position = self.middle + size * np.array([1.0, -1.7, 0.7])
+        camera.position = self.middle + size * np.array([0.8, -1.25, 0.45])
         camera.look_at = self.middle
 
-    def show(self, *, solid: bool, skeleton: bool) -> None:
-        """What of the robot is visible."""
-        for handle in self._solid:
+    def show(self, *, solid: bool, clear: bool, skeleton: bool) -> None:
+        """What of the robot is visible, and whether one sees through its shapes."""
+        for handle, opacity in self._solid:
             handle.visible = solid
+            if hasattr(handle, "opacity"):
+                handle.opacity = 0.3 if clear else opacity
         for handle in self._skeleton:
             handle.visible = skeleton
 

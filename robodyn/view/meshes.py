@@ -48,9 +48,9 @@ def joint_axis(kind: str, axis: tuple[float, float, float] | None, size: float) 
         return trimesh.creation.icosphere(2, size)
     along = trimesh.geometry.align_vectors([0.0, 0.0, 1.0], axis)
     if kind == "prismatic":
-        mesh = trimesh.creation.box((1.2 * size, 1.2 * size, 5.0 * size))
+        mesh = trimesh.creation.box((1.2 * size, 1.2 * size, 9.0 * size))
     else:
-        mesh = trimesh.creation.cylinder(0.7 * size, 5.0 * size, sections=24)
+        mesh = trimesh.creation.cylinder(0.7 * size, 9.0 * size, sections=24)
     mesh.apply_transform(along)
     return mesh
 

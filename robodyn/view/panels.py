@@ -43,27 +43,31 @@ class PosePanel:
                 self.handles[slider.hold] = handle
             self._state = gui.add_text("loops", "", disabled=True, visible=robot.nc > 0)
         self._reset.on_click(lambda _: viewer.show(robot.neutral()))
-        self.follow(True)
+        self.tell(complete=True)
 
     def _moved(self) -> None:
-        if not self._viewer.following:
-            changed = {}
+        viewer, changed = self._viewer, {}
+        with viewer.lock:
+            if viewer.following:
+                return
             for slider in self.sliders:
-                wanted, is_at = (
-                    self.handles[slider.hold].value,
-                    slider.value(self._viewer.robot, self._viewer.q),
-                )
-                if abs(wanted - is_at) > 6e-5:  # half a step of the slider, and a little
+                wanted = self.handles[slider.hold].value
+                # half a step of the slider, and a little
+                if abs(wanted - slider.value(viewer.robot, viewer.q)) > 6e-5:
                     changed[slider] = wanted
             if changed:
-                self._viewer.pose(changed)
+                viewer.pose(changed)
 
-    def follow(self, complete: bool) -> None:
+    def follow(self) -> None:
         """Set sliders to where the robot is."""
-        robot, q = self._viewer.robot, self._viewer.q
         for slider in self.sliders:
-            handle, value = self.handles[slider.hold], slider.value(robot, q)
+            handle = self.handles[slider.hold]
+            value = slider.value(self._viewer.robot, self._viewer.q)
             handle.value = min(max(value, handle.min), handle.max)
+
+    def tell(self, complete: bool) -> None:
+        """Say how far the loops are open."""
+        robot, q = self._viewer.robot, self._viewer.q
         if robot.nc:
             gap = float(np.abs(robot.loop_residual(q)).max())
             ended = "" if complete else "; no farther on this branch"
