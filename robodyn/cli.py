@@ -1,8 +1,9 @@
-"""The command line: ``robodyn sim | check | info | export | publish``."""
+"""The command line: ``robodyn sim | check | info | export | publish | view``."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
@@ -75,6 +76,16 @@ def _parser() -> argparse.ArgumentParser:
     export.set_defaults(run=_export)
 
     _add_publish(commands.add_parser("publish", help="simulate a robot behind ROS topics"))
+    view = commands.add_parser("view", help="show a robot in the browser (extra view)")
+    view.add_argument("robot", help=f"URDF file, or one of {bundled}")
+    view.add_argument("--trajectory", type=Path, help="motion to play: .npz, .csv or a bag")
+    view.add_argument("--host", default="127.0.0.1", help="who may connect (default: this machine)")
+    view.add_argument("--port", type=int, default=8080, help="default 8080, or the next free one")
+    view.add_argument("--base", choices=("fixed", "floating"), default="fixed")
+    view.add_argument(
+        "--package", action="append", default=[], metavar="NAME=FOLDER", help="for package://NAME"
+    )
+    view.set_defaults(run=_view)
     return parser
 
 
@@ -276,4 +287,20 @@ def _joint_text(joint: rd.Joint) -> str:
 def _export(arguments: argparse.Namespace) -> int:
     robot = rd.load(arguments.robot, base=arguments.base)
     print(robot.function(arguments.function).c_source(arguments.function))
+    return 0
+
+
+def _view(arguments: argparse.Namespace) -> int:
+    from robodyn.view import Viewer
+    from robodyn.view.recording import read_motion
+
+    packages = dict(text.partition("=")[::2] for text in arguments.package)
+    robot = rd.load(arguments.robot, base=arguments.base, package_dirs=packages)
+    motion = read_motion(arguments.trajectory, robot) if arguments.trajectory else None
+    viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)
+    for note in viewer.notes:
+        print(f"  not shown: {note}", file=sys.stderr)
+    print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
+    with contextlib.suppress(KeyboardInterrupt):
+        viewer.wait()
     return 0

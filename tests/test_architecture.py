@@ -64,14 +64,15 @@ MAY_IMPORT = {
     },
     "ros": {"", "base_motion", "couplings", "errors", "robot", "simulation", "urdf"},
     "controllers": {""},
-    "cli": {"", "errors", "controllers", "ros", "simulation", "urdf"},
+    "view": {"description", "errors", "robot", "simulation", "urdf"},
+    "cli": {"", "errors", "controllers", "ros", "simulation", "urdf", "view"},
     "__main__": {"cli"},
 }  # fmt: skip
 
 #: Imported when first used, not with the package.
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
-    "cyclonedds",
+    "cyclonedds", "viser", "trimesh",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"wire_types.py"}

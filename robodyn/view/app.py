@@ -1,0 +1,199 @@
+"""The viewer: a robot, a page in the browser, and what is shown of it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.errors import MissingExtraError, RobodynError, ShapeError
+from robodyn.robot import Robot
+from robodyn.simulation.trajectory import Trajectory
+from robodyn.view.drawing import Drawing
+from robodyn.view.geometry import link_geometry
+from robodyn.view.panels import ForcesPanel, PlaybackPanel, PosePanel
+from robodyn.view.posing import Slider, move
+
+__all__ = ["Viewer"]
+
+Array = NDArray[np.float64]
+
+
+class Viewer:
+    """A robot in the browser; serves until it is closed.
+
+    Parameters
+    ----------
+    robot : Robot
+    motion : Trajectory, optional
+        To play.
+    host : str
+        Who may connect: by default this machine only. ``"0.0.0.0"``: anyone who can reach it.
+    port : int
+        The next free one is taken if it is in use.
+    package_dirs : mapping of package name to path, optional
+        Where meshes of ``package://`` lie.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,)
+        The posture shown.
+    server : viser.ViserServer
+
+    Raises
+    ------
+    MissingExtraError
+        If viser is not installed (extra ``view``).
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        motion: Trajectory | None = None,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
+    ) -> None:
+        viser = _viser()
+        self.robot, self.motion = robot, motion
+        self.q: Array = robot.neutral() if motion is None else np.array(motion.q[0], float)
+        self.following = False
+        self._sample: int | None = None if motion is None else 0
+        self.lock = threading.RLock()
+        geometry = link_geometry(robot.mechanism, package_dirs)
+        self.server: Any = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
+        self.server.request_share_url = _not_shared  # which any page that connects could ask for
+        try:
+            self._build(geometry)
+        except BaseException:
+            self.server.stop()
+            raise
+
+    def _build(self, geometry: Any) -> None:
+        gui = self.server.gui
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()
+        self.drawing = Drawing(self.server, self.robot, geometry)
+        self._playback = None if self.motion is None else PlaybackPanel(self)
+        self.pose_panel = PosePanel(self)
+        self.forces_panel = ForcesPanel(self)
+        with gui.add_folder("Show", expand_by_default=False):
+            solid = gui.add_checkbox("shapes", True)
+            clear = gui.add_checkbox("see through", False)
+            skeleton = gui.add_checkbox("skeleton and joints", True)
+            notes = "\n".join(self.drawing.notes)
+            gui.add_text("not shown", notes, multiline=True, disabled=True, visible=bool(notes))
+        for handle in (solid, clear, skeleton):
+            handle.on_update(
+                lambda _: self.drawing.show(
+                    solid=solid.value, clear=clear.value, skeleton=skeleton.value
+                )
+            )
+        self.shown = {"shapes": solid, "see through": clear, "skeleton": skeleton}
+        self.redraw()
+
+    # -- where it is ----------------------------------------------------------------------------
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        host = self.server.get_host()
+        shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be shown."""
+        return self.drawing.notes
+
+    # -- what it shows --------------------------------------------------------------------------
+
+    def show(self, q: ArrayLike) -> None:
+        """Show a posture, shape (nq,) [rad, m]."""
+        given = np.array(q, float)
+        if given.shape != (self.robot.nq,) or not np.isfinite(given).all():
+            raise ShapeError(
+                f"q has shape {given.shape}, expected ({self.robot.nq},) and finite",
+                name="q",
+                given=given.shape,
+            )
+        self._set(given, sample=None)
+
+    def pose(self, values: Mapping[Slider, float]) -> bool:
+        """Move sliders, loops closed; ``False`` if the linkage ends before."""
+        with self.lock:
+            moved = move(self.robot, self.q, dict(values))
+            # a slider that is where it should be is left alone: a hand may be on it
+            self._set(moved.q, sample=None, complete=moved.complete, follow=not moved.complete)
+        return moved.complete
+
+    def show_sample(self, k: int) -> None:
+        """Show a sample of the motion."""
+        assert self.motion is not None
+        self._set(np.array(self.motion.q[k], float), sample=k)
+
+    def _set(
+        self, q: Array, *, sample: int | None, complete: bool = True, follow: bool = True
+    ) -> None:
+        with self.lock:
+            self.q, self._sample, self.following = q, sample, True
+            try:
+                if follow:
+                    self.pose_panel.follow()
+                self.pose_panel.tell(complete)
+                self.redraw()
+            finally:
+                self.following = False
+
+    def redraw(self) -> None:
+        """Draw again what is shown."""
+        with self.lock:
+            self.drawing.place(self.q)
+            self.forces_panel.draw()
+
+    def motion_now(self) -> tuple[Array, Array, Array] | tuple[()]:
+        """Velocity, acceleration and forces of the sample shown; empty for a posture at rest."""
+        if self._sample is None or self.motion is None:
+            return ()
+        k = self._sample
+        return self.motion.v[k], self.motion.a[k], self.motion.tau[k]
+
+    # -- life -----------------------------------------------------------------------------------
+
+    def wait(self) -> None:
+        """Serve until interrupted."""
+        try:
+            threading.Event().wait()
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Stop serving."""
+        if self._playback is not None:
+            self._playback.close()
+        self.server.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _viser() -> Any:
+    try:
+        import viser
+    except ImportError as error:
+        if error.name not in ("viser", None):
+            raise RobodynError(f"viser does not start: {error}") from error
+        raise MissingExtraError("viser", "view", "showing a robot in the browser") from None
+    return viser
+
+
+def _not_shared(verbose: bool = True) -> None:
+    """Instead of viser's tunnel through a server outside: nothing leaves this machine."""

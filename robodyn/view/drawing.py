@@ -1,0 +1,217 @@
+"""The robot as nodes of a viser scene."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.robot import Robot
+from robodyn.view.forces import Forces
+from robodyn.view.geometry import GREY, Geometry, Shape
+from robodyn.view.meshes import joint_axis, triangles
+from robodyn.view.scene import extent, joint_marks, link_places, sticks
+
+__all__ = ["Drawing"]
+
+Array = NDArray[np.float64]
+
+STICK, JOINT, CUT = (90, 100, 115), (50, 105, 200), (225, 90, 30)
+FORCE, MOMENT, TORQUE = (205, 45, 45), (125, 60, 180), (20, 140, 70)
+
+
+class Drawing:
+    """Nodes of links, joints and arrows; `place` moves them.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+    robot : Robot
+    geometry : Geometry
+
+    Attributes
+    ----------
+    size : float [m]
+        Largest edge of the robot.
+    notes : tuple of str
+        What could not be shown.
+    """
+
+    def __init__(self, server: Any, robot: Robot, geometry: Geometry) -> None:
+        self._server, self._robot = server, robot
+        self._notes = list(geometry.notes)
+        places = link_places(robot, robot.neutral())
+        self.middle, self.size = extent(robot, places)
+        self._links: dict[str, Any] = {}
+        self._solid: list[tuple[Any, float | None]] = []  # with their opacity
+        self._skeleton: list[Any] = []
+        for name in robot.link_names:
+            self._links[name] = server.scene.add_frame(self._node(name), show_axes=False)
+            self._add_shapes(name, geometry.shapes.get(name, ()))
+        self._add_sticks()
+        self._add_joints()
+        self._arrows: dict[str, Any] = {}
+        self._look(places)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be shown."""
+        return tuple(self._notes)
+
+    def _node(self, link: str) -> str:
+        index = self._robot.link_names.index(link)
+        return f"/robot/{index}_" + re.sub(r"\W", "_", link)
+
+    def _add_shapes(self, link: str, shapes: tuple[Shape, ...]) -> None:
+        for k, shape in enumerate(shapes):
+            try:
+                mesh = triangles(shape)
+            except ValueError as error:
+                self._notes.append(f"link {link!r}: {error}")
+                continue
+            placed: dict[str, Any] = {
+                "wxyz": _wxyz(shape.X_LS),
+                "position": shape.X_LS[:3, 3],
+            }
+            name = f"{self._node(link)}/shape{k}"
+            if shape.kind == "mesh" and shape.color is None and mesh.visual.defined:
+                handle, opacity = self._server.scene.add_mesh_trimesh(name, mesh, **placed), None
+            else:
+                red, green, blue, alpha = shape.color or GREY
+                opacity = alpha if alpha < 1.0 else None
+                handle = self._server.scene.add_mesh_simple(
+                    name,
+                    np.asarray(mesh.vertices, np.float32),
+                    np.asarray(mesh.faces, np.uint32),
+                    color=(round(255 * red), round(255 * green), round(255 * blue)),
+                    opacity=opacity,
+                    flat_shading=shape.kind != "sphere" and shape.kind != "capsule",
+                    side="double",
+                    **placed,
+                )
+            self._solid.append((handle, opacity))
+
+    def _add_sticks(self) -> None:
+        for link, lines in sticks(self._robot).items():
+            if len(lines):
+                self._skeleton.append(
+                    self._server.scene.add_line_segments(
+                        f"{self._node(link)}/stick",
+                        lines.astype(np.float32),
+                        STICK,
+                        thickness=0.012 * self.size,
+                    )
+                )
+
+    def _add_joints(self) -> None:
+        """A mark for each joint; a cut joint has one on each side, which meet when it is closed."""
+        for k, mark in enumerate(joint_marks(self._robot)):
+            if mark.kind == "fixed" and not mark.cut:
+                continue
+            sides = [(mark.predecessor, mark.X_predecessor)]
+            if mark.cut:
+                sides.append((mark.successor, mark.X_successor))
+            for side, (link, X) in enumerate(sides):
+                thick = 0.012 * self.size * (1.25 if side else 1.0)
+                mesh = joint_axis(mark.kind, mark.axis, thick)
+                self._skeleton.append(
+                    self._server.scene.add_mesh_simple(
+                        f"{self._node(link)}/joint{k}_{side}",
+                        np.asarray(mesh.vertices, np.float32),
+                        np.asarray(mesh.faces, np.uint32),
+                        color=CUT if mark.cut else JOINT,
+                        opacity=0.55 if side else None,
+                        wxyz=_wxyz(X),
+                        position=X[:3, 3],
+                    )
+                )
+
+    def _look(self, places: dict[str, Array]) -> None:
+        scene, size = self._server.scene, self.size
+        ground = min(0.0, min(float(X[2, 3]) for X in places.values()))
+        cell = 10.0 ** np.floor(np.log10(size))
+        scene.set_up_direction("+z")
+        self._server.scene.world_axes.visible = False
+        scene.add_grid(
+            "/ground",
+            width=3 * size,
+            height=3 * size,
+            cell_size=0.5 * cell,
+            section_size=cell,
+            position=(self.middle[0], self.middle[1], ground),
+        )
+        camera = self._server.initial_camera
+        camera.position = self.middle + size * np.array([0.8, -1.25, 0.45])
+        camera.look_at = self.middle
+
+    def show(self, *, solid: bool, clear: bool, skeleton: bool) -> None:
+        """What of the robot is visible, and whether one sees through its shapes."""
+        for handle, opacity in self._solid:
+            handle.visible = solid
+            if hasattr(handle, "opacity"):
+                handle.opacity = 0.3 if clear else opacity
+        for handle in self._skeleton:
+            handle.visible = skeleton
+
+    def place(self, q: Array) -> None:
+        """Move all links to where they are at a posture."""
+        with self._server.atomic():
+            for name, X in link_places(self._robot, q).items():
+                self._links[name].wxyz = _wxyz(X)
+                self._links[name].position = X[:3, 3]
+
+    def draw_forces(
+        self, acting: Forces, newton: float, newton_metre: float, shown: set[str]
+    ) -> None:
+        """Draw arrows.
+
+        Parameters
+        ----------
+        acting : Forces
+        newton, newton_metre : float [m/N], [m/(N m)]
+            Length of an arrow of one.
+        shown : set of {"forces", "moments", "torques"}
+        """
+        kinds = {
+            "forces": (acting.points, newton * acting.force, FORCE),
+            "moments": (acting.points, newton_metre * acting.moment, MOMENT),
+            "torques": (
+                acting.motor_points,
+                newton_metre * acting.torque[:, None] * acting.motor_axes,
+                TORQUE,
+            ),
+        }
+        with self._server.atomic():
+            for kind, (points, vectors, color) in kinds.items():
+                long = np.linalg.norm(vectors, axis=-1) > 0.01 * self.size
+                if kind in shown and long.any():
+                    self._draw(kind, points[long], vectors[long], color)
+                else:
+                    self._erase(kind)
+
+    def _draw(self, kind: str, points: Array, vectors: Array, color: Any) -> None:
+        # nodes of the same name replace each other
+        self._arrows[kind] = self._server.scene.add_arrows(
+            f"/forces/{kind}",
+            np.stack([points, points + vectors], axis=1).astype(np.float32),
+            color,
+            shaft_radius=0.006 * self.size,
+            head_radius=0.016 * self.size,
+            head_length=0.04 * self.size,
+        )
+
+    def _erase(self, kind: str) -> None:
+        handle = self._arrows.pop(kind, None)
+        if handle is not None:
+            with contextlib.suppress(Exception):
+                handle.remove()
+
+
+def _wxyz(X: Array) -> Array:
+    from scipy.spatial.transform import Rotation
+
+    x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()
+    return np.array([w, x, y, z])

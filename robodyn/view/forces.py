@@ -1,0 +1,106 @@
+"""Wrenches and torques of a state, as arrows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.robot import Robot
+from robodyn.view.scene import JointMark, joint_marks, link_places
+
+__all__ = ["Forces", "forces"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Forces:
+    """What acts in the joints, in world axes.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Joints; ``"base"`` last.
+    points : ndarray, shape (n, 3) [m]
+        Where each wrench acts.
+    force, moment : ndarray, shape (n, 3) [N], [N m]
+        Of the parent on the child, about that point.
+    motor_names : tuple of str
+        Joints with one freedom that have a generalised force.
+    motor_points, motor_axes : ndarray, shape (m, 3) [m], [1]
+    torque : ndarray, shape (m,) [N m, N]
+    """
+
+    names: tuple[str, ...]
+    points: Array
+    force: Array
+    moment: Array
+    motor_names: tuple[str, ...]
+    motor_points: Array
+    motor_axes: Array
+    torque: Array
+
+
+def forces(
+    robot: Robot, q: Array, v: Array | None = None, a: Array | None = None, tau: Array | None = None
+) -> Forces:
+    """Wrenches in all joints, and torques along their axes.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : ndarray, shape (nq,)
+    v, a : ndarray, shape (nv,), optional
+        Default: at rest.
+    tau : ndarray, shape (nv,), optional [N m, N]
+        Default: what the motion takes.
+
+    Raises
+    ------
+    ActuationError, SingularError
+        If the motors cannot hold this state.
+    """
+    v = np.zeros(robot.nv) if v is None else v
+    a = np.zeros(robot.nv) if a is None else a
+    tau = robot.inverse_dynamics(q, v, a) if tau is None else tau
+    places, marks = link_places(robot, q), {mark.name: mark for mark in joint_marks(robot)}
+    wrenches = robot.joint_wrenches(q, v, a)
+    about_world = wrenches.in_frame("world")
+    names = tuple(name for name in wrenches if name in marks or name == "base")
+    points = np.array([_point(robot, places, marks.get(name)) for name in names])
+    values = np.array([about_world[name] for name in names])
+    force, moment = values[:, :3], values[:, 3:]
+    driven = [
+        name
+        for name in robot.joint_names
+        if name in marks and marks[name].axis is not None and _freedoms(robot, name) == 1
+    ]
+    frames = [places[marks[n].predecessor] @ marks[n].X_predecessor for n in driven]
+    return Forces(
+        names,
+        points,
+        force,
+        moment - np.cross(points, force),
+        tuple(driven),
+        np.array([X[:3, 3] for X in frames]).reshape(-1, 3),
+        np.array(
+            [X[:3, :3] @ np.array(marks[n].axis) for X, n in zip(frames, driven, strict=True)]
+        ).reshape(-1, 3),
+        np.array([tau[robot.joints[n].v.start] for n in driven]),
+    )
+
+
+def _point(robot: Robot, places: dict[str, Array], mark: JointMark | None) -> Array:
+    """Where the wrench of a joint (``None``: the base) acts."""
+    if mark is None:
+        carried = {joint.child for joint in robot.mechanism.joints}
+        root = next((name for name in robot.link_names if name not in carried), None)
+        return places[root or robot.link_names[0]][:3, 3]
+    return (places[mark.successor] @ mark.X_successor)[:3, 3]
+
+
+def _freedoms(robot: Robot, name: str) -> int:
+    part = robot.joints[name].v
+    return int(part.stop - part.start)

@@ -1,0 +1,184 @@
+"""What links look like: the ``<visual>`` elements of the file.
+
+robodyn does not interpret them when it loads a robot, so a fault in one is no error here either:
+the visual is left out, and a note says why.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Mechanism, Pose
+from robodyn.errors import RobodynError
+from robodyn.urdf.xml import Element, parse_xml
+from robodyn.view.files import find_file
+
+__all__ = ["GREY", "Geometry", "Shape", "link_geometry"]
+
+Color = tuple[float, float, float, float]
+
+#: Of what the file gives no colour.
+GREY: Color = (0.68, 0.71, 0.75, 1.0)
+
+#: Numbers that each primitive needs, with the attribute that holds them.
+PRIMITIVES = {
+    "box": (("size", 3),),
+    "cylinder": (("radius", 1), ("length", 1)),
+    "capsule": (("radius", 1), ("length", 1)),
+    "sphere": (("radius", 1),),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """One visual of a link.
+
+    Attributes
+    ----------
+    kind : {"box", "cylinder", "capsule", "sphere", "mesh"}
+    size : tuple of float [m]
+        Edges; radius and length (along z); radius; for a mesh the scale of each axis [1].
+    X_LS : ndarray, shape (4, 4) [1, m]
+        Pose in the link frame.
+    color : tuple of 4 floats, or None
+        Red, green, blue, opacity, 0 to 1.
+    file : Path or None
+        Of a mesh.
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    X_LS: NDArray[np.float64]
+    color: Color | None = None
+    file: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Shapes of the links, and what could not be shown.
+
+    Attributes
+    ----------
+    shapes : dict of link name to tuple of Shape
+    notes : tuple of str
+    """
+
+    shapes: dict[str, tuple[Shape, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def link_geometry(
+    mechanism: Mechanism, package_dirs: Mapping[str, str | os.PathLike[str]] | None = None
+) -> Geometry:
+    """Shapes of all links.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    package_dirs : mapping of package name to path, optional
+        For ``package://``; the folders above the file and those of ROS are searched as well.
+
+    Returns
+    -------
+    geometry : Geometry
+    """
+    folder = Path(mechanism.file).resolve().parent if mechanism.file else None
+    colors = _named_colors(mechanism)
+    shapes: dict[str, tuple[Shape, ...]] = {}
+    notes = []
+    for link in mechanism.links:
+        found = []
+        for text in link.extras:
+            try:
+                element = parse_xml(text)
+                if element.tag == "visual":
+                    found.append(_shape(element, colors, folder, package_dirs or {}))
+            except (RobodynError, ValueError) as error:
+                notes.append(f"link {link.name!r}: {error}")
+        shapes[link.name] = tuple(found)
+    return Geometry(shapes, tuple(notes))
+
+
+def _named_colors(mechanism: Mechanism) -> dict[str, Color]:
+    """Colours by material name, wherever in the file they are defined."""
+    colors: dict[str, Color] = {}
+    for text in (*mechanism.extras, *(text for link in mechanism.links for text in link.extras)):
+        if "<material" not in text:
+            continue
+        try:
+            root = parse_xml(text)
+        except RobodynError:
+            continue
+        for material in root.iter("material"):
+            color = _own_color(material)
+            if color is not None:
+                colors.setdefault(material.get("name", ""), color)
+    return colors
+
+
+def _own_color(material: Element) -> Color | None:
+    element = material.find("color")
+    try:
+        values = [float(word) for word in element.get("rgba", "").split()]  # type: ignore[union-attr]
+    except (AttributeError, ValueError):
+        return None
+    if len(values) != 4 or not np.isfinite(values).all():
+        return None
+    r, g, b, a = (min(max(value, 0.0), 1.0) for value in values)
+    return r, g, b, a
+
+
+def _shape(
+    visual: Element,
+    colors: Mapping[str, Color],
+    folder: Path | None,
+    package_dirs: Mapping[str, str | os.PathLike[str]],
+) -> Shape:
+    """Shape of a ``<visual>``; a ``ValueError`` says what is wrong with it."""
+    X = _pose(visual.find("origin"))
+    material = visual.find("material")
+    color = None
+    if material is not None:
+        color = _own_color(material) or colors.get(material.get("name", ""))
+    geometry = visual.find("geometry")
+    if geometry is None or not len(geometry):
+        raise ValueError("a visual without geometry")
+    element = next(child for child in geometry if isinstance(child.tag, str))
+    if element.tag == "mesh":
+        scale = _numbers(element, "scale", 3) if element.get("scale") else (1.0, 1.0, 1.0)
+        file = find_file(element.get("filename", ""), folder, package_dirs)
+        return Shape("mesh", scale, X, color, file)
+    if element.tag not in PRIMITIVES:
+        raise ValueError(f"<{element.tag}> is not shown")
+    size = tuple(
+        number
+        for name, count in PRIMITIVES[element.tag]
+        for number in _numbers(element, name, count)
+    )
+    if not min(size) > 0.0:
+        raise ValueError(f"<{element.tag}> of size {size}")
+    return Shape(element.tag, size, X, color)
+
+
+def _pose(origin: Element | None) -> NDArray[np.float64]:
+    if origin is None:
+        return np.eye(4)
+    parts = {
+        name: _numbers(origin, name, 3) if origin.get(name) else (0.0, 0.0, 0.0)
+        for name in ("xyz", "rpy")
+    }
+    return Pose(parts["xyz"], parts["rpy"]).matrix  # type: ignore[arg-type]  # three numbers each
+
+
+def _numbers(element: Element, name: str, count: int) -> tuple[float, ...]:
+    text = element.get(name, "")
+    values = tuple(float(word) for word in text.split())
+    if len(values) != count or not np.isfinite(values).all():
+        raise ValueError(f"<{element.tag} {name}={text!r}>: expected {count} finite numbers")
+    return values

@@ -1,0 +1,207 @@
+"""Moving a robot by sliders, so that closed linkages stay closed and keep their branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.errors import AssemblyError
+from robodyn.robot import Robot
+
+__all__ = ["Moved", "Slider", "move", "sliders", "with_values"]
+
+Array = NDArray[np.float64]
+
+#: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.
+LONGEST, SHORTEST, MOST = 0.1, 1e-4, 2000
+
+#: Gap [m, rad] that a predicted step may leave after some Newton steps.
+NEARLY = 1e-6
+
+#: A step may differ from its prediction by this part of the prediction.
+SURPRISE = 0.3
+
+#: Units of the coordinates of a joint; an orientation is a rotation vector here.
+UNITS = {
+    "prismatic": ("m",),
+    "cylindrical": ("m", "rad"),
+    "planar": ("m", "m", "rad"),
+    "floating": ("m", "m", "m", "rad", "rad", "rad"),
+    "map": ("",),
+}
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A number that a person moves.
+
+    Attributes
+    ----------
+    label : str
+    joint : str
+    index : int
+        Which of the joint's numbers.
+    hold : str
+        What `Robot.assemble` holds: the joint, or one axis of it.
+    speed : int
+        Which entry of v.
+    lower, upper : float [rad, m]
+    """
+
+    label: str
+    joint: str
+    index: int
+    hold: str
+    speed: int
+    lower: float
+    upper: float
+
+    def value(self, robot: Robot, q: Array) -> float:
+        """Where it stands at a posture."""
+        return float(_numbers(robot, q, self.joint)[self.index])
+
+
+def sliders(robot: Robot) -> tuple[Slider, ...]:
+    """Sliders of the independent joints; of all joints, for a tree."""
+    free = set(robot.loops_analysis.independent) if robot.nc else set(range(robot.nv))
+    found = []
+    for name in robot.joint_names:
+        joint = robot.joints[name]
+        speeds = range(joint.v.start, joint.v.stop)
+        coupled = joint.type in ("spherical", "floating")  # their numbers move together
+        if coupled and not free.issuperset(speeds):
+            continue
+        for index, speed in enumerate(speeds):
+            if speed in free:
+                found.append(_slider(robot, name, index, speed, len(speeds)))
+    return tuple(found)
+
+
+def _slider(robot: Robot, name: str, index: int, speed: int, count: int) -> Slider:
+    joint = robot.joints[name]
+    units = UNITS.get(joint.type, ("rad",))
+    unit = units[index] if index < len(units) else units[-1]
+    reach = np.pi if unit == "rad" else 1.0
+    low, high = -np.inf, np.inf
+    if joint.type not in ("spherical", "floating"):
+        k = joint.q.start + index
+        low, high = robot.lower_limits[k], robot.upper_limits[k]
+    if not np.isfinite(low):
+        low = high - 2 * reach if np.isfinite(high) else -reach
+    if not np.isfinite(high):
+        high = max(low + 2 * reach, reach)
+    axis = name if count == 1 else f"{name}[{index}]"
+    label = f"{axis} [{unit}]" if unit else axis
+    return Slider(label, name, index, axis, speed, float(low), float(max(high, low + 1e-6)))
+
+
+def _numbers(robot: Robot, q: Array, name: str) -> Array:
+    """Coordinates of a joint as a person sets them; orientations as rotation vectors."""
+    from scipy.spatial.transform import Rotation
+
+    part, kind = q[robot.joints[name].q], robot.joints[name].type
+    if kind not in ("spherical", "floating"):
+        return part
+    return np.concatenate([part[:-4], Rotation.from_quat(part[-4:]).as_rotvec()])
+
+
+def with_values(robot: Robot, q: Array, values: dict[Slider, float]) -> Array:
+    """The posture where sliders have these values and other coordinates stay, shape (nq,)."""
+    from scipy.spatial.transform import Rotation
+
+    q = np.array(q, float)
+    for name in dict.fromkeys(slider.joint for slider in values):
+        numbers = np.array(_numbers(robot, q, name))
+        for slider, value in values.items():
+            if slider.joint == name:
+                numbers[slider.index] = value
+        if robot.joints[name].type in ("spherical", "floating"):
+            quat = Rotation.from_rotvec(numbers[-3:]).as_quat()
+            numbers = np.concatenate([numbers[:-3], quat])
+        q[robot.joints[name].q] = numbers
+    return q
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Where a motion came to.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,)
+        Closed.
+    complete : bool
+        ``False``: the linkage ends before the goal, at a limit or where its branch ends.
+    """
+
+    q: Array
+    complete: bool
+
+
+def move(robot: Robot, q: Array, values: dict[Slider, float]) -> Moved:
+    """Move sliders to values; loops stay closed.
+
+    A closed linkage goes there in small steps, each predicted by the velocities that the loops
+    allow and closed by `Robot.assemble`. A step that ends elsewhere than predicted has jumped to
+    another branch of the linkage: it is not taken.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : ndarray, shape (nq,)
+        Closed.
+    values : mapping of Slider to float [rad, m]
+
+    Returns
+    -------
+    moved : Moved
+    """
+    goal = with_values(robot, q, values)
+    if not robot.nc:
+        return Moved(goal, True)
+    every = sliders(robot)
+    held, hold = [s.speed for s in every], [s.hold for s in every]
+    longest, now = LONGEST, np.array(q, float)
+    for _ in range(MOST):
+        left = robot.difference(now, goal)[held]
+        size = float(np.abs(left).max(initial=0.0))
+        if size < 1e-12:
+            return Moved(now, True)
+        step = left * min(1.0, longest / size)
+        new = _step(robot, now, held, hold, step)
+        if new is not None:
+            now, longest = new, min(2.0 * longest, LONGEST)
+        elif longest > SHORTEST:
+            longest = 0.5 * min(longest, size)
+        else:
+            break
+    return Moved(now, False)
+
+
+def _step(robot: Robot, q: Array, held: list[int], hold: list[str], step: Array) -> Array | None:
+    """A closed posture one step on, or ``None``."""
+    K = robot.loop_jacobian(q)
+    rest = [k for k in range(robot.nv) if k not in held]
+    predicted = np.zeros(robot.nv)
+    predicted[held] = step
+    predicted[rest] = -np.linalg.pinv(K[:, rest], rcond=1e-9) @ (K[:, held] @ step)
+    free = np.isin(np.arange(robot.nv), rest)
+    near, _ = robot.closed_state(robot.integrate(q, predicted), np.zeros(robot.nv), free)
+    if not np.abs(robot.loop_residual(near)).max() < NEARLY:
+        return None  # assembling from here would search far away
+    try:
+        new = robot.assemble(near, hold=hold)
+    except AssemblyError:
+        return None
+    surprise = np.abs(robot.difference(q, new) - predicted).max()
+    if not surprise <= SURPRISE * np.abs(predicted).max() or _leaves_limits(robot, q, new):
+        return None
+    return np.asarray(new)
+
+
+def _leaves_limits(robot: Robot, q: Array, new: Array) -> bool:
+    """Whether a coordinate goes (farther) beyond a limit."""
+    low, high = robot.lower_limits - 1e-9, robot.upper_limits + 1e-9
+    return bool(np.any((new < low) & (new < q)) or np.any((new > high) & (new > q)))

@@ -1,0 +1,103 @@
+"""Where everything is: places of links, the stick figure, the marks of joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Joint, Loop
+from robodyn.robot import Robot
+
+__all__ = ["JointMark", "extent", "joint_marks", "link_places", "sticks"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class JointMark:
+    """A joint, as drawn.
+
+    Attributes
+    ----------
+    name, kind : str
+    cut : bool
+        It closes a loop.
+    predecessor, successor : str
+        Links that it joins.
+    X_predecessor, X_successor : ndarray, shape (4, 4) [1, m]
+        The joint frame on each; where they meet, a loop is closed.
+    axis : (3,) or None
+        In joint axes, of a joint that has one.
+    """
+
+    name: str
+    kind: str
+    cut: bool
+    predecessor: str
+    successor: str
+    X_predecessor: Array
+    X_successor: Array
+    axis: tuple[float, float, float] | None
+
+
+#: Joints that are drawn as an axis.
+WITH_AXIS = ("revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "planar")
+
+
+def joint_marks(robot: Robot) -> tuple[JointMark, ...]:
+    """All joints, those that close loops included."""
+    cut = {closure.name for closure in robot.loops}
+    marks = [_joint_mark(joint, joint.name in cut) for joint in robot.mechanism.joints]
+    return (*marks, *(_loop_mark(loop) for loop in robot.mechanism.loops))
+
+
+def _joint_mark(joint: Joint, cut: bool) -> JointMark:
+    axis = joint.axis if joint.kind in WITH_AXIS else None
+    X = joint.origin.matrix
+    return JointMark(joint.name, joint.kind, cut, joint.parent, joint.child, X, np.eye(4), axis)
+
+
+def _loop_mark(loop: Loop) -> JointMark:
+    return JointMark(
+        loop.name,
+        loop.kind,
+        True,
+        loop.predecessor,
+        loop.successor,
+        loop.X_predecessor.matrix,
+        loop.X_successor.matrix,
+        loop.axis if loop.kind in WITH_AXIS else None,
+    )
+
+
+def link_places(robot: Robot, q: Array) -> dict[str, Array]:
+    """Pose of each link in the world, shape (4, 4) [1, m], by its name."""
+    return {name: robot.frame_pose(q, name) for name in robot.link_names}
+
+
+def sticks(robot: Robot) -> dict[str, Array]:
+    """Lines of a stick figure, shape (n, 2, 3) [m] in link axes, by link name.
+
+    A link is drawn as lines from its origin to the joints that it carries.
+    """
+    ends: dict[str, list[Array]] = {name: [] for name in robot.link_names}
+    for mark in joint_marks(robot):
+        ends[mark.predecessor].append(mark.X_predecessor[:3, 3])
+        ends[mark.successor].append(mark.X_successor[:3, 3])
+    lines = {}
+    for name, points in ends.items():
+        away = [point for point in points if np.linalg.norm(point) > 1e-9]
+        lines[name] = np.array([[np.zeros(3), point] for point in away]).reshape(-1, 2, 3)
+    return lines
+
+
+def extent(robot: Robot, places: dict[str, Array]) -> tuple[Array, float]:
+    """Middle of the robot's joints and links, shape (3,) [m], and its largest edge [m]."""
+    points = [X[:3, 3] for X in places.values()]
+    for name, lines in sticks(robot).items():
+        X = places[name]
+        points += list(lines.reshape(-1, 3) @ X[:3, :3].T + X[:3, 3])
+    low, high = np.min(points, axis=0), np.max(points, axis=0)
+    return 0.5 * (low + high), max(float((high - low).max()), 1e-2)

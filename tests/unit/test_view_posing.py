@@ -1,0 +1,161 @@
+"""Sliders, arrows and recordings of the viewer, without a browser."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.cli import main
+from robodyn.view.forces import forces
+from robodyn.view.posing import move, sliders, with_values
+from robodyn.view.recording import read_motion
+
+LINKAGES = ["palletizer", "excavator", "four_bar", "delta", "five_bar", "crank_slider"]
+
+
+def gap(robot, q):
+    return np.abs(robot.loop_residual(q)).max()
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_sliders_keep_linkages_closed(name):
+    robot = rd.load(name)
+    every = sliders(robot)
+    assert {slider.joint for slider in every} == set(robot.independent_joints)
+    rng, q = np.random.default_rng(0), robot.neutral()
+    for _ in range(5):
+        slider = every[rng.integers(len(every))]
+        wanted = rng.uniform(slider.lower, slider.upper)
+        others = [s for s in every if s != slider]
+        moved = move(robot, q, {slider: wanted})
+        assert gap(robot, moved.q) < 1e-9
+        for other in others:
+            assert other.value(robot, moved.q) == pytest.approx(other.value(robot, q), abs=1e-9)
+        if moved.complete:
+            assert slider.value(robot, moved.q) == pytest.approx(wanted, abs=1e-9)
+        q = moved.q
+
+
+def test_a_linkage_does_not_jump_to_its_other_branch():
+    """A four-bar whose crank turns fully comes back to where it was."""
+    robot = rd.load("four_bar")
+    (crank,) = sliders(robot)
+    start = robot.neutral()
+    q = start
+    for angle in np.linspace(0.0, 2 * np.pi, 9):
+        moved = move(robot, q, {crank: crank.value(robot, start) + angle})
+        assert moved.complete
+        q = moved.q
+    turned = np.angle(np.exp(1j * (q - start)))
+    assert np.abs(turned).max() < 1e-6
+
+
+def test_a_linkage_stops_where_its_branch_ends():
+    robot = rd.load("five_bar")
+    left, right = sliders(robot)
+    stretched = move(robot, robot.neutral(), {left: left.lower, right: right.upper})
+    again = move(robot, stretched.q, {left: left.upper, right: right.lower})
+    for moved in (stretched, again):
+        assert gap(robot, moved.q) < 1e-9
+
+
+def test_limits_of_dependent_joints_stop_the_motion():
+    robot = rd.load("excavator")
+    slider = next(s for s in sliders(robot) if s.joint == "bucket_cylinder")
+    moved = move(robot, robot.neutral(), {slider: slider.lower})
+    assert not moved.complete
+    assert (moved.q >= robot.lower_limits - 1e-6).all()
+    assert (moved.q <= robot.upper_limits + 1e-6).all()
+
+
+def test_orientations_as_rotation_vectors():
+    robot = rd.load("prosthesis", base="floating")
+    every = sliders(robot)
+    assert len(every) == robot.nv
+    values = {slider: 0.1 * k for k, slider in enumerate(every) if slider.joint != "elbow"}
+    q = with_values(robot, robot.neutral(), values)
+    for slider, value in values.items():
+        assert slider.value(robot, q) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("name", ["palletizer", "puma560", "excavator"])
+def test_arrows_are_wrenches_at_the_joints(name):
+    robot = rd.load(name)
+    q = robot.random(2)
+    acting = forces(robot, q)
+    zero = np.zeros(robot.nv)
+    wrenches = robot.joint_wrenches(q, zero, zero)
+    for joint in robot.joint_names:
+        k = acting.names.index(joint)
+        X = robot.frame_pose(q, robot.joints[joint].child)
+        assert np.allclose(acting.points[k], X[:3, 3])
+        assert np.allclose(acting.force[k], X[:3, :3] @ wrenches[joint][:3], atol=1e-6)
+        assert np.allclose(acting.moment[k], X[:3, :3] @ wrenches[joint][3:], atol=1e-6)
+        along = acting.motor_axes[acting.motor_names.index(joint)]
+        assert np.linalg.norm(along) == pytest.approx(1.0)
+
+
+@pytest.fixture(scope="module")
+def run():
+    robot = rd.load("double_pendulum")
+    return robot, rd.simulate(robot, q0=[1.0, 0.5], duration=0.2, step=1e-2)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".csv"])
+def test_motions_read_back(tmp_path, run, ending):
+    robot, motion = run
+    motion.save(tmp_path / f"run{ending}")
+    read = read_motion(tmp_path / f"run{ending}", robot)
+    for name in ("t", "q", "v", "a", "tau"):
+        assert np.array_equal(getattr(read, name), getattr(motion, name))
+
+
+def test_a_motion_of_another_robot(tmp_path, run):
+    run[1].save(tmp_path / "run.npz")
+    with pytest.raises(rd.errors.ShapeError, match="puma560"):
+        read_motion(tmp_path / "run.npz", rd.load("puma560"))
+
+
+@pytest.mark.parametrize("content", ["", "t,q0\n1,x\n", "a,b\n1,2\n", "t\n"])
+def test_a_table_that_is_no_motion(tmp_path, run, content):
+    (tmp_path / "run.csv").write_text(content)
+    with pytest.raises(rd.errors.ShapeError):
+        read_motion(tmp_path / "run.csv", run[0])
+
+
+def test_a_bag_of_joint_states(tmp_path, run):
+    rosbags = pytest.importorskip("rosbags.rosbag2")
+    from rosbags.typesys import Stores, get_typestore
+
+    robot, store = run[0], get_typestore(Stores.ROS2_JAZZY)
+    types = store.types
+    with rosbags.Writer(tmp_path / "bag", version=9) as writer:
+        topic = writer.add_connection(
+            "/joint_states", "sensor_msgs/msg/JointState", typestore=store
+        )
+        for k in range(3):
+            header = types["std_msgs/msg/Header"](
+                stamp=types["builtin_interfaces/msg/Time"](sec=k, nanosec=0), frame_id=""
+            )
+            message = types["sensor_msgs/msg/JointState"](
+                header=header,
+                name=["elbow", "unknown", "shoulder"],
+                position=np.array([0.2 * k, 9.0, 0.1 * k]),
+                velocity=np.array([0.2, 9.0, 0.1]),
+                effort=np.array([]),
+            )
+            data = store.serialize_cdr(message, "sensor_msgs/msg/JointState")
+            writer.write(topic, k * 10**9, data)
+    motion = read_motion(tmp_path / "bag", robot)
+    assert np.allclose(motion.t, [0, 1, 2])
+    assert np.allclose(motion.q[:, robot.joints["elbow"].q.start], [0, 0.2, 0.4])
+    assert np.allclose(motion.q[:, robot.joints["shoulder"].q.start], [0, 0.1, 0.2])
+
+
+def test_without_viser(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "viser", None)
+    assert main(["view", "four_bar"]) == 2
+    assert "robodyn[view]" in capsys.readouterr().err

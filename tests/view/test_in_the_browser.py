@@ -1,0 +1,98 @@
+"""The viewer in a real browser."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.view import Viewer
+
+pytest.importorskip("viser", reason="viser is not installed: extra view")
+
+CLOSED = 1e-9
+
+
+def until(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.05)
+
+
+def gap(viewer):
+    return np.abs(viewer.robot.loop_residual(viewer.q)).max()
+
+
+@pytest.fixture(scope="module")
+def palletizer():
+    with Viewer(rd.load("palletizer"), port=8230) as viewer:
+        yield viewer
+
+
+def test_page_without_errors_or_outside_requests(visit, palletizer):
+    visit.open(palletizer)
+    assert visit.errors == []
+    assert visit.outside == []
+    assert any(url.startswith("ws://127.0.0.1") for url in visit.asked)
+
+
+def test_slider_moved_by_a_hand_keeps_the_linkage_closed(visit, palletizer):
+    robot = palletizer.robot
+    palletizer.show(robot.neutral())
+    visit.open(palletizer)
+    shoulder, elbow = robot.joints["shoulder"].q.start, robot.joints["elbow"].q.start
+    before = palletizer.q.copy()
+    thumb = visit.page.get_by_role("slider").nth(1)
+    thumb.focus()
+    for _ in range(3):
+        thumb.press("ArrowRight")
+    until(lambda: palletizer.q[shoulder] > before[shoulder] + 2e-4)
+    box = visit.page.locator("input[inputmode=decimal]").nth(1)
+    box.fill("0.6")
+    box.press("Enter")
+    until(lambda: abs(palletizer.q[shoulder] - 0.6) < 1e-9)
+    assert palletizer.q[elbow] != before[elbow]
+    assert gap(palletizer) < CLOSED
+    assert visit.errors == []
+
+
+def test_slider_moved_by_its_handle(visit, palletizer):
+    palletizer.show(palletizer.robot.neutral())
+    visit.open(palletizer)
+    palletizer.pose_panel.handles["crank_drive"].value = 0.3
+    assert palletizer.q[palletizer.robot.joints["crank_drive"].q] == pytest.approx(0.3)
+    assert gap(palletizer) < CLOSED
+    visit.page.wait_for_function(
+        "[...document.querySelectorAll('input')].some(box => box.value === '0.3')"
+    )
+    assert visit.errors == []
+
+
+def test_plays_a_motion(visit):
+    robot = rd.load("four_bar")
+    run = rd.simulate(robot, q0=robot.neutral(), duration=1.0, step=1e-2)
+    with Viewer(robot, run, port=8240) as viewer:
+        visit.open(viewer)
+        visit.page.get_by_label("play").first.check(force=True)
+        until(lambda: viewer._sample not in (0, None))
+        assert gap(viewer) < 1e-6
+        viewer.forces_panel.shown["forces"].value = True
+        visit.drawn()
+        assert visit.errors == []
+
+
+def test_a_stick_figure(visit):
+    with Viewer(rd.load("bricard"), port=8250) as viewer:
+        visit.open(viewer)
+        assert visit.errors == [] and visit.outside == []
+
+
+def test_only_this_machine_may_connect(palletizer):
+    assert palletizer.server.get_host() == "127.0.0.1"
+    assert palletizer.server.request_share_url() is None
+    with urllib.request.urlopen(palletizer.url) as answer:
+        assert answer.status == 200
