@@ -53,6 +53,8 @@ class TreeJoint:
         The tree goes from the joint's child to the joint's parent.
     mimic : (int, float, float) or None
         Index of the master joint, multiplier, offset; the master mimics nobody.
+    follows : bool
+        Its position follows from those of others, by a closed loop.
     """
 
     joint: Joint
@@ -60,6 +62,12 @@ class TreeJoint:
     X_PJ: Array
     reversed: bool = False
     mimic: tuple[int, float, float] | None = None
+    follows: bool = False
+
+    @property
+    def independent(self) -> bool:
+        """It has coordinates of its own."""
+        return self.mimic is None and not self.follows
 
 
 @dataclass(frozen=True, eq=False)
