@@ -58,7 +58,7 @@ def solution_order(
             independent = [j for j in independent if j != change]
         elif not over and len(independent) < freedom:
             fewest = min(order.left, key=lambda loop: len(order.left[loop]))
-            change = next((j for j in order.left[fewest] if j not in passed), None)
+            change = min((j for j in order.left[fewest] if j not in passed), default=None)
             independent += [] if change is None else [change]
         if change is None:
             return order

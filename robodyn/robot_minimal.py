@@ -16,6 +16,7 @@ from robodyn.description import Mechanism
 from robodyn.errors import AssemblyError, ShapeError, UnknownNameError
 from robodyn.minimal import minimal_model, own_coordinates
 from robodyn.model import Model, Settings
+from robodyn.reduced import ReducedRobot
 from robodyn.results import JointWrenches
 from robodyn.robot_core import Wrenches
 from robodyn.robot_loads import LoadMethods
@@ -141,6 +142,21 @@ class MinimalMethods(LoadMethods):
         for n, joint in enumerate(self.dependent_joints):
             full[..., self.tree_form.joints[joint].v.start] = others[..., n]
         return full
+
+    def reduced(self, independent: Iterable[str] | None = None) -> ReducedRobot:
+        """The robot as functions of independent joints, loops closed numerically.
+
+        Parameters
+        ----------
+        independent : names of joints, optional
+            As many as there are degrees of freedom. Default: `independent_joints`.
+
+        Raises
+        ------
+        SingularError
+            If they are too few or too many.
+        """
+        return ReducedRobot(self, independent)
 
     # -- joint wrenches -----------------------------------------------------------------------
 

@@ -226,7 +226,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
 
     Kruskal's algorithm: joints join components in the order of their degrees of freedom, so that
     of each loop the freest joint stays out. Among equals, joints that carry a motor, a mimic or
-    the mark ``independent`` stay in, and the last of the file is cut.
+    the mark ``independent`` stay in, then those that slide, and the last of the file is cut.
     """
     wanted = {name for name, _ in mechanism.actuators}
     for joint in mechanism.joints:
@@ -235,8 +235,8 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
         if joint.independent:
             wanted.add(joint.name)
 
-    def freedom(joint: Joint) -> tuple[int, bool]:
-        return joint.nv, joint.name not in wanted
+    def freedom(joint: Joint) -> tuple[int, bool, bool]:
+        return joint.nv, joint.name not in wanted, joint.kind != "prismatic"
 
     component = {link.name: link.name for link in mechanism.links}
 

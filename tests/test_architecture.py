@@ -58,8 +58,9 @@ MAY_IMPORT = {
     "robot_identification": {
         "base_motion", "equations", "results", "robot_core", "symbolic",
     },
+    "reduced": {"errors", "roles"},
     "robot_minimal": {
-        "base_motion", "codegen", "description", "errors", "minimal", "model", "results",
+        "base_motion", "codegen", "description", "errors", "minimal", "model", "reduced", "results",
         "robot_core", "robot_loads", "roles",
     },
     "robot": {"arrays", "base_motion", "robot_core", "robot_identification", "robot_minimal"},
