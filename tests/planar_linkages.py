@@ -128,3 +128,19 @@ def _moved(inertia, X):
     own = inertia.origin.matrix[:3, :3]
     com = R.T @ (np.array(inertia.origin.xyz) - p)
     return Inertia.from_matrix(inertia.mass, com, R.T @ own @ inertia.matrix @ own.T @ R)
+
+
+def steering():
+    """A rack moves two tie rods, which turn the knuckles of two wheels about upright pins."""
+    names = ("ground", "rack_bar", "left_wheel", "right_wheel", "left_tie", "right_tie")
+    rng = np.random.default_rng(7)
+    links = tuple(Link(name, random_inertia(rng)) for name in names)
+    joints = [Joint("rack", "prismatic", "ground", "rack_bar", at(0.0, 0.0), Y)]
+    loops = []
+    for side, y in (("left", 1.0), ("right", -1.0)):
+        kingpin, end = Pose((0.2, 0.7 * y, 0.1)), Pose((0.0, 0.35 * y, 0.0))
+        joints.append(Joint(f"{side}_kingpin", "revolute", "ground", f"{side}_wheel", kingpin, Z))
+        joints.append(Joint(f"{side}_rod_end", "revolute", "rack_bar", f"{side}_tie", end, Z))
+        ends = Pose((0.03, 0.32 * y, 0.1)), Pose((-0.17, -0.03 * y, 0.0))
+        loops.append(Loop(f"{side}_arm", "spherical", f"{side}_tie", f"{side}_wheel", *ends))
+    return Mechanism("steering", links, tuple(joints), tuple(loops))

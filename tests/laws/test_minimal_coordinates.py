@@ -158,6 +158,35 @@ def test_every_pair_of_joints_can_follow(make, independent):
     pair.check()
 
 
+@pytest.mark.parametrize("independent", ["rack", "left_kingpin"])
+def test_a_steering_rack(independent):
+    """Balls close its loops; the other wheel follows by way of the rack."""
+    pair = Pair(pl.with_independent(pl.steering(), independent))
+    assert pair.robot.joint_names == (independent,)
+    pair.check()
+
+
+def test_cylinders_follow_the_arms_they_move():
+    mechanism = dataclasses.replace(urdf.load_mechanism("excavator"), actuators=())
+    pivots = ("swing", "boom_pivot", "arm_pivot", "bucket_pivot")
+    pair = Pair(pl.with_independent(mechanism, *pivots))
+    assert pair.robot.joint_names == pivots
+    pair.check()
+
+
+def test_a_slide_at_the_end_of_the_file_is_not_cut():
+    plain = pl.crank_and_slider()
+    crank, slide, pin = plain.joints
+    rod = dataclasses.replace(pin, parent="crank_link", origin=pl.at(0.1, 0.3))
+    wrist = dataclasses.replace(
+        pin, name="wrist", parent="rod", child="block", origin=pl.at(0.8, -0.2)
+    )
+    mechanism = dataclasses.replace(plain, joints=(crank, rod, wrist, slide), loops=())
+    pair = Pair(pl.with_independent(mechanism, "crank"))
+    assert pair.robot.dependent_joints == ("rod_pin", "slide")
+    pair.check()
+
+
 @pytest.mark.parametrize("make", [pl.four_bar, pl.crank_and_slider, pl.swinging_block])
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_planes_are_found_in_any_orientation(make, base):
