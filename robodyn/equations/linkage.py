@@ -14,7 +14,7 @@ with ``v`` the independent speeds and ``h_..`` the columns of the Jacobian of h.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robodyn.equations.triangle import Piece, Unknown, close
@@ -156,52 +156,42 @@ def motions(linkage: Linkage, known: Motions, v: Sequence[Number]) -> dict[int, 
         Of the loop's other joints.
     v : sequence of nv numbers
     """
-    first, second = linkage.dependent
-    places = dict(
-        zip(
-            linkage.dependent,
-            postures(linkage, {i: motion.place for i, motion in known.items()}),
-            strict=True,
-        )
-    )
-    places |= {i: motion.place for i, motion in known.items()}
+    pair = linkage.dependent
+    places = {i: motion.place for i, motion in known.items()}
+    places |= dict(zip(pair, postures(linkage, places), strict=True))
     J = _slopes(linkage, places)
-    solve = _Inverse(J[first], J[second])
+    solve = _Inverse(J[pair[0]], J[pair[1]])
     masters = sorted({k for motion in known.values() for k in motion.columns})
-    B = {k: solve(_sum(J[i] * m.columns[k] for i, m in known.items() if k in m.columns))
-         for k in masters}  # fmt: skip
-    speeds: list[Number] = [sum((B[k][n] * v[k] for k in masters), 0.0) for n in range(2)]
-    dJ = _slope_rates(
-        linkage, places, {**{i: m.v for i, m in known.items()}, first: speeds[0], second: speeds[1]}
-    )
-    bias = solve(
-        _sum([*(dJ[i] * m.v + J[i] * m.c for i, m in known.items()),
-              dJ[first] * speeds[0], dJ[second] * speeds[1]])
-    )  # fmt: skip
-    dB = {
-        k: solve(
-            _sum(
-                [dJ[first] * B[k][0], dJ[second] * B[k][1]]
-                + [dJ[i] * m.columns[k] for i, m in known.items() if k in m.columns]
-                + [J[i] * m.rates[k] for i, m in known.items() if k in m.rates]
-            )
-        )
-        for k in masters
-    }
+    B = {k: solve(_weighted(J, _column(known, k))) for k in masters}
+    speeds = {i: motion.v for i, motion in known.items()}
+    speeds |= {i: sum((B[k][n] * v[k] for k in masters), 0.0) for n, i in enumerate(pair)}
+    dJ = _slope_rates(linkage, places, speeds)
+    drift = {i: motion.c for i, motion in known.items()}
+    bias = solve(_weighted(dJ, speeds) + _weighted(J, drift))
+    dB = {}
+    for k in masters:
+        column = {**_column(known, k), **dict(zip(pair, B[k], strict=True))}
+        rate = {i: motion.rates[k] for i, motion in known.items() if k in motion.rates}
+        dB[k] = solve(_weighted(dJ, column) + _weighted(J, rate))
     return {
         body: JointMotion(
             places[body],
-            speeds[n],
+            speeds[body],
             bias[n],
             {k: B[k][n] for k in masters},
             {k: dB[k][n] for k in masters},
         )
-        for n, body in enumerate(linkage.dependent)
+        for n, body in enumerate(pair)
     }
 
 
-def _sum(vectors: Iterable[Planar]) -> Planar:
-    return sum(vectors, Planar())
+def _column(known: Motions, k: int) -> dict[int, Number]:
+    """Speeds of the known joints a unit of ``v[k]``."""
+    return {i: motion.columns[k] for i, motion in known.items() if k in motion.columns}
+
+
+def _weighted(columns: Mapping[int, Planar], weights: Mapping[int, Number]) -> Planar:
+    return sum((columns[i] * x for i, x in weights.items()), Planar())
 
 
 class _Inverse:
