@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
+from robodyn.equations.constraint import Constraint
 from robodyn.equations.joint_map import JointMap
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.model import Settings
@@ -47,14 +48,15 @@ def load(
     springs: Mapping[str, JointSpring] | Iterable[PointSpring] = (),
     joint_maps: Mapping[str, JointMap] | None = None,
     srdf: str | Path | None = None,
+    constraints: Iterable[Constraint] = (),
 ) -> Robot:
     """Load a robot.
 
     Parameters
     ----------
     source : path, str, bytes, object or Mechanism
-        A URDF file, its text, an open urdfpy / urchin / yourdfpy object, the name of a bundled
-        robot (`robots`), or a description.
+        A URDF file, its text, the YAML file of an Extended URDF, an open urdfpy / urchin /
+        yourdfpy object, the name of a bundled robot (`robots`), or a description.
     base : {"fixed", "floating", "moving"}
         ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
         prescribed path; pass ``base=BaseMotion(...)`` to each call.
@@ -97,6 +99,8 @@ def load(
         Joints of the file that move as a map of their coordinates says, whatever their type.
     srdf : path
         An SRDF file beside the URDF, read for the ``<rotor_params>`` of its motors.
+    constraints : iterable of Constraint
+        Between joints, beside loops; holonomic or not.
 
     Returns
     -------
@@ -105,6 +109,8 @@ def load(
     Raises
     ------
     UrdfError, TopologyError, InertiaError, UnknownNameError
+    ShapeError
+        A constraint that is none.
     """
     mechanism = load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
     loops, rotors = tuple(loops), tuple(rotors)
@@ -129,6 +135,8 @@ def load(
         mechanism = _with_maps(mechanism, joint_maps)
     if springs:
         mechanism = _with_springs(mechanism, springs)
+    if constraints:
+        mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
@@ -153,6 +161,29 @@ def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
             joints[name], kind="map", map=given, mimic=None, limits=limits
         )
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
+
+
+def _with_constraints(
+    mechanism: Mechanism, constraints: Iterable[Constraint], *, floating: bool
+) -> Mechanism:
+    kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
+    kinds |= {rotor.name: ("continuous", 1, 1) for rotor in mechanism.rotors}
+    if floating:
+        kinds |= {"floating_base": ("floating", 7, 6)}
+    taken = {*kinds, *(loop.name for loop in mechanism.loops)}
+    taken |= {coupling.name for coupling in mechanism.couplings}
+    taken |= {given.name for given in mechanism.constraints}
+    traced = []
+    for constraint in constraints:
+        if constraint.name in taken:
+            raise ShapeError(
+                f"the name of constraint {constraint.name!r} is taken by a joint, a loop or "
+                "another constraint",
+                name="constraints",
+            )
+        taken.add(constraint.name)
+        traced.append(constraint.traced(kinds))
+    return dataclasses.replace(mechanism, constraints=(*mechanism.constraints, *traced))
 
 
 def _with_springs(

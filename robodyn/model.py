@@ -18,9 +18,11 @@ from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Pose
 from robodyn.equations.catalogue import Setup
 from robodyn.equations.closing import closure, coupled
 from robodyn.equations.composite_body import mass_matrix
+from robodyn.equations.constraint import TracedConstraint
 from robodyn.equations.frames import align_z
 from robodyn.equations.joints import JointGeometry, evaluate
 from robodyn.equations.mechanism import Drive, MechanismModel, build
+from robodyn.equations.related import related
 from robodyn.equations.state import evaluate_joints
 from robodyn.errors import (
     ActuationError,
@@ -291,6 +293,7 @@ def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setu
             coupled(bodies, coupling, *branches(effective, coupling))
             for coupling in effective.couplings
         ),
+        tuple(related(bodies, given) for given in effective.constraints),
     )
 
 
@@ -397,8 +400,18 @@ def changed(
             raise SettingsError(f"locked[{name!r}] is {value!r}, expected a finite number")
         joints[name] = _welded(joints[name], value)
     return dataclasses.replace(
-        mechanism, links=tuple(links.values()), joints=tuple(joints.values())
+        mechanism,
+        links=tuple(links.values()),
+        joints=tuple(joints.values()),
+        constraints=tuple(_holding(given, locked) for given in mechanism.constraints),
     )
+
+
+def _holding(given: TracedConstraint, locked: Mapping[str, float]) -> TracedConstraint:
+    """A constraint that knows which of its joints are welded."""
+    for name in given.joints:
+        given = given.holding(name, locked[name]) if name in locked else given
+    return given
 
 
 def _loaded(link: Link, load: Inertia) -> Link:

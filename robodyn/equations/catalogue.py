@@ -67,6 +67,7 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     ),
     "loop_residual": (Quantity(("q",), _q.loop_residual),),
     "loop_jacobian": (Quantity(("q",), _q.loop_jacobian),),
+    "loop_velocity_offset": (Quantity(("q",), _q.loop_velocity_offset),),
     "loop_bias": (Quantity(("q", "v"), _q.loop_bias),),
     "dependent_places": (Quantity(("q",), _q.dependent_places),),
     "dependent_speeds": (Quantity(("q", "v"), _q.dependent_speeds),),

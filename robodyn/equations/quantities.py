@@ -114,6 +114,10 @@ def loop_jacobian(t: Tracer) -> Results:
     return [(Port("K", (len(t.rows), nv), "m, 1"), values)]
 
 
+def loop_velocity_offset(t: Tracer) -> Results:
+    return nv_array("offset", "m/s, rad/s", [row.offset for row in t.rows])
+
+
 def loop_bias(t: Tracer) -> Results:
     return nv_array("bias", "m/s^2, rad/s^2", [row.bias for row in t.rows])
 

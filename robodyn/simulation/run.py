@@ -282,7 +282,7 @@ class _Record:
             width = at.stop - at.start
             names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
         open_by = np.abs(robot.loop_residual(q)).max(axis=-1) if robot.nc else 0.0 * energy
-        return Trajectory(t, q, v, a, tau, energy, open_by, tuple(names))
+        return Trajectory(t, q, v, a, tau, energy, open_by, tuple(names), robot)
 
     def _base(self, t: Array, inner: int) -> BaseMotion | None:
         """Motion of the base at all samples, over ``inner`` axes of simultaneous motions."""
