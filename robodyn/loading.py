@@ -38,6 +38,7 @@ def load(
     actuators: Mapping[str, Actuator] | None = None,
     loops: Iterable[Loop] = (),
     coordinates: str = "tree",
+    branches: Mapping[str, int] | None = None,
     package_dirs: Mapping[str, str | Path] | None = None,
     friction_speed: float = 0.01,
     snap: float = 1e-10,
@@ -70,7 +71,11 @@ def load(
     loops : iterable of Loop
         Closures that the file does not have.
     coordinates : {"tree", "minimal"}
-        Coordinates of closed linkages; a tree's are both.
+        Coordinates of closed linkages; a tree's are both. ``"minimal"``: loops of planar linkages
+        are solved in closed form, and only independent joints have coordinates.
+    branches : mapping of loop name to {+1, -1}
+        With minimal coordinates: how loops are assembled, where it is not the way of the closed
+        posture nearest to the zero position.
     package_dirs : mapping of package name to path
         For ``package://`` in files.
     friction_speed : float [rad/s or m/s]
@@ -108,8 +113,6 @@ def load(
         A constraint that is none.
     """
     mechanism = load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
-    if coordinates not in ("tree", "minimal"):
-        raise UnknownNameError("coordinates", coordinates, ("tree", "minimal"))
     loops, rotors = tuple(loops), tuple(rotors)
     for what, values, kind in (
         ("actuators", (actuators or {}).values(), Actuator),
@@ -142,6 +145,8 @@ def load(
         float(snap),
         bool(allow_unphysical),
         rotor_model,
+        coordinates,
+        tuple((branches or {}).items()),
     )
     return Robot(mechanism, settings)
 

@@ -38,11 +38,14 @@ class RobotCore:
     """What a robot is and how its functions are made; see `robodyn.Robot`."""
 
     def __init__(self, mechanism: Mechanism, settings: Settings) -> None:
-        self._model: Model = build_model(mechanism, settings)
+        self._model: Model = self._build(mechanism, settings)
         self._functions: dict[Any, Function] = {}
         self._euclidean = all(
             block.kind not in ("spherical", "floating", "planar") for block in self._model.blocks
         )
+
+    def _build(self, mechanism: Mechanism, settings: Settings) -> Model:
+        return build_model(mechanism, settings)
 
     def __repr__(self) -> str:
         return (

@@ -35,6 +35,9 @@ MAY_IMPORT = {
     },
     "couplings": {"description", "errors"},
     "loop_analysis": {"constraints", "errors"},
+    "loop_order": set(),
+    "planar_loops": {"equations", "symbolic"},
+    "minimal": {"equations", "errors", "loop_order", "model", "planar_loops"},
     "roles": {"errors", "model"},
     "results": {"errors"},
     "robot_core": {
@@ -56,7 +59,12 @@ MAY_IMPORT = {
     "robot_identification": {
         "base_motion", "equations", "results", "robot_core", "symbolic",
     },
-    "robot": {"arrays", "base_motion", "robot_core", "robot_identification", "robot_loads"},
+    "reduced": {"errors", "roles"},
+    "robot_minimal": {
+        "base_motion", "codegen", "description", "errors", "minimal", "model", "reduced", "results",
+        "robot_core", "robot_loads", "roles",
+    },
+    "robot": {"arrays", "base_motion", "robot_core", "robot_identification", "robot_minimal"},
     "loading": {"arrays", "description", "equations", "errors", "model", "robot", "urdf"},
     # "ros" only where a trajectory is saved as a bag
     "simulation": {

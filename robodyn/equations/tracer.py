@@ -241,7 +241,7 @@ class Tracer:
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
         if not self.setup.passive:
-            return [0.0] * len(body.speeds)
+            return [0.0] * len(self.state[body.index].own)
         return passive.joint_forces(body, self.state[body.index], self.setup.friction_speed)
 
     def frame(self) -> fm.FrameMotion:
