@@ -85,7 +85,6 @@ class RobotCore:
     mechanism = property(lambda self: self._model.mechanism)
     nq = property(lambda self: self._model.bodies.nq)
     nv = property(lambda self: self._model.bodies.nv)
-    nc = property(lambda self: len(self._model.setup.row_names))
     base = property(lambda self: self._model.settings.base)
     gravity = property(lambda self: self._model.settings.gravity)
     joint_names = property(lambda self: self._model.joint_names)
@@ -102,6 +101,11 @@ class RobotCore:
     def joints(self) -> Mapping[str, JointInfo]:
         """All joints of the file by name; unknown names raise `UnknownNameError`."""
         return self._model.joints
+
+    @cached_property
+    def nc(self) -> int:
+        """Number of constraint rows."""
+        return len(self._model.setup.row_names)
 
     @cached_property
     def total_mass(self) -> float:

@@ -77,7 +77,7 @@ class Setup:
         """There are constraints beside the joints of the tree."""
         return bool(self.closures or self.coupled or self.constraints)
 
-    @property
+    @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Name of each constraint row: ``"loop[3]"``."""
         counts = [(c.name, ROWS[c.kind]) for c in self.closures]
