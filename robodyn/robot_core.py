@@ -307,12 +307,14 @@ class RobotCore:
             self._shorten(name, f)
         return f(*arrays, *extra, *(wrenches or {}).values(), out=out)
 
-    def _shorten(self, name: str, f: Function) -> None:
+    def _shorten(self, name: str, f: Function, *, guarded: bool = False) -> None:
         """Let the next calls of a method go straight to its function.
 
         An attribute of the instance goes before the method of the class, so that a call with plain
         arrays runs no Python. Methods that a subclass of a user changes stay as they are.
         """
+        if name in self.__dict__:
+            return
         method = getattr(type(self), name, None)
         if method is not None and method.__module__.startswith("robodyn."):
-            self.__dict__.setdefault(name, fast_method(getattr(self, name), f))
+            self.__dict__[name] = fast_method(getattr(self, name), f, guarded=guarded)
