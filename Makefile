@@ -15,6 +15,7 @@ lint: .venv/.dev
 
 bench: .venv/.dev
 	$(BIN)/python benchmarks/versus_pinocchio.py
+	$(BIN)/python benchmarks/closed_loops.py
 
 docs: .venv/.ready
 	$(BIN)/python -m pytest tests/test_documentation.py

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.base_motion import BaseMotion
+from robodyn.codegen import Function
 from robodyn.constraints import (
     actuate,
     constrained_accelerations,
@@ -115,11 +116,12 @@ class ClosedMethods(LoopMethods):
         stabilization: tuple[float, float] | None,
     ) -> Array:
         if stabilization is None and self._straight:
-            a: Array = self._call(
-                "forward_dynamics", (q, v, tau), base, None, wrenches, **self._rows
-            )
-            # rows that became dependent leave no number
-            if not np.isnan(a).any():
+            if base is None and not wrenches and self._plain_forward is not None:
+                self._shorten("forward_dynamics", self._plain_forward, guarded=True)
+                a: Array = self._plain_forward(q, v, tau)
+            else:
+                a = self._call("forward_dynamics", (q, v, tau), base, None, wrenches, **self._rows)
+            if _all_numbers(a):  # rows that became dependent leave none
                 return a
         return self.constrained_dynamics(
             q, v, tau, wrenches=wrenches, base=base, stabilization=stabilization
@@ -129,6 +131,11 @@ class ClosedMethods(LoopMethods):
     def _straight(self) -> bool:
         """Forward dynamics can be straight-line code."""
         return self.loops_analysis.rows is not None and not self._model.undetermined(())
+
+    @cached_property
+    def _plain_forward(self) -> Function | None:
+        """That code, where it takes no more than q, v and tau."""
+        return None if self.base == "moving" else self.function("forward_dynamics", **self._rows)
 
     @property
     def _rows(self) -> dict[str, Any]:
@@ -143,14 +150,27 @@ class ClosedMethods(LoopMethods):
         base: BaseMotion | None,
         actuated: Iterable[str] | None,
     ) -> Array:
+        if base is None and actuated is None and not wrenches and self._plain_inverse is not None:
+            self._shorten("inverse_dynamics", self._plain_inverse, guarded=True)
+            tau = self._plain_inverse(q, v, a)
+            if _all_numbers(tau):
+                return tau  # type: ignore[no-any-return]
         speeds = self._motor_speeds(actuated)
         options = self._motor_options(speeds)
         if options is not None:
             tau, gap = self._call("inverse_dynamics", (q, v, a), base, None, wrenches, **options)
-            if not np.isnan(tau).any():
+            if _all_numbers(tau):
                 self._check_gap(gap, a)
                 return np.asarray(tau)
         return self._actuate(q, v, a, wrenches, base, speeds)[0]
+
+    @cached_property
+    def _plain_inverse(self) -> Function | None:
+        """Straight-line code for the motors of the file; no numbers for impossible ``a``."""
+        options = self._motor_options(self._motor_speeds(None))
+        if options is None or self.base == "moving":
+            return None
+        return self.function("inverse_dynamics", **options, possible=BROKEN)
 
     def _actuate(
         self,
@@ -191,8 +211,10 @@ class ClosedMethods(LoopMethods):
         return (self._actuate(q, v, a, wrenches, base, self._motor_speeds(None))[1],)
 
     def _check_gap(self, gap: Array, a: ArrayLike) -> None:
-        size = max(1.0, float(np.abs(np.asarray(a)).max(initial=0.0)))
-        if np.abs(gap).max(initial=0.0) > BROKEN * size:
+        if _largest(gap) <= BROKEN:
+            return
+        size = max(1.0, _largest(np.asarray(a)))
+        if not _largest(gap) <= BROKEN * size:
             raise ActuationError(
                 f"these accelerations would open the loops of {self.name!r} (by "
                 f"{np.abs(gap).max():.3g} m/s^2 or rad/s^2): no motors can produce them; "
@@ -268,3 +290,18 @@ class ClosedMethods(LoopMethods):
                 direction=error.direction,
             ) from None
         return HybridDynamics(found.a, found.tau, found.multipliers)
+
+
+def _all_numbers(x: Array) -> bool:
+    """No NaN; for one state without numpy's reductions, which take longer than the dynamics."""
+    if x.ndim == 1:
+        total = sum(x.tolist())
+        return bool(total == total)
+    return not np.isnan(x.min(initial=0.0))
+
+
+def _largest(x: Array) -> float:
+    """Largest magnitude."""
+    if x.ndim == 1:
+        return max(map(abs, x.tolist()), default=0.0)
+    return float(np.abs(x).max(initial=0.0))

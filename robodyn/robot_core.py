@@ -88,7 +88,6 @@ class RobotCore:
     mechanism = property(lambda self: self._model.mechanism)
     nq = property(lambda self: self._model.bodies.nq)
     nv = property(lambda self: self._model.bodies.nv)
-    nc = property(lambda self: len(self._model.setup.row_names))
     base = property(lambda self: self._model.settings.base)
     gravity = property(lambda self: self._model.settings.gravity)
     joint_names = property(lambda self: self._model.joint_names)
@@ -105,6 +104,11 @@ class RobotCore:
     def joints(self) -> Mapping[str, JointInfo]:
         """All joints of the file by name; unknown names raise `UnknownNameError`."""
         return self._model.joints
+
+    @cached_property
+    def nc(self) -> int:
+        """Number of constraint rows."""
+        return len(self._model.setup.row_names)
 
     @cached_property
     def total_mass(self) -> float:
@@ -309,12 +313,14 @@ class RobotCore:
             self._shorten(name, f)
         return f(*arrays, *extra, *(wrenches or {}).values(), out=out)
 
-    def _shorten(self, name: str, f: Function) -> None:
+    def _shorten(self, name: str, f: Function, *, guarded: bool = False) -> None:
         """Let the next calls of a method go straight to its function.
 
         An attribute of the instance goes before the method of the class, so that a call with plain
         arrays runs no Python. Methods that a subclass of a user changes stay as they are.
         """
+        if name in self.__dict__:
+            return
         method = getattr(type(self), name, None)
         if method is not None and method.__module__.startswith("robodyn."):
-            self.__dict__.setdefault(name, fast_method(getattr(self, name), f))
+            self.__dict__[name] = fast_method(getattr(self, name), f, guarded=guarded)

@@ -50,7 +50,7 @@ MAY_IMPORT = {
         "constraints", "equations", "errors", "loop_analysis", "robot_rows", "roles", "symbolic",
     },
     "robot_closed": {
-        "base_motion", "constraints", "errors", "loop_analysis", "results", "robot_core",
+        "base_motion", "codegen", "constraints", "errors", "loop_analysis", "results", "robot_core",
         "robot_loops", "roles",
     },
     "robot_loads": {

@@ -244,6 +244,12 @@ def _works(base: type, engine: Any) -> bool:
     good = good and references == [2 + (k < SPARES) for k in range(3)]
     del results
     good = good and f(x) is not f(x) and id(f(x)) == table.spare
+    table["guarded"] = 1
+    good = good and np.array_equal(f(x), twice) and not refused
+    f(np.array([1.0, np.nan, 2.0]))
+    good = good and len(refused) == 1
+    refused.clear()
+    table["guarded"] = 0
     after = [sys.getrefcount(thing) for thing in counted]
     good = good and not refused and before[:3] == after[:3]
     wrong: list[Any] = [x[:2], x.astype(np.float32), [1.0], x[::-1], x.view(np.recarray), None]

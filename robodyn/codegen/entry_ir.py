@@ -61,6 +61,7 @@ class _Entry(Outputs):
             with otherwise:
                 self.make_outputs()
         self.run(rows)
+        self.check_numbers(rows, given)
         with b.if_then(given):
             out = self.get("out")
             self.call("incref", VOID, out)
@@ -215,6 +216,27 @@ class _Entry(Outputs):
                         self.call("acquire", VOID, state)
                     with short:
                         self._call(self.kernel, kind, arguments)
+
+    def check_numbers(self, rows: Any, given: Any) -> None:
+        """If the first result of a guarded function holds a NaN, take the slow path after all."""
+        b = self.b
+        guarded = self.item(self.table, TABLE.index("guarded"), I64)
+        with b.if_then(b.icmp_unsigned("!=", guarded, word(0))):
+            count = b.mul(rows, self.port(self.n_in)[1])
+            start = self.item(self.data, self.n_in)
+            with b.if_else(self.same(self.size, word(8))) as (double, single):
+                with double:
+                    self.loop(count, lambda k: self._note(self.item(start, k, ir.DoubleType())))
+                with single:
+                    self.loop(count, lambda k: self._note(self.item(start, k, ir.FloatType())))
+            good = self.same(self.get("bad"), word(0))
+            with b.if_then(b.not_(b.or_(good, given))):
+                self.loop(self.n_out, self._drop)
+            self.unless(good)
+
+    def _note(self, x: Any) -> None:
+        nan = self.b.zext(self.b.fcmp_unordered("uno", x, x), I64)
+        self.set("bad", self.b.or_(self.get("bad"), nan))
 
     def take_slow_path(self) -> None:
         b = self.b

@@ -25,12 +25,13 @@ COMMON = (
 )  # fmt: skip
 
 #: Words of the table of one function, with kernels for float64 and float32; its ports follow.
-#: ``most`` is the number of positional arguments of which the last is ``out``.
+#: ``most`` is the number of positional arguments of which the last is ``out``; results of a
+#: ``guarded`` one that are no numbers are made again on the slow path.
 TABLE = (
     "common", "inputs", "outputs", "work",
     "packed", "rows", "batch", "lanes",
     "packed32", "rows32", "batch32", "lanes32",
-    "most",
+    "most", "guarded",
 )  # fmt: skip
 
 #: Spare arrays of a dtype that an output has.
@@ -91,11 +92,11 @@ class Table:
         for twin in self._twins:
             twin[name] = value
 
-    def twin(self, common: int) -> Table:
+    def twin(self, common: int, *, guarded: bool = False) -> Table:
         """A table of the same kernels, told of each new one, for calls with ``out`` as keyword."""
         twin = copy.copy(self)
         twin._words, twin._twins = type(self._words).from_buffer_copy(self._words), []
-        twin["common"], twin["most"] = common, -1
+        twin["common"], twin["most"], twin["guarded"] = common, -1, int(guarded)
         self._twins.append(twin)
         return twin
 

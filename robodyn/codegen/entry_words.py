@@ -75,7 +75,7 @@ class Words:
         self.shape = self._room(I64, 2 * MAX_AXES)
         self.variables = {
             name: self._variable(PTR if name in ("out", "lead") else I64)
-            for name in ("out", "lead", "extra", "rows")
+            for name in ("out", "lead", "extra", "rows", "bad")
         }
 
     def _room(self, kind: Any, count: int) -> Any:

@@ -39,12 +39,17 @@ class _Method:
         return self._method(*args, **kwargs)
 
 
-def fast_method(method: Callable[..., Any], function: Function) -> Callable[..., Any]:
-    """A bound method, with a short cut to the function behind it where Python allows one."""
+def fast_method(
+    method: Callable[..., Any], function: Function, *, guarded: bool = False
+) -> Callable[..., Any]:
+    """A bound method, with a short cut to the function behind it where Python allows one.
+
+    ``guarded``: where the function gives no numbers, the method is asked.
+    """
     fast, shared = _fast_type(), function.table
     if fast is None or shared is None:
         return method
-    table = shared.twin(fast.common)
+    table = shared.twin(fast.common, guarded=guarded)
     made: Callable[..., Any] = fast.type(method, table)
     fast.attach(made, table)
     return made

@@ -96,7 +96,12 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
 #: Of closed linkages, where the rows of the constraints to use are chosen.
 CLOSED: dict[str, tuple[Quantity, ...]] = {
     "inverse_dynamics": (
-        Quantity(("q", "v", "a"), _q.closed_inverse, True, (*LOADS, "rows", "dependent", "order")),
+        Quantity(
+            ("q", "v", "a"),
+            _q.closed_inverse,
+            True,
+            (*LOADS, "rows", "dependent", "order", "possible"),
+        ),
     ),
     "forward_dynamics": (
         Quantity(("q", "v", "tau"), _q.closed_forward, True, (*LOADS, "rows", "multipliers")),

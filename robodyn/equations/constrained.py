@@ -13,20 +13,24 @@ from robodyn.equations.factorization import Factors
 from robodyn.equations.loops import Row
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["accelerations", "guarded_inverse", "motor_forces"]
+__all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]
 
 #: Pivots below this part of what they were before elimination count as zero.
 SINGULAR = 1e-11
 
+#: So do those below this part of the sum of all: rows that vanish as a whole.
+VANISHING = 1e-22
 
-def guarded_inverse(pivot: Number, before: Number) -> Number:
+
+def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
     """Inverse of a pivot that is positive; not a number where it is too small.
 
-    ``1 / (sqrt(p - e)^2 + e)`` with ``e`` a small part of what the pivot was before elimination.
+    ``1 / (sqrt(p - e)^2 + e)`` with ``e`` a small part of what the pivot was before elimination,
+    and a much smaller one of the sum of all pivots before elimination.
     """
     if isinstance(pivot, float):
         return 1.0 / pivot
-    least = before * SINGULAR
+    least = before * SINGULAR + total * VANISHING
     root = sqrt(pivot - least)
     return 1.0 / (root * root + least)
 
@@ -91,10 +95,28 @@ def motor_forces(
     return tau, multipliers
 
 
+def if_possible(
+    tau: Sequence[Number], gaps: Sequence[Number], a: Sequence[Number], part: float
+) -> list[Number]:
+    """Forces; not numbers where accelerations open the loops by more than a part of the largest."""
+    least = (_dot(a, a) + 1.0) * (part**2 / (len(a) + 1))
+    rest = least - _dot(gaps, gaps)
+    root = sqrt(rest)
+    # zero, but for rounding far below that of the forces, where the root is a number
+    return [x if isinstance(x, float) else x + (root * root - rest) for x in tau]
+
+
 def _dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
     total: Number = 0.0
     for x, y in zip(a, b, strict=True):
         total = total + x * y
+    return total
+
+
+def _sum(numbers: Sequence[Number]) -> Number:
+    total: Number = 0.0
+    for x in numbers:
+        total = total + x
     return total
 
 
@@ -119,9 +141,10 @@ def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
     n = len(b)
     inverse: list[Number] = []
     before = [A[i][i] for i in range(n)]
+    total = _sum(before)
     x = list(b)
     for k in range(n):
-        inverse.append(guarded_inverse(A[k][k], before[k]))
+        inverse.append(guarded_inverse(A[k][k], before[k], total))
         column: list[Number] = [A[i][k] if i > k else 0.0 for i in range(n)]
         for i in range(k + 1, n):
             factor = column[i] * inverse[k]
@@ -143,10 +166,11 @@ def _solve_general(A: Matrix, b: list[Number]) -> list[Number]:
     n, x = len(b), list(b)
     inverse: list[Number] = []
     size = [_dot(row, row) for row in A]
+    total = _sum(size)
     for k in range(n):
         pivot = A[k][k]
         # p / p^2, where p^2 is not too small beside the row it comes from
-        inverse.append(pivot * guarded_inverse(pivot * pivot, size[k]))
+        inverse.append(pivot * guarded_inverse(pivot * pivot, size[k], total))
         for i in range(k + 1, n):
             factor = A[i][k] * inverse[k]
             if factor.__class__ is float and not factor:

@@ -101,6 +101,10 @@ def closed_inverse(t: Tracer) -> Results:
     rows = t.rows
     tau, _ = constrained.motor_forces(needed, rows, t.options["dependent"], t.options["order"])
     gaps = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
+    if "possible" in t.options:
+        return nv_array(
+            "tau", "N m, N", constrained.if_possible(tau, gaps, t.a, t.options["possible"])
+        )
     return [*nv_array("tau", "N m, N", tau), *nv_array("gap", "m/s^2, rad/s^2", gaps)]
 
 

@@ -1,0 +1,92 @@
+"""Methods of closed linkages that go straight to machine code still see what goes wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+
+#: A parallelogram, which can change its branch where it is flat.
+PARALLELOGRAM = """<robot name="parallelogram">
+<link name="base"/>{links}
+<joint name="one" type="continuous"><parent link="base"/><child link="a"/>
+<axis xyz="0 1 0"/></joint>
+<joint name="two" type="continuous"><parent link="base"/><child link="b"/><origin xyz="1 0 0"/>
+<axis xyz="0 1 0"/></joint>
+<joint name="bar" type="continuous"><parent link="a"/><child link="c"/><origin xyz="0 0 0.5"/>
+<axis xyz="0 1 0"/></joint>
+<loop name="pin" type="revolute"><predecessor link="c"><origin xyz="1 0 0"/></predecessor>
+<successor link="b"><origin xyz="0 0 0.5"/></successor><axis xyz="0 1 0"/></loop>
+<motor joint="one"/>
+</robot>""".format(
+    links="".join(
+        f'<link name="{name}"><inertial><origin xyz="0.2 0 0.3"/><mass value="1"/>'
+        '<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name in "abc"
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return rd.load("five_bar")
+
+
+def test_plain_calls_give_what_others_give(robot):
+    rng = np.random.default_rng(0)
+    q = np.array([robot.random(rng) for _ in range(7)])
+    v = robot.consistent_velocity(q, rng.normal(size=(7, robot.nv)))
+    tau = rng.normal(size=v.shape)
+    expected = robot.constrained_dynamics(q, v, tau).a
+    for _ in range(3):
+        a = robot.forward_dynamics(q, v, tau)
+        np.testing.assert_allclose(a, expected, rtol=1e-9, atol=1e-9)
+        one = robot.forward_dynamics(q[0], v[0], tau[0])
+        np.testing.assert_allclose(one, expected[0], rtol=1e-9, atol=1e-9)
+        needed = robot.inverse_dynamics(q, v, a)
+        np.testing.assert_allclose(robot.forward_dynamics(q, v, needed), a, rtol=1e-8, atol=1e-8)
+    out = np.zeros_like(a)
+    assert robot.forward_dynamics(q, v, tau, out=out) is out
+    np.testing.assert_array_equal(out, a)
+    listed = robot.forward_dynamics(q.tolist(), v.tolist(), tau.tolist())
+    np.testing.assert_array_equal(listed, a)
+    for _ in range(50):
+        robot.forward_dynamics(q[0].tolist(), v[0], tau[0])
+    assert len(robot._plain_forward.table._twins) == 1
+    single = robot.forward_dynamics(*(x.astype(np.float32) for x in (q, v, tau)))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, a, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("size", [None, 1, 3, 200])
+def test_accelerations_that_open_loops_are_refused(robot, size):
+    q = robot.neutral() if size is None else np.tile(robot.neutral(), (size, 1))
+    v = np.zeros((*q.shape[:-1], robot.nv))
+    a = robot.forward_dynamics(q, v, v)
+    robot.inverse_dynamics(q, v, a)
+    robot.inverse_dynamics(q, v, a)
+    a.reshape(-1)[-1] += 1e-3 * np.abs(a).max()
+    out = np.zeros_like(a)
+    for more in ({}, {"out": out}):
+        with pytest.raises(rd.ActuationError, match="open the loops"):
+            robot.inverse_dynamics(q, v, a, **more)
+
+
+@pytest.mark.parametrize("size", [None, 1, 3, 200])
+def test_singular_postures_are_solved_another_way(size):
+    robot = rd.load(PARALLELOGRAM)
+    q = robot.neutral() if size is None else np.tile(robot.neutral(), (size, 1))
+    v = np.zeros((*q.shape[:-1], robot.nv))
+    upright = robot.forward_dynamics(q, v, v)
+    robot.forward_dynamics(q, v, v)
+    flat = q.copy()
+    flat.reshape(-1, 3)[-1] = [np.pi / 2, -np.pi / 2, np.pi / 2]  # one, bar, two
+    assert np.abs(robot.loop_residual(flat)).max() < 1e-15
+    a = robot.forward_dynamics(flat, v, v)
+    out = np.zeros_like(a)
+    robot.forward_dynamics(flat, v, v, out=out)
+    expected = robot.constrained_dynamics(flat, v, v).a
+    for got in (a, out):
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(a.reshape(-1, 3)[:-1], upright.reshape(-1, 3)[:-1], atol=1e-9)
