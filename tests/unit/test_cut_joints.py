@@ -1,0 +1,78 @@
+"""What a cut joint carries beside its constraint: damping, motors, marks."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn import urdf
+from robodyn.errors import ShapeError, TopologyError
+
+
+def four_bar(joint, **changes):
+    """The bundled one with something changed in a joint."""
+    mechanism = urdf.load_mechanism("four_bar")
+    joints = tuple(
+        dataclasses.replace(j, **changes) if j.name == joint else j for j in mechanism.joints
+    )
+    return dataclasses.replace(mechanism, joints=joints)
+
+
+def moving():
+    robot = rd.load("four_bar")
+    q = robot.neutral()
+    return robot, q, robot.consistent_velocity(q, [5.0, 0.0, 0.0], hold=["crank_drive"])
+
+
+@pytest.mark.xfail(strict=True, reason="damping and friction of a cut joint are dropped")
+@pytest.mark.parametrize("what", ["damping", "friction"])
+def test_damping_of_a_cut_joint_brakes(what):
+    robot, q, v = moving()
+    damped = rd.load(four_bar("rocker_pin", **{what: 0.5}))
+    a, b = (r.forward_dynamics(q, v, np.zeros(3)) for r in (robot, damped))
+    assert np.abs(a - b).max() > 1e-3
+
+
+def test_a_spring_in_a_cut_joint_is_refused():
+    with pytest.raises(TopologyError, match="spring"):
+        rd.load(four_bar("rocker_pin", stiffness=1.0))
+
+
+@pytest.mark.xfail(strict=True, reason="a motor on the joint that is cut is dropped")
+def test_no_motor_is_lost():
+    motors = dict.fromkeys(("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin"))
+    try:
+        robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in motors})
+    except TopologyError:
+        return
+    assert set(robot.actuated_joints) == set(motors)
+
+
+@pytest.mark.xfail(strict=True, raises=TopologyError, reason="its child becomes a second root")
+def test_any_joint_of_a_loop_can_be_marked_as_cut(tmp_path):
+    """As the message about springs in cut joints advises."""
+    path = tmp_path / "four_bar.urdf"
+    urdf.write(urdf.load_mechanism("four_bar"), path)
+    mark = '<joint name="rocker_pivot" '
+    assert mark in path.read_text()
+    robot = rd.load(path.read_text().replace(mark, f'{mark}cut="true" '))
+    assert [c.name for c in robot.loops] == ["rocker_pivot"]
+
+
+@pytest.mark.xfail(strict=True, reason="function() gives the open tree where loops decide")
+def test_the_function_behind_a_method_honours_loops():
+    robot, q, v = moving()
+    f, tau = robot.function("forward_dynamics"), np.zeros(3)
+    np.testing.assert_allclose(f(q, v, tau), robot.forward_dynamics(q, v, tau), atol=1e-9)
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="numpy's error, not ours")
+def test_shapes_of_constrained_dynamics():
+    robot, q, v = moving()
+    try:
+        robot.constrained_dynamics(q, v, np.zeros(2))
+    except ShapeError:
+        return
