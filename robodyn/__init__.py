@@ -24,10 +24,12 @@ from robodyn.description import (
     PointSpring,
     Rotor,
 )
+from robodyn.equations.constraint import Constraint
 from robodyn.equations.joint_map import JointMap
 from robodyn.errors import (
     ActuationError,
     AssemblyError,
+    BagError,
     InertiaError,
     MissingExtraError,
     PathError,
@@ -54,9 +56,11 @@ __all__ = [
     "ActuationError",
     "Actuator",
     "AssemblyError",
+    "BagError",
     "BaseMotion",
     "BaseParameters",
     "BasePath",
+    "Constraint",
     "Coupling",
     "Function",
     "HybridDynamics",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
-__all__ = ["as_inputs", "as_outputs", "check_axes", "common_batch", "rows", "written"]
+__all__ = ["as_inputs", "as_outputs", "check_axes", "common_batch", "expect", "rows", "written"]
 
 Array = NDArray[Any]
 
@@ -160,6 +160,22 @@ def _check_output(port: Port, out: Any, shape: tuple[int, ...], dtype: Any) -> N
     if not (flags.c_contiguous and flags.aligned and flags.writeable):
         raise ShapeError(
             f"out for {port.name} must be C-contiguous, aligned and writeable", name="out"
+        )
+
+
+def expect(what: str, value: Any, kind: type, name: str = "") -> None:
+    """Refuse a value that is not what an argument takes.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if not isinstance(value, kind):
+        raise ShapeError(
+            f"{what} is {type(value).__name__}, expected a robodyn.{kind.__name__}",
+            name=name or what,
+            given=type(value).__name__,
+            expected=kind.__name__,
         )
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``robodyn sim | check | info | export | view``."""
+"""The command line: ``robodyn sim | check | info | export | publish | view``."""
 
 from __future__ import annotations
 
@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     sim.add_argument("--payload", type=float, default=0.0, help="unmodelled mass at the tip, kg")
     sim.add_argument("--out", type=Path, default=Path("out"), help="folder (default out)")
     sim.add_argument("--no-plot", action="store_true")
+    sim.add_argument(
+        "--bag", type=Path, help="also write a bag of ROS 2: .mcap, .db3, or a folder (extra bag)"
+    )
     sim.set_defaults(run=_sim)
 
     check = commands.add_parser("check", help="validate URDF files; exit status 2 if one is bad")
@@ -72,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
     export.set_defaults(run=_export)
 
+    _add_publish(commands.add_parser("publish", help="simulate a robot behind ROS topics"))
     view = commands.add_parser("view", help="show a robot in the browser (extra view)")
     view.add_argument("robot", help=f"URDF file, or one of {bundled}")
     view.add_argument("--trajectory", type=Path, help="motion to play: .npz, .csv or a bag")
@@ -83,6 +87,29 @@ def _parser() -> argparse.ArgumentParser:
     )
     view.set_defaults(run=_view)
     return parser
+
+
+def _add_publish(parser: argparse.ArgumentParser) -> None:
+    from robodyn.ros.wire_command import add_dds_arguments
+
+    parser.add_argument("robot", help="URDF file, or a bundled robot")
+    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed")
+    parser.add_argument("--name", default="robodyn", help="of the node (default robodyn)")
+    parser.add_argument("--rate", type=float, default=200.0, help="of publication, Hz")
+    parser.add_argument("--controller", default="none", help="none, gravity, pd, computed_torque")
+    parser.add_argument(
+        "--network", action="store_true", help="reach the local network, not this computer only"
+    )
+    add_dds_arguments(parser)
+    parser.set_defaults(run=_publish)
+
+
+def _publish(arguments: argparse.Namespace) -> int:
+    from robodyn.ros.wire_command import publish_dds
+
+    if not arguments.dds:
+        raise RobodynError("publish without ROS: add --dds (extra dds)")
+    return publish_dds(arguments)
 
 
 def _sim(arguments: argparse.Namespace) -> int:
@@ -176,6 +203,11 @@ def _write(
     table = stem.with_suffix(".csv")
     run.save(table)
     print(f"  written                 {table}")
+    if arguments.bag:
+        from robodyn.ros.bag import write_bag
+
+        write_bag(run, arguments.bag)
+        print(f"  written                 {arguments.bag}")
     if arguments.no_plot:
         return 0
     try:

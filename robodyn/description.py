@@ -411,6 +411,8 @@ class Mechanism:
         Where it was read from; not part of equality.
     springs : tuple of PointSpring
     rotors : tuple of Rotor
+    constraints : tuple of TracedConstraint
+        Given as functions to `robodyn.load`.
     """
 
     name: str
@@ -423,6 +425,7 @@ class Mechanism:
     file: str | None = field(default=None, compare=False)
     springs: tuple[PointSpring, ...] = ()
     rotors: tuple[Rotor, ...] = ()
+    constraints: tuple[Any, ...] = ()
 
     def where(self, item: Any) -> dict[str, Any]:
         """Place of a link, joint or loop, as keyword arguments of the located errors."""

@@ -13,6 +13,7 @@ from typing import Any
 __all__ = [
     "ActuationError",
     "AssemblyError",
+    "BagError",
     "InertiaError",
     "MissingExtraError",
     "PathError",
@@ -175,6 +176,10 @@ class SimulationError(RobodynError, RuntimeError):
         self.trajectory = trajectory
         self.time = time
         super().__init__(message)
+
+
+class BagError(RobodynError, ValueError):
+    """A bag cannot be read or written, or does not hold what was looked for."""
 
 
 class MissingExtraError(RobodynError, ImportError):

@@ -9,12 +9,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from robodyn.arrays import expect
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
+from robodyn.equations.constraint import Constraint
 from robodyn.equations.joint_map import JointMap
-from robodyn.errors import UnknownNameError
+from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.model import Settings
 from robodyn.robot import Robot
-from robodyn.urdf import bundled_robots, load_mechanism
+from robodyn.urdf import bundled_robots, load_mechanism, read_rotor_params
 
 __all__ = ["load", "robots"]
 
@@ -36,6 +38,7 @@ def load(
     actuators: Mapping[str, Actuator] | None = None,
     loops: Iterable[Loop] = (),
     coordinates: str = "tree",
+    branches: Mapping[str, int] | None = None,
     package_dirs: Mapping[str, str | Path] | None = None,
     friction_speed: float = 0.01,
     snap: float = 1e-10,
@@ -44,14 +47,16 @@ def load(
     rotors: Iterable[Rotor] = (),
     springs: Mapping[str, JointSpring] | Iterable[PointSpring] = (),
     joint_maps: Mapping[str, JointMap] | None = None,
+    srdf: str | Path | None = None,
+    constraints: Iterable[Constraint] = (),
 ) -> Robot:
     """Load a robot.
 
     Parameters
     ----------
     source : path, str, bytes, object or Mechanism
-        A URDF file, its text, an open urdfpy / urchin / yourdfpy object, the name of a bundled
-        robot (`robots`), or a description.
+        A URDF file, its text, the YAML file of an Extended URDF, an open urdfpy / urchin /
+        yourdfpy object, the name of a bundled robot (`robots`), or a description.
     base : {"fixed", "floating", "moving"}
         ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
         prescribed path; pass ``base=BaseMotion(...)`` to each call.
@@ -66,7 +71,11 @@ def load(
     loops : iterable of Loop
         Closures that the file does not have.
     coordinates : {"tree", "minimal"}
-        Coordinates of closed linkages; a tree's are both.
+        Coordinates of closed linkages; a tree's are both. ``"minimal"``: loops of planar linkages
+        are solved in closed form, and only independent joints have coordinates.
+    branches : mapping of loop name to {+1, -1}
+        With minimal coordinates: how loops are assembled, where it is not the way of the closed
+        posture nearest to the zero position.
     package_dirs : mapping of package name to path
         For ``package://`` in files.
     friction_speed : float [rad/s or m/s]
@@ -88,6 +97,10 @@ def load(
         Springs in joints, or between links, beside those of the file.
     joint_maps : mapping of joint name to JointMap
         Joints of the file that move as a map of their coordinates says, whatever their type.
+    srdf : path
+        An SRDF file beside the URDF, read for the ``<rotor_params>`` of its motors.
+    constraints : iterable of Constraint
+        Between joints, beside loops; holonomic or not.
 
     Returns
     -------
@@ -96,12 +109,24 @@ def load(
     Raises
     ------
     UrdfError, TopologyError, InertiaError, UnknownNameError
+    ShapeError
+        A constraint that is none.
     """
     mechanism = load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
-    if coordinates not in ("tree", "minimal"):
-        raise UnknownNameError("coordinates", coordinates, ("tree", "minimal"))
+    loops, rotors = tuple(loops), tuple(rotors)
+    for what, values, kind in (
+        ("actuators", (actuators or {}).values(), Actuator),
+        ("joint_maps", (joint_maps or {}).values(), JointMap),
+        ("loops", loops, Loop),
+        ("rotors", rotors, Rotor),
+    ):
+        for value in values:
+            expect(f"one of {what}", value, kind, what)
     if loops:
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
+    if srdf is not None:
+        names = [joint.name for joint in mechanism.joints]
+        actuators = {**read_rotor_params(srdf, names), **(actuators or {})}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
     if rotors:
@@ -110,6 +135,8 @@ def load(
         mechanism = _with_maps(mechanism, joint_maps)
     if springs:
         mechanism = _with_springs(mechanism, springs)
+    if constraints:
+        mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
@@ -118,6 +145,8 @@ def load(
         float(snap),
         bool(allow_unphysical),
         rotor_model,
+        coordinates,
+        tuple((branches or {}).items()),
     )
     return Robot(mechanism, settings)
 
@@ -134,6 +163,29 @@ def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
 
 
+def _with_constraints(
+    mechanism: Mechanism, constraints: Iterable[Constraint], *, floating: bool
+) -> Mechanism:
+    kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
+    kinds |= {rotor.name: ("continuous", 1, 1) for rotor in mechanism.rotors}
+    if floating:
+        kinds |= {"floating_base": ("floating", 7, 6)}
+    taken = {*kinds, *(loop.name for loop in mechanism.loops)}
+    taken |= {coupling.name for coupling in mechanism.couplings}
+    taken |= {given.name for given in mechanism.constraints}
+    traced = []
+    for constraint in constraints:
+        if constraint.name in taken:
+            raise ShapeError(
+                f"the name of constraint {constraint.name!r} is taken by a joint, a loop or "
+                "another constraint",
+                name="constraints",
+            )
+        taken.add(constraint.name)
+        traced.append(constraint.traced(kinds))
+    return dataclasses.replace(mechanism, constraints=(*mechanism.constraints, *traced))
+
+
 def _with_springs(
     mechanism: Mechanism, springs: Mapping[str, JointSpring] | Iterable[PointSpring]
 ) -> Mechanism:
@@ -141,20 +193,27 @@ def _with_springs(
         links = ["world", *(link.name for link in mechanism.links)]
         between = tuple(springs)
         for spring in between:
+            expect("one of springs", spring, PointSpring, "springs")
             for name in (spring.link1, spring.link2):
                 if name not in links:
                     raise UnknownNameError("link", name, links, f"spring {spring.name!r}")
         return dataclasses.replace(mechanism, springs=(*mechanism.springs, *between))
     joints = {joint.name: joint for joint in mechanism.joints}
-    for name, (stiffness, rest) in springs.items():
+    for name, pair in springs.items():
+        try:
+            stiffness, rest = (float(x) for x in pair)
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"springs[{name!r}] is {pair!r}, expected stiffness and rest position",
+                name="springs",
+                given=pair,
+            ) from None
         if name not in joints:
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
         if (joints[name].nq, joints[name].nv) != (1, 1):
             known = [n for n, joint in joints.items() if (joint.nq, joint.nv) == (1, 1)]
             raise UnknownNameError("joint with one freedom", name, known, repr(mechanism.name))
-        joints[name] = dataclasses.replace(
-            joints[name], stiffness=float(stiffness), rest=float(rest)
-        )
+        joints[name] = dataclasses.replace(joints[name], stiffness=stiffness, rest=rest)
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
 
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.arrays import expect
 from robodyn.configuration import Block
 from robodyn.couplings import branches, with_couplings
 from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Pose
 from robodyn.equations.catalogue import Setup
 from robodyn.equations.closing import closure, coupled
 from robodyn.equations.composite_body import mass_matrix
+from robodyn.equations.constraint import TracedConstraint
 from robodyn.equations.frames import align_z
 from robodyn.equations.joints import JointGeometry, evaluate
 from robodyn.equations.mechanism import Drive, MechanismModel, build
+from robodyn.equations.related import related
 from robodyn.equations.state import evaluate_joints
 from robodyn.errors import (
     ActuationError,
@@ -31,7 +34,17 @@ from robodyn.motors import rotor_drives, with_free_rotors, with_motors
 from robodyn.symbolic.spatial import Placement
 from robodyn.topology import SpanningTree, spanning_tree
 
-__all__ = ["JointInfo", "Model", "Settings", "build_model", "changed"]
+__all__ = [
+    "JointInfo",
+    "Model",
+    "Settings",
+    "build_model",
+    "changed",
+    "drives_of",
+    "effective_mechanism",
+    "mass_matrix_at",
+    "model_of",
+]
 
 Array = NDArray[np.float64]
 BASES = ("fixed", "floating", "moving")
@@ -39,6 +52,7 @@ BASES = ("fixed", "floating", "moving")
 SINGULAR = 1e-13
 
 ROTOR_MODELS = ("exact", "armature")
+COORDINATES = ("tree", "minimal")
 
 
 @dataclass(frozen=True)
@@ -52,12 +66,17 @@ class Settings:
     snap: float = 1e-10
     allow_unphysical: bool = False
     rotor_model: str = "exact"
+    coordinates: str = "tree"
+    branches: tuple[tuple[str, int], ...] = ()
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
             raise UnknownNameError("base", self.base, BASES)
         if self.rotor_model not in ROTOR_MODELS:
             raise UnknownNameError("rotor model", self.rotor_model, ROTOR_MODELS)
+        if self.coordinates not in COORDINATES:
+            raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
+        object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
         g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
         if len(g) != 3 or not np.all(np.isfinite(g)):
             raise SettingsError(f"gravity is {self.gravity!r}, expected three finite numbers")
@@ -88,7 +107,8 @@ class JointInfo:
     ----------
     name, type : str
     q, v : slice
-        Where its coordinates and speeds stand; empty for fixed and mimic joints.
+        Where its coordinates and speeds stand; empty for fixed joints and for joints that mimic or
+        follow others.
     parent, child : str
         Link names.
     limits : Limits or None
@@ -174,7 +194,7 @@ class Model:
         """The same equations with some fixed joints as joints; coordinates stay as they are."""
         if not fixed:
             return self.setup
-        effective = _effective(self.mechanism, self.settings)
+        effective = effective_mechanism(self.mechanism, self.settings)
         floating = self.settings.base == "floating"
         tree = spanning_tree(effective, floating=floating, keep_fixed=fixed)
         return _setup(effective, self.settings, tree)
@@ -199,11 +219,33 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
     ------
     TopologyError, InertiaError
     """
-    effective = _effective(mechanism, settings)
+    effective = effective_mechanism(mechanism, settings)
     tree = spanning_tree(effective, floating=settings.base == "floating")
     setup = _setup(effective, settings, tree)
+    return model_of(mechanism, effective, settings, tree, setup, some_mass_matrix(setup.model))
+
+
+def model_of(
+    mechanism: Mechanism,
+    effective: Mechanism,
+    settings: Settings,
+    tree: SpanningTree,
+    setup: Setup,
+    M: Array,
+) -> Model:
+    """Names, limits and roles around the equations of a robot.
+
+    Parameters
+    ----------
+    mechanism, effective : Mechanism
+        As described, and with what counts in the equations.
+    settings : Settings
+    tree : SpanningTree
+    setup : Setup
+    M : ndarray, shape (nv, nv)
+        Mass matrix somewhere.
+    """
     bodies = setup.model
-    M = _some_mass_matrix(bodies)
     massless = _massless_joint(bodies, M)
     if massless is not None and not settings.allow_unphysical and not setup.closed:
         raise _massless_error(mechanism, massless)
@@ -229,7 +271,7 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
     )
 
 
-def _effective(mechanism: Mechanism, settings: Settings) -> Mechanism:
+def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
     """With free rotors as joints, and with what motors do to their joints, where that counts."""
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
@@ -237,7 +279,7 @@ def _effective(mechanism: Mechanism, settings: Settings) -> Mechanism:
 
 
 def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setup:
-    bodies = build(tree, snap=settings.snap, drives=_drives(effective, settings))
+    bodies = build(tree, snap=settings.snap, drives=drives_of(effective, settings))
     return Setup(
         bodies,
         settings.gravity,
@@ -251,23 +293,29 @@ def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setu
             coupled(bodies, coupling, *branches(effective, coupling))
             for coupling in effective.couplings
         ),
+        tuple(related(bodies, given) for given in effective.constraints),
     )
 
 
-def _drives(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:
+def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:
     """Rotors that count; none where only rigid bodies do."""
     if not settings.passive:
         return ()
     return rotor_drives(mechanism, exact=settings.rotor_model == "exact")
 
 
-def _some_mass_matrix(bodies: MechanismModel) -> Array:
+def some_mass_matrix(bodies: MechanismModel) -> Array:
     """Mass matrix in a position without symmetry, shape (nv, nv)."""
     q: list[Any] = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
     for body in bodies:
         if body.description.kind in ("spherical", "floating"):
             last = body.q[-1][0]
             q[last - 3 : last + 1] = [0.1, 0.3, -0.5, math.sqrt(0.65)]
+    return mass_matrix_at(bodies, q)
+
+
+def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> Array:
+    """Mass matrix at a position, shape (nv, nv), without a compiler."""
     M: Any = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
     return np.array(M, float).reshape(bodies.nv, bodies.nv)
 
@@ -296,7 +344,7 @@ def _names(
     nq = nv = 0
     blocks, slices = [], {}
     for joint in tree.joints:
-        if joint.mimic is None:
+        if joint.independent:
             kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
             q, v = slice(nq, nq + kind_nq), slice(nv, nv + kind_nv)
             nq, nv = q.stop, v.stop
@@ -322,7 +370,7 @@ def _limits(tree: SpanningTree, nq: int, nv: int) -> tuple[Array, Array, Array, 
     velocity, effort = np.full(nv, np.inf), np.full(nv, np.inf)
     q = v = 0
     for joint in tree.joints:
-        if joint.mimic is not None:
+        if not joint.independent:
             continue
         kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
         limits = joint.joint.limits
@@ -343,14 +391,27 @@ def changed(
     for name, load in payload.items():
         if name not in links:
             raise UnknownNameError("link", name, links, repr(mechanism.name))
+        expect(f"payload[{name!r}]", load, Inertia, "payload")
         links[name] = _loaded(links[name], load)
     for name, value in locked.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
+        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise SettingsError(f"locked[{name!r}] is {value!r}, expected a finite number")
         joints[name] = _welded(joints[name], value)
     return dataclasses.replace(
-        mechanism, links=tuple(links.values()), joints=tuple(joints.values())
+        mechanism,
+        links=tuple(links.values()),
+        joints=tuple(joints.values()),
+        constraints=tuple(_holding(given, locked) for given in mechanism.constraints),
     )
+
+
+def _holding(given: TracedConstraint, locked: Mapping[str, float]) -> TracedConstraint:
+    """A constraint that knows which of its joints are welded."""
+    for name in given.joints:
+        given = given.holding(name, locked[name]) if name in locked else given
+    return given
 
 
 def _loaded(link: Link, load: Inertia) -> Link:

@@ -14,14 +14,14 @@ from robodyn.arrays import written
 from robodyn.base_motion import BaseMotion
 from robodyn.robot_core import Wrenches
 from robodyn.robot_identification import IdentificationMethods
-from robodyn.robot_loads import LoadMethods
+from robodyn.robot_minimal import MinimalMethods
 
 __all__ = ["Robot"]
 
 Array = NDArray[Any]
 
 
-class Robot(LoadMethods, IdentificationMethods):
+class Robot(MinimalMethods, IdentificationMethods):
     """A mechanism ready to compute with; made by `robodyn.load`, never changed.
 
     Shapes: ``q`` (..., nq), ``v``, ``a``, ``tau`` (..., nv) with any leading axes; units SI and

@@ -102,7 +102,7 @@ class ClosedMethods(LoopMethods):
                 f"stabilization is {stabilization!r}, expected two numbers alpha, beta [1/s]",
                 name="stabilization",
             ) from None
-        rate = np.einsum("...ij,...j->...i", self.loop_jacobian(q), np.asarray(v))
+        rate = self._gap_rate(q, v, self.loop_jacobian(q))
         return np.asarray(k + 2.0 * alpha * rate + beta**2 * self.loop_residual(q))
 
     def _closed_forward(

@@ -38,11 +38,14 @@ class RobotCore:
     """What a robot is and how its functions are made; see `robodyn.Robot`."""
 
     def __init__(self, mechanism: Mechanism, settings: Settings) -> None:
-        self._model: Model = build_model(mechanism, settings)
+        self._model: Model = self._build(mechanism, settings)
         self._functions: dict[Any, Function] = {}
         self._euclidean = all(
             block.kind not in ("spherical", "floating", "planar") for block in self._model.blocks
         )
+
+    def _build(self, mechanism: Mechanism, settings: Settings) -> Model:
+        return build_model(mechanism, settings)
 
     def __repr__(self) -> str:
         return (
@@ -197,6 +200,7 @@ class RobotCore:
         SingularError
             If it needs the acceleration of a joint that moves no mass.
         """
+        fixed = {key: tuple(x) if isinstance(x, list) else x for key, x in fixed.items()}
         key = (name, *sorted(fixed.items()))
         known = self._functions.get(key)
         if known is None:
@@ -257,7 +261,9 @@ class RobotCore:
     def _check_options(self, name: str, fixed: Mapping[str, Any]) -> None:
         if name not in QUANTITIES:
             raise UnknownNameError("function", name, QUANTITIES)
-        known = (*QUANTITIES[name][0].options, *CLOSED.get(name, QUANTITIES[name])[0].options)
+        known: tuple[str, ...] = QUANTITIES[name][0].options
+        if self.nc and name in CLOSED:
+            known = CLOSED[name][0].options
         for option in fixed:
             if option not in known and not (option == "parameters" and name in PARAMETRIC):
                 raise UnknownNameError("option", option, known, f"function {name!r}")

@@ -265,7 +265,7 @@ class LoadMethods(ClosedMethods):
                 f"the gear ratio of {', '.join(idle)} is zero: the motor does not move the joint",
                 direction=tuple(idle),
             )
-        tau = self._call("inverse_dynamics", (q, v, a), base, None, wrenches)
+        tau = self._motor_forces(q, v, a, wrenches, base)
         return np.asarray(tau / ratios.astype(tau.dtype))
 
     def motor_power(
@@ -278,5 +278,17 @@ class LoadMethods(ClosedMethods):
         base: BaseMotion | None = None,
     ) -> Array:
         """Mechanical power of each motor, shape (..., nv) [W]; arguments as in `motor_torques`."""
-        tau = self._call("inverse_dynamics", (q, v, a), base, None, wrenches)
+        tau = self._motor_forces(q, v, a, wrenches, base)
         return np.asarray(tau * np.asarray(v, tau.dtype))
+
+    def _motor_forces(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> Array:
+        if self.nc:
+            return self._closed_inverse(q, v, a, wrenches, base, None)
+        return self._call("inverse_dynamics", (q, v, a), base, None, wrenches)  # type: ignore

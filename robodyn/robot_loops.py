@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.constraints import assemble, project_velocity, rank_analysis
+from robodyn.constraints import assemble, project_velocity
 from robodyn.errors import AssemblyError, ShapeError, TopologyError
 from robodyn.loop_analysis import LoopAnalysis, analyse
-from robodyn.robot_frames import FrameMethods
+from robodyn.robot_rows import RowMethods
 from robodyn.roles import speed_indices
 from robodyn.symbolic.evaluate import evaluate
 
@@ -27,36 +27,8 @@ CLOSED = 1e-11
 DRIFT, NEWTON = 1e-12, 4
 
 
-class LoopMethods(FrameMethods):
+class LoopMethods(RowMethods):
     """Closed loops; see `robodyn.Robot`."""
-
-    # -- constraints --------------------------------------------------------------------------
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        """Name of each constraint row, ``"loop[k]"``: nc of them."""
-        return self._model.setup.row_names
-
-    def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """How far the loops are from closing, shape (..., nc) [m, rad]."""
-        return self._call("loop_residual", (q,), None, out)  # type: ignore[no-any-return]
-
-    def loop_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Constraint Jacobian K, shape (..., nc, nv): the rate of `loop_residual` is K v."""
-        return self._call("loop_jacobian", (q,), None, out)  # type: ignore[no-any-return]
-
-    def loop_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """``dK/dt v``, shape (..., nc): accelerations that keep loops closed have K a = -bias."""
-        return self._call("loop_bias", (q, v), None, out)  # type: ignore[no-any-return]
-
-    def mobility(self, q: ArrayLike) -> int:
-        """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`."""
-        if not self.nc:
-            return int(self.nv)
-        K = self.loop_jacobian(self._array("q", q, self.nq))
-        if K.ndim != 2:
-            raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
-        return int(self.nv) - int(rank_analysis(K).rank)
 
     @cached_property
     def dof(self) -> int:
@@ -108,8 +80,8 @@ class LoopMethods(FrameMethods):
                 q = self._closed(
                     self.integrate(start, part * toward),
                     np.ones(self.nv, bool),
-                    self.loop_residual,
-                    self.loop_jacobian,
+                    self._gap,
+                    self._gap_slope,
                     guesses=3,
                 )
             except AssemblyError as error:
@@ -147,7 +119,7 @@ class LoopMethods(FrameMethods):
             raise ShapeError("the guess holds numbers that are not finite", name="q", given=guess)
         if not self.nc:
             return guess.copy()
-        return self._closed(guess, self._free(hold), self.loop_residual, self.loop_jacobian)
+        return self._closed(guess, self._free(hold), self._gap, self._gap_slope)
 
     def _closed(
         self, guess: Array, free: Array, residual: Any, jacobian: Any, guesses: int = 20
@@ -167,8 +139,9 @@ class LoopMethods(FrameMethods):
             )
         except AssemblyError as error:
             worst = int(np.abs(error.residual).argmax())
+            names = [self.constraint_names[k] for k in self._model.setup.position_rows]
             raise AssemblyError(
-                f"the loops of {self.name!r} do not close: {self.constraint_names[worst]} is off "
+                f"the loops of {self.name!r} do not close: {names[worst]} is off "
                 f"by {np.abs(error.residual).max():.3g} (m or rad) at best",
                 residual=error.residual,
                 q=error.q,
@@ -200,13 +173,13 @@ class LoopMethods(FrameMethods):
             return x.copy(), w
         moving = np.ones(self.nv) if free is None else free.astype(float)
         for _ in range(NEWTON):
-            open_by = self.loop_residual(x)
+            open_by = self._gap(x)
             if not np.abs(open_by).max(initial=0.0) > DRIFT:
                 break
-            inverse = np.linalg.pinv(self.loop_jacobian(x) * moving, rcond=1e-9)
+            inverse = np.linalg.pinv(self._gap_slope(x) * moving, rcond=1e-9)
             x = self.integrate(x, -np.einsum("...ij,...j->...i", inverse, open_by))
         K = self.loop_jacobian(x)
-        rate = np.einsum("...ij,...j->...i", K, w)
+        rate = self._gap_rate(x, w, K)
         inverse = np.linalg.pinv(K * moving, rcond=1e-9)
         return x, w - np.einsum("...ij,...j->...i", inverse, rate)
 
@@ -234,7 +207,8 @@ class LoopMethods(FrameMethods):
         if not self.nc:
             return speeds.copy()
         K = self.loop_jacobian(q)
-        return project_velocity(K, speeds, self._energy_norm(q), free=self._free(hold))
+        psi = self.loop_velocity_offset(q) if self._has_offset else None
+        return project_velocity(K, speeds, self._energy_norm(q), free=self._free(hold), rhs=psi)
 
     def _energy_norm(self, q: ArrayLike) -> Array | None:
         """The mass matrix, if every speed moves mass."""
@@ -262,8 +236,7 @@ class LoopMethods(FrameMethods):
         return self._closed(
             moved,
             np.ones(self.nv, bool),
-            self._plain_function("loop_residual"),
-            self._plain_function("loop_jacobian"),
+            *self._plain_gap,
         )
 
     @property
@@ -278,6 +251,14 @@ class LoopMethods(FrameMethods):
         program = self._traced(name)
         return lambda q: evaluate(program, q)[0]
 
+    @property
+    def _plain_gap(self) -> tuple[Any, Any]:
+        """What positions have to satisfy, and its slopes, by the interpreter."""
+        residual = self._plain_function("loop_residual")
+        jacobian = self._plain_function("loop_jacobian")
+        rows = self._position_rows
+        return lambda q: residual(q)[..., rows], lambda q: jacobian(q)[..., rows, :]
+
     def _traced(self, name: str) -> Any:
         from robodyn.equations.catalogue import trace
 
@@ -290,8 +271,7 @@ class LoopMethods(FrameMethods):
             return self._closed(
                 self._tree_neutral(),
                 np.ones(self.nv, bool),
-                self._plain_function("loop_residual"),
-                self._plain_function("loop_jacobian"),
+                *self._plain_gap,
             )
         except AssemblyError as error:
             raise TopologyError(

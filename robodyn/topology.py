@@ -53,6 +53,8 @@ class TreeJoint:
         The tree goes from the joint's child to the joint's parent.
     mimic : (int, float, float) or None
         Index of the master joint, multiplier, offset; the master mimics nobody.
+    follows : bool
+        Its position follows from those of others, by a closed loop.
     """
 
     joint: Joint
@@ -60,6 +62,12 @@ class TreeJoint:
     X_PJ: Array
     reversed: bool = False
     mimic: tuple[int, float, float] | None = None
+    follows: bool = False
+
+    @property
+    def independent(self) -> bool:
+        """It has coordinates of its own."""
+        return self.mimic is None and not self.follows
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +226,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
 
     Kruskal's algorithm: joints join components in the order of their degrees of freedom, so that
     of each loop the freest joint stays out. Among equals, joints that carry a motor, a mimic or
-    the mark ``independent`` stay in, and the last of the file is cut.
+    the mark ``independent`` stay in, then those that slide, and the last of the file is cut.
     """
     wanted = {name for name, _ in mechanism.actuators}
     for joint in mechanism.joints:
@@ -227,8 +235,8 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
         if joint.independent:
             wanted.add(joint.name)
 
-    def freedom(joint: Joint) -> tuple[int, bool]:
-        return joint.nv, joint.name not in wanted
+    def freedom(joint: Joint) -> tuple[int, bool, bool]:
+        return joint.nv, joint.name not in wanted, joint.kind != "prismatic"
 
     component = {link.name: link.name for link in mechanism.links}
 

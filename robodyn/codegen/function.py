@@ -19,6 +19,7 @@ from robodyn.codegen.entry_table import Table
 from robodyn.codegen.kernels import Kernels
 from robodyn.codegen.latex import latex
 from robodyn.codegen.numba_call import numba_function
+from robodyn.errors import UnknownNameError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 
@@ -92,9 +93,12 @@ class Function:
 
         Raises
         ------
-        KeyError
+        UnknownNameError
             If there is no such input.
         """
+        known = [port.name for port in self.inputs]
+        if name not in known:
+            raise UnknownNameError("input", name, known, f"function {self.name!r}")
         return Function(jacobian(self.program, name))
 
     def c_source(self, name: str | None = None, dtype: str = "double") -> str:

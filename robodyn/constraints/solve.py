@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.constraints.decomposition import RANK_TOLERANCE, Decomposition, decompose, groups
 from robodyn.constraints.methods import METHODS, cholesky, is_definite
 from robodyn.constraints.scaling import Scaled, checked, flat, scaled
-from robodyn.errors import SingularError
+from robodyn.errors import SingularError, UnknownNameError
 
 __all__ = [
     "ConstrainedSolution",
@@ -93,8 +93,7 @@ def constrained_accelerations(
     ShapeError
     """
     if method != "auto" and method not in METHODS:
-        known = ", ".join(["auto", *METHODS])
-        raise ValueError(f"no method {method!r}; there are: {known}")
+        raise UnknownNameError("method", method, ("auto", *METHODS))
     K = checked("K", K, None, None)
     nc, nv = K.shape[-2:]
     batch, (M, force, K, k) = flat(

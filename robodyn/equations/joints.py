@@ -13,12 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from robodyn.equations.joint_map import JointMap
+from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
-__all__ = ["AXIAL", "KINDS", "JointGeometry", "JointState", "evaluate"]
+__all__ = ["AXIAL", "KINDS", "JointGeometry", "JointState", "cosine_and_sine", "evaluate", "placed"]
 
 #: Kinds with one axis, which frames are turned to have along z.
 AXIAL = frozenset({"revolute", "continuous", "prismatic", "helical", "cylindrical"})
@@ -82,15 +83,20 @@ class JointState:
         return JointState(self.X.inverse, S, dS)
 
 
-def _turn(q: Number, offset: float) -> Rotation:
-    """Turn about z by ``q + offset``; quarter turns of the offset cost nothing."""
+def cosine_and_sine(q: Number, offset: float) -> tuple[Number, Number]:
+    """Of ``q + offset``; quarter turns of the offset cost nothing."""
     quarters = round(offset / (0.5 * math.pi))
     rest = offset - quarters * (0.5 * math.pi)
     angle = q + (rest if abs(rest) > 1e-14 else 0.0)
     c, s = cos(angle), sin(angle)
     for _ in range(quarters % 4):
         c, s = -s, c
-    return Rotation((2, c, s))
+    return c, s
+
+
+def _turn(q: Number, offset: float) -> Rotation:
+    """Turn about z by ``q + offset``."""
+    return Rotation((2, *cosine_and_sine(q, offset)))
 
 
 def _fixed(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
@@ -189,3 +195,19 @@ def evaluate(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> 
         state = state.reversed(v)
     state.X = joint.X_PJ @ state.X
     return state
+
+
+def placed(joint: JointGeometry, place: Planar) -> JointState:
+    """State of a joint that turns or slides, by cosine and sine, or displacement.
+
+    Parameters
+    ----------
+    joint : JointGeometry
+    place : Planar
+        Cosine and sine of the angle with its offset; or displacement and zero.
+    """
+    if joint.kind == "prismatic":
+        X, S = Placement(p=Vec3(0.0, 0.0, place.x)), Twist(v=EZ)
+    else:
+        X, S = Placement(Rotation((2, place.x, place.y))), Twist(w=EZ)
+    return JointState(joint.X_PJ @ X, [S])

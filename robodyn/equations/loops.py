@@ -98,11 +98,14 @@ class Row:
     jacobian : dict of v index to Number
     bias : Number
         ``K_dot v``.
+    offset : Number
+        Possible velocities have ``K v = -offset``.
     """
 
     residual: Number
     jacobian: dict[int, Number]
     bias: Number
+    offset: Number = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,7 +64,7 @@ def lump(
             shared = P.copy()
         elif kind in ("revolute", "continuous"):
             shared[2:, 2:] = P[2:, 2:]
-            if i not in parents and _symmetric(P):
+            if i not in parents and not joint.follows and _symmetric(P):
                 shared[0, 0] = shared[1, 1] = 0.5 * (P[0, 0] + P[1, 1])
                 spinning[i] = 2.0 * float(shared[0, 0])
                 P = shared

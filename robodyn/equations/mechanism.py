@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from robodyn.description import Joint
 from robodyn.equations.frames import ROUNDING, choose_frames, inverse_pose, vector
 from robodyn.equations.joints import JointGeometry
+from robodyn.equations.linkage import Linkage
 from robodyn.equations.lumping import lump, moved, pseudo_inertia, rigid
 from robodyn.equations.rotors import Rotor
 from robodyn.symbolic.spatial import RigidInertia
@@ -68,9 +69,10 @@ class Body:
     description : Joint
     joint : JointGeometry
     q : tuple of (index, factor, offset)
-        Own coordinates as ``factor * q[index] + offset`` (not 1, 0 for a mimic joint).
+        Own coordinates as ``factor * q[index] + offset`` (not 1, 0 for a mimic joint); none of a
+        joint that follows others by a closed loop.
     speeds : tuple of Speed
-        One a column of the motion subspace.
+        One a column of the motion subspace; none of such a joint.
     inertia : RigidInertia
         Of the links on this body.
     lumped : RigidInertia
@@ -103,13 +105,15 @@ class MechanismModel:
     frames : dict
         Link name -> (body index, pose of the link frame in the body's frame, shape (4, 4)).
     coupled : bool
-        Some joints mimic others, so bodies share speeds.
+        Some joints mimic or follow others, so bodies share speeds.
     armature : tuple of float
         Inertia of the motors' rotors as each speed feels it, ``gear_ratio^2 rotor_inertia``.
     rotors : tuple of Rotor
         Those that their carriers feel, too.
     lumped_armature, lumped_rotors
         The same with bodies that are lumped as rotors; they go with `Body.lumped`.
+    linkages : tuple of Linkage
+        Closed loops that make joints follow others, in the order of their solution.
     """
 
     bodies: tuple[Body, ...]
@@ -122,6 +126,7 @@ class MechanismModel:
     rotors: tuple[Rotor, ...]
     lumped_armature: tuple[float, ...]
     lumped_rotors: tuple[Rotor, ...]
+    linkages: tuple[Linkage, ...] = ()
 
     def __iter__(self) -> Iterator[Body]:
         return iter(self.bodies)
@@ -146,7 +151,13 @@ class MechanismModel:
         return path[::-1]
 
 
-def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> MechanismModel:
+def build(
+    tree: SpanningTree,
+    *,
+    snap: float,
+    drives: Sequence[Drive] = (),
+    linkages: tuple[Linkage, ...] = (),
+) -> MechanismModel:
     """Bodies, frames and inertias of a spanning tree.
 
     Parameters
@@ -156,6 +167,8 @@ def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> M
         Angles this near to quarter turns, and lengths this near to zero, are taken as such.
     drives : sequence of Drive
         Rotors of motors.
+    linkages : tuple of Linkage
+        Loops solved in closed form, of a tree that has their dependent joints marked.
     """
     choice = choose_frames(tree, snap)
     q_index, v_index, nq, nv = _coordinates(tree)
@@ -167,10 +180,12 @@ def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> M
     bodies = []
     for i, (joint, frame) in enumerate(zip(tree.joints, choice, strict=True)):
         kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
-        if joint.mimic is None:
+        q: tuple[tuple[int, float, float], ...] = ()
+        speeds: tuple[Speed, ...] = ()
+        if joint.independent:
             q = tuple((q_index[i] + k, 1.0, 0.0) for k in range(kind_nq))
             speeds = tuple(Speed(v_index[i] + k) for k in range(kind_nv))
-        else:
+        elif joint.mimic is not None:
             master, factor, offset = joint.mimic
             q = ((q_index[master], factor, offset),)
             speeds = (Speed(v_index[master], factor),)
@@ -191,7 +206,7 @@ def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> M
         name: (i, X if i == BASE else inverse_pose(choice[i].X_LB) @ X)
         for name, (i, X) in tree.links.items()
     }
-    coupled = any(joint.mimic for joint in tree.joints)
+    coupled = not all(joint.independent for joint in tree.joints)
     base = rigid(pseudo_inertia(tree.base_inertia))
     armature = [0.0] * nv
     rotors = []
@@ -220,6 +235,7 @@ def build(tree: SpanningTree, *, snap: float, drives: Sequence[Drive] = ()) -> M
         tuple(rotors),
         tuple(lumped_armature),
         tuple(lumped_rotors),
+        linkages,
     )
 
 
@@ -235,7 +251,7 @@ def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:
     for joint in tree.joints:
         q_index.append(nq)
         v_index.append(nv)
-        if joint.mimic is None:
+        if joint.independent:
             kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
             nq, nv = nq + kind_nq, nv + kind_nv
     return q_index, v_index, nq, nv

@@ -22,10 +22,10 @@ def passive_forces(model: MechanismModel, state: State, friction_speed: float) -
     """
     tau: list[Number] = [0.0] * model.nv
     for body in model:
-        for speed, force in zip(
-            body.speeds, joint_forces(body, state[body.index], friction_speed), strict=True
-        ):
-            tau[speed.index] += force * speed.factor
+        joint = state[body.index]
+        forces = joint_forces(body, joint, friction_speed)
+        for k, freedom, ratio in joint.ratios:
+            tau[k] += forces[freedom] * ratio
     return tau
 
 

@@ -114,8 +114,32 @@ def loop_jacobian(t: Tracer) -> Results:
     return [(Port("K", (len(t.rows), nv), "m, 1"), values)]
 
 
+def loop_velocity_offset(t: Tracer) -> Results:
+    return nv_array("offset", "m/s, rad/s", [row.offset for row in t.rows])
+
+
 def loop_bias(t: Tracer) -> Results:
     return nv_array("bias", "m/s^2, rad/s^2", [row.bias for row in t.rows])
+
+
+def dependent_places(t: Tracer) -> Results:
+    """Cosine and sine, or displacement and zero, of each joint that follows by a closed loop."""
+    motions = t.state.dependent
+    rows = [(motion.place.x, motion.place.y) for _, motion in sorted(motions.items())]
+    return [(Port("places", (len(rows), 2), "1, m"), [x for row in rows for x in row])]
+
+
+def dependent_speeds(t: Tracer) -> Results:
+    motions = t.state.dependent
+    return nv_array("speeds", "rad/s, m/s", [motion.v for _, motion in sorted(motions.items())])
+
+
+def dependent_accelerations(t: Tracer) -> Results:
+    values = [
+        sum((x * t.a[k] for k, x in motion.columns.items()), motion.c)
+        for _, motion in sorted(t.state.dependent.items())
+    ]
+    return nv_array("accelerations", "rad/s^2, m/s^2", values)
 
 
 def mass_matrix(t: Tracer) -> Results:

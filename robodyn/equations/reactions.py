@@ -60,12 +60,9 @@ def joint_wrench(model: MechanismModel, state: State, body: Body, F: Wrench) -> 
 def joint_axes(model: MechanismModel, state: State, body: Body) -> list[Twist]:
     """Motion subspace of the joint in the child link's frame, a column a freedom of its own."""
     X, joint = _child_frame(model, body), state[body.index]
-    own = [
-        s * (1.0 / speed.factor) for (_, s), speed in zip(joint.columns, body.speeds, strict=True)
-    ]
     if _outwards(model, body):
-        return [X.twist_in(s) for s in own]
-    return [-X.twist_in(joint.X.twist_out(s)) for s in own]
+        return [X.twist_in(s) for s in joint.own]
+    return [-X.twist_in(joint.X.twist_out(s)) for s in joint.own]
 
 
 def along_axes(axes: Sequence[Twist], forces: Sequence[Number]) -> Wrench:

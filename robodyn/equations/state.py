@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from robodyn.equations.joints import evaluate
+from robodyn.equations.joints import cosine_and_sine, evaluate, placed
+from robodyn.equations.linkage import JointMotion, Linkage, motions
 from robodyn.equations.mechanism import Body, MechanismModel
+from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, Twist
@@ -30,7 +32,11 @@ class JointAtState:
     V, c : Twist
         ``S v`` and ``dS v``.
     q, v : tuple of numbers
-        Its own coordinates and speeds.
+        Its own coordinates and speeds; no coordinate where only cosine and sine are known.
+    own : tuple of Twist
+        Motion subspace, a column a freedom of its own.
+    ratios : tuple of (v index, freedom, Number)
+        Speed of each freedom of its own a unit of ``v[index]``, one a column.
     """
 
     X: Placement
@@ -40,6 +46,8 @@ class JointAtState:
     c: Twist
     q: tuple[Number, ...]
     v: tuple[Number, ...]
+    own: tuple[Twist, ...]
+    ratios: tuple[tuple[int, int, Number], ...]
 
     def times(self, a: Sequence[Number]) -> Twist:
         """``S a``."""
@@ -54,10 +62,13 @@ class State:
     ----------
     joints : list of JointAtState
     v : sequence of nv numbers
+    dependent : dict of body index to JointMotion
+        Joints that follow others by a closed loop.
     """
 
     joints: list[JointAtState]
     v: Sequence[Number]
+    dependent: dict[int, JointMotion] = field(default_factory=dict)
 
     def __getitem__(self, body: int) -> JointAtState:
         return self.joints[body]
@@ -104,9 +115,57 @@ def _joint(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointAtState
         (speed.index, s * speed.factor) for speed, s in zip(body.speeds, joint.S, strict=True)
     )
     rates = tuple(ds * speed.factor for speed, ds in zip(body.speeds, joint.dS, strict=True))
-    return JointAtState(joint.X, columns, rates, V, c, tuple(own_q), tuple(own_v))
+    ratios = tuple((speed.index, n, speed.factor) for n, speed in enumerate(body.speeds))
+    own = tuple(joint.S)
+    return JointAtState(joint.X, columns, rates, V, c, tuple(own_q), tuple(own_v), own, ratios)
+
+
+def _following(body: Body, motion: JointMotion) -> JointAtState:
+    """A joint that follows others by a closed loop."""
+    joint = placed(body.joint, motion.place)
+    S = joint.S[0]
+    return JointAtState(
+        joint.X,
+        tuple((k, S * x) for k, x in motion.columns.items()),
+        tuple(S * x for x in motion.rates.values()),
+        S * motion.v,
+        S * motion.c,
+        (motion.place.x,) if body.joint.kind == "prismatic" else (),
+        (motion.v,),
+        (S,),
+        tuple((k, 0, x) for k, x in motion.columns.items()),
+    )
+
+
+def _leading(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointMotion:
+    """Motion of a joint of a loop with a coordinate of its own, or that of a joint it mimics."""
+    ((k, factor, offset),), (speed,) = body.q, body.speeds
+    own = q[k] * factor + offset
+    if body.joint.kind == "prismatic":
+        place = Planar(own)
+    else:
+        place = Planar(*cosine_and_sine(own, body.joint.offset))
+    return JointMotion(place, v[speed.index] * speed.factor, 0.0, {speed.index: speed.factor})
+
+
+def _dependent(
+    model: MechanismModel, linkage: Linkage, q: Sequence[Number], v: Sequence[Number],
+    solved: dict[int, JointMotion],
+) -> dict[int, JointMotion]:  # fmt: skip
+    known = {}
+    for i in linkage.bodies:
+        if i not in linkage.dependent:
+            known[i] = solved[i] if i in solved else _leading(model.bodies[i], q, v)
+    return motions(linkage, known, v)
 
 
 def evaluate_joints(model: MechanismModel, q: Sequence[Number], v: Sequence[Number]) -> State:
     """All joints at coordinates ``q`` (nq) and speeds ``v`` (nv; zeros where not wanted)."""
-    return State([_joint(body, q, v) for body in model], v)
+    dependent: dict[int, JointMotion] = {}
+    for linkage in model.linkages:
+        dependent |= _dependent(model, linkage, q, v, dependent)
+    joints = [
+        _following(body, dependent[body.index]) if body.index in dependent else _joint(body, q, v)
+        for body in model
+    ]
+    return State(joints, v, dependent)

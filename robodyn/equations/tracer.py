@@ -23,6 +23,7 @@ from robodyn.equations.loops import (
 )
 from robodyn.equations.mechanism import Body, MechanismModel
 from robodyn.equations.regressor import inertia_of
+from robodyn.equations.related import Related, constraint_rows
 from robodyn.equations.state import BaseState, State, evaluate_joints
 from robodyn.symbolic.graph import Graph, Port
 from robodyn.symbolic.rotation import Rotation
@@ -56,6 +57,8 @@ class Setup:
         Joints that were cut.
     coupled : tuple of Coupled
         Couplings that could not be eliminated.
+    constraints : tuple of Related
+        Constraints that the user adds.
     """
 
     model: MechanismModel
@@ -67,18 +70,30 @@ class Setup:
     floating: bool = False
     closures: tuple[Closure, ...] = ()
     coupled: tuple[Coupled, ...] = ()
+    constraints: tuple[Related, ...] = ()
 
     @property
     def closed(self) -> bool:
         """There are constraints beside the joints of the tree."""
-        return bool(self.closures or self.coupled)
+        return bool(self.closures or self.coupled or self.constraints)
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Name of each constraint row: ``"loop[3]"``."""
         counts = [(c.name, ROWS[c.kind]) for c in self.closures]
         counts += [(c.name, 1) for c in self.coupled]
+        counts += [(c.name, c.given.count) for c in self.constraints]
         return tuple(f"{name}[{k}]" for name, count in counts for k in range(count))
+
+    @property
+    def position_rows(self) -> tuple[int, ...]:
+        """Rows that constrain positions too: all but nonholonomic ones."""
+        rows = list(range(len(self.row_names) - sum(c.given.count for c in self.constraints)))
+        at = len(rows)
+        for c in self.constraints:
+            rows += range(at, at + c.given.count) if c.given.value is not None else ()
+            at += c.given.count
+        return tuple(rows)
 
     @property
     def base_inertia(self) -> RigidInertia | None:
@@ -174,6 +189,7 @@ class Tracer:
         state, setup = self.state, self.setup
         rows = [row for c in setup.closures for row in closure_rows(self.model, state, c)]
         rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
+        rows += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
         chosen = self.options.get("rows")
         return rows if chosen is None else [rows[k] for k in chosen]
 
@@ -225,7 +241,7 @@ class Tracer:
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
         if not self.setup.passive:
-            return [0.0] * len(body.speeds)
+            return [0.0] * len(self.state[body.index].own)
         return passive.joint_forces(body, self.state[body.index], self.setup.friction_speed)
 
     def frame(self) -> fm.FrameMotion:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import expect
 from robodyn.base_motion import BaseMotion, BasePath
 from robodyn.errors import ShapeError, SimulationError
 from robodyn.path_check import instants
@@ -86,6 +87,7 @@ def simulate(
     SimulationError
         If a position or velocity is no longer finite; ``.trajectory`` is what came before.
     """
+    expect("robot", robot, Robot)
     q = robot.neutral() if q0 is None else np.array(q0, float)
     v = np.zeros(robot.nv) if v0 is None else np.array(v0, float)
     _check_state(robot, q, v, 1)
@@ -126,6 +128,7 @@ def rollout(
     trajectory : Trajectory
         Arrays of shape (steps + 1, n, ...).
     """
+    expect("robot", robot, Robot)
     q, v = np.array(q0, float), np.array(v0, float)
     _check_state(robot, q, v, 2)
     times = _times(duration, step)
@@ -279,7 +282,7 @@ class _Record:
             width = at.stop - at.start
             names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
         open_by = np.abs(robot.loop_residual(q)).max(axis=-1) if robot.nc else 0.0 * energy
-        return Trajectory(t, q, v, a, tau, energy, open_by, tuple(names))
+        return Trajectory(t, q, v, a, tau, energy, open_by, tuple(names), robot)
 
     def _base(self, t: Array, inner: int) -> BaseMotion | None:
         """Motion of the base at all samples, over ``inner`` axes of simultaneous motions."""

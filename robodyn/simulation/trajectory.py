@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import os
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.errors import ShapeError
+from robodyn.robot import Robot
 
 __all__ = ["Trajectory"]
 
@@ -36,6 +37,8 @@ class Trajectory:
         Largest gap of closed loops; zeros for a tree.
     joint_names : tuple of str
         One a column of ``tau``.
+    robot : Robot or None
+        What moved, where that is known.
     """
 
     t: Array
@@ -46,6 +49,7 @@ class Trajectory:
     energy: Array
     loop_residual: Array
     joint_names: tuple[str, ...] = ()
+    robot: Robot | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -53,30 +57,33 @@ class Trajectory:
     def __getitem__(self, index: Any) -> Trajectory:
         parts = (self.t, self.q, self.v, self.a, self.tau, self.energy, self.loop_residual)
         t, q, v, a, tau, energy, residual = (part[index] for part in parts)
-        return Trajectory(t, q, v, a, tau, energy, residual, self.joint_names)
+        return Trajectory(t, q, v, a, tau, energy, residual, self.joint_names, self.robot)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file: ``.npz`` (all arrays) or ``.csv`` (one row a sample, with a header).
+        """Write to a file that is complete or not there at all.
 
-        The file is complete or not there at all.
+        ``.npz``: all arrays. ``.csv``: one row a sample, with a header. ``.mcap``: joint states, as
+        `robodyn.ros.bag.write_bag` writes them.
 
         Raises
         ------
         MissingExtraError
-            For ``.mcap``, which needs the extra ``bag``.
+            For ``.mcap`` without the extra ``bag``.
         ShapeError
-            For other endings, and for a CSV of several motions at once.
+            For other endings, and for a CSV or a bag of several motions at once.
         """
         target = Path(path)
-        writers = {".npz": self._write_npz, ".csv": self._write_csv}
         if target.suffix == ".mcap":
-            raise MissingExtraError("rosbags", "bag", "writing an MCAP file")
+            from robodyn.ros.bag import write_bag
+
+            return write_bag(self, target)
+        writers = {".npz": self._write_npz, ".csv": self._write_csv}
         if target.suffix not in writers:
             raise ShapeError(
-                f"cannot save to {target.name!r}: expected a name ending in .npz or .csv",
+                f"cannot save to {target.name!r}: expected a name ending in .npz, .csv or .mcap",
                 name="path",
                 given=target.suffix,
-                expected=tuple(writers),
+                expected=(*writers, ".mcap"),
             )
         handle, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix)
         os.close(handle)

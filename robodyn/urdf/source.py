@@ -19,6 +19,7 @@ from robodyn.errors import (
 )
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.check import check
+from robodyn.urdf.extended import SUFFIXES, Extension, read_extension
 from robodyn.urdf.massless import massless_motions
 from robodyn.urdf.parse import parse
 from robodyn.urdf.xml import decode, read_bytes
@@ -45,8 +46,8 @@ def load_mechanism(
     Parameters
     ----------
     source : path, str, bytes or object
-        A ``.urdf`` or ``.xacro`` file, URDF text, the name of a bundled robot, or a model of
-        urdfpy, urchin or yourdfpy.
+        A ``.urdf`` or ``.xacro`` file, the ``.yaml`` of an Extended URDF, URDF text, the name of a
+        bundled robot, or a model of urdfpy, urchin or yourdfpy.
     package_dirs : mapping of str to path, optional
         Folders of ROS packages, for ``$(find package)`` in xacro. Meshes are never opened.
 
@@ -60,7 +61,7 @@ def load_mechanism(
     UnknownNameError
         Neither a file nor a bundled robot.
     MissingExtraError
-        A ``.xacro`` file, and xacro is not installed.
+        A ``.xacro`` or ``.yaml`` file, and xacro or PyYAML is not installed.
     """
     mechanism, found = _read(source, package_dirs)
     if allow_unphysical:
@@ -104,11 +105,23 @@ def _read(
         found: list[RobodynError] = []
         complete = True
     else:
-        text, file = _text(source, package_dirs)
+        extension = _extension(source)
+        text, file = _text(source if extension is None else extension.urdf, package_dirs)
         mechanism, found, complete = parse(text, file)
+        if mechanism is not None and extension is not None and not found:
+            mechanism = extension.applied(mechanism)
     if mechanism is not None:
         found = found + check(mechanism, graph=complete)
     return mechanism, found
+
+
+def _extension(source: Any) -> Extension | None:
+    """What a YAML file says, if the source is one."""
+    if isinstance(source, str) and "<" in source:
+        return None
+    if isinstance(source, (str, os.PathLike)) and Path(source).suffix in SUFFIXES:
+        return read_extension(Path(source))
+    return None
 
 
 def _text(

@@ -34,7 +34,9 @@ _Y = (0.0, 1.0, 0.0)
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> str:
+def write(
+    mechanism: Mechanism, path: str | os.PathLike[str] | None = None, *, strict_tree: bool = False
+) -> str:
     """URDF text of a mechanism; ``urdf.parse`` of it gives an equal mechanism.
 
     A loop whose frame on the successor is the link frame is written as the joint it is, with the
@@ -45,18 +47,25 @@ def write(mechanism: Mechanism, path: str | os.PathLike[str] | None = None) -> s
     mechanism : Mechanism
     path : path, optional
         File to write. It is replaced at once, so that no reader sees half of it.
+    strict_tree : bool
+        Write every loop as ``<loop>``, which readers that know trees only (of ROS) pass over.
 
     Returns
     -------
     text : str
     """
+    if mechanism.constraints:
+        raise UrdfError(
+            "cannot be written: constraints given as functions have no notation in a file",
+            element=f"constraint {mechanism.constraints[0].name!r}",
+        )
     lines = ['<?xml version="1.0" encoding="utf-8"?>', f"<robot{_attributes(name=mechanism.name)}>"]
     for link in mechanism.links:
         lines += _element("link", {"name": link.name}, [*_inertia(link), *_texts(link.extras)])
     for joint in mechanism.joints:
         lines += _joint(joint)
     for loop in mechanism.loops:
-        lines += _loop(loop)
+        lines += _loop(loop, strict_tree)
     for coupling in mechanism.couplings:
         lines += _coupling(coupling)
     for spring in mechanism.springs:
@@ -192,9 +201,9 @@ def _limits(limits: Limits) -> str:
     return _child("limit", **values)
 
 
-def _loop(loop: Loop) -> list[str]:
+def _loop(loop: Loop, strict_tree: bool) -> list[str]:
     attributes: dict[str, object] = {"name": loop.name, "type": loop.kind}
-    if loop.X_successor == Pose() and loop.kind != "distance":
+    if loop.X_successor == Pose() and loop.kind != "distance" and not strict_tree:
         children = [
             _child("parent", link=loop.predecessor),
             _child("child", link=loop.successor),

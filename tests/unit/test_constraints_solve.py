@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robodyn.constraints import constrained_accelerations
-from robodyn.errors import ShapeError, SingularError
+from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 METHODS = ("kkt", "schur", "nullspace", "partition")
 
@@ -141,7 +141,7 @@ def test_full_constraints_leave_no_choice():
 
 
 def test_bad_arguments():
-    with pytest.raises(ValueError, match="there are: auto, kkt"):
+    with pytest.raises(UnknownNameError, match="there are: auto, kkt"):
         constrained_accelerations(np.eye(2), [0, 0], [[1, 0]], [0], "lu")
     with pytest.raises(ShapeError, match="k has shape"):
         constrained_accelerations(np.eye(2), [0, 0], [[1, 0]], [0, 1])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 from closed_states import GRAVITY, some_state
+from loop_graphs import numbers_of, with_loops_as_joints
 from oracles.assembly import advanced
 from oracles.joint_coordinates import joint_coordinates
 from oracles.joint_motion import Motion, joint_motion
 from oracles.maximal import MaximalOracle
-from oracles.relations import closing_state
 from random_mechanisms import random_inertia
 
 from robodyn.description import JOINT_KINDS, Joint, Link, Loop, Mechanism, Pose
@@ -169,27 +167,6 @@ def test_motors_can_be_controlled_instead(name):
     settled = hybrid.unique_tau
     close(hybrid.tau[settled], state.tau[settled], 1e-7)
     assert settled.all() == (name != "two_feet")  # whose nine motors drive eight speeds
-
-
-def with_loops_as_joints(mechanism):
-    """The same, each loop written as a joint to a link without mass on the successor."""
-    links, joints = list(mechanism.links), list(mechanism.joints)
-    for loop in mechanism.loops:
-        frame = f"{loop.name}_frame"
-        links.append(Link(frame))
-        joints.append(Joint(f"{frame}_fixed", "fixed", loop.successor, frame, loop.X_successor))
-        ends = (loop.predecessor, frame, loop.X_predecessor)
-        joints.append(Joint(loop.name, loop.kind, *ends, loop.axis, loop.axis2, loop.pitch))
-    return dataclasses.replace(mechanism, links=tuple(links), joints=tuple(joints), loops=())
-
-
-def numbers_of(oracle, motions):
-    """State in which all links move as given by name."""
-    ordered = [motions[name] for name in oracle.names]
-    q, v = np.zeros(oracle.nq), np.zeros(oracle.nv)
-    for edge in oracle.edges[1:]:
-        q[edge.q], v[edge.v] = closing_state(edge, ordered)
-    return q, v
 
 
 @pytest.mark.parametrize("name", CLOSED)

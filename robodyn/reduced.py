@@ -1,0 +1,162 @@
+"""A closed linkage as functions of its independent joints, loops closed numerically.
+
+For linkages without closed form. The posture is tracked: each is looked for near a given one, so
+that the branch of the assembly stays the same along a motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.errors import SingularError
+from robodyn.roles import speed_indices
+
+__all__ = ["ReducedRobot"]
+
+Array = NDArray[Any]
+
+#: Least singular value, over the largest, of the columns of dependent speeds.
+SINGULAR = 1e-9
+
+#: Longest step [rad, m] of an independent joint between two postures that are followed.
+STEP = 0.1
+
+
+class ReducedRobot:
+    """Dynamics over independent speeds ``u`` of a robot with constraints [PyMbs 9-11].
+
+    ``v = B u`` and ``a = B du + b'`` follow from the rows ``K v = 0``; redundant rows do no harm.
+
+    Attributes
+    ----------
+    robot : Robot
+    independent_joints : tuple of str
+    nu : int
+        Number of independent speeds.
+    """
+
+    def __init__(self, robot: Any, independent: Iterable[str] | None = None) -> None:
+        self.robot = robot
+        names = robot.independent_joints if independent is None else tuple(independent)
+        self.independent_joints: tuple[str, ...] = names
+        self._own = [k for name in names for k in speed_indices(robot._model, name)]
+        self._others = [k for k in range(robot.nv) if k not in self._own]
+        self.nu = len(self._own)
+        self._check_number()
+
+    def _check_number(self) -> None:
+        if self.nu != self.robot.dof:
+            raise SingularError(
+                f"{self.nu} speeds are named, but {self.robot.name!r} has {self.robot.dof} degrees "
+                f"of freedom; independent joints are {', '.join(self.robot.independent_joints)}",
+                joints=self.independent_joints,
+            )
+
+    def __repr__(self) -> str:
+        return f"<ReducedRobot {self.robot.name!r}: {', '.join(self.independent_joints)}>"
+
+    # -- motion -------------------------------------------------------------------------------
+
+    def expand(self, u: ArrayLike, near: ArrayLike | None = None) -> Array:
+        """Closed posture, shape (nq,), with given independent coordinates.
+
+        Parameters
+        ----------
+        u : array_like, shape (nu,) [rad, m]
+            Motion of the independent joints from the neutral posture, as `Robot.difference` has it.
+        near : array_like, shape (nq,), optional
+            Posture from which the others are followed. Default: the neutral one.
+
+        Raises
+        ------
+        AssemblyError
+            If the loops do not close there.
+        """
+        robot = self.robot
+        neutral = robot.neutral()
+        q = neutral if near is None else robot._array("near", near, robot.nq)
+        step = np.zeros(robot.nv)
+        step[self._own] = np.asarray(u, float) - robot.difference(neutral, q)[self._own]
+        parts = max(1, int(np.ceil(np.abs(step).max(initial=0.0) / STEP)))
+        for _ in range(parts):
+            q = self._next(q, step / parts)
+        return np.asarray(q)
+
+    def _next(self, q: Array, step: Array) -> Array:
+        """A posture a small step away: along the tangent, then loops closed."""
+        moved = self.robot.integrate(q, self.speed_map(q) @ step[self._own])
+        return np.asarray(self.robot.assemble(moved, hold=self.independent_joints))
+
+    def expand_velocity(self, q: ArrayLike, du: ArrayLike) -> Array:
+        """Speeds of all joints, shape (..., nv): ``B du``."""
+        return np.asarray(np.einsum("...ij,...j->...i", self.speed_map(q), np.asarray(du, float)))
+
+    def expand_acceleration(self, q: ArrayLike, du: ArrayLike, ddu: ArrayLike) -> Array:
+        """Accelerations of all joints, shape (..., nv): ``B ddu + b'``."""
+        v = self.expand_velocity(q, du)
+        return self.expand_velocity(q, ddu) + self._bias(q, v)
+
+    def speed_map(self, q: ArrayLike) -> Array:
+        """``B``, shape (..., nv, nu): speeds of all joints a unit of each independent one.
+
+        Raises
+        ------
+        SingularError
+            If the independent speeds do not determine the others there.
+        """
+        K = self.robot.loop_jacobian(q)
+        B = np.zeros((*K.shape[:-2], self.robot.nv, self.nu))
+        B[..., self._own, :] = np.eye(self.nu)
+        B[..., self._others, :] = -self._inverse(K) @ K[..., self._own]
+        return B
+
+    def _inverse(self, K: Array) -> Array:
+        """Pseudoinverse of the columns of the dependent speeds, which must have full rank."""
+        columns = K[..., self._others]
+        if not self._others:
+            return np.zeros((*K.shape[:-2], 0, K.shape[-2]))
+        sizes = np.linalg.svd(columns, compute_uv=False)
+        enough = sizes.shape[-1] == len(self._others)
+        if not enough or (sizes[..., -1] <= SINGULAR * sizes[..., 0]).any():
+            raise SingularError(
+                f"{', '.join(self.independent_joints)} do not determine the motion of "
+                f"{self.robot.name!r} here",
+                joints=self.independent_joints,
+            )
+        return np.asarray(np.linalg.pinv(columns, rcond=SINGULAR))
+
+    def _bias(self, q: ArrayLike, v: Array) -> Array:
+        """``b'``, shape (..., nv): accelerations where those of the independent speeds are zero."""
+        K, k = self.robot.loop_jacobian(q), self.robot.loop_bias(q, v)
+        b = np.zeros(v.shape)
+        b[..., self._others] = -np.einsum("...ij,...j->...i", self._inverse(K), k)
+        return b
+
+    # -- dynamics -----------------------------------------------------------------------------
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """``B^T M B``, shape (..., nu, nu)."""
+        B = self.speed_map(q)
+        return np.asarray(np.swapaxes(B, -1, -2) @ self.robot.mass_matrix(q) @ B)
+
+    def bias_forces(self, q: ArrayLike, du: ArrayLike, **loads: Any) -> Array:
+        """``B^T (M b' + h)``, shape (..., nu); ``wrenches`` and ``base`` as in `Robot`."""
+        v = self.expand_velocity(q, du)
+        inertial = np.einsum("...ij,...j->...i", self.robot.mass_matrix(q), self._bias(q, v))
+        return self._onto(q, inertial + self.robot.bias_forces(q, v, **loads))
+
+    def torque_map(self, q: ArrayLike) -> Array:
+        """``B^T``, shape (..., nu, nv): forces over ``u`` of the forces in all joints."""
+        return np.asarray(np.swapaxes(self.speed_map(q), -1, -2))
+
+    def forward_dynamics(self, q: ArrayLike, du: ArrayLike, tau: ArrayLike, **loads: Any) -> Array:
+        """``ddu``, shape (..., nu), under forces ``tau`` (..., nv) in all joints."""
+        force = self._onto(q, np.asarray(tau, float)) - self.bias_forces(q, du, **loads)
+        return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0])
+
+    def _onto(self, q: ArrayLike, force: Array) -> Array:
+        return np.asarray(np.einsum("...ij,...j->...i", self.torque_map(q), force))

@@ -1,0 +1,83 @@
+"""The files of a bag: opened with rosbags (extra ``bag``), complete or not there at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from robodyn.errors import BagError, MissingExtraError
+
+__all__ = ["new_bag", "open_bag", "rosbags"]
+
+#: Storage by ending of a single file; other names are folders, as ROS makes them.
+STORAGE = {".mcap": "mcap", ".db3": "sqlite3"}
+
+
+def rosbags(purpose: str) -> SimpleNamespace:
+    """Of the package rosbags: ``reader``, ``writer``, ``storage``, ``qos`` and ``types``."""
+    try:
+        from rosbags import interfaces, rosbag2, typesys
+    except ImportError:
+        raise MissingExtraError("rosbags", "bag", purpose) from None
+    return SimpleNamespace(
+        bag=rosbag2, qos=interfaces, types=typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    )
+
+
+@contextmanager
+def new_bag(path: Path, storage: str) -> Iterator[tuple[Any, SimpleNamespace]]:
+    """A bag to write to; it appears under its name when all is written.
+
+    Parameters
+    ----------
+    path : Path
+        ``.mcap`` or ``.db3``: a single file, replaced if it is there. Any other name: a folder with
+        ``metadata.yaml``, which must not be there.
+    storage : {"mcap", "sqlite3"}
+        Of a folder.
+    """
+    tools = rosbags("writing a bag")
+    single = path.suffix in STORAGE
+    storage = STORAGE.get(path.suffix, storage)
+    plugins = {"mcap": tools.bag.StoragePlugin.MCAP, "sqlite3": tools.bag.StoragePlugin.SQLITE3}
+    if storage not in plugins:
+        raise BagError(f"storage is {storage!r}, expected one of {', '.join(plugins)}")
+    if path.exists() and (path.is_dir() or not single):
+        raise BagError(f"{str(path)!r} is there already: a bag of this name would replace it")
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+        made = Path(folder) / (path.stem if single else path.name)
+        with tools.bag.Writer(made, version=9, storage_plugin=plugins[storage]) as writer:
+            yield writer, tools
+        os.replace(next(made.glob(f"*{path.suffix}")) if single else made, path)
+
+
+@contextmanager
+def open_bag(path: Path) -> Iterator[tuple[Any, SimpleNamespace]]:
+    """A bag to read from; whatever is wrong with the file is a `BagError`."""
+    tools = rosbags("reading a bag")
+    if not path.exists():
+        raise FileNotFoundError(f"no such bag: {str(path)!r}")
+    try:
+        with tools.bag.Reader(path) as reader:
+            yield reader, tools
+    except (BagError, OSError):
+        raise
+    except Exception as error:  # of sqlite, yaml, zstd and the parsers of rosbags
+        if isinstance(error, tools.bag.ReaderError) or _from_reader(error):
+            raise BagError(f"cannot read the bag {str(path)!r}: {error}") from error
+        raise
+
+
+def _from_reader(error: BaseException) -> bool:
+    """Whether an exception comes out of rosbags and what it calls, not out of our own code."""
+    trace = error.__traceback__
+    while trace is not None:
+        if "rosbags" in Path(trace.tb_frame.f_code.co_filename).parts:
+            return True
+        trace = trace.tb_next
+    return False

@@ -1,0 +1,47 @@
+"""Warnings that do not flood: one of a kind in a while, with a count of those left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+__all__ = ["Notices"]
+
+
+class Notices:
+    """Hands on at most one warning of a kind within an interval.
+
+    Parameters
+    ----------
+    log : callable
+        Gets the text.
+    interval : float [s]
+    clock : callable
+        Seconds that only grow.
+
+    Attributes
+    ----------
+    counts : dict of str to int
+        How often each kind happened.
+    """
+
+    def __init__(
+        self,
+        log: Callable[[str], object],
+        interval: float = 5.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._log, self._interval, self._clock = log, interval, clock
+        self.counts: dict[str, int] = {}
+        self._last: dict[str, tuple[float, int]] = {}
+
+    def __call__(self, kind: str, text: str) -> None:
+        """Warn about ``text``, unless its kind has been warned of a short while ago."""
+        count = self.counts[kind] = self.counts.get(kind, 0) + 1
+        now = self._clock()
+        when, told = self._last.get(kind, (-float("inf"), 0))
+        if now - when < self._interval:
+            return
+        silent = count - told - 1
+        self._last[kind] = now, count
+        self._log(f"{text} ({silent} more like it)" if silent else text)

@@ -1,0 +1,136 @@
+"""What can be chosen about a running simulation, checked in one place."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import robodyn as rd
+
+__all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
+
+#: What acts on joints that no fresh command moves.
+CONTROLLERS = ("none", "gravity", "pd", "computed_torque")
+#: What a number in a command means.
+INTERFACES = ("effort", "velocity", "position")
+INTEGRATORS = ("semi_implicit", "rk4")
+
+#: What each setting is, for people.
+NOTES = {
+    "rate": "publications a second [Hz]",
+    "real_time_factor": "simulated seconds in a second",
+    "step": "of integration [s]",
+    "integrator": "one of " + ", ".join(INTEGRATORS),
+    "controller": "what acts while no command is fresh: one of " + ", ".join(CONTROLLERS),
+    "stiffness": "of pd [N m/rad, N/m] or computed_torque [1/s^2]: one, or one a motor",
+    "damping": "of pd [N m s/rad, N s/m] or computed_torque [1/s]: one, or one a motor",
+    "command_timeout": "simulated seconds after which a command is stale [s]",
+    "bandwidth": "with which position and velocity commands are followed [1/s]",
+    "interfaces": "what commands mean: one, or one a joint, of " + ", ".join(INTERFACES),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choices that may change while a simulation runs.
+
+    Attributes
+    ----------
+    rate : float [Hz]
+        Publications a second.
+    real_time_factor : float
+    step : float [s]
+    integrator : {"semi_implicit", "rk4"}
+    controller : {"none", "gravity", "pd", "computed_torque"}
+        What acts while no command is fresh: the safe torque.
+    stiffness, damping : tuple of float
+    command_timeout : float [s]
+    bandwidth : float [1/s]
+        Position and velocity commands are followed like a critically damped spring of this
+        frequency.
+    interfaces : tuple of str
+        One for all commanded joints, or one for each.
+
+    Raises
+    ------
+    ShapeError
+        For values that make no sense; the message says which and what is expected.
+    """
+
+    rate: float = 200.0
+    real_time_factor: float = 1.0
+    step: float = 1e-3
+    integrator: str = "semi_implicit"
+    controller: str = "none"
+    stiffness: tuple[float, ...] = (100.0,)
+    damping: tuple[float, ...] = (20.0,)
+    command_timeout: float = 0.5
+    bandwidth: float = 50.0
+    interfaces: tuple[str, ...] = ("effort",)
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("rate", 0.1, 2000.0),
+            ("real_time_factor", 1e-3, 1e3),
+            ("step", 1e-6, 0.1),
+            ("command_timeout", 1e-3, 1e6),
+            ("bandwidth", 1e-3, 1e4),
+        ):
+            value = getattr(self, name)
+            if not (_is_number(value) and low <= value <= high):
+                raise _wrong(name, value, f"a number from {low:g} to {high:g}")
+        for name in ("stiffness", "damping"):
+            value = getattr(self, name)
+            if not value or not all(_is_number(x) and 0.0 <= x < math.inf for x in value):
+                raise _wrong(name, value, "numbers that are finite and not negative")
+        for name, known in (("integrator", INTEGRATORS), ("controller", CONTROLLERS)):
+            if getattr(self, name) not in known:
+                raise _wrong(name, getattr(self, name), "one of " + ", ".join(known))
+        if not self.interfaces or not {*self.interfaces} <= {*INTERFACES}:
+            raise _wrong("interfaces", self.interfaces, "of " + ", ".join(INTERFACES))
+        if self.bandwidth * self.step > 0.5:
+            raise _wrong("bandwidth", self.bandwidth, f"at most {0.5 / self.step:g} at this step")
+
+    def replaced(self, values: Mapping[str, Any]) -> Settings:
+        """With other values; lists become tuples, whole numbers become floats where one is meant.
+
+        Raises
+        ------
+        UnknownNameError, ShapeError
+        """
+        known = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        for name, value in values.items():
+            if name not in known:
+                raise rd.UnknownNameError("setting", name, known)
+            known[name] = _like(known[name], value)
+        return Settings(**known)
+
+    def spread(self, name: str, size: int) -> tuple[Any, ...]:
+        """A setting with one value, or one for each, as ``size`` values.
+
+        Raises
+        ------
+        ShapeError
+        """
+        values: tuple[Any, ...] = getattr(self, name)
+        if len(values) not in (1, size):
+            raise _wrong(name, values, f"1 or {size} values")
+        return values * size if len(values) == 1 else values
+
+
+def _like(old: Any, value: Any) -> Any:
+    if isinstance(old, tuple):
+        single = isinstance(value, (str, float, int))
+        return (value,) if single else tuple(value)
+    return float(value) if isinstance(old, float) and _is_number(value) else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _wrong(name: str, value: Any, expected: str) -> rd.ShapeError:
+    return rd.ShapeError(f"{name} is {value!r}, expected {expected}", name=name, given=value)

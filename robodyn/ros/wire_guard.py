@@ -1,0 +1,58 @@
+"""Sockets that only this computer reaches.
+
+cyclonedds opens its ports to every network, also when its interface is loopback (its issues 1923
+and 2090): it tells others loopback addresses only, but a packet made by hand would come in.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+__all__ = ["only_loopback", "open_sockets"]
+
+
+@contextmanager
+def only_loopback() -> Iterator[None]:
+    """Tie sockets for datagrams that are opened within to the loopback interface (Linux)."""
+    before = open_sockets()
+    yield
+    if not sys.platform.startswith("linux"):
+        warnings.warn(
+            "DDS tells its address to programs of this computer only, but a firewall has to keep "
+            "others from its ports",
+            stacklevel=5,
+        )
+        return
+    for inode, number in open_sockets().items():
+        if inode not in before:
+            _tie(number)
+
+
+def _tie(number: int) -> None:
+    with socket.socket(fileno=os.dup(number)) as twin:
+        if twin.type != socket.SOCK_DGRAM or twin.family not in (socket.AF_INET, socket.AF_INET6):
+            return
+        try:
+            twin.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")
+        except OSError as error:
+            warnings.warn(
+                f"port {twin.getsockname()[1]} of DDS may be reached from outside: {error}",
+                stacklevel=5,
+            )
+
+
+def open_sockets() -> dict[str, int]:
+    """Sockets of this process: what the kernel calls them, and their numbers (Linux)."""
+    found = {}
+    if sys.platform.startswith("linux"):
+        for name in os.listdir("/proc/self/fd"):
+            with suppress(OSError):
+                target = os.readlink(f"/proc/self/fd/{name}")
+                if target.startswith("socket:"):
+                    found[target] = int(name)
+    return found

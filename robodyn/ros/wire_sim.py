@@ -1,0 +1,160 @@
+"""A simulated robot behind the usual topics of ROS 2, over DDS, without ROS (extra ``dds``)."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.errors import RobodynError, ShapeError
+from robodyn.ros.engine import Engine
+from robodyn.ros.notices import Notices
+from robodyn.ros.pacing import Pace
+from robodyn.ros.trajectories import TrajectoryContent, TrajectoryPoint
+from robodyn.ros.wire import JointSample, WireNode
+from robodyn.urdf import write
+
+__all__ = ["WireSim"]
+
+Array = NDArray[np.float64]
+
+#: Commands that may wait between two publications; of more, the newest.
+BURST = 10
+
+
+class WireSim:
+    """Publishes what an engine does, and hands it what is commanded.
+
+    ============================ ========================================= =======================
+    topic                        type                                      content
+    ============================ ========================================= =======================
+    ``joint_states``             sensor_msgs/JointState                    of all joints
+    ``robot_description``        std_msgs/String                           URDF, latched
+    ``~/commands``               std_msgs/Float64MultiArray                one number for each of
+                                                                           ``engine.joints``
+    ``~/joint_commands``         sensor_msgs/JointState                    numbers for some of them
+    ``~/joint_trajectory``       trajectory_msgs/JointTrajectory           a path; empty: stop
+    ============================ ========================================= =======================
+
+    Whatever is wrong with a command, it is ignored, and the simulation goes on.
+
+    Parameters
+    ----------
+    engine : Engine
+    node : WireNode
+    notices : Notices
+        Where warnings go.
+    description : str, optional
+        Default: the URDF of the robot, loops as ``<loop>``.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        node: WireNode,
+        notices: Notices,
+        description: str | None = None,
+    ) -> None:
+        self.engine, self.notices = engine, notices
+        self._states = node.writer("JointState", "joint_states")
+        latched = node.writer("String", "robot_description", depth=1, latched=True)
+        if description is None:
+            description = write(engine.robot.mechanism, strict_tree=True)
+        latched.text(description)
+        self._kept = latched
+        self._commands = node.reader("Float64MultiArray", "~/commands", depth=BURST)
+        self._named = node.reader("JointState", "~/joint_commands", depth=BURST)
+        self._paths = node.reader("JointTrajectory", "~/joint_trajectory", depth=1)
+        self._last = np.zeros(len(engine.joints))
+        self._malformed = 0
+        #: States published, and publications that the computer was too late for.
+        self.published = self.overruns = 0
+
+    def run(self, duration: float = math.inf) -> None:
+        """Simulate beside the clock, for a time [s] or until interrupted."""
+        settings = self.engine.settings
+        pace = Pace(settings.rate, settings.real_time_factor, settings.step)
+        start = due = time.monotonic_ns()
+        period = round(1e9 / settings.rate)
+        while due - start <= 1e9 * duration:
+            self.receive()
+            self.engine.advance(pace.due(time.monotonic_ns()))
+            self.publish(time.time_ns())
+            due += period
+            wait = due - time.monotonic_ns()
+            if wait > 0:
+                time.sleep(1e-9 * wait)
+            else:  # late: the next publication is due from now on
+                due -= wait
+            self.overruns = pace.overruns
+
+    def publish(self, stamp: int) -> None:
+        """Send the present state with a time stamp [ns]."""
+        q, v, _, tau = self.engine.observe()
+        content = self.engine.names.content(q, v, tau, stamp)
+        self._states.state(content.name, content.position, content.velocity, content.effort, stamp)
+        self.published += 1
+
+    def receive(self) -> None:
+        """Take the commands that came; the newest of a kind counts."""
+        waiting = self._commands.take(BURST)
+        if len(waiting) == BURST:
+            self.notices("flood", "commands come faster than they are used: the newest count")
+        for message in waiting:
+            self._try(self._command, message.data)
+        for sample in self._named.states():
+            self._try(self._command_some, sample)
+        for message in self._paths.take(1):
+            self._try(self._follow, message)
+        malformed = sum(r.malformed for r in (self._commands, self._named, self._paths))
+        if malformed > self._malformed:
+            self._malformed = malformed
+            self.notices("malformed", "a message that is not of its topic's type is ignored")
+
+    def _try(self, take: Any, message: Any) -> None:
+        try:
+            take(message)
+        except RobodynError as error:
+            self.notices(f"{take.__name__} {type(error).__name__}", f"command ignored: {error}")
+
+    def _command(self, data: Any) -> None:
+        values = np.array(data, float)
+        self.engine.command(values)
+        self._last = values
+
+    def _command_some(self, sample: JointSample) -> None:
+        """Commands by name; the other joints keep theirs."""
+        engine = self.engine
+        values = self._last.copy()
+        kinds = engine.settings.spread("interfaces", len(engine.joints))
+        place = {name: k for k, name in enumerate(engine.joints)}
+        for k, name in enumerate(sample.names):
+            at = place.get(name)
+            if at is None:
+                raise ShapeError(
+                    f"joint {name!r} is not commanded here; those are {', '.join(place)}",
+                    name="name",
+                )
+            numbers = getattr(sample, kinds[at])
+            if len(numbers) != len(sample.names):
+                raise ShapeError(
+                    f"{len(numbers)} numbers in {kinds[at]} for {len(sample.names)} names",
+                    name=kinds[at],
+                )
+            values[at] = numbers[k]
+        self._command(values)
+
+    def _follow(self, message: Any) -> None:
+        points = (
+            TrajectoryPoint(
+                point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
+                point.positions,
+                point.velocities,
+                point.accelerations,
+            )
+            for point in message.points
+        )
+        self.engine.follow(TrajectoryContent(tuple(message.joint_names), tuple(points)))

@@ -1,0 +1,57 @@
+"""Rotors from an SRDF, as Pinocchio's files have them.
+
+``<rotor_params><joint name="..." mass="rotor inertia [kg m^2]" gear_ratio="..."/></rotor_params>``:
+the attribute that holds the inertia is called ``mass`` there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from robodyn.description import Actuator
+from robodyn.errors import UnknownNameError
+from robodyn.urdf.reader import Reader
+from robodyn.urdf.xml import decode, local_name, parse_xml, read_bytes
+
+__all__ = ["read_rotor_params"]
+
+
+def read_rotor_params(path: str | Path, joints: Iterable[str]) -> dict[str, Actuator]:
+    """Motors of an SRDF file.
+
+    Parameters
+    ----------
+    path : path
+    joints : iterable of str
+        Joints of the robot.
+
+    Returns
+    -------
+    actuators : dict of joint name to Actuator
+
+    Raises
+    ------
+    UrdfError
+        If the file is not XML, or names a joint that does not exist.
+    """
+    known, file = tuple(joints), str(path)
+    reader = Reader(file)
+    found: dict[str, Actuator] = {}
+    for group in parse_xml(decode(read_bytes(Path(path)), file), file).iter():
+        if local_name(group) != "rotor_params":
+            continue
+        for element in group:
+            if local_name(element) != "joint":
+                continue
+            name = reader.name(element)
+            if name is not None and name not in known:
+                reader.problem(element, str(UnknownNameError("joint", name, known)))
+            elif name is not None:
+                found[name] = Actuator(
+                    reader.number(element, "gear_ratio", 1.0),
+                    reader.number(element, "mass", 0.0),
+                )
+    if reader.problems:
+        raise reader.problems[0]
+    return found

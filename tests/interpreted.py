@@ -1,0 +1,45 @@
+"""Robots whose functions are evaluated by the plain interpreter.
+
+Only what closes loops, which takes many calls, is compiled.
+"""
+
+from __future__ import annotations
+
+import robodyn as rd
+from robodyn.symbolic.evaluate import evaluate
+
+__all__ = ["interpreted"]
+
+
+class _Plain:
+    """A program, called as a `robodyn.codegen.Function` is."""
+
+    def __init__(self, program):
+        self.program = program
+
+    def __call__(self, *arrays, out=None):
+        results = [x.copy() for x in evaluate(self.program, *arrays)]
+        if out is not None:
+            out[...] = results[0]
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+class _Interpreted(rd.Robot):
+    def function(self, name, **fixed):
+        f = super().function(name, **fixed)
+        return f if name in ("loop_residual", "loop_jacobian") else _Plain(f.program)
+
+    def _traced(self, name):
+        known = self.__dict__.setdefault("_programs", {})
+        if name not in known:
+            known[name] = super()._traced(name)
+        return known[name]
+
+    def _shorten(self, name, f):
+        pass
+
+
+def interpreted(source, **options):
+    """As `robodyn.load`, for tests of few states of many robots."""
+    robot = rd.load(source, **options)
+    return _Interpreted(robot.mechanism, robot._model.settings)

@@ -1,0 +1,133 @@
+"""Closed linkages in motion: energy, closure, driven joints, starts that are open."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.errors import AssemblyError, ShapeError
+
+
+@functools.cache
+def load(name):
+    return rd.load(name, passive=False)
+
+
+def energy_range(robot, run):
+    """How far potential energy swings along a motion."""
+    return np.ptp(robot.potential_energy(run.q))
+
+
+#: Speed of the first motor at the start [rad/s], and gravity: the five-bar hangs, since it moves
+#: like a whip when it falls, for which a step would have to be short.
+RUNS = {"four_bar": (3.0, -9.81), "crank_slider": (6.0, -9.81), "five_bar": (3.0, 9.81)}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_energy_stays_and_loops_stay_closed(name):
+    speed, gravity = RUNS[name]
+    robot = load(name).with_(gravity=(0.0, 0.0, gravity))
+    q0 = robot.neutral()
+    v0 = robot.consistent_velocity(q0, speed * np.eye(robot.nv)[0], hold=[robot.joint_names[0]])
+    assert v0[0] == speed
+    run = rd.simulate(robot, q0=q0, v0=v0, duration=10.0, step=4e-3)
+    assert np.ptp(run.energy) < 1e-4 * energy_range(robot, run)
+    assert energy_range(robot, run) > 0.1
+    assert run.loop_residual.max() < 1e-10
+    rates = np.einsum("tij,tj->ti", robot.loop_jacobian(run.q), run.v)
+    assert np.abs(rates).max() < 1e-8 * max(1.0, np.abs(run.v).max())
+
+
+def test_energy_error_falls_with_the_fourth_power_of_the_step():
+    robot = load("four_bar")
+    v0 = robot.consistent_velocity(robot.neutral(), [3.0, 0.0, 0.0], hold=["crank_drive"])
+    errors = [
+        np.ptp(rd.simulate(robot, v0=v0, duration=1.0, step=step).energy) for step in (8e-3, 4e-3)
+    ]
+    assert 8.0 < errors[0] / errors[1] < 64.0
+
+
+def path(t):
+    return 0.3 * np.sin(2.0 * t), 0.6 * np.cos(2.0 * t), -1.2 * np.sin(2.0 * t)
+
+
+@pytest.mark.parametrize(
+    ("name", "joint"), [("four_bar", "crank_drive"), ("five_bar", "left_drive")]
+)
+def test_a_driven_joint_of_a_linkage(name, joint):
+    """Follows its path; its torque is what gives the motion back."""
+    robot = load(name)
+    k = robot.joints[joint].v.start
+    v0 = robot.consistent_velocity(robot.neutral(), 0.6 * np.eye(robot.nv)[k], hold=[joint])
+    run = rd.simulate(robot, v0=v0, duration=0.6, step=4e-3, controlled={joint: path})
+    np.testing.assert_allclose(run.q[:, k], [path(t)[0] for t in run.t], atol=1e-12)
+    np.testing.assert_allclose(run.v[:, k], [path(t)[1] for t in run.t], atol=1e-12)
+    assert run.loop_residual.max() < 1e-10
+    others = np.delete(run.tau, k, axis=1)
+    np.testing.assert_array_equal(others, 0.0)
+    a = robot.forward_dynamics(run.q, run.v, run.tau)
+    np.testing.assert_allclose(a, run.a, atol=1e-8 * np.abs(run.a).max())
+    power = np.einsum("ti,ti->t", run.tau, run.v)
+    work = np.sum(0.5 * (power[1:] + power[:-1]) * np.diff(run.t))
+    assert run.energy[-1] - run.energy[0] == pytest.approx(work, abs=1e-3 * np.abs(power).max())
+
+
+def test_a_locked_joint_of_a_linkage():
+    robot = load("five_bar")
+    run = rd.simulate(robot, duration=0.2, step=4e-3, locked=["left_drive"])
+    k = robot.joints["left_drive"].q.start
+    np.testing.assert_array_equal(run.q[:, k], run.q[0, k])
+    assert np.ptp(run.energy) < 1e-6 * max(energy_range(robot, run), 1.0)
+    assert np.abs(run.v[-1]).max() > 0.1
+    assert run.loop_residual.max() < 1e-10
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar"])
+def test_an_open_start_is_refused(name):
+    robot = load(name)
+    q0 = robot.neutral()
+    q0[0] += 0.3
+    with pytest.raises(AssemblyError, match="open by") as caught:
+        rd.simulate(robot, q0=q0, duration=0.1)
+    np.testing.assert_array_equal(caught.value.q, q0)
+    np.testing.assert_array_equal(caught.value.residual, robot.loop_residual(q0))
+
+
+def test_many_at_once():
+    robot = load("four_bar")
+    q0 = np.array([robot.assemble([u, 0.0, 0.0], hold=["crank_drive"]) for u in (0.0, 0.5, 1.0)])
+    run = rd.rollout(robot, None, q0, np.zeros((3, 3)), duration=0.2, step=4e-3)
+    for k in range(3):
+        one = rd.simulate(robot, q0=q0[k], duration=0.2, step=4e-3)
+        np.testing.assert_allclose(run.q[:, k], one.q, atol=1e-10)
+
+
+def test_stabilization_of_baumgarte():
+    """Gaps vanish as of a critically damped oscillator; at closed states it changes nothing."""
+    robot = load("five_bar")
+    alpha = beta = 20.0
+    q, v = robot.neutral(), robot.consistent_velocity(robot.neutral(), np.ones(4))
+    plain = robot.forward_dynamics(q, v, np.zeros(4))
+    stabilised = robot.forward_dynamics(q, v, np.zeros(4), stabilization=(alpha, beta))
+    np.testing.assert_allclose(stabilised, plain, atol=1e-8 * np.abs(plain).max())
+    q = q + np.array([1e-3, -2e-3, 1e-3, 0.0])
+    gap, rate = robot.loop_residual(q), robot.loop_jacobian(q) @ v
+    found = robot.constrained_dynamics(q, v, np.zeros(4), stabilization=(alpha, beta))
+    wanted = -robot.loop_bias(q, v) - 2.0 * alpha * rate - beta**2 * gap
+    used = robot.loop_jacobian(q) @ found.a
+    np.testing.assert_allclose(used, wanted, atol=1e-9 * np.abs(wanted).max())
+    hybrid = robot.hybrid_dynamics(
+        q, v, controlled={"left_drive": 1.0}, stabilization=(alpha, beta)
+    )
+    used = robot.loop_jacobian(q) @ hybrid.a
+    np.testing.assert_allclose(used, wanted, atol=1e-9 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("wrong", [1.0, (1.0,), (1.0, 2.0, 3.0), "ab", ("a", "b")])
+def test_stabilization_takes_two_numbers(wrong):
+    robot = load("four_bar")
+    with pytest.raises(ShapeError):
+        robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), stabilization=wrong)

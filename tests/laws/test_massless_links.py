@@ -1,0 +1,86 @@
+"""Massless intermediate links [W S26]: a chain of simple joints is the joint it makes up."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.description import Joint, Link, Pose
+
+X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+
+
+def split(mechanism, name, parts):
+    """A joint replaced by a chain of joints (kind, axis) over massless links."""
+    joints, links = [], list(mechanism.links)
+    for joint in mechanism.joints:
+        if joint.name != name:
+            joints.append(joint)
+            continue
+        parent, origin = joint.parent, joint.origin
+        for k, (kind, axis) in enumerate(parts):
+            last = k == len(parts) - 1
+            child = joint.child if last else f"{name}_{k}"
+            if not last:
+                links.append(Link(child))
+            joints.append(Joint(f"{name}.{k}", kind, parent, child, origin, axis))
+            parent, origin = child, Pose()
+    return dataclasses.replace(mechanism, links=tuple(links), joints=tuple(joints))
+
+
+@pytest.mark.parametrize(
+    ("kind", "axis", "axis2", "parts"),
+    [
+        ("universal", X, Y, [("revolute", X), ("revolute", Y)]),
+        ("universal", X, (0.6, 0.0, 0.8), [("revolute", X), ("revolute", (0.6, 0.0, 0.8))]),
+        ("cylindrical", Z, Y, [("prismatic", Z), ("revolute", Z)]),
+    ],
+)
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_a_chain_over_massless_links_is_one_joint(kind, axis, axis2, parts, base):
+    rng = np.random.default_rng(4)
+    mechanism = random_mechanism(rng, ["revolute", kind, "revolute"])
+    joints = tuple(
+        dataclasses.replace(j, axis=axis, axis2=axis2) if j.name == "joint1" else j
+        for j in mechanism.joints
+    )
+    mechanism = dataclasses.replace(mechanism, joints=joints)
+    one = rd.load(mechanism, base=base)
+    chain = rd.load(split(mechanism, "joint1", parts), base=base)
+    assert chain.nv == one.nv
+    q = one.random(rng)
+    v, a, tau = rng.normal(size=(3, one.nv))
+    M = chain.mass_matrix(q)
+    assert np.linalg.eigvalsh(M).min() > 0.0
+    for name, arrays in (
+        ("inverse_dynamics", (q, v, a)),
+        ("forward_dynamics", (q, v, tau)),
+        ("momentum", (q, v)),
+        ("mass_matrix", (q,)),
+    ):
+        expected = getattr(one, name)(*arrays)
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(getattr(chain, name)(*arrays), expected, atol=1e-10 * scale)
+
+
+def test_two_pins_that_do_not_meet():
+    """The axes of W fig. 5.32: the massless link between them carries what the pins do not free."""
+    rng = np.random.default_rng(5)
+    mechanism = random_mechanism(rng, ["revolute", "revolute", "revolute"])
+    links = tuple(Link(x.name) if x.name == "link2" else x for x in mechanism.links)
+    joints = tuple(
+        dataclasses.replace(j, parent=f"link{k}") for k, j in enumerate(mechanism.joints)
+    )
+    robot = rd.load(dataclasses.replace(mechanism, links=links, joints=joints))
+    q, v = robot.random(rng), rng.normal(size=3)
+    tau = rng.normal(size=3)
+    a = robot.forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(robot.inverse_dynamics(q, v, a), tau, atol=1e-10)
+    loads = robot.joint_wrenches(q, v, a)
+    # no mass between the two joints: what goes in comes out
+    inner = loads.in_frame("world")
+    np.testing.assert_allclose(inner["joint1"], inner["joint2"], atol=1e-9)

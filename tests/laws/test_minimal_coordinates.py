@@ -1,0 +1,406 @@
+"""Planar linkages in minimal coordinates against the same linkages with constraints.
+
+Reduced by hand: ``M_red = B^T M B`` and so on [PyMbs (11)], where B and b' are checked against the
+rows of the loops. Programs are evaluated by the plain interpreter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import planar_linkages as pl
+import pytest
+from pymbs_linkages import crank_slider, crank_slider_angles, four_bar, four_bar_angles
+
+import robodyn as rd
+from robodyn import urdf
+from robodyn.equations.catalogue import trace
+from robodyn.symbolic.derivative import jacobian
+from robodyn.symbolic.evaluate import evaluate
+
+BUNDLED = (
+    "four_bar", "crank_slider", "five_bar", "palletizer", "watt", "stephenson", "excavator"
+)  # fmt: skip
+GRAVITY = (1.0, 2.0, -9.81)
+
+#: Mechanism and its independent joint: every pair of joints that can follow.
+PAIRS = [
+    *((pl.four_bar, name) for name in ("crank", "crank_pin", "rocker")),
+    *((pl.crank_and_slider, name) for name in ("crank", "slide", "rod_pin")),
+    *((pl.swinging_block, name) for name in ("crank", "rod_slide", "slide")),
+    *((pl.yoke, name) for name in ("crank", "slide", "cross_slide")),
+]
+
+
+def close(x, y, tolerance=1e-9):
+    scale = max(1.0, float(np.abs(y).max(initial=0.0)))
+    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
+
+
+class Pair:
+    """A robot in minimal coordinates, and with constraints, at one state."""
+
+    def __init__(self, mechanism, base="fixed", seed=0, **options):
+        rng = np.random.default_rng(seed)
+        self.robot = rd.load(
+            mechanism, coordinates="minimal", base=base, gravity=GRAVITY, **options
+        )
+        self.tree = self.robot.tree_form
+        r, t = self.robot, self.tree
+        assert r.nc == 0
+        assert r.nv == t.dof
+        self.q, self.v, self.a = r.random(rng), *rng.normal(size=(2, r.nv))
+        self.tau = rng.normal(size=r.nv)
+        self.base = ()
+        if base == "moving":
+            pose = np.eye(4)
+            pose[:3, :3] = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+            pose[:3, :3] *= np.linalg.det(pose[:3, :3])
+            pose[:3, 3] = rng.normal(size=3)
+            self.base = (pose, *rng.normal(size=(2, 6)))
+        self.Q = r.expand(self.q)
+        self.V = r.expand_velocity(self.q, self.v)
+        self.A = r.expand_acceleration(self.q, self.v, self.a)
+        self.B = np.stack([r.expand_velocity(self.q, e) for e in np.eye(r.nv)], axis=-1)
+        self.b = r.expand_acceleration(self.q, self.v, np.zeros(r.nv))
+
+    def small(self, name, *arrays, based=True, **options):
+        based = self.base if based else ()
+        return evaluate(trace(name, self.robot._model.setup, options), *arrays, *based)[0]
+
+    def large(self, name, *arrays, based=True, **options):
+        based = self.base if based else ()
+        return evaluate(trace(name, self.tree._model.setup, options), *arrays, *based)[0]
+
+    def check_loops(self):
+        close(self.large("loop_residual", self.Q, based=False), 0.0)
+        K = self.large("loop_jacobian", self.Q, based=False)
+        close(K @ self.B, 0.0)
+        close(K @ self.A, -self.large("loop_bias", self.Q, self.V, based=False))
+
+    def check_dynamics(self):
+        q, v, B = self.q, self.v, self.B
+        M = self.large("mass_matrix", self.Q, based=False)
+        h = self.large("bias_forces", self.Q, self.V)
+        M_red = B.T @ M @ B
+        h_red = B.T @ (M @ self.b + h)
+        close(self.small("mass_matrix", q, based=False), M_red)
+        close(self.small("bias_forces", q, v), h_red)
+        close(self.small("inverse_dynamics", q, v, self.a), M_red @ self.a + h_red)
+        a = self.small("forward_dynamics", q, v, self.tau)
+        close(a, np.linalg.solve(M_red, self.tau - h_red), 1e-8)
+        close(self.small("gravity_forces", q), B.T @ self.large("gravity_forces", self.Q))
+        close(
+            self.small("passive_forces", q, v), B.T @ self.large("passive_forces", self.Q, self.V)
+        )
+
+    def check_energies(self):
+        q, v, Q, V = self.q, self.v, self.Q, self.V
+        for name in ("kinetic_energy", "momentum"):
+            close(self.small(name, q, v), self.large(name, Q, V))
+        for name in ("potential_energy", "center_of_mass"):
+            close(self.small(name, q), self.large(name, Q))
+        A = self.large("centroidal_matrix", Q)
+        close(self.small("centroidal_matrix", q), A @ self.B)
+
+    def check_frames(self, link, **fixed):
+        q, v, Q, V = self.q, self.v, self.Q, self.V
+        fixed = {"frame": link, **fixed}
+        poses = {k: x for k, x in fixed.items() if k != "axes"}
+        close(self.small("frame_pose", q, **poses), self.large("frame_pose", Q, **poses))
+        close(self.small("frame_twist", q, v, **fixed), self.large("frame_twist", Q, V, **fixed))
+        close(
+            self.small("frame_acceleration", q, v, self.a, **fixed),
+            self.large("frame_acceleration", Q, V, self.A, **fixed),
+        )
+        J = self.large("frame_jacobian", Q, **fixed)
+        J_dot = self.large("frame_jacobian_dot", Q, V, **fixed)
+        close(self.small("frame_jacobian", q, **fixed), J @ self.B)
+        rate = self.small("frame_jacobian_dot", q, v, **fixed)
+        close(rate @ v, J_dot @ V + J @ self.b)
+
+    def check_christoffel(self):
+        q, v, h = self.q, self.v, 1e-6
+        C = self.small("coriolis_matrix", q, v, based=False)
+        ahead, behind = (
+            self.small("mass_matrix", self.robot.integrate(q, s * h * v), based=False)
+            for s in (1.0, -1.0)
+        )
+        close(C + C.T, (ahead - behind) / (2 * h), 1e-6)
+
+    def check(self):
+        self.check_loops()
+        self.check_dynamics()
+        self.check_energies()
+        self.check_christoffel()
+        links = self.robot.link_names
+        self.check_frames(links[-1])
+        self.check_frames(links[1], relative_to=links[-1])
+        self.check_frames(links[len(links) // 2], axes="world")
+
+
+@pytest.mark.parametrize("base", ["fixed", "floating", "moving"])
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_linkages_agree_with_their_constrained_form(name, base):
+    pair = Pair(name, base)
+    pair.check()
+    motors = [joint for joint, _ in urdf.load_mechanism(name).actuators]
+    assert [n for n in pair.robot.joint_names if n != "floating_base"] == [
+        n for n in pair.tree.joint_names if n in motors
+    ]
+
+
+@pytest.mark.parametrize(("make", "independent"), PAIRS)
+def test_every_pair_of_joints_can_follow(make, independent):
+    pair = Pair(pl.with_independent(make(), independent), seed=1)
+    assert pair.robot.joint_names == (independent,)
+    pair.check()
+
+
+@pytest.mark.parametrize("independent", ["rack", "left_kingpin"])
+def test_a_steering_rack(independent):
+    """Balls close its loops; the other wheel follows by way of the rack."""
+    pair = Pair(pl.with_independent(pl.steering(), independent))
+    assert pair.robot.joint_names == (independent,)
+    pair.check()
+
+
+def test_cylinders_follow_the_arms_they_move():
+    mechanism = dataclasses.replace(urdf.load_mechanism("excavator"), actuators=())
+    pivots = ("swing", "boom_pivot", "arm_pivot", "bucket_pivot")
+    pair = Pair(pl.with_independent(mechanism, *pivots))
+    assert pair.robot.joint_names == pivots
+    pair.check()
+
+
+def test_a_slide_at_the_end_of_the_file_is_not_cut():
+    plain = pl.crank_and_slider()
+    crank, slide, pin = plain.joints
+    rod = dataclasses.replace(pin, parent="crank_link", origin=pl.at(0.1, 0.3))
+    wrist = dataclasses.replace(
+        pin, name="wrist", parent="rod", child="block", origin=pl.at(0.8, -0.2)
+    )
+    mechanism = dataclasses.replace(plain, joints=(crank, rod, wrist, slide), loops=())
+    pair = Pair(pl.with_independent(mechanism, "crank"))
+    assert pair.robot.dependent_joints == ("rod_pin", "slide")
+    pair.check()
+
+
+@pytest.mark.parametrize("make", [pl.four_bar, pl.crank_and_slider, pl.swinging_block])
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_planes_are_found_in_any_orientation(make, base):
+    mechanism, frames = pl.reframed(pl.with_independent(make(), "crank"), np.random.default_rng(3))
+    Pair(mechanism, base).check()
+    plain = Pair(pl.with_independent(make(), "crank"))
+    turned = Pair(mechanism, snap=0.0)
+    close(turned.q, plain.q)
+    ground = frames["ground"][:3, :3]
+    robot = turned.robot.with_(gravity=ground.T @ GRAVITY)
+    args = plain.q, plain.v, plain.tau
+    close(robot.forward_dynamics(*args), plain.robot.forward_dynamics(*args))
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_bundled_linkages_with_other_link_frames(name):
+    mechanism, _ = pl.reframed(
+        dataclasses.replace(urdf.load_mechanism(name), actuators=()), np.random.default_rng(5)
+    )
+    motors = [joint for joint, _ in urdf.load_mechanism(name).actuators]
+    Pair(pl.with_independent(mechanism, *motors)).check()
+
+
+@pytest.mark.parametrize(
+    ("make", "independent"),
+    [
+        *((pl.four_bar, name) for name in ("crank", "rocker")),
+        *((pl.crank_and_slider, name) for name in ("crank", "slide", "rod_pin")),
+        (pl.swinging_block, "slide"),
+    ],
+)
+def test_both_branches(make, independent):
+    mechanism = pl.with_independent(make(), independent)
+    one = Pair(mechanism)
+    other = Pair(mechanism, branches={"pin": -one.robot.branches["pin"]})
+    other.check()
+    assert other.robot.branches == {"pin": -one.robot.branches["pin"]}
+    q = one.robot.neutral()
+    close(one.robot.expand(q), one.tree.neutral())
+    assert np.abs(other.robot.expand(q) - one.tree.neutral()).max() > 0.1
+
+
+@pytest.mark.parametrize(
+    ("make", "angles", "u", "du", "expected", "digits"),
+    [
+        (four_bar, four_bar_angles, np.pi / 2, 0.0, 0.90091837, 1e-8),
+        (four_bar, four_bar_angles, np.pi / 2, 1.3, 1.08845663, 1e-8),
+        (four_bar, four_bar_angles, 1.2, -0.7, 1.72904706, 1e-8),
+        (four_bar, four_bar_angles, -1.3, 0.5, -0.95104415, 1e-8),
+        (crank_slider, crank_slider_angles, 0.0, 0.0, 29.43, 1e-5),
+        (crank_slider, crank_slider_angles, 0.7, 0.0, 6.78476, 1e-5),
+        (crank_slider, crank_slider_angles, 0.7, 2.0, 3.81523, 1e-5),
+        (crank_slider, crank_slider_angles, -2.1, 3.0, -9.62491, 1e-5),
+    ],
+)
+def test_linkages_of_pymbs(make, angles, u, du, expected, digits):
+    """The crank and slider of PyMbs itself takes H of one branch and B of the other."""
+    mechanism = pl.with_independent(make(), "A")
+    turn, middle, last = angles(u)
+    for branch in (1, -1):
+        robot = rd.load(mechanism, coordinates="minimal", branches={"C": branch})
+        found = robot.expand([u])
+        gap = np.remainder(found - [turn, middle - turn, last] + 1.0, 2 * np.pi) - 1.0
+        if np.abs(gap).max() < 1e-9:
+            break
+    assert np.abs(gap).max() < 1e-9
+    assert robot.forward_dynamics([u], [du], [0.0])[0] == pytest.approx(expected, abs=digits)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "crank_slider"])
+@pytest.mark.parametrize("quantity", ["forward_dynamics", "mass_matrix", "inverse_dynamics"])
+def test_derivatives_are_those_of_the_closed_form(name, quantity):
+    pair = Pair(name)
+    program = trace(quantity, pair.robot._model.setup)
+    state = [pair.q, pair.v, pair.tau][: len(program.inputs)]
+    exact = evaluate(jacobian(program, "q"), *state)[0]
+    for k in range(pair.robot.nq):
+        moved = [pair.q + 1e-30j * np.eye(pair.robot.nq)[k], *state[1:]]
+        step = evaluate(program, *moved, dtype=complex)[0].imag / 1e-30
+        close(exact[..., k], step)
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_joint_wrenches_are_those_of_the_constrained_form(name):
+    pair = Pair(name)
+    r, t = pair.robot, pair.tree
+    found = r.joint_wrenches(pair.q, pair.v, tau=pair.tau, wrenches={r.link_names[-1]: np.ones(6)})
+    tau = np.zeros(t.nv)
+    for joint in r.joint_names:
+        tau[t.joints[joint].v] = pair.tau[r.joints[joint].v]
+    expected = t.joint_wrenches(pair.Q, pair.V, tau=tau, wrenches={t.link_names[-1]: np.ones(6)})
+    assert set(found) == set(expected)
+    for joint in expected:
+        close(found[joint], expected[joint], 1e-7)
+
+
+def test_energy_stays_and_the_motion_is_that_with_constraints():
+    options = {"passive": False, "gravity": GRAVITY}
+    robot = rd.load("watt", coordinates="minimal", **options)
+    tree = robot.tree_form
+    q0, v0 = robot.neutral() + 0.2, np.array([3.0])
+    run = rd.simulate(robot, q0=q0, v0=v0, duration=0.5, step=1e-3)
+    energy = robot.kinetic_energy(run.q, run.v) + robot.potential_energy(run.q)
+    close(energy, energy[0], 1e-6)
+    again = rd.simulate(
+        tree, q0=robot.expand(q0), v0=robot.expand_velocity(q0, v0), duration=0.5, step=1e-3
+    )
+    ends = robot.expand(run.q[-1]), again.q[-1]
+    close(*(np.exp(1j * angles) for angles in ends), 1e-6)
+
+
+def test_where_a_loop_cannot_close_nothing_is_a_number():
+    robot = rd.load("excavator", coordinates="minimal")
+    q = robot.neutral()
+    q[robot.joints["boom_cylinder"].q] = 40.0
+    assert np.isnan(robot.forward_dynamics(q, np.zeros(4), np.zeros(4))).any()
+    assert np.isnan(robot.dependent_positions(q)["boom_pivot"])
+
+
+def test_loops_that_are_no_loops_and_robots_without_any():
+    robot = rd.load("puma560", coordinates="minimal")
+    assert robot.tree_form is robot
+    assert robot.dependent_positions(robot.neutral()) == {}
+    q = robot.random(0)
+    np.testing.assert_array_equal(robot.expand(q), q)
+    np.testing.assert_array_equal(robot.expand_velocity(q, q), q)
+
+
+def test_which_joints_follow():
+    robot = rd.load("four_bar", coordinates="minimal")
+    assert robot.dependent_joints == ("crank_pin", "rocker_pivot")
+    assert robot.joints["crank_pin"].q == slice(0, 0)
+    assert robot.coordinates == "minimal"
+    assert robot.with_(passive=False).nc == 0
+    q = np.linspace(-3.0, 3.0, 7)[:, None]
+    found = robot.dependent_positions(q)
+    np.testing.assert_allclose(found["crank_pin"], robot.expand(q)[:, 1])
+    np.testing.assert_allclose(robot.tree_form.loop_residual(robot.expand(q)), 0.0, atol=1e-12)
+
+
+def test_choice_of_independent_joints_without_motors():
+    mechanism = dataclasses.replace(urdf.load_mechanism("five_bar"), actuators=())
+    robot = rd.load(mechanism, coordinates="minimal")
+    assert robot.joint_names == ("left_drive", "left_elbow")
+
+
+def test_gears_between_cranks_leave_one_freedom():
+    mechanism = urdf.load_mechanism("five_bar")
+    joints = tuple(
+        dataclasses.replace(joint, mimic=rd.description.Mimic("left_drive", -0.5, 0.1))
+        if joint.name == "right_drive" else joint
+        for joint in mechanism.joints
+    )  # fmt: skip
+    pair = Pair(dataclasses.replace(mechanism, joints=joints, actuators=mechanism.actuators[:1]))
+    assert pair.robot.joint_names == ("left_drive",)
+    pair.check()
+
+
+def test_a_six_bar_driven_in_its_five_bar_loop_has_no_closed_form():
+    mechanism = dataclasses.replace(urdf.load_mechanism("stephenson"), actuators=())
+    driven = pl.with_independent(mechanism, "dyad_pivot")
+    with pytest.raises(rd.TopologyError, match=r"'coupler_tip_pin'.*only two at a time"):
+        rd.load(driven, coordinates="minimal")
+    assert rd.load(mechanism, coordinates="minimal").nv == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("bricard", "hinge6"),
+        ("stewart", "universal"),
+        ("delta", "ball"),
+    ],
+)
+def test_loops_without_closed_form_are_named(name, told):
+    with pytest.raises(rd.TopologyError, match=told):
+        rd.load(name, coordinates="minimal")
+
+
+def test_a_spring_needs_the_angle():
+    with pytest.raises(rd.TopologyError, match="springs"):
+        rd.load("four_bar", coordinates="minimal", springs={"crank_pin": (1.0, 0.0)})
+    pair = Pair("crank_slider", springs={"cylinder": (100.0, 0.1)})
+    pair.check()
+
+
+def test_branches_are_checked():
+    with pytest.raises(rd.UnknownNameError, match="rocker_pin"):
+        rd.load("four_bar", coordinates="minimal", branches={"rocker": 1})
+    with pytest.raises(rd.UnknownNameError, match="branch"):
+        rd.load("four_bar", coordinates="minimal", branches={"rocker_pin": 2})
+    with pytest.raises(rd.UnknownNameError, match="minimal"):
+        rd.load("four_bar", coordinates="minima")
+
+
+def test_a_posture_between_branches_asks_which():
+    """Stretched out at zero: coupler and rocker in line."""
+    joints = tuple(
+        dataclasses.replace(joint, origin=pl.at(*origin))
+        for joint, origin in zip(
+            pl.four_bar().joints, ((0.0, 0.0), (0.0, 0.3), (1.0, 0.3)), strict=True
+        )
+    )
+    pin = dataclasses.replace(
+        pl.four_bar().loops[0], X_predecessor=pl.at(0.4, 0.0), X_successor=pl.at(-0.6, 0.0)
+    )
+    mechanism = pl.with_independent(
+        dataclasses.replace(pl.four_bar(), joints=joints, loops=(pin,)), "crank"
+    )
+    with pytest.raises(rd.TopologyError, match="branches"):
+        rd.load(mechanism, coordinates="minimal")
+
+
+def test_functions_of_joint_wrenches_need_the_tree_form():
+    robot = rd.load("four_bar", coordinates="minimal")
+    with pytest.raises(rd.UnknownNameError, match="tree_form"):
+        robot.function("joint_wrenches")

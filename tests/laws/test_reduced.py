@@ -1,0 +1,90 @@
+"""Closed linkages over independent joints, loops closed numerically [PyMbs (9)-(11)]."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+
+#: Joints that determine the others, where they are not those of the motors.
+CHOSEN = {
+    "stephenson": ("dyad_pivot",),
+    "bricard": None,
+    "four_bar": ("rocker_pivot",),
+    "five_bar": None,
+    "stewart": None,
+}
+
+
+def close(x, y, tolerance=1e-8):
+    scale = max(1.0, float(np.abs(y).max(initial=0.0)))
+    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_reduced_dynamics_are_those_with_constraints(name):
+    robot = rd.load(name)
+    reduced = robot.reduced(CHOSEN[name])
+    rng = np.random.default_rng(0)
+    u = 0.05 + 0.02 * rng.normal(size=reduced.nu)
+    du, ddu = rng.normal(size=(2, reduced.nu))
+    q = reduced.expand(u)
+    close(robot.loop_residual(q), 0.0)
+    own = [k for joint in reduced.independent_joints
+           for k in range(robot.joints[joint].v.start, robot.joints[joint].v.stop)]  # fmt: skip
+    close(robot.difference(robot.neutral(), q)[own], u)
+    v, a = reduced.expand_velocity(q, du), reduced.expand_acceleration(q, du, ddu)
+    close(v[own], du)
+    close(a[own], ddu)
+    close(robot.loop_jacobian(q) @ v, 0.0)
+    close(robot.loop_jacobian(q) @ a, -robot.loop_bias(q, v))
+    tau = rng.normal(size=robot.nv)
+    found = reduced.forward_dynamics(q, du, tau)
+    close(found, robot.forward_dynamics(q, v, tau)[own], 1e-7)
+    balance = reduced.mass_matrix(q) @ found + reduced.bias_forces(q, du)
+    close(balance, reduced.torque_map(q) @ tau, 1e-7)
+    energy = 0.5 * du @ reduced.mass_matrix(q) @ du
+    close(energy, robot.kinetic_energy(q, v))
+
+
+def test_the_branch_is_followed_all_the_way_round():
+    minimal = rd.load("four_bar", coordinates="minimal")
+    reduced = minimal.tree_form.reduced()
+    q = None
+    for u in np.linspace(0.0, 2 * np.pi, 9):
+        q = reduced.expand([u], near=q)
+        close(np.exp(1j * q), np.exp(1j * minimal.expand([u])))
+
+
+def test_minimal_coordinates_need_no_reduction():
+    robot = rd.load("watt", coordinates="minimal")
+    reduced = robot.reduced()
+    q, du = robot.neutral() + 0.2, np.array([1.5])
+    close(reduced.expand([0.2]), q)
+    close(reduced.mass_matrix(q), robot.mass_matrix(q))
+    close(reduced.bias_forces(q, du), robot.bias_forces(q, du))
+    close(reduced.torque_map(q), np.eye(1))
+
+
+def test_batches():
+    robot = rd.load("five_bar")
+    reduced = robot.reduced()
+    q = np.stack([reduced.expand([x, -x]) for x in (0.0, 0.1, 0.2)])
+    du = np.ones((3, 2))
+    M, h = reduced.mass_matrix(q), reduced.bias_forces(q, du)
+    assert M.shape == (3, 2, 2)
+    for k in range(3):
+        close(M[k], reduced.mass_matrix(q[k]))
+        close(h[k], reduced.bias_forces(q[k], du[k]))
+
+
+def test_where_it_cannot_be():
+    robot = rd.load("four_bar")
+    with pytest.raises(rd.SingularError, match="1 degrees of freedom"):
+        robot.reduced(("crank_drive", "crank_pin"))
+    with pytest.raises(rd.UnknownNameError):
+        robot.reduced(("crank",))
+    reduced = robot.reduced(("rocker_pivot",))
+    with pytest.raises((rd.AssemblyError, rd.SingularError)):
+        reduced.expand([3.0])

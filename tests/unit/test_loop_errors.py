@@ -1,0 +1,233 @@
+"""Loops that cannot close, guesses and shapes that do not fit, motors that cannot drive."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn import urdf
+from robodyn.description import Loop, Pose
+from robodyn.errors import (
+    ActuationError,
+    AssemblyError,
+    RobodynError,
+    ShapeError,
+    TopologyError,
+    UnknownNameError,
+    UrdfError,
+)
+
+
+@functools.cache
+def load(name, **options):
+    return rd.load(name, passive=False, **options)
+
+
+def state(robot, seed=0):
+    rng = np.random.default_rng(seed)
+    q = robot.random(rng)
+    return q, robot.consistent_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+
+
+# -- loops that do not close -------------------------------------------------------------------
+
+
+def stretched(length):
+    """A four-bar whose rocker pin sits so far along the coupler."""
+    mechanism = urdf.load_mechanism("four_bar")
+    joints = tuple(
+        dataclasses.replace(j, origin=Pose((length, 0.0, 0.0))) if j.name == "rocker_pin" else j
+        for j in mechanism.joints
+    )
+    return dataclasses.replace(mechanism, joints=joints)
+
+
+def test_a_loop_that_cannot_close_names_the_loop_and_the_gap():
+    with pytest.raises(TopologyError, match=r"rocker_pin.*off by 4\.22") as caught:
+        rd.load(stretched(5.0)).neutral()
+    assert "typing error" in str(caught.value)
+
+
+@pytest.mark.xfail(strict=True, reason="found at the first use of neutral(), not by load")
+def test_load_refuses_a_loop_that_cannot_close():
+    with pytest.raises(TopologyError):
+        rd.load(stretched(5.0))
+
+
+@pytest.mark.xfail(strict=True, reason="the message has no <loop> to paste")
+def test_the_message_has_a_loop_to_paste():
+    with pytest.raises(TopologyError, match=r"<loop.*<predecessor"):
+        rd.load(stretched(5.0)).neutral()
+
+
+@pytest.mark.parametrize("what", ["dof", "random"])
+def test_all_that_needs_a_closed_posture_says_so(what):
+    robot = rd.load(stretched(5.0))
+    with pytest.raises(TopologyError, match="rocker_pin"):
+        value = getattr(robot, what)
+        if callable(value):
+            value()
+
+
+def test_a_second_parent_by_mistake():
+    """Two children of one name in an arm: the message asks for it, and prints what is cut."""
+    mechanism = urdf.load_mechanism("double_pendulum")
+    first, last = mechanism.joints[0], mechanism.joints[-1]
+    extra = dataclasses.replace(
+        first, name="typo", child=last.child, origin=Pose((9.0, 0.0, 0.0)), line=7
+    )
+    wrong = dataclasses.replace(mechanism, joints=(*mechanism.joints, extra))
+    with pytest.raises(TopologyError, match="typo") as caught:
+        rd.load(wrong).neutral()
+    assert "typing error" in str(caught.value)
+
+
+def test_loops_to_links_that_do_not_exist():
+    loop = Loop("pin", "revolute", "coupler", "rockr")
+    with pytest.raises(RobodynError, match="rocker"):
+        rd.load("four_bar", loops=[loop])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"kind": "hinge"}, "hinge"),
+        ({"kind": "distance", "distance": 0.0}, "distance"),
+        ({"kind": "distance", "distance": -1.0}, "distance"),
+        ({"kind": "distance", "distance": float("nan")}, "distance"),
+        ({"successor": "crank"}, "itself"),
+    ],
+)
+def test_loops_that_mean_nothing(change, words):
+    loop = dataclasses.replace(Loop("extra", "spherical", "crank", "rocker"), **change)
+    with pytest.raises(RobodynError, match=words):
+        rd.load("four_bar", loops=[loop])
+
+
+LINKS = "".join(f'<link name="{n}"/>' for n in ("base", "a", "b"))
+
+
+def hinge(name, parent, child, attributes=""):
+    return (
+        f'<joint name="{name}" type="revolute"{attributes}><parent link="{parent}"/>'
+        f'<child link="{child}"/><axis xyz="0 0 1"/></joint>'
+    )
+
+
+@pytest.mark.parametrize("tag", ["closure", "weld_joint", "loop_closure", "equality", "connect"])
+def test_tags_that_look_like_closures_are_not_dropped(tag):
+    text = f"<robot name='r'>{LINKS}{hinge('x', 'base', 'a')}{hinge('y', 'a', 'b')}<{tag}/></robot>"
+    with pytest.raises(UrdfError, match=tag):
+        rd.load(text, allow_unphysical=True)
+
+
+def test_a_cut_that_leaves_an_island():
+    island = hinge("x", "base", "a") + hinge("y", "a", "b", ' cut="true"')
+    with pytest.raises(TopologyError, match="b"):
+        rd.load(f"<robot name='r'>{LINKS}{island}</robot>", allow_unphysical=True)
+
+
+# -- guesses and shapes ------------------------------------------------------------------------
+
+
+def test_joints_held_that_contradict_each_other():
+    robot = load("four_bar")
+    with pytest.raises(AssemblyError, match="rocker_pin") as caught:
+        robot.assemble([0.5, 0.0, 0.0], hold=["crank_drive", "rocker_pivot"])
+    error = caught.value
+    assert error.q[0] == 0.5 and error.q[2] == 0.0
+    np.testing.assert_allclose(error.residual, robot.loop_residual(error.q), atol=1e-12)
+    with pytest.raises(AssemblyError):
+        robot.consistent_velocity(
+            robot.neutral(), [1.0, 0.0, 0.0], hold=["crank_drive", "rocker_pivot"]
+        )
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_guess_that_is_not_finite(bad):
+    with pytest.raises(ShapeError, match="finite"):
+        load("four_bar").assemble([bad, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("q", [np.zeros(2), np.zeros((2, 3)), 0.0, "abc", None])
+def test_shapes_of_assemble(q):
+    robot = load("four_bar")
+    if q is None:
+        np.testing.assert_allclose(robot.assemble(q), robot.neutral(), atol=1e-12)
+        return
+    with pytest.raises(ShapeError):
+        robot.assemble(q)
+
+
+def test_a_single_joint_may_be_held_by_its_name():
+    robot = load("four_bar")
+    q = robot.assemble([0.4, 0.0, 0.0], hold="crank_drive")
+    assert q[0] == 0.4
+    v = robot.consistent_velocity(q, [2.0, 0.0, 0.0], hold="crank_drive")
+    assert v[0] == 2.0
+    np.testing.assert_allclose(robot.loop_jacobian(q) @ v, 0.0, atol=1e-12)
+    with pytest.raises(UnknownNameError, match="crank_drive"):
+        robot.assemble(q, hold=["crank_driv"])
+
+
+def test_shapes_of_velocities():
+    robot = load("four_bar")
+    q = robot.neutral()
+    for v in (np.zeros(2), np.zeros((2, 4)), 0.0):
+        with pytest.raises(ShapeError):
+            robot.consistent_velocity(q, v)
+        with pytest.raises(ShapeError):
+            robot.consistent_acceleration(q, np.zeros(3), v)
+    many = robot.consistent_velocity(np.stack([q, q]), np.eye(3)[:2])
+    assert many.shape == (2, 3)
+    assert robot.consistent_velocity(q, np.eye(3)).shape == (3, 3)
+    with pytest.raises(ShapeError):
+        robot.mobility(np.stack([q, q]))
+
+
+# -- motors ------------------------------------------------------------------------------------
+
+
+def test_accelerations_that_open_the_loops():
+    robot = load("four_bar")
+    q, v, _ = state(robot)
+    for actuated in (None, robot.joint_names):
+        with pytest.raises(ActuationError, match="consistent_acceleration"):
+            robot.inverse_dynamics(q, v, np.ones(3), actuated=actuated)
+    a = robot.consistent_acceleration(q, v, np.ones(3))
+    assert np.isfinite(robot.inverse_dynamics(q, v, a)).all()
+
+
+@pytest.mark.parametrize("actuated", [(), ("left_drive",)])
+def test_too_few_motors(actuated):
+    robot = load("five_bar")
+    q, v, a = state(robot)
+    a = robot.consistent_acceleration(q, v, a)
+    with pytest.raises(ActuationError) as caught:
+        robot.inverse_dynamics(q, v, a, actuated=actuated)
+    direction = np.asarray(caught.value.direction)
+    np.testing.assert_allclose(robot.loop_jacobian(q) @ direction, 0.0, atol=1e-9)
+    for name in actuated:
+        assert abs(direction[robot.joints[name].v.start]) < 1e-9
+    with pytest.raises(UnknownNameError):
+        robot.inverse_dynamics(q, v, a, actuated=("left_drve",))
+
+
+def test_controlled_accelerations_that_contradict_each_other():
+    robot = load("four_bar")
+    q, v, _ = state(robot)
+    with pytest.raises(ActuationError, match="contradict") as caught:
+        robot.hybrid_dynamics(q, v, controlled={"crank_drive": 1.0, "rocker_pivot": 1e3})
+    assert "crank_drive" in str(caught.value) and "rocker_pivot" in str(caught.value)
+    assert np.shape(caught.value.direction) == (3,)
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="a plain ValueError")
+def test_an_unknown_method():
+    robot = load("four_bar")
+    with pytest.raises(UnknownNameError, match="kkt"):
+        robot.constrained_dynamics(*np.zeros((3, 3)), method="lu")

@@ -1,0 +1,59 @@
+"""Rotors from an SRDF."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+
+SRDF = """<?xml version="1.0"?>
+<robot name="arm7">
+  <group name="arm"/>
+  <rotor_params>
+    <!-- a comment -->
+    <joint name="elbow_pitch" mass="1e-5" gear_ratio="100."/>
+    <joint name="wrist_pitch" mass="2e-5" gear_ratio="50"/>
+  </rotor_params>
+</robot>
+"""
+
+
+def test_rotors_are_read(tmp_path):
+    path = tmp_path / "arm.srdf"
+    path.write_text(SRDF)
+    robot = rd.load("arm7", srdf=path, rotor_model="armature")
+    assert robot.actuators["elbow_pitch"] == rd.Actuator(100.0, 1e-5)
+
+
+def test_rotors_count(tmp_path):
+    path = tmp_path / "arm.srdf"
+    path.write_text(SRDF)
+    q = np.zeros(7)
+    with_rotors = rd.load("arm7", srdf=path, rotor_model="armature").mass_matrix(q)
+    plain = dict(rd.load("arm7").mechanism.actuators)
+    without = rd.load(
+        "arm7",
+        rotor_model="armature",
+        actuators={**plain, "elbow_pitch": rd.Actuator(100.0), "wrist_pitch": rd.Actuator(50.0)},
+    ).mass_matrix(q)
+    expected = np.zeros(7)
+    expected[3], expected[5] = 1e-5 * 100**2, 2e-5 * 50**2
+    np.testing.assert_allclose(np.diag(with_rotors - without), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("elbow_pitch", "elbw", 6),
+        ('gear_ratio="50"', 'gear_ratio="many"', 7),
+        ("</rotor_params>", "", None),
+    ],
+)
+def test_bad_files_are_refused(tmp_path, old, new, line):
+    path = tmp_path / "arm.srdf"
+    path.write_text(SRDF.replace(old, new))
+    with pytest.raises(rd.UrdfError) as caught:
+        rd.load("arm7", srdf=path)
+    assert caught.value.file == str(path)
+    assert line is None or caught.value.line == line

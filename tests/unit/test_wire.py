@@ -1,0 +1,196 @@
+"""DDS without ROS: to cyclonedds and to rclpy in other processes, and bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.cli import main
+from robodyn.ros.engine import Engine
+from robodyn.ros.notices import Notices
+from robodyn.ros.settings import Settings
+from robodyn.ros.wire import WireNode
+from robodyn.ros.wire_sim import WireSim
+
+pytest.importorskip("cyclonedds")
+
+
+PEER = Path(__file__).with_name("wire_peer.py")
+ROS = os.environ.get("ROBODYN_ROS_PYTHON")
+
+
+@pytest.fixture(scope="module")
+def domain():
+    return random.randint(100, 200)
+
+
+def simulation(domain, name="puma560", **settings):
+    said: list[str] = []
+    notices = Notices(said.append)
+    settings.setdefault("command_timeout", 100.0)
+    engine = Engine(rd.load(name), Settings(**settings), notices=notices)
+    return WireSim(engine, WireNode("sim", domain=domain), notices), said
+
+
+def until(condition, seconds=10.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.002)
+    return bool(condition())
+
+
+@pytest.mark.parametrize("kind", ["dds", "rclpy"])
+def test_both_ways_to_another_process(kind, domain):
+    if kind == "rclpy" and not ROS:
+        pytest.skip("ROBODYN_ROS_PYTHON does not name a Python with rclpy")
+    sim, said = simulation(domain)
+    environment = os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    if kind == "dds":
+        root = str(Path(rd.__file__).parents[1])
+        environment["PYTHONPATH"] = os.pathsep.join([root, environment.get("PYTHONPATH", "")])
+    peer = subprocess.Popen(
+        [ROS if kind == "rclpy" else sys.executable, str(PEER), kind, str(domain)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    try:
+        while peer.poll() is None:
+            sim.run(0.2)
+        names, good, some, texts, nodes, count = json.loads(peer.stdout.read())
+    finally:
+        peer.kill()
+        peer.wait()
+    assert tuple(names) == sim.engine.robot.joint_names
+    assert good == [5.0, 4.0, 3.0, 2.0, 1.0, 0.5]
+    assert some == [5.0, 7.0, 3.0, 2.0, 1.0, 0.5]
+    assert rd.load(texts[0]).joint_names == sim.engine.robot.joint_names
+    assert count > 40
+    if kind == "rclpy":
+        assert "sim" in nodes
+    said = [text for text in said if "limits" not in text]
+    assert len(said) == 3 or (len(said) == 2 and sim.notices.counts["_command ShapeError"] == 2)
+    assert "20 numbers, expected 6" in said[0]
+    assert any("'elbow'" in text for text in said)
+
+
+def test_a_flood(domain):
+    """10 kHz of commands: the states go out all the same, and the newest command counts."""
+    sim, said = simulation(domain, rate=100.0)
+    peer = WireNode("flooder", domain=domain)
+    commands = peer.writer("Float64MultiArray", "/sim/commands", depth=1)
+    assert until(lambda: commands.matched)
+    for _ in range(30):
+        for k in range(100):
+            commands.numbers([k] * 6)
+        sim.run(0.01)
+    assert sum("faster than they are used" in text for text in said) == 1
+    assert sim.published >= 30
+    commands.numbers([1.0] * 6)
+    assert until(lambda: sim.receive() or sim.engine.observe()[3][0] == 1.0)
+
+
+def test_trajectories_and_loops(domain):
+    """A palletiser's motors follow a path from the wire; what is published closes its loops."""
+    sim, said = simulation(domain, "palletizer", controller="gravity")
+    robot, engine = sim.engine.robot, sim.engine
+    peer = WireNode("planner", domain=domain)
+    paths = peer.writer("JointTrajectory", "/sim/joint_trajectory")
+    states = peer.reader("JointState", "joint_states", depth=1000)
+    assert until(lambda: paths.matched and states.matched)
+    start = engine.q[[engine.names.coordinate(name) for name in engine.joints]]
+    goal = (start + 0.05).tolist()
+    types = peer.types
+    point = types.JointTrajectoryPoint(goal, time_from_start=types.Duration(0, 400_000_000))
+    paths.write(types.JointTrajectory(joint_names=[*engine.joints], points=[point]))
+    taken = []
+    assert until(lambda: sim.run(0.05) or taken.extend(states.states()) or engine.t > 0.6, 60.0)
+    assert not [text for text in said if "ignored" in text]
+    assert len(taken) > 60
+    assert taken[0].names == robot.joint_names
+    q = np.array([sample.position for sample in taken])
+    assert np.abs(robot.loop_residual(q)).max() < 1e-9
+    at = [robot.joint_names.index(name) for name in engine.joints]
+    np.testing.assert_allclose(q[-1, at], goal, atol=1e-4)
+
+
+def test_bytes_that_are_no_message(domain, monkeypatch):
+    sim, said = simulation(domain)
+
+    def broken(most):
+        raise ValueError("not enough bytes")
+
+    monkeypatch.setattr(sim._commands._entity, "take", broken, raising=False)
+    sim.receive()
+    sim.receive()
+    assert [text for text in said if "not of its topic" in text] == said
+    assert len(said) == 1
+
+
+def test_nothing_listens_outside(domain):
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only Linux lets a socket be tied to an interface")
+    from robodyn.ros.wire_guard import open_sockets
+
+    before = open_sockets()
+    node = WireNode("hidden", domain=domain + 20)
+    node.reader("String", "x")
+    new = [number for inode, number in open_sockets().items() if inode not in before]
+    assert new
+    for number in new:
+        with socket.socket(fileno=os.dup(number)) as twin:
+            tied = twin.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16)
+            assert tied.rstrip(b"\0") == b"lo"
+    with pytest.raises(rd.RobodynError, match="use another domain"):
+        WireNode("seen", domain=domain + 20, network=True)
+
+
+def test_hashes_are_those_of_ros():
+    typesys = pytest.importorskip("rosbags.typesys")
+    from robodyn.ros import wire_types
+
+    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    for kind, number in wire_types.HASHES.items():
+        package, _, _, name = kind.__idl_typename__.replace(".", "::").split("::")
+        assert number == store.hash_rihs01(f"{package}/msg/{name.rstrip('_')}")
+
+
+def test_names_and_domains(domain, monkeypatch):
+    node = WireNode("n", namespace="arm", domain=domain)
+    assert node.resolved("joint_states") == "/arm/joint_states"
+    assert node.resolved("~/commands") == "/arm/n/commands"
+    assert node.resolved("/tf") == "/tf"
+    node.close()
+    with pytest.raises(rd.RobodynError, match="closed"):
+        node.writer("String", "x")
+    for name in ("", "1a", "a b", "a/b", "ä"):
+        with pytest.raises(rd.RobodynError, match="named"):
+            WireNode(name, domain=domain)
+    for number in ("x", "-1", "233"):
+        monkeypatch.setenv("ROS_DOMAIN_ID", number)
+        with pytest.raises(rd.RobodynError, match="ROS_DOMAIN_ID"):
+            WireNode("n")
+
+
+def test_without_the_extra(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "cyclonedds.core", None)
+    assert main(["publish", "puma560", "--dds", "--duration", "0"]) == 2
+    assert "robodyn[dds]" in capsys.readouterr().err
+
+
+def test_the_command(domain, capsys):
+    arguments = ["--duration", "0.3", "--domain", str(domain), "--controller", "gravity"]
+    assert main(["publish", "palletizer", "--dds", *arguments]) == 0
+    assert "waist, shoulder" in capsys.readouterr().out
+    assert main(["publish", "palletizer", "--dds", "--rate", "-1"]) == 2
+    assert "rate" in capsys.readouterr().err
