@@ -72,7 +72,7 @@ MAY_IMPORT = {
     },
     "ros": {"", "base_motion", "couplings", "errors", "robot", "simulation", "urdf"},
     "controllers": {""},
-    "view": {"description", "errors", "robot", "simulation", "urdf"},
+    "view": {"description", "errors", "robot", "ros", "simulation", "urdf"},
     "cli": {"", "errors", "controllers", "ros", "simulation", "urdf", "view"},
     "__main__": {"cli"},
 }  # fmt: skip

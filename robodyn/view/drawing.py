@@ -144,7 +144,7 @@ class Drawing:
             position=(self.middle[0], self.middle[1], ground),
         )
         camera = self._server.initial_camera
-        camera.position = self.middle + size * np.array([0.8, -1.25, 0.45])
+        camera.position = self.middle + size * np.array([0.6, -1.0, 0.35])
         camera.look_at = self.middle
 
     def show(self, *, solid: bool, clear: bool, skeleton: bool) -> None:

@@ -55,16 +55,17 @@ def forces(
     v, a : ndarray, shape (nv,), optional
         Default: at rest.
     tau : ndarray, shape (nv,), optional [N m, N]
-        Default: what the motion takes.
+        Default, and where not known (NaN): what the motion takes. Speeds not known count as 0.
 
     Raises
     ------
     ActuationError, SingularError
         If the motors cannot hold this state.
     """
-    v = np.zeros(robot.nv) if v is None else v
-    a = np.zeros(robot.nv) if a is None else a
-    tau = robot.inverse_dynamics(q, v, a) if tau is None else tau
+    v = np.zeros(robot.nv) if v is None else np.nan_to_num(v)
+    a = np.zeros(robot.nv) if a is None else np.nan_to_num(a)
+    if tau is None or not np.isfinite(tau).all():
+        tau = robot.inverse_dynamics(q, v, a)
     places, marks = link_places(robot, q), {mark.name: mark for mark in joint_marks(robot)}
     wrenches = robot.joint_wrenches(q, v, a)
     about_world = wrenches.in_frame("world")

@@ -108,8 +108,12 @@ class ForcesPanel:
             self._unit = _unit(acting)
         length = 0.3 * viewer.drawing.size * self.scale.value
         newton, newton_metre = length / self._unit[0], length / self._unit[1]
-        self._legend.value = f"{1 / newton:.3g} N, {1 / newton_metre:.3g} N m"
+        self._legend.value = f"{_rounded(1 / newton)} N, {_rounded(1 / newton_metre)} N m"
         viewer.drawing.draw_forces(acting, newton, newton_metre, shown)
+
+
+def _rounded(value: float) -> str:
+    return f"{float(f'{value:.3g}'):g}"
 
 
 def _unit(acting: Forces) -> tuple[float, float]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import time
 import urllib.request
 
@@ -96,3 +99,18 @@ def test_only_this_machine_may_connect(palletizer):
     assert palletizer.server.request_share_url() is None
     with urllib.request.urlopen(palletizer.url) as answer:
         assert answer.status == 200
+
+
+def test_the_command_serves_until_interrupted(tmp_path):
+    robot = rd.load("double_pendulum")
+    run = rd.simulate(robot, q0=[1.0, 0.5], duration=0.2, step=1e-2)
+    run.save(tmp_path / "run.npz")
+    command = [sys.executable, "-m", "robodyn", "view", "double_pendulum", "--port", "8260"]
+    command += ["--trajectory", str(tmp_path / "run.npz")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
+        lines = iter(served.stdout.readline, "")
+        line = next(line for line in lines if line.startswith("double_pendulum: "))
+        with urllib.request.urlopen(line.split()[1]) as answer:
+            assert answer.status == 200
+        served.send_signal(signal.SIGINT)
+        assert served.wait(30) == 0
