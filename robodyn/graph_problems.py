@@ -45,6 +45,9 @@ def find_root(mechanism: Mechanism) -> str:
     """Name of the only link that is no joint's child."""
     children = {joint.child for joint in mechanism.joints}
     roots = [link for link in mechanism.links if link.name not in children]
+    if len(roots) > 1:  # a joint marked as cut has a child, too; the tree comes to it another way
+        closed = {loop.successor for loop in mechanism.loops}
+        roots = [link for link in roots if link.name not in closed] or roots
     if len(roots) == 1:
         return roots[0].name
     if not roots:

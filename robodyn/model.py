@@ -28,6 +28,7 @@ from robodyn.errors import (
     ActuationError,
     InertiaError,
     RobodynError,
+    TopologyError,
     UnknownNameError,
 )
 from robodyn.motors import rotor_drives, with_free_rotors, with_motors
@@ -221,6 +222,7 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
     """
     effective = effective_mechanism(mechanism, settings)
     tree = spanning_tree(effective, floating=settings.base == "floating")
+    _check_motors(mechanism, tree)
     setup = _setup(effective, settings, tree)
     return model_of(mechanism, effective, settings, tree, setup, some_mass_matrix(setup.model))
 
@@ -276,6 +278,20 @@ def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
     return with_motors(mechanism) if settings.passive else mechanism
+
+
+def _check_motors(mechanism: Mechanism, tree: SpanningTree) -> None:
+    """No motor sits on a joint that is cut."""
+    cuts = {cut.name for cut in tree.cuts}
+    for name, _ in mechanism.actuators:
+        if name in cuts:
+            raise TopologyError(
+                "the joint closes a loop and has a motor: every other joint of the loop has one, "
+                "too, or constrains more; take a motor away, or mark another joint with "
+                'cut="true"',
+                file=mechanism.file,
+                element=f"joint {name!r}",
+            )
 
 
 def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setup:

@@ -22,7 +22,9 @@ from robodyn.constraints import (
     constrained_hybrid,
     project_velocity,
 )
-from robodyn.errors import ActuationError, ShapeError
+from robodyn.constraints.hybrid import CONTROL_TOLERANCE
+from robodyn.equations.catalogue import CLOSED
+from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
 from robodyn.loop_analysis import motors_of
 from robodyn.results import ConstrainedDynamics, HybridDynamics
 from robodyn.robot_core import Wrenches
@@ -35,6 +37,9 @@ Array = NDArray[Any]
 
 #: Accelerations that break the loops by more than this part of their terms are refused.
 BROKEN = 1e-6
+
+#: The same for states in single precision.
+BROKEN_SINGLE = 1e-3
 
 
 class ClosedMethods(LoopMethods):
@@ -77,8 +82,15 @@ class ClosedMethods(LoopMethods):
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        force = np.asarray(tau) - self._bias_with_passive(q, v, wrenches, base)
-        return ConstrainedDynamics(*self._solve(q, force, self._rates(q, v, stabilization), method))
+        force = self._speeds("tau", tau) - self._bias_with_passive(q, v, wrenches, base)
+        k = self._rates(q, v, stabilization)
+        a, lam, *rest = self._solve(q, force, k, method)
+        return ConstrainedDynamics(a.astype(force.dtype), lam.astype(force.dtype), *rest)
+
+    def _speeds(self, name: str, value: ArrayLike) -> Array:
+        """An array over all speeds, float32 if it is that."""
+        array = self._array(name, value, self.nv)
+        return array.astype(np.float32) if _is_single(value) else array
 
     def _solve(self, q: ArrayLike, force: Array, k: Array, method: str) -> tuple[Any, ...]:
         M, K = self._call("mass_matrix", (q,), None, None), self.loop_jacobian(q)
@@ -137,6 +149,38 @@ class ClosedMethods(LoopMethods):
         """That code, where it takes no more than q, v and tau."""
         return None if self.base == "moving" else self.function("forward_dynamics", **self._rows)
 
+    def _with_loops(self, name: str, fixed: dict[str, Any]) -> dict[str, Any]:
+        """Rows and motors of the straight-line code behind forward and inverse dynamics.
+
+        Raises
+        ------
+        SingularError
+            If the rank of the loops changes from posture to posture.
+        ActuationError
+            If motors and motions are not as many.
+        UnknownNameError
+            For hybrid dynamics, which solves anew for each mask.
+        """
+        if name == "hybrid_dynamics":
+            known = ("forward_dynamics", "inverse_dynamics", "mass_matrix", "loop_jacobian")
+            raise UnknownNameError("function that honours loops", name, known, repr(self.name))
+        if name not in CLOSED or "rows" in fixed:
+            return fixed
+        if not self._straight:
+            raise SingularError(
+                f"the loops of {self.name!r} have another rank in other postures: there is no "
+                f"straight-line code for {name}; call the method"
+            )
+        if name == "forward_dynamics":
+            return {**fixed, **self._rows}
+        options = self._motor_options(self._motor_speeds(None))
+        if options is None:
+            raise ActuationError(
+                f"{self.name!r} has not as many motors as motions: there is no straight-line code "
+                "for inverse_dynamics; call the method"
+            )
+        return {**fixed, **options, "possible": BROKEN}
+
     @property
     def _rows(self) -> dict[str, Any]:
         return {"rows": self.loops_analysis.rows}
@@ -184,10 +228,11 @@ class ClosedMethods(LoopMethods):
         """Forces at the motors, and multipliers of least norm."""
         K, k = self.loop_jacobian(q), self.loop_bias(q, v)
         self._check_gap(np.einsum("...ij,...j->...i", K, np.asarray(a)) + k, a)
-        g = self._call("inverse_dynamics", (q, v, a), base, None, wrenches)
+        g = self._call("inverse_dynamics", (q, v, a), base, None, wrenches, tree=True)
         scale = float(np.abs(g).max(initial=0.0))
         try:
-            found = actuate(g, K, list(speeds), scale=scale)
+            slack = {"tolerance": BROKEN_SINGLE} if _is_single(g) else {}
+            found = actuate(g, K, list(speeds), scale=scale, **slack)
         except ActuationError as error:
             names = [n for n in self.joint_names if set(speed_indices(self._model, n)) & {*speeds}]
             raise ActuationError(
@@ -195,7 +240,7 @@ class ClosedMethods(LoopMethods):
                 f"accelerations: {error}",
                 direction=error.direction,
             ) from None
-        return found.tau, found.multipliers
+        return found.tau.astype(g.dtype), found.multipliers.astype(g.dtype)
 
     def _loop_multipliers(
         self,
@@ -211,10 +256,11 @@ class ClosedMethods(LoopMethods):
         return (self._actuate(q, v, a, wrenches, base, self._motor_speeds(None))[1],)
 
     def _check_gap(self, gap: Array, a: ArrayLike) -> None:
-        if _largest(gap) <= BROKEN:
+        broken = BROKEN_SINGLE if _is_single(gap) else BROKEN
+        if _largest(gap) <= broken:
             return
         size = max(1.0, _largest(np.asarray(a)))
-        if not _largest(gap) <= BROKEN * size:
+        if not _largest(gap) <= broken * size:
             raise ActuationError(
                 f"these accelerations would open the loops of {self.name!r} (by "
                 f"{np.abs(gap).max():.3g} m/s^2 or rad/s^2): no motors can produce them; "
@@ -238,7 +284,8 @@ class ClosedMethods(LoopMethods):
         if not self.nc:
             return wanted.copy()
         K, k = self.loop_jacobian(q), self.loop_bias(q, v)
-        return project_velocity(K, wanted, self._energy_norm(q), rhs=k)
+        found = project_velocity(K, wanted, self._energy_norm(q), rhs=k)
+        return found.astype(np.float32) if _is_single(k) and _is_single(a) else found
 
     def _motor_speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
         names = self.actuated_joints if actuated is None else tuple(actuated)
@@ -277,7 +324,16 @@ class ClosedMethods(LoopMethods):
         k = self._rates(q, v, stabilization)
         M, K = self._call("mass_matrix", (q,), None, None), self.loop_jacobian(q)
         try:
-            found = constrained_hybrid(M, h, K, k, list(roles.controlled), roles.a, roles.tau)
+            found = constrained_hybrid(
+                M,
+                h,
+                K,
+                k,
+                list(roles.controlled),
+                roles.a,
+                roles.tau,
+                tolerance=BROKEN_SINGLE if _is_single(h) else CONTROL_TOLERANCE,
+            )
         except ActuationError as error:
             names = [
                 name
@@ -289,7 +345,14 @@ class ClosedMethods(LoopMethods):
                 f"its loops tie them together ({error})",
                 direction=error.direction,
             ) from None
-        return HybridDynamics(found.a, found.tau, found.multipliers)
+        kind = h.dtype if roles.single else np.dtype(float)
+        return HybridDynamics(
+            found.a.astype(kind), found.tau.astype(kind), found.multipliers.astype(kind)
+        )
+
+
+def _is_single(x: ArrayLike) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == np.float32
 
 
 def _all_numbers(x: Array) -> bool:

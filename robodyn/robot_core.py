@@ -43,6 +43,7 @@ class RobotCore:
         self._euclidean = all(
             block.kind not in ("spherical", "floating", "planar") for block in self._model.blocks
         )
+        _ = self._closed_neutral  # loops that cannot close are an error here
 
     def _build(self, mechanism: Mechanism, settings: Settings) -> Model:
         return build_model(mechanism, settings)
@@ -205,6 +206,8 @@ class RobotCore:
             If it needs the acceleration of a joint that moves no mass.
         """
         fixed = {key: tuple(x) if isinstance(x, list) else x for key, x in fixed.items()}
+        if self.nc and not fixed.pop("tree", False):
+            fixed = self._with_loops(name, fixed)
         key = (name, *sorted(fixed.items()))
         known = self._functions.get(key)
         if known is None:
@@ -218,6 +221,10 @@ class RobotCore:
                 options["joints"] = self._wrench_joints(None)
             known = self._functions[key] = Function(trace(name, setup, options))
         return known
+
+    def _with_loops(self, name: str, fixed: dict[str, Any]) -> dict[str, Any]:
+        """Choices for straight-line code that honours closed loops; see `ClosedMethods`."""
+        return fixed
 
     def _controlled(self, speeds: Any) -> tuple[int, ...]:
         """Indices of speeds, which may be given as such or as names of joints."""

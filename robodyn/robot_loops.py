@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.constraints import assemble, project_velocity
+from robodyn.description import Loop
 from robodyn.errors import AssemblyError, ShapeError, TopologyError
 from robodyn.loop_analysis import LoopAnalysis, analyse
 from robodyn.robot_rows import RowMethods
@@ -88,8 +89,18 @@ class LoopMethods(RowMethods):
                 last = error
                 continue
             if self.mobility(q) == self.dof:
-                return q
+                return self._unwound(q)
         raise last
+
+    def _unwound(self, q: Array) -> Array:
+        """Continuous joints within half a turn of zero, where no coupling counts their turns."""
+        if self._model.bodies.coupled or self._model.setup.coupled:
+            return q
+        turning = [j.q.start for j in self.joints.values() if j.type == "continuous" and j.v]
+        at = [k for k in turning if k < self.nq]
+        q = q.copy()
+        q[at] = np.remainder(q[at] + np.pi, 2.0 * np.pi) - np.pi
+        return q
 
     # -- closing loops ------------------------------------------------------------------------
 
@@ -248,7 +259,7 @@ class LoopMethods(RowMethods):
 
     def _plain_function(self, name: str) -> Any:
         """A function of q by the interpreter: nothing is compiled for a few calls."""
-        program = self._traced(name)
+        program = self.function(name).program
         return lambda q: evaluate(program, q)[0]
 
     @property
@@ -258,11 +269,6 @@ class LoopMethods(RowMethods):
         jacobian = self._plain_function("loop_jacobian")
         rows = self._position_rows
         return lambda q: residual(q)[..., rows], lambda q: jacobian(q)[..., rows, :]
-
-    def _traced(self, name: str) -> Any:
-        from robodyn.equations.catalogue import trace
-
-        return trace(name, self._model.setup)
 
     @cached_property
     def _closed_neutral(self) -> Array:
@@ -275,8 +281,22 @@ class LoopMethods(RowMethods):
             )
         except AssemblyError as error:
             raise TopologyError(
-                f"{error}; if a second parent is a typing error, mend it; cut joints: "
-                + ", ".join(c.name for c in self._model.setup.closures),
+                f"{error}; if a second parent is a typing error, mend it; if not, this is the "
+                f"closure to mend: {self._loops_to_paste()}",
                 file=self.mechanism.file,
                 element=f"robot {self.name!r}",
             ) from error
+
+    def _loops_to_paste(self) -> str:
+        """The closures as elements of a URDF."""
+        texts = []
+        for cut in self.loops:
+            ends = (cut.predecessor, cut.successor) if isinstance(cut, Loop) else (
+                cut.parent, cut.child
+            )  # fmt: skip
+            axis = " ".join(f"{x:g}" for x in cut.axis)
+            texts.append(
+                f'<loop name="{cut.name}" type="{cut.kind}"><predecessor link="{ends[0]}"/>'
+                f'<successor link="{ends[1]}"/><axis xyz="{axis}"/></loop>'
+            )
+        return " ".join(texts)

@@ -47,11 +47,12 @@ MAY_IMPORT = {
     "robot_frames": {"base_motion", "robot_core"},
     "robot_rows": {"constraints", "errors", "robot_frames"},
     "robot_loops": {
-        "constraints", "equations", "errors", "loop_analysis", "robot_rows", "roles", "symbolic",
+        "constraints", "description", "equations", "errors", "loop_analysis", "robot_rows", "roles",
+        "symbolic",
     },
     "robot_closed": {
-        "base_motion", "codegen", "constraints", "errors", "loop_analysis", "results", "robot_core",
-        "robot_loops", "roles",
+        "base_motion", "codegen", "constraints", "equations", "errors", "loop_analysis", "results",
+        "robot_core", "robot_loops", "roles",
     },
     "robot_loads": {
         "base_motion", "description", "errors", "results", "robot_closed", "robot_core", "roles",

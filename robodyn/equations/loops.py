@@ -58,6 +58,8 @@ class Closure:
         Second axis of a universal joint, in G.
     X_UG : Placement
         Frame G in the frame that the user gave on the successor.
+    damping, friction : float
+        Viscous and dry, along each freedom.
     """
 
     name: str
@@ -70,6 +72,8 @@ class Closure:
     distance: float = 0.0
     axis2: Vec3 = EY
     X_UG: Placement = Placement()  # noqa: RUF009  (immutable)
+    damping: float = 0.0
+    friction: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from robodyn.equations.mechanism import Body, MechanismModel
 from robodyn.equations.state import JointAtState, State
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["joint_forces", "passive_forces", "spring_energy"]
+__all__ = ["joint_forces", "passive_forces", "resistance", "spring_energy"]
 
 
 def passive_forces(model: MechanismModel, state: State, friction_speed: float) -> list[Number]:
@@ -33,13 +33,18 @@ def joint_forces(body: Body, joint: JointAtState, friction_speed: float) -> list
     """Damping, friction and spring along each freedom of one joint."""
     told, forces = body.description, []
     for x in joint.v:
-        force = x * told.damping
-        if told.friction:
-            force = force + x * told.friction / sqrt(x * x + friction_speed**2)
-        forces.append(-force)
+        forces.append(resistance(x, told.damping, told.friction, friction_speed))
     if told.stiffness:
         forces[0] = forces[0] - (joint.q[0] - told.rest) * told.stiffness
     return forces
+
+
+def resistance(x: Number, damping: float, friction: float, friction_speed: float) -> Number:
+    """Force against a speed ``x``."""
+    force = x * damping
+    if friction:
+        force = force + x * friction / sqrt(x * x + friction_speed**2)
+    return -force
 
 
 def spring_energy(model: MechanismModel, state: State) -> Number:

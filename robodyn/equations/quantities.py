@@ -8,6 +8,7 @@ from robodyn.equations import (
     composite_body,
     constrained,
     coriolis,
+    cut_friction,
     factorization,
     force_elements,
     kinematics,
@@ -18,7 +19,7 @@ from robodyn.equations import (
     regressor,
 )
 from robodyn.equations import frame_motion as fm
-from robodyn.equations.loops import ROWS, closure_wrenches
+from robodyn.equations.loops import ROWS, Closure, closure_wrenches
 from robodyn.equations.mechanism import BASE
 from robodyn.equations.state import BaseState
 from robodyn.equations.tracer import Tracer
@@ -162,7 +163,7 @@ def coriolis_matrix(t: Tracer) -> Results:
 
 def passive_forces(t: Tracer) -> Results:
     state = t.state
-    loads = force_elements.wrenches(t.model, state, t.base, t.springs)
+    loads = t.passive_wrenches
     between_links = force_elements.generalised(t.model, state, loads)
     tau = [x + y for x, y in zip(t.passive(), between_links, strict=True)]
     return nv_array("tau", "N m, N", tau)
@@ -266,9 +267,17 @@ def joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
         count = ROWS[c.kind]
         if c.name == name:
             lam = t.numbers["multipliers"][first : first + count]
-            return closure_wrenches(t.model, t.state, c, lam)[2]
+            return closure_wrenches(t.model, t.state, c, lam)[2] + friction_in_cut(t, c)
         first += count
     raise KeyError(name)
+
+
+def friction_in_cut(t: Tracer, c: Closure) -> Wrench:
+    """Friction of a cut joint on its successor, in the frame that its user gave there."""
+    if not t.setup.passive:
+        return Wrench()
+    speed = t.setup.friction_speed
+    return c.X_UG.wrench_out(cut_friction.friction_in_joint(t.model, t.state, c, speed))
 
 
 def wrench_rows(name: str, rows: Sequence[Wrench]) -> Results:
@@ -291,9 +300,10 @@ def joint_wrench_parts(t: Tracer) -> Results:
     bodies = {body.description.name: body for body in t.model}
     for name in t.options["joints"]:
         body = bodies.get(name)
-        if body is None:  # a cut joint has neither motor nor friction
+        if body is None:  # a cut joint has no motor
+            cut = next(c for c in t.setup.closures if c.name == name)
             motors.append(Wrench())
-            passives.append(Wrench())
+            passives.append(friction_in_cut(t, cut))
             continue
         S = reactions.joint_axes(t.model, state, body)
         wrench = reactions.joint_wrench(t.model, state, body, F[body.index])

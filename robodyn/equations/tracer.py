@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from robodyn.description import PointSpring
-from robodyn.equations import force_elements, passive
+from robodyn.equations import cut_friction, force_elements, passive
 from robodyn.equations import frame_motion as fm
 from robodyn.equations.force_elements import GROUND, Spring
 from robodyn.equations.frames import ROUNDING, placement
@@ -175,7 +175,7 @@ class Tracer:
     @property
     def wrenches(self) -> dict[int, Wrench]:
         """Wrenches from outside and of springs on bodies, the base too, about their origins."""
-        total = force_elements.wrenches(self.model, self.state, self.base, self.springs)
+        total = self.passive_wrenches
         for link in self.options.get("wrenches", ()):
             body, X = self.link(link)
             w = self.numbers[f"wrench:{link}"]
@@ -210,6 +210,19 @@ class Tracer:
         """Body that carries a link, and the link frame on it."""
         body, X = self.model.frames[name]
         return body, placement(X, ROUNDING)
+
+    @property
+    def passive_wrenches(self) -> dict[int, Wrench]:
+        """What springs between links and friction in cut joints exert on bodies."""
+        total = force_elements.wrenches(self.model, self.state, self.base, self.springs)
+        if self.setup.passive:
+            setup = self.setup
+            friction = cut_friction.friction_wrenches(
+                self.model, self.state, setup.closures, setup.friction_speed
+            )
+            for body, F in friction.items():
+                total[body] = total[body] + F if body in total else F
+        return total
 
     @property
     def springs(self) -> list[Spring]:

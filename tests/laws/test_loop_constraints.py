@@ -158,7 +158,6 @@ def test_single_precision(name):
         close(found, expected, 1e-3)
 
 
-@pytest.mark.xfail(strict=True, reason="solves that reveal the rank return float64")
 @pytest.mark.parametrize("name", SOME)
 def test_single_precision_stays_single(name):
     robot, *state = compiled(name)
@@ -172,7 +171,6 @@ def test_single_precision_stays_single(name):
         assert found.dtype == np.float32
 
 
-@pytest.mark.xfail(strict=True, reason="tolerances of float64 refuse what float32 code computed")
 def test_inverse_of_forward_in_single_precision():
     robot, rng = compiled("bricard")[0], np.random.default_rng(0)
     for q2 in np.linspace(-0.4, 3.5, 60):

@@ -27,7 +27,6 @@ def moving():
     return robot, q, robot.consistent_velocity(q, [5.0, 0.0, 0.0], hold=["crank_drive"])
 
 
-@pytest.mark.xfail(strict=True, reason="damping and friction of a cut joint are dropped")
 @pytest.mark.parametrize("what", ["damping", "friction"])
 def test_damping_of_a_cut_joint_brakes(what):
     robot, q, v = moving()
@@ -41,7 +40,6 @@ def test_a_spring_in_a_cut_joint_is_refused():
         rd.load(four_bar("rocker_pin", stiffness=1.0))
 
 
-@pytest.mark.xfail(strict=True, reason="a motor on the joint that is cut is dropped")
 def test_no_motor_is_lost():
     motors = dict.fromkeys(("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin"))
     try:
@@ -51,7 +49,6 @@ def test_no_motor_is_lost():
     assert set(robot.actuated_joints) == set(motors)
 
 
-@pytest.mark.xfail(strict=True, raises=TopologyError, reason="its child becomes a second root")
 def test_any_joint_of_a_loop_can_be_marked_as_cut(tmp_path):
     """As the message about springs in cut joints advises."""
     path = tmp_path / "four_bar.urdf"
@@ -62,14 +59,12 @@ def test_any_joint_of_a_loop_can_be_marked_as_cut(tmp_path):
     assert [c.name for c in robot.loops] == ["rocker_pivot"]
 
 
-@pytest.mark.xfail(strict=True, reason="function() gives the open tree where loops decide")
 def test_the_function_behind_a_method_honours_loops():
     robot, q, v = moving()
     f, tau = robot.function("forward_dynamics"), np.zeros(3)
     np.testing.assert_allclose(f(q, v, tau), robot.forward_dynamics(q, v, tau), atol=1e-9)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="numpy's error, not ours")
 def test_shapes_of_constrained_dynamics():
     robot, q, v = moving()
     try:

@@ -1,0 +1,81 @@
+"""Damping and dry friction of joints that were cut, as wrenches on the two bodies [W 5.213]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robodyn.equations import frame_motion as fm
+from robodyn.equations.factorization import factorize, solve
+from robodyn.equations.loops import Closure
+from robodyn.equations.mechanism import MechanismModel
+from robodyn.equations.passive import resistance
+from robodyn.equations.reactions import along_axes
+from robodyn.equations.state import State
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Twist, Wrench
+from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+
+__all__ = ["friction_in_joint", "friction_wrenches"]
+
+
+def _axes(closure: Closure, z_F: Vec3) -> list[Twist]:
+    """Freedoms of the joint, in G; ``z_F`` is the first axis of a universal joint there."""
+    turns = [Twist(w=e) for e in (EX, EY, EZ)]
+    return {
+        "revolute": turns[2:],
+        "continuous": turns[2:],
+        "prismatic": [Twist(v=EZ)],
+        "helical": [Twist(EZ * closure.pitch, EZ)],
+        "cylindrical": [Twist(v=EZ), turns[2]],
+        "universal": [Twist(w=z_F), Twist(w=closure.axis2)],
+        "planar": [Twist(v=EX), Twist(v=EY), turns[2]],
+        "spherical": turns,
+    }.get(closure.kind, [])
+
+
+def friction_in_joint(
+    model: MechanismModel, state: State, closure: Closure, friction_speed: float
+) -> Wrench:
+    """What friction exerts on the successor, about the origin of G in its axes."""
+    if not (closure.damping or closure.friction):
+        return Wrench()
+    motion = _motion(model, state, closure)
+    axes = _axes(closure, motion.X.R.inverse_times(EZ))
+    if not axes:
+        return Wrench()
+    gram = [[a.v.dot(b.v) + a.w.dot(b.w) for b in axes] for a in axes]
+    along = [a.v.dot(motion.V.v) + a.w.dot(motion.V.w) for a in axes]
+    forces: list[Number] = [
+        resistance(x, closure.damping, closure.friction, friction_speed)
+        for x in solve(factorize(gram), along)
+    ]
+    return along_axes(axes, forces)
+
+
+def friction_wrenches(
+    model: MechanismModel, state: State, closures: Sequence[Closure], friction_speed: float
+) -> dict[int, Wrench]:
+    """Wrenches on the bodies, about their origins in their axes."""
+    total: dict[int, Wrench] = {}
+    for closure in closures:
+        if not (closure.damping or closure.friction):
+            continue
+        in_G = friction_in_joint(model, state, closure, friction_speed)
+        in_F = _motion(model, state, closure).X.wrench_out(in_G)
+        for body, F in (
+            (closure.successor, closure.X_SG.wrench_out(in_G)),
+            (closure.predecessor, -closure.X_PF.wrench_out(in_F)),
+        ):
+            total[body] = total[body] + F if body in total else F
+    return total
+
+
+def _motion(model: MechanismModel, state: State, closure: Closure) -> fm.FrameMotion:
+    """Of G, seen from F."""
+    return fm.relative(
+        model,
+        state,
+        [0.0] * model.nv,
+        (closure.successor, closure.X_SG),
+        (closure.predecessor, closure.X_PF),
+    )
