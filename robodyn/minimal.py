@@ -97,6 +97,8 @@ def _linkages(tree_form: Model, settings: Settings, q: Array) -> tuple[Linkage, 
     loops, reasons = _planar(setup.model, setup.closures)
     for coupling in setup.coupled:
         reasons[coupling.name] = "it couples more than two joints"
+    for constraint in setup.constraints:
+        reasons[constraint.name] = "it is a constraint of its user"
     if not reasons:
         order = solution_order(
             {name: loop.bodies for name, loop in loops.items()},

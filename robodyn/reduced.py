@@ -92,13 +92,19 @@ class ReducedRobot:
         return np.asarray(self.robot.assemble(moved, hold=self.independent_joints))
 
     def expand_velocity(self, q: ArrayLike, du: ArrayLike) -> Array:
-        """Speeds of all joints, shape (..., nv): ``B du``."""
+        """Speeds of all joints, shape (..., nv): ``B du``, and what unsteady constraints add."""
+        v = self._mapped(q, du)
+        if self.robot._has_offset:
+            v += self._answer(q, self.robot.loop_velocity_offset(q))
+        return v
+
+    def _mapped(self, q: ArrayLike, du: ArrayLike) -> Array:
         return np.asarray(np.einsum("...ij,...j->...i", self.speed_map(q), np.asarray(du, float)))
 
     def expand_acceleration(self, q: ArrayLike, du: ArrayLike, ddu: ArrayLike) -> Array:
         """Accelerations of all joints, shape (..., nv): ``B ddu + b'``."""
         v = self.expand_velocity(q, du)
-        return self.expand_velocity(q, ddu) + self._bias(q, v)
+        return self._mapped(q, ddu) + self._bias(q, v)
 
     def speed_map(self, q: ArrayLike) -> Array:
         """``B``, shape (..., nv, nu): speeds of all joints a unit of each independent one.
@@ -131,10 +137,14 @@ class ReducedRobot:
 
     def _bias(self, q: ArrayLike, v: Array) -> Array:
         """``b'``, shape (..., nv): accelerations where those of the independent speeds are zero."""
-        K, k = self.robot.loop_jacobian(q), self.robot.loop_bias(q, v)
-        b = np.zeros(v.shape)
-        b[..., self._others] = -np.einsum("...ij,...j->...i", self._inverse(K), k)
-        return b
+        return self._answer(q, self.robot.loop_bias(q, v))
+
+    def _answer(self, q: ArrayLike, k: Array) -> Array:
+        """What the dependent joints do, shape (..., nv), so that ``K x = -k``."""
+        inverse = self._inverse(self.robot.loop_jacobian(q))
+        x = np.zeros((*inverse.shape[:-2], self.robot.nv))
+        x[..., self._others] = -np.einsum("...ij,...j->...i", inverse, k)
+        return x
 
     # -- dynamics -----------------------------------------------------------------------------
 

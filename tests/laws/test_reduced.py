@@ -88,3 +88,18 @@ def test_where_it_cannot_be():
     reduced = robot.reduced(("rocker_pivot",))
     with pytest.raises((rd.AssemblyError, rd.SingularError)):
         reduced.expand([3.0])
+
+
+def test_speeds_that_a_constraint_drives():
+    """One speed follows the other with a part of its own: 2 v0 - v1 = 0.3."""
+    given = rd.Constraint("tie", lambda q, v: 2 * v[0] - v[1] - 0.3,
+                          ("shoulder", "elbow"), "nonholonomic")  # fmt: skip
+    robot = rd.load("double_pendulum", constraints=[given])
+    reduced = robot.reduced(("shoulder",))
+    q, du = np.array([0.3, -0.5]), np.array([0.7])
+    v = reduced.expand_velocity(q, du)
+    close(v, [0.7, 1.1])
+    tau = np.array([1.0, 2.0])
+    a = robot.forward_dynamics(q, v, tau)
+    close(reduced.forward_dynamics(q, du, tau), a[:1])
+    close(reduced.expand_acceleration(q, du, a[:1]), a)
