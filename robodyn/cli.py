@@ -1,4 +1,4 @@
-"""The command line: ``robodyn sim | check | info | export``."""
+"""The command line: ``robodyn sim | check | info | export | publish``."""
 
 from __future__ import annotations
 
@@ -70,7 +70,19 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("function", help="inverse_dynamics, mass_matrix, ...")
     export.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
     export.set_defaults(run=_export)
+
+    publish = commands.add_parser("publish", help="simulate a robot behind ROS topics")
+    from robodyn.ros.command import add_arguments
+
+    add_arguments(publish)
+    publish.set_defaults(run=_publish)
     return parser
+
+
+def _publish(arguments: argparse.Namespace) -> int:
+    from robodyn.ros.command import publish
+
+    return publish(arguments)
 
 
 def _sim(arguments: argparse.Namespace) -> int:

@@ -85,13 +85,22 @@ class Engine:
         ------
         ShapeError
         """
-        settings.spread("interfaces", len(self.joints))
-        law = controller_torque(self.robot, settings, self._coordinates, self._speeds)
+        law = self.check(settings)
         changed = settings.interfaces != self.settings.interfaces
         changed |= settings.controller != self.settings.controller
         self._law, self.settings = law, settings
         if changed or not hasattr(self, "_drives"):
             self._release()
+
+    def check(self, settings: Settings) -> Law:
+        """The controller of some settings, if they fit this robot.
+
+        Raises
+        ------
+        ShapeError
+        """
+        settings.spread("interfaces", len(self.joints))
+        return controller_torque(self.robot, settings, self._coordinates, self._speeds)
 
     def reset(self) -> None:
         """Back to the start, at rest, with no command; time goes on."""
