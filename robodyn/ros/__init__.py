@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from robodyn.ros.engine import Engine
 from robodyn.ros.lifecycle import SimLifecycleNode
+from robodyn.ros.listener import StateListener
 from robodyn.ros.messages import (
     JointStateContent,
     Measured,
@@ -25,6 +26,7 @@ __all__ = [
     "Settings",
     "SimLifecycleNode",
     "SimNode",
+    "StateListener",
     "StateNames",
     "TrajectoryContent",
     "TrajectoryPoint",
