@@ -68,7 +68,7 @@ class SimNode:
 
     @property
     def overruns(self) -> int:
-        """Publications missed so far because the computer was late."""
+        """Publications that came late so far."""
         return self._simulation.overruns
 
     def spin(self) -> None:

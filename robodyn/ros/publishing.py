@@ -86,7 +86,7 @@ class Publishing:
                 self._wrenches[name].publish(wrench_message(content))
 
     def overruns(self, count: int) -> None:
-        """Tell how many publications were missed so far."""
+        """Tell how many publications came late so far."""
         self._overruns.publish(self._count(data=count))
 
     def close(self) -> None:

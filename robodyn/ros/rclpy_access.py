@@ -17,11 +17,12 @@ class MissingRosError(rd.MissingExtraError):
 
     def __init__(self, module: str) -> None:
         super().__init__(module, "ros", "talking to ROS")
-        self.args = (
+        message = (
             f"talking to ROS needs {module}. With a ROS 2 distribution: source "
             "/opt/ros/<distro>/setup.bash, and install robodyn for its Python; without one, on "
-            "Linux x86_64, in a virtual environment of its own: pip install 'robodyn[ros]'",
+            "Linux x86_64, in a virtual environment of its own: pip install 'robodyn[ros]'"
         )
+        self.msg, self.args = message, (message,)
 
 
 def rclpy() -> Any:

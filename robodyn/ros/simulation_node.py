@@ -79,28 +79,33 @@ class SimulationOnNode:
 
     @property
     def overruns(self) -> int:
-        """Publications missed so far because the computer was late."""
+        """Publications that came late so far."""
         return self._pace.overruns
 
     # -- time ------------------------------------------------------------------------------------
 
     def _tick(self) -> None:
-        before = self._pace.overruns, self._pace.jumps
-        steps = self._pace.due(self._clock.now().nanoseconds)
-        if not self.paused:
-            self.engine.advance(steps)
-        self._publish()
-        if self._pace.overruns > before[0]:
-            self._notices("overrun", f"late: {self._pace.overruns} publications missed so far")
-            self._publishing.overruns(self._pace.overruns)
-        if self._pace.jumps > before[1]:
+        self._poll()
+        pace = self._pace
+        before = pace.overruns, pace.dropped, pace.jumps
+        for steps, ago in pace.due(self._clock.now().nanoseconds):
+            if not self.paused:
+                self.engine.advance(steps)
+            self._publish(ago)
+        if pace.overruns > before[0]:
+            self._notices("overrun", f"{pace.overruns} publications came late so far")
+            self._publishing.overruns(pace.overruns)
+        if pace.dropped > before[1]:
+            self._notices("dropped", f"far too late: {pace.dropped} publications dropped so far")
+        if pace.jumps > before[2]:
             self._notices("clock", "the clock jumped; the simulation goes on from where it was")
 
-    def _publish(self) -> None:
+    def _publish(self, ago: int = 0) -> None:
+        """Publish the state as it was some nanoseconds ago."""
         if self._parameters.fixed("publish_clock"):
             now = round(1e9 * self.engine.t)
         else:
-            now = self._node.get_clock().now().nanoseconds
+            now = max(self._node.get_clock().now().nanoseconds - ago, 0)
         try:
             self._publishing.publish(now)
         except rd.RobodynError as error:
@@ -109,7 +114,7 @@ class SimulationOnNode:
     def _new_pace(self) -> Pace:
         settings = self._parameters.settings
         old = getattr(self, "_pace", None)
-        counts = (old.overruns, old.jumps) if old else (0, 0)
+        counts = (old.overruns, old.dropped, old.jumps) if old else (0, 0, 0)
         return Pace(settings.rate, settings.real_time_factor, settings.step, *counts)
 
     def _changed(self) -> None:
@@ -124,9 +129,13 @@ class SimulationOnNode:
         (numbers,) = message("std_msgs", "Float64MultiArray")
         (trajectory,) = message("trajectory_msgs", "JointTrajectory")
         trigger, switch = message("std_srvs", "Trigger", "SetBool", kind="srv")
+        group = _polled_group()
         subscriptions = [
-            node.create_subscription(numbers, "~/commands", self._command, quality),
-            node.create_subscription(trajectory, "~/joint_trajectory", self._follow, quality),
+            node.create_subscription(kind, topic, take, quality, callback_group=group)
+            for kind, topic, take in (
+                (numbers, "~/commands", self._command),
+                (trajectory, "~/joint_trajectory", self._follow),
+            )
         ]
         services = [
             node.create_service(trigger, "~/reset", self._reset),
@@ -134,6 +143,16 @@ class SimulationOnNode:
             node.create_service(trigger, "~/step", self._step),
         ]
         return subscriptions, services
+
+    def _poll(self) -> None:
+        """Take the newest command and trajectory; of a flood, nothing else is looked at."""
+        for subscription, take in zip(
+            self._subscriptions, (self._command, self._follow), strict=True
+        ):
+            with subscription.handle:
+                found = subscription.handle.take_message(subscription.msg_type, False)
+            if found is not None:
+                take(found[0])
 
     def _command(self, msg: Any) -> None:
         self._guarded("command", lambda: self.engine.command(msg.data))
@@ -169,6 +188,24 @@ class SimulationOnNode:
         self._publish()
         response.success, response.message = True, f"t = {self.engine.t:.9g} s"
         return response
+
+
+def _polled_group() -> Any:
+    """Subscriptions that the executor leaves alone, so that no flood of messages keeps it busy."""
+    rclpy()
+    from rclpy.callback_groups import CallbackGroup
+
+    class Polled(CallbackGroup):  # type: ignore[misc]
+        def can_execute(self, entity: Any) -> bool:
+            return False
+
+        def beginning_execution(self, entity: Any) -> bool:
+            return False
+
+        def ending_execution(self, entity: Any) -> None:
+            pass
+
+    return Polled()
 
 
 def _steady() -> Any:
