@@ -62,6 +62,8 @@ class Engine:
         self.robot, self.names = robot, StateNames(robot)
         self.notices = notices or Notices(lambda text: None)
         self.joints = self.names.motors if joints is None else tuple(joints)
+        if len({*self.joints}) < len(self.joints):
+            raise rd.ShapeError(f"joints named twice: {', '.join(self.joints)}", name="joints")
         self._coordinates = np.array([self.names.coordinate(n) for n in self.joints], int)
         self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
         self._start = robot.neutral() if q0 is None else robot.assemble(q0)
@@ -161,6 +163,7 @@ class Engine:
                 "cannot follow paths independently"
             )
         self._motion, self._since, self._drives = motion, self.t, drives
+        self._fresh, self._hold = False, self.q[self._coordinates].copy()
         self._rows = np.array([self.joints.index(name) for name in motion.names], int)
 
     # -- moving ---------------------------------------------------------------------------------
