@@ -75,7 +75,6 @@ def _parser() -> argparse.ArgumentParser:
     export.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
     export.set_defaults(run=_export)
 
-    _add_publish(commands.add_parser("publish", help="simulate a robot behind ROS topics"))
     view = commands.add_parser("view", help="show a robot in the browser (extra view)")
     view.add_argument("robot", help=f"URDF file, or one of {bundled}")
     view.add_argument("--trajectory", type=Path, help="motion to play: .npz, .csv or a bag")
@@ -86,30 +85,18 @@ def _parser() -> argparse.ArgumentParser:
         "--package", action="append", default=[], metavar="NAME=FOLDER", help="for package://NAME"
     )
     view.set_defaults(run=_view)
+    publish = commands.add_parser("publish", help="simulate a robot behind ROS topics")
+    from robodyn.ros.command import add_arguments
+
+    add_arguments(publish)
+    publish.set_defaults(run=_publish)
     return parser
 
 
-def _add_publish(parser: argparse.ArgumentParser) -> None:
-    from robodyn.ros.wire_command import add_dds_arguments
-
-    parser.add_argument("robot", help="URDF file, or a bundled robot")
-    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed")
-    parser.add_argument("--name", default="robodyn", help="of the node (default robodyn)")
-    parser.add_argument("--rate", type=float, default=200.0, help="of publication, Hz")
-    parser.add_argument("--controller", default="none", help="none, gravity, pd, computed_torque")
-    parser.add_argument(
-        "--network", action="store_true", help="reach the local network, not this computer only"
-    )
-    add_dds_arguments(parser)
-    parser.set_defaults(run=_publish)
-
-
 def _publish(arguments: argparse.Namespace) -> int:
-    from robodyn.ros.wire_command import publish_dds
+    from robodyn.ros.command import publish
 
-    if not arguments.dds:
-        raise RobodynError("publish without ROS: add --dds (extra dds)")
-    return publish_dds(arguments)
+    return publish(arguments)
 
 
 def _sim(arguments: argparse.Namespace) -> int:

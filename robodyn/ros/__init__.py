@@ -6,6 +6,8 @@ Nothing here needs ROS to be imported; `SimNode` and `StateListener` need it to 
 from __future__ import annotations
 
 from robodyn.ros.engine import Engine
+from robodyn.ros.lifecycle import SimLifecycleNode
+from robodyn.ros.listener import StateListener
 from robodyn.ros.messages import (
     JointStateContent,
     Measured,
@@ -13,6 +15,7 @@ from robodyn.ros.messages import (
     WrenchContent,
     wrench_content,
 )
+from robodyn.ros.node import SimNode
 from robodyn.ros.settings import Settings
 from robodyn.ros.trajectories import TrajectoryContent, TrajectoryPoint, trajectory_paths
 
@@ -21,6 +24,9 @@ __all__ = [
     "JointStateContent",
     "Measured",
     "Settings",
+    "SimLifecycleNode",
+    "SimNode",
+    "StateListener",
     "StateNames",
     "TrajectoryContent",
     "TrajectoryPoint",

@@ -62,6 +62,8 @@ class Engine:
         self.robot, self.names = robot, StateNames(robot)
         self.notices = notices or Notices(lambda text: None)
         self.joints = self.names.motors if joints is None else tuple(joints)
+        if len({*self.joints}) < len(self.joints):
+            raise rd.ShapeError(f"joints named twice: {', '.join(self.joints)}", name="joints")
         self._coordinates = np.array([self.names.coordinate(n) for n in self.joints], int)
         self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
         self._start = robot.neutral() if q0 is None else robot.assemble(q0)
@@ -85,13 +87,22 @@ class Engine:
         ------
         ShapeError
         """
-        settings.spread("interfaces", len(self.joints))
-        law = controller_torque(self.robot, settings, self._coordinates, self._speeds)
+        law = self.check(settings)
         changed = settings.interfaces != self.settings.interfaces
         changed |= settings.controller != self.settings.controller
         self._law, self.settings = law, settings
         if changed or not hasattr(self, "_drives"):
             self._release()
+
+    def check(self, settings: Settings) -> Law:
+        """The controller of some settings, if they fit this robot.
+
+        Raises
+        ------
+        ShapeError
+        """
+        settings.spread("interfaces", len(self.joints))
+        return controller_torque(self.robot, settings, self._coordinates, self._speeds)
 
     def reset(self) -> None:
         """Back to the start, at rest, with no command; time goes on."""
@@ -152,6 +163,7 @@ class Engine:
                 "cannot follow paths independently"
             )
         self._motion, self._since, self._drives = motion, self.t, drives
+        self._fresh, self._hold = False, self.q[self._coordinates].copy()
         self._rows = np.array([self.joints.index(name) for name in motion.names], int)
 
     # -- moving ---------------------------------------------------------------------------------

@@ -208,6 +208,10 @@ class StateNames:
     def _speeds(self, joint: str) -> range:
         return range(self.robot.joints[joint].v.start, self.robot.joints[joint].v.stop)
 
+    def is_own(self, name: str) -> bool:
+        """Whether a scalar coordinate is the robot's own, and not that of a mimic joint."""
+        return name in self._place and bool(self._own[self._place[name]])
+
     def speed(self, name: str) -> int:
         """Index in v of a scalar coordinate that is the robot's own.
 

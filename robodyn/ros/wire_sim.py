@@ -81,8 +81,9 @@ class WireSim:
         period = round(1e9 / settings.rate)
         while due - start <= 1e9 * duration:
             self.receive()
-            self.engine.advance(pace.due(time.monotonic_ns()))
-            self.publish(time.time_ns())
+            for steps, late in pace.due(time.monotonic_ns()):
+                self.engine.advance(steps)
+                self.publish(time.time_ns() - late)
             due += period
             wait = due - time.monotonic_ns()
             if wait > 0:

@@ -1,0 +1,121 @@
+"""Poses of links and the text of a robot, as ROS has them; nothing here needs ROS."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import robodyn as rd
+from robodyn import urdf
+
+__all__ = ["Transform", "description", "multi_joint", "quaternion", "transforms"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Transform:
+    """What a ``geometry_msgs/TransformStamped`` holds, but for the stamp.
+
+    Attributes
+    ----------
+    parent, child : str
+        Links.
+    translation : ndarray, shape (3,) [m]
+    rotation : ndarray, shape (4,)
+        x, y, z, w.
+    """
+
+    parent: str
+    child: str
+    translation: Array
+    rotation: Array
+
+
+def quaternion(R: ArrayLike) -> Array:
+    """Unit quaternion x, y, z, w of a rotation matrix, with w >= 0."""
+    from scipy.spatial.transform import Rotation
+
+    x: Array = Rotation.from_matrix(np.asarray(R, float)).as_quat()
+    return -x if x[3] < 0.0 else x
+
+
+def _transform(parent: str, child: str, X: Array) -> Transform:
+    return Transform(parent, child, X[:3, 3].copy(), quaternion(X[:3, :3]))
+
+
+def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Transform]:
+    """Pose of each joint's child in its parent; cut joints are left out.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : array_like, shape (nq,)
+    fixed : bool
+        Of fixed joints, instead of those that move.
+    """
+    cut = {loop.name for loop in robot.loops}
+    links = {*robot.link_names}
+    found = []
+    for joint in robot.joints.values():
+        if joint.name in cut or (joint.type == "fixed") != fixed or joint.child not in links:
+            continue
+        if joint.parent in links:
+            X = robot.frame_pose(q, joint.child, relative_to=joint.parent)
+        else:
+            X = robot.frame_pose(q, joint.child)
+        found.append(_transform(joint.parent, joint.child, np.asarray(X, float)))
+    return found
+
+
+def multi_joint(robot: rd.Robot, name: str, q: ArrayLike, v: ArrayLike) -> tuple[Transform, Array]:
+    """Pose across a planar, spherical or floating joint, and its twist in child axes, (6,)."""
+    joint = robot.joints[name]
+    described = {j.name: j for j in robot.mechanism.joints}.get(name)
+    origin = np.eye(4) if described is None else described.origin.matrix
+    if joint.parent in robot.link_names:
+        X = robot.frame_pose(q, joint.child, relative_to=joint.parent)
+        twist = robot.frame_twist(q, v, joint.child, relative_to=joint.parent)
+    else:
+        X, twist = robot.frame_pose(q, joint.child), robot.frame_twist(q, v, joint.child)
+    pose = np.linalg.inv(origin) @ X
+    return _transform(joint.parent, joint.child, pose), np.asarray(twist, float)
+
+
+def description(robot: rd.Robot, form: str = "tree") -> str:
+    """URDF text of a robot.
+
+    Parameters
+    ----------
+    robot : Robot
+    form : {"tree", "source"}
+        ``"tree"``: without cut joints and loops, for programs that know trees only. ``"source"``:
+        everything.
+
+    Raises
+    ------
+    UnknownNameError
+    TopologyError
+        If the tree runs against a joint of the file, so that no URDF without loops has the same
+        joints.
+    """
+    if form not in ("tree", "source"):
+        raise rd.UnknownNameError("form of description", form, ("tree", "source"))
+    mechanism = robot.mechanism
+    if form == "source" or not robot.nc:
+        file = Path(mechanism.file or "")
+        if file.suffix == ".urdf" and file.is_file():
+            return file.read_text()
+        return urdf.write(mechanism)
+    cut = {loop.name for loop in robot.loops}
+    joints = tuple(joint for joint in mechanism.joints if joint.name not in cut)
+    children = [joint.child for joint in joints]
+    if len({*children}) < len(children):
+        raise rd.TopologyError(
+            f"the tree of {robot.name!r} runs against a joint of the file: use description:=source"
+        )
+    return urdf.write(dataclasses.replace(mechanism, joints=joints, loops=(), couplings=()))

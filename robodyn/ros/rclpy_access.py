@@ -1,0 +1,81 @@
+"""The way to rclpy, and what to do where it is not installed."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import robodyn as rd
+
+__all__ = ["message", "optional", "rclpy", "start"]
+
+
+class MissingRosError(rd.MissingExtraError):
+    """ROS is not there; the message names both ways to get it."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(module, "ros", "talking to ROS")
+        message = (
+            f"talking to ROS needs {module}. With a ROS 2 distribution: source "
+            "/opt/ros/<distro>/setup.bash, and install robodyn for its Python; without one, on "
+            "Linux x86_64, in a virtual environment of its own: pip install 'robodyn[ros]'"
+        )
+        self.msg, self.args = message, (message,)
+
+
+def rclpy() -> Any:
+    """The module rclpy.
+
+    Raises
+    ------
+    MissingExtraError
+    """
+    return _module("rclpy")
+
+
+def message(package: str, *names: str, kind: str = "msg") -> tuple[Any, ...]:
+    """Classes of messages, or of services with ``kind="srv"``.
+
+    Raises
+    ------
+    MissingExtraError
+    """
+    module = _module(f"{package}.{kind}")
+    return tuple(getattr(module, name) for name in names)
+
+
+def optional(package: str) -> bool:
+    """Whether the messages of a package are installed."""
+    try:
+        importlib.import_module(f"{package}.msg")
+    except ImportError:
+        return False
+    return True
+
+
+def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> None:
+    """Initialise rclpy, unless that is done; only this computer is reached, if nothing is set.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        ``["--ros-args", ...]``.
+    network : bool
+        Reach the local network.
+    """
+    if network:
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SUBNET"
+    elif "ROS_LOCALHOST_ONLY" not in os.environ:
+        os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    module = rclpy()
+    if not module.ok():
+        module.init(args=list(arguments or []))
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingRosError(name) from error

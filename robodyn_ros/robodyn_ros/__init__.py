@@ -1,0 +1,1 @@
+"""robodyn as a ROS 2 package."""

@@ -1,0 +1,90 @@
+"""Messages that make no sense, and partners that misbehave: the simulation goes on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+from client import Client
+from std_msgs.msg import Float64MultiArray
+from test_ros_simulation import trajectory
+from trajectory_msgs.msg import JointTrajectory
+
+
+def test_bad_commands_are_ignored_with_one_warning_each(launch, client):
+    process = launch("publish", "puma560", "--controller", "gravity")
+    states = client.states()
+    client.some(states)
+    commands = client.publisher(Float64MultiArray, "/robodyn/commands")
+    for _ in range(20):
+        client.command(commands, [1.0, 2.0])
+        client.run(0.01)
+    paths = client.publisher(JointTrajectory, "/robodyn/joint_trajectory")
+    paths.publish(trajectory(["joint1", "knee"], (1.0, [0.1, 0.1])))
+    client.run(0.2)
+    assert abs(client.some(states, 5).position[0]) < 1e-9
+    assert process.stop() == 0
+    assert process.text.count("a command has 2 numbers, expected 6") == 1
+    assert "no commanded joint 'knee'" in process.text
+
+
+def test_numbers_that_are_none(launch, client):
+    process = launch("publish", "puma560", "--controller", "gravity")
+    states = client.states()
+    client.some(states)
+    commands = client.publisher(Float64MultiArray, "/robodyn/commands")
+    paths = client.publisher(JointTrajectory, "/robodyn/joint_trajectory")
+    for _ in range(10):
+        client.command(commands, [float("nan")] * 6)
+        paths.publish(trajectory(["joint1"], (1.0, [float("inf")])))
+        client.run(0.02)
+    assert abs(client.some(states, 5).position[0]) < 1e-9
+    process.stop()
+    assert process.text.count("command ignored: a command holds numbers") == 1
+    assert process.text.count("trajectory ignored") == 1
+
+
+def test_a_flood_of_commands(launch, client):
+    launch("publish", "puma560", "--controller", "gravity")
+    states = client.states()
+    client.some(states, 10)
+    flood = subprocess.Popen(
+        [sys.executable, __file__], stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+    )
+    try:
+        client.run(1.0)
+        start, count = time.monotonic(), len(states)
+        client.run(2.0)
+        rate = (len(states) - count) / (time.monotonic() - start)
+    finally:
+        flood.kill()
+        flood.wait()
+    assert rate > 100.0
+
+
+def test_a_subscriber_that_dies(launch, client):
+    launch("publish", "puma560", "--controller", "gravity")
+    states = client.states()
+    client.some(states)
+    code = (
+        "import os, rclpy; from sensor_msgs.msg import JointState; rclpy.init();"
+        "n = rclpy.create_node('dying');"
+        "n.create_subscription(JointState, '/joint_states', lambda m: os._exit(9), 10);"
+        "rclpy.spin(n)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 9
+    client.some(states, 50)
+
+
+def _flood():
+    with Client() as client:
+        commands = client.publisher(Float64MultiArray, "/robodyn/commands")
+        msg = Float64MultiArray(data=[0.0] * 6)
+        while True:
+            commands.publish(msg)
+            time.sleep(0.0001)
+
+
+if __name__ == "__main__":
+    _flood()

@@ -1,0 +1,216 @@
+"""Contents of ROS messages and trajectories, without ROS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.ros import StateNames, TrajectoryContent, TrajectoryPoint, trajectory_paths
+from robodyn.ros.estimate import Estimator
+from robodyn.ros.frames import description, transforms
+from robodyn.ros.messages import split_stamp, wrench_content
+
+GRIPPER = """<robot name="gripper"><link name="palm"/>
+<link name="left"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="right"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="a" type="revolute"><parent link="palm"/><child link="left"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" velocity="2" effort="5"/></joint>
+<joint name="b" type="revolute"><parent link="palm"/><child link="right"/><axis xyz="0 0 1"/>
+<mimic joint="a" multiplier="-2" offset="0.5"/>
+<limit lower="-3" upper="3" velocity="2" effort="5"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("name", rd.robots())
+def test_a_state_goes_there_and_back(name):
+    robot = rd.load(name)
+    names = StateNames(robot)
+    q, v = robot.random(0), np.arange(robot.nv, dtype=float)
+    content = names.content(q, v, v, 1_500_000_001)
+    assert content.stamp == (1, 500_000_001)
+    order = np.random.default_rng(0).permutation(len(content.name))
+    read = names.read(
+        [content.name[k] for k in order], content.position[order], content.velocity[order]
+    )
+    known = ~np.isnan(read.q)
+    np.testing.assert_array_equal(read.q[known], q[known])
+    np.testing.assert_array_equal(read.v[~np.isnan(read.v)], v[~np.isnan(read.v)])
+    assert read.missing == names.multi
+    assert read.unknown == ()
+
+
+def test_mimic_joints_have_positions_and_no_effort():
+    robot = rd.load(GRIPPER)
+    names = StateNames(robot)
+    content = names.content([0.3], [2.0], [5.0])
+    assert content.name == ("a", "b")
+    np.testing.assert_allclose(content.position, [0.3, -0.1])
+    np.testing.assert_allclose(content.velocity, [2.0, -4.0])
+    np.testing.assert_allclose(content.effort, [5.0, 0.0])
+    read = names.read(["b"], [-0.1], [-4.0])
+    np.testing.assert_allclose(read.q, [0.3])
+    np.testing.assert_allclose(read.v, [2.0])
+    assert read.missing == ()
+
+
+def test_continuous_joints_are_angles():
+    names = StateNames(rd.load("satellite"))
+    content = names.content(np.full(4, 7.0), np.zeros(4), np.zeros(4))
+    np.testing.assert_array_equal(content.position, 7.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "position", "velocity"),
+    [
+        (["joint1"], [1.0, 2.0], []),
+        (["joint1"], [1.0], [1.0, 2.0]),
+        (["joint1", "joint1"], [1.0, 1.0], []),
+        (["joint1"], [np.nan], []),
+        (["joint1"], [1.0], [np.inf]),
+        (["joint1"], ["far"], []),
+    ],
+)
+def test_joint_states_that_make_no_sense(name, position, velocity):
+    with pytest.raises(rd.ShapeError):
+        StateNames(rd.load("puma560")).read(name, position, velocity)
+
+
+def test_missing_and_unknown_names_are_told():
+    read = StateNames(rd.load("puma560")).read(["joint1", "knee"], [0.1, 0.2])
+    assert read.missing == tuple(f"joint{k}" for k in range(2, 7))
+    assert read.unknown == ("knee",)
+
+
+def test_wrenches_stand_in_the_frame_of_the_child():
+    robot = rd.load("puma560")
+    content = wrench_content(robot, "joint2", np.arange(6.0), split_stamp(10))
+    assert content.frame_id == robot.joints["joint2"].child
+    assert content.torque.tolist() == [3.0, 4.0, 5.0]
+    with pytest.raises(rd.ShapeError):
+        wrench_content(robot, "joint2", np.arange(3.0), (0, 0))
+
+
+def test_transforms_compose_to_the_pose_of_the_tip():
+    robot = rd.load("palletizer")
+    q = robot.random(1)
+    found = {t.child: t for t in transforms(robot, q)}
+    from scipy.spatial.transform import Rotation
+
+    for link in found:
+        X, at = np.eye(4), link
+        while at in found:
+            step = np.eye(4)
+            step[:3, :3] = Rotation.from_quat(found[at].rotation).as_matrix()
+            step[:3, 3] = found[at].translation
+            X, at = step @ X, found[at].parent
+        np.testing.assert_allclose(X, robot.frame_pose(q, link), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", rd.robots())
+def test_the_description_is_a_tree_with_the_same_joints(name):
+    robot = rd.load(name)
+    tree = rd.load(description(robot))
+    assert tree.nc == 0
+    assert tree.joint_names == robot.joint_names
+    assert rd.load(description(robot, "source")).nc == robot.nc
+
+
+# -- trajectories ---------------------------------------------------------------------------------
+
+
+def points(*rows):
+    return tuple(TrajectoryPoint(*row) for row in rows)
+
+
+def start():
+    robot = rd.load("puma560")
+    return robot, robot.neutral(), np.zeros(6)
+
+
+def test_positions_make_a_smooth_path_that_ends_at_rest():
+    content = TrajectoryContent(
+        ("joint3", "joint1"), points((1.0, (0.2, 0.3)), (2.0, (0.4, 0.1)), (3.0, (0.1, 0.2)))
+    )
+    paths, duration = trajectory_paths(*[start()[0], content, *start()[1:]])
+    assert duration == 3.0
+    for name, column in (("joint3", 0), ("joint1", 1)):
+        path = paths[name]
+        path.check(np.linspace(0.0, 3.0, 40), name)
+        for point in content.points[:-1]:
+            assert path(point.time)[0] == pytest.approx(point.positions[column])
+        end = content.points[-1].positions[column]
+        np.testing.assert_allclose(path(9.0), [end, 0.0, 0.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_velocities_and_accelerations_are_met(count):
+    rates = ((0.3,), (0.4,))[:count]
+    rests = ((0.0,), (0.0,))[:count]
+    content = TrajectoryContent(("joint1",), points((1.0, (0.2,), *rates), (2.0, (0.3,), *rests)))
+    paths, _ = trajectory_paths(*[start()[0], content, *start()[1:]])
+    found = paths["joint1"](1.0)
+    np.testing.assert_allclose(found[: 1 + count], [0.2, 0.3, 0.4][: 1 + count], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("error", "names", "rows"),
+    [
+        (rd.UnknownNameError, ("knee",), [(1.0, (0.1,))]),
+        (rd.ShapeError, ("joint1", "joint1"), [(1.0, (0.1, 0.1))]),
+        (rd.ShapeError, ("joint1",), []),
+        (rd.ShapeError, ("joint1",), [(1.0, (0.1, 0.2))]),
+        (rd.ShapeError, ("joint1",), [(1.0, (0.1,)), (1.0, (0.2,))]),
+        (rd.ShapeError, ("joint1",), [(-1.0, (0.1,))]),
+        (rd.ShapeError, ("joint1",), [(float("nan"), (0.1,))]),
+        (rd.ShapeError, ("joint1",), [(1.0, (float("nan"),))]),
+        (rd.ShapeError, ("joint1",), [(0.0, (0.0,))]),
+        (rd.ShapeError, ("joint1",), [(1.0, (0.1,), (), (0.1,))]),
+        (rd.ShapeError, ("joint1",), [(1.0, (0.1,), (0.1,)), (2.0, (0.1,))]),
+        (rd.PathError, ("joint1",), [(0.0, (0.5,)), (1.0, (0.5,))]),
+        (rd.PathError, ("joint1",), [(1.0, (9.0,))]),
+        (rd.PathError, ("joint1",), [(0.01, (1.0,))]),
+        (rd.PathError, ("joint1",), [(1.0, (0.1,), (0.5,))]),
+    ],
+)
+def test_trajectories_that_make_no_sense(error, names, rows):
+    robot, q, v = start()
+    with pytest.raises(error):
+        trajectory_paths(robot, TrajectoryContent(names, points(*rows)), q, v)
+
+
+# -- loops from what was measured -----------------------------------------------------------------
+
+
+def test_a_linkage_is_assembled_from_its_motors():
+    robot = rd.load("palletizer")
+    names = StateNames(robot)
+    q = robot.assemble(robot.neutral() + 0.1, hold=robot.actuated_joints)
+    v = robot.consistent_velocity(q, np.ones(robot.nv), hold=robot.actuated_joints)
+    content = names.content(q, v, 0.0 * v)
+    rows = [names.names.index(n) for n in robot.actuated_joints]
+    state = Estimator(names).complete(
+        names.read(robot.actuated_joints, content.position[rows], content.velocity[rows])
+    )
+    np.testing.assert_allclose(state.q, q, atol=1e-9)
+    np.testing.assert_allclose(state.v, v, atol=1e-9)
+
+
+def test_passive_joints_may_take_the_place_of_a_motor_and_noise_is_closed():
+    robot = rd.load("palletizer")
+    names = StateNames(robot)
+    q = robot.neutral()
+    content = names.content(q, np.zeros(robot.nv), np.zeros(robot.nv))
+    keep = [k for k, name in enumerate(names.names) if name != "crank_drive"]
+    noisy = content.position[keep] + 1e-4 * np.random.default_rng(0).normal(size=len(keep))
+    read = names.read([names.names[k] for k in keep], noisy)
+    state = Estimator(names).complete(read)
+    assert np.abs(robot.loop_residual(state.q)).max() < 1e-9
+    np.testing.assert_allclose(state.q, q, atol=2e-3)
+
+
+def test_what_nothing_determines_is_asked_for():
+    names = StateNames(rd.load("palletizer"))
+    with pytest.raises(rd.UnknownNameError, match="shoulder"):
+        Estimator(names).complete(names.read(["waist"], [0.0]))
