@@ -219,7 +219,10 @@ class LoopMethods(RowMethods):
             return speeds.copy()
         K = self.loop_jacobian(q)
         psi = self.loop_velocity_offset(q) if self._has_offset else None
-        return project_velocity(K, speeds, self._energy_norm(q), free=self._free(hold), rhs=psi)
+        free = self._free(hold)
+        found = project_velocity(K, speeds, self._energy_norm(q), free=free, rhs=psi)
+        single = K.dtype == np.float32 and np.asarray(v).dtype == np.float32
+        return found.astype(np.float32) if single else found
 
     def _energy_norm(self, q: ArrayLike) -> Array | None:
         """The mass matrix, if every speed moves mass."""

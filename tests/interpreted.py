@@ -29,13 +29,7 @@ class _Interpreted(rd.Robot):
         f = super().function(name, **fixed)
         return f if name in ("loop_residual", "loop_jacobian") else _Plain(f.program)
 
-    def _traced(self, name):
-        known = self.__dict__.setdefault("_programs", {})
-        if name not in known:
-            known[name] = super()._traced(name)
-        return known[name]
-
-    def _shorten(self, name, f):
+    def _shorten(self, name, f, **how):
         pass
 
 
