@@ -70,8 +70,7 @@ class Engine:
         effort, top = robot.effort_limits[self._speeds], robot.velocity_limits[self._speeds]
         self._effort = np.where(effort > 0.0, effort, np.inf)
         self._top = np.where(top > 0.0, top, np.inf)
-        self.t = 0.0
-        self.settings = settings or Settings()
+        self.t, self.settings = 0.0, settings or Settings()
         self._law: Law
         self._motion: Motion | None = None
         self.reset()
@@ -271,11 +270,8 @@ class Engine:
 
     def _aim(self, values: Array) -> None:
         """Give position and velocity commands to the joints they are for."""
-        low, high = (
-            limits[self._coordinates]
-            for limits in (self.robot.lower_limits, self.robot.upper_limits)
-        )
-        inside = np.clip(values, low, high)
+        at = self._coordinates
+        inside = np.clip(values, self.robot.lower_limits[at], self.robot.upper_limits[at])
         if np.any(self._is_position & (inside != values)):
             self.notices("limit", "positions beyond the limits of the joints are cut to them")
         self._target = np.where(self._is_position, inside, np.nan)
@@ -289,9 +285,8 @@ class Engine:
         exact = motion is not None and self.settings.controller not in ("pd", "computed_torque")
         moved = [self.joints.index(name) for name in motion.names] if motion and exact else []
         driven[moved] = True
-        rows = np.flatnonzero(driven)
-        rows = rows[np.argsort(self._speeds[rows])]
-        self._drive_rows = rows
+        order = np.argsort(self._speeds)
+        self._drive_rows = rows = order[driven[order]]
         drives = Drives(self._coordinates[rows], self._speeds[rows], self._top[rows], self.robot.nv)
         drives.position[:] = self._target[rows]
         if motion and exact:
