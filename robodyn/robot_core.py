@@ -43,7 +43,6 @@ class RobotCore:
         self._euclidean = all(
             block.kind not in ("spherical", "floating", "planar") for block in self._model.blocks
         )
-        _ = self._closed_neutral  # loops that cannot close are an error here
 
     def _build(self, mechanism: Mechanism, settings: Settings) -> Model:
         return build_model(mechanism, settings)

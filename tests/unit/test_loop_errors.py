@@ -52,9 +52,14 @@ def test_a_loop_that_cannot_close_names_the_loop_and_the_gap():
     assert "typing error" in str(caught.value)
 
 
-def test_load_refuses_a_loop_that_cannot_close():
-    with pytest.raises(TopologyError):
-        rd.load(stretched(5.0))
+@pytest.mark.parametrize("what", ["dof", "neutral", "random", "independent_joints"])
+def test_all_that_needs_a_closed_posture_says_so(what):
+    """Loading does not: a search that fails is no proof; another guess may lead to a posture."""
+    robot = rd.load(stretched(5.0))
+    with pytest.raises(TopologyError, match="rocker_pin"):
+        value = getattr(robot, what)
+        if callable(value):
+            value()
 
 
 def test_the_message_has_a_loop_to_paste():
