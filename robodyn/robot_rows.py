@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.constraints import rank_analysis
+from robodyn.constraints import RankAnalysis, rank_analysis
 from robodyn.errors import ShapeError
 from robodyn.robot_frames import FrameMethods
 
@@ -61,6 +61,22 @@ class RowMethods(FrameMethods):
 
     def _gap_slope(self, q: ArrayLike) -> Array:
         return self.loop_jacobian(q)[..., self._position_rows, :]
+
+    def loop_rank(self, q: ArrayLike) -> RankAnalysis:
+        """Rank of the constraints at postures, redundant rows, and how far singular ones are.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+
+        Returns
+        -------
+        analysis : robodyn.constraints.RankAnalysis
+            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: the smallest
+            singular value of the constraints that is not zero, rows scaled to length 1. It is
+            small near a singular posture.
+        """
+        return rank_analysis(self.loop_jacobian(self._array("q", q, self.nq)))
 
     def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`."""

@@ -115,3 +115,13 @@ def test_states_that_are_not_numbers():
         except (RobodynError, np.linalg.LinAlgError):
             continue
         assert np.isnan(a).any()
+
+
+def test_the_distance_to_a_singular_posture():
+    robot = rd.load("four_bar")
+    far = robot.loop_rank(robot.neutral())
+    assert int(far.rank) == robot.nv - robot.dof
+    assert len(far.redundant()) == robot.nc - int(far.rank)
+    assert 0.0 < float(far.distance) <= 2.0
+    batch = robot.loop_rank(np.array([robot.neutral(), robot.random(1)]))
+    assert batch.rank.shape == batch.distance.shape == (2,)
