@@ -11,16 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.arrays import expect
 from robodyn.configuration import Block
 from robodyn.couplings import branches, with_couplings
-from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Pose
+from robodyn.description import Joint, Limits, Mechanism
 from robodyn.equations.catalogue import Setup
 from robodyn.equations.closing import closure, coupled
 from robodyn.equations.composite_body import mass_matrix
-from robodyn.equations.constraint import TracedConstraint
-from robodyn.equations.frames import align_z
-from robodyn.equations.joints import JointGeometry, evaluate
 from robodyn.equations.mechanism import Drive, MechanismModel, build
 from robodyn.equations.related import related
 from robodyn.equations.state import evaluate_joints
@@ -32,7 +28,6 @@ from robodyn.errors import (
     UnknownNameError,
 )
 from robodyn.motors import rotor_drives, with_free_rotors, with_motors
-from robodyn.symbolic.spatial import Placement
 from robodyn.topology import SpanningTree, spanning_tree
 
 __all__ = [
@@ -40,7 +35,6 @@ __all__ = [
     "Model",
     "Settings",
     "build_model",
-    "changed",
     "drives_of",
     "effective_mechanism",
     "mass_matrix_at",
@@ -396,64 +390,3 @@ def _limits(tree: SpanningTree, nq: int, nv: int) -> tuple[Array, Array, Array, 
                 lower[q], upper[q] = limits.lower, limits.upper
         q, v = q + kind_nq, v + kind_nv
     return lower, upper, velocity, effort
-
-
-def changed(
-    mechanism: Mechanism, payload: Mapping[str, Inertia], locked: Mapping[str, float]
-) -> Mechanism:
-    """A description with masses added to links and joints welded."""
-    links = {link.name: link for link in mechanism.links}
-    joints = {joint.name: joint for joint in mechanism.joints}
-    for name, load in payload.items():
-        if name not in links:
-            raise UnknownNameError("link", name, links, repr(mechanism.name))
-        expect(f"payload[{name!r}]", load, Inertia, "payload")
-        links[name] = _loaded(links[name], load)
-    for name, value in locked.items():
-        if name not in joints:
-            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
-        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
-            raise SettingsError(f"locked[{name!r}] is {value!r}, expected a finite number")
-        joints[name] = _welded(joints[name], value)
-    return dataclasses.replace(
-        mechanism,
-        links=tuple(links.values()),
-        joints=tuple(joints.values()),
-        constraints=tuple(_holding(given, locked) for given in mechanism.constraints),
-    )
-
-
-def _holding(given: TracedConstraint, locked: Mapping[str, float]) -> TracedConstraint:
-    """A constraint that knows which of its joints are welded."""
-    for name in given.joints:
-        given = given.holding(name, locked[name]) if name in locked else given
-    return given
-
-
-def _loaded(link: Link, load: Inertia) -> Link:
-    parts = [inertia for inertia in (link.inertia, load) if inertia is not None]
-    mass = sum(part.mass for part in parts)
-    if mass == 0.0:
-        return link
-    com = sum(part.mass * np.array(part.origin.xyz) for part in parts) / mass
-    J = np.zeros((3, 3))
-    for part in parts:
-        R = part.origin.matrix[:3, :3]
-        d = np.array(part.origin.xyz) - com
-        J += R @ part.matrix @ R.T + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
-    return dataclasses.replace(link, inertia=Inertia.from_matrix(mass, com, J))
-
-
-def _welded(joint: Joint, value: float) -> Joint:
-    if (joint.nq, joint.nv) != (1, 1):
-        raise UnknownNameError("joint with one freedom", joint.name, ())
-    R_JZ = np.eye(4)
-    R_JZ[:3, :3] = align_z(np.array(joint.axis))
-    moved = evaluate(
-        JointGeometry(joint.kind, Placement(), pitch=joint.pitch), [float(value)], [0.0]
-    ).X
-    X = np.eye(4)
-    X[:3, :3] = np.array([list(row) for row in moved.R.matrix.rows()], float)
-    X[:3, 3] = np.array(list(moved.p), float)
-    origin = Pose.from_matrix(joint.origin.matrix @ R_JZ @ X @ R_JZ.T)
-    return dataclasses.replace(joint, kind="fixed", origin=origin, mimic=None)

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn import configuration
 from robodyn.base_motion import BaseMotion
+from robodyn.changes import changed
 from robodyn.codegen import Function, fast_method
 from robodyn.description import Inertia, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES, trace
 from robodyn.equations.momentum import total_mass
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
-from robodyn.model import JointInfo, Model, Settings, build_model, changed
+from robodyn.model import JointInfo, Model, Settings, build_model
 from robodyn.roles import speed_indices
 
 __all__ = ["RobotCore"]
