@@ -7,6 +7,7 @@ large ones of batches at the end.
 
 from __future__ import annotations
 
+from robodyn.codegen.ahead import DECLARATION, LinesAhead
 from robodyn.codegen.body import Body, places
 from robodyn.codegen.target import Target
 from robodyn.codegen.tiles import declarations, load_tile, store_tile, tiles
@@ -205,6 +206,8 @@ class _BatchBody(Body):
                 last = max(edge >> 1 for edge in edges) if port.size < LARGE else self.nodes[-1]
                 self.due.setdefault(last, []).append((p, start, width))
             first += port.size
+        sizes = [port.size for port in program.outputs]
+        self.ahead = LinesAhead(sizes, lanes, dtype, len(self.nodes))
 
     def row_pointers(self, name: str) -> list[str]:
         """Pointers to this block's rows of an array."""
@@ -230,6 +233,7 @@ class _BatchBody(Body):
         return self.loaded[port, k]
 
     def after(self, node: int) -> None:
+        self.ahead.step(self.put, self.do)
         for port, start, width in self.due.get(node, ()):
             size, first = self.program.outputs[port].size, self.first[port]
             edges = self.program.results[first + start : first + min(start + width, size)]
@@ -249,6 +253,7 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
     pointers += [f"out{k}" for k in range(len(program.outputs))]
     for name in pointers:
         body.row_pointers(name)
+    body.ahead.begin(body.put)
     body.emit()
     text = [
         f"define void @batch(i64 %begin, i64 %end, ptr %array, ptr %strides) "
@@ -271,6 +276,7 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
         "exit:",
         "  ret void",
         "}",
+        DECLARATION,
         *declarations(dtype, lanes),
         *body.declarations(),
     ]

@@ -1,0 +1,65 @@
+"""Lines of memory that a batch will write next, asked for while it still computes.
+
+A line has to come from an outer cache before it can be written to. Arrays with many numbers a state
+do not fit into the inner ones, and a vector of states would wait for all its lines at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+__all__ = ["DECLARATION", "LinesAhead"]
+
+DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+
+#: Bytes of a line of the caches.
+LINE = 64
+
+#: Numbers of an output between which lines are asked for: fewer come in time by themselves, and
+#: the lines of more would drive what is in use out of the innermost cache.
+MANY, TOO_MANY = 16, 256
+
+
+class LinesAhead:
+    """Requests for the lines of the next vector of states, spread over the nodes of a program.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers a state of each output.
+    lanes : int
+        States in a vector.
+    dtype : {"double", "float"}
+    steps : int
+        How often `step` will be called.
+    """
+
+    def __init__(self, sizes: Sequence[int], lanes: int, dtype: str, steps: int) -> None:
+        self.lanes, self.dtype, self.steps = lanes, dtype, steps
+        numbers = LINE // (8 if dtype == "double" else 4)
+        self.ports = [port for port, size in enumerate(sizes) if MANY <= size < TOO_MANY]
+        self.lines = [
+            (port, row, first)
+            for port in self.ports
+            for row in range(lanes)
+            for first in range(0, sizes[port], numbers)
+        ]
+        self.rows: dict[tuple[int, int], str] = {}
+        self.done = self.taken = 0
+
+    def begin(self, put: Callable[[str], str]) -> None:
+        """Pointers to the rows of the next vector."""
+        for port in self.ports:
+            for row in range(self.lanes):
+                skip = put(f"mul i64 %out{port}_stride, {self.lanes + row}")
+                pointer = f"getelementptr {self.dtype}, ptr %out{port}_row, i64 {skip}"
+                self.rows[port, row] = put(pointer)
+
+    def step(self, put: Callable[[str], str], do: Callable[[str], None]) -> None:
+        """Ask for the next few lines."""
+        self.taken += 1
+        due = len(self.lines) * self.taken // self.steps
+        for port, row, first in self.lines[self.done : due]:
+            at = put(f"getelementptr {self.dtype}, ptr {self.rows[port, row]}, i64 {first}")
+            do(f"call void @llvm.prefetch.p0(ptr {at}, i32 1, i32 3, i32 1)")
+        self.done = due
