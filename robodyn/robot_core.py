@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from inspect import isfunction
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn import configuration
 from robodyn.base_motion import BaseMotion
 from robodyn.changes import changed
-from robodyn.codegen import Function, fast_method
+from robodyn.codegen import Function, fast_method, shorten
 from robodyn.description import Inertia, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES, trace
 from robodyn.equations.momentum import total_mass
@@ -44,6 +45,7 @@ class RobotCore:
         self._euclidean = all(
             block.kind not in ("spherical", "floating", "planar") for block in self._model.blocks
         )
+        self._make_methods_fast()
 
     def _build(self, mechanism: Mechanism, settings: Settings) -> Model:
         return build_model(mechanism, settings)
@@ -178,6 +180,17 @@ class RobotCore:
                 expected=(size,),
             )
         return array
+
+    def _make_methods_fast(self) -> None:
+        """Methods with a function behind them, to be shortened when that is compiled.
+
+        An attribute of the instance goes before the method of the class. Methods that a subclass
+        of a user changes stay as they are.
+        """
+        for name in QUANTITIES:
+            method = getattr(type(self), name, None)
+            if isfunction(method) and method.__module__.startswith("robodyn."):
+                self.__dict__[name] = fast_method(getattr(self, name))
 
     # -- compiled functions -------------------------------------------------------------------
 
@@ -321,13 +334,6 @@ class RobotCore:
         return f(*arrays, *extra, *(wrenches or {}).values(), out=out)
 
     def _shorten(self, name: str, f: Function, *, guarded: bool = False) -> None:
-        """Let the next calls of a method go straight to its function.
-
-        An attribute of the instance goes before the method of the class, so that a call with plain
-        arrays runs no Python. Methods that a subclass of a user changes stay as they are.
-        """
+        """Let the next calls of a method with plain arrays go straight to its function."""
         if name in self.__dict__:
-            return
-        method = getattr(type(self), name, None)
-        if method is not None and method.__module__.startswith("robodyn."):
-            self.__dict__[name] = fast_method(getattr(self, name), f, guarded=guarded)
+            shorten(self.__dict__[name], f, guarded=guarded)

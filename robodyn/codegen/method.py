@@ -10,7 +10,7 @@ from robodyn.codegen.entry import FastType, fast_type
 from robodyn.codegen.entry_table import Table
 from robodyn.codegen.function import Function
 
-__all__ = ["fast_method"]
+__all__ = ["fast_method", "shorten"]
 
 
 class _Method:
@@ -21,11 +21,11 @@ class _Method:
     method : callable
         Takes the function's inputs in order, ``out`` by keyword, and more.
     table : Table
-        Of the function; kept as long as what points to it.
+        Kept as long as what points to it.
     """
 
     def __init__(self, method: Callable[..., Any], table: Table) -> None:
-        self._method, self._table = method, table
+        self._method, self._table, self.short = method, table, False
         update_wrapper(self, method)
 
     def __repr__(self) -> str:
@@ -39,20 +39,36 @@ class _Method:
         return self._method(*args, **kwargs)
 
 
-def fast_method(
-    method: Callable[..., Any], function: Function, *, guarded: bool = False
-) -> Callable[..., Any]:
-    """A bound method, with a short cut to the function behind it where Python allows one.
+def fast_method(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A bound method that `shorten` can give a short cut; itself, where Python allows none.
+
+    It may be taken from its object before there is a short cut, and has it then, too.
+    """
+    fast = _fast_type()
+    if fast is None:
+        return method
+    made: Callable[..., Any] = fast.type(method, _no_code())
+    fast.attach(made, _no_code())
+    return made
+
+
+def shorten(method: object, function: Function, *, guarded: bool = False) -> None:
+    """Let calls of a `fast_method` go straight to the function behind it, where Python allows it.
 
     ``guarded``: where the function gives no numbers, the method is asked.
     """
     fast, shared = _fast_type(), function.table
-    if fast is None or shared is None:
-        return method
-    table = shared.twin(fast.common, guarded=guarded)
-    made: Callable[..., Any] = fast.type(method, table)
-    fast.attach(made, table)
-    return made
+    if fast is None or shared is None or not isinstance(method, _Method) or method.short:
+        return
+    method._table, method.short = shared.twin(fast.common, guarded=guarded), True
+    fast.attach(method, method._table)
+
+
+@cache
+def _no_code() -> Table:
+    """The table of methods without a short cut: all calls go to the method."""
+    fast = _fast_type()
+    return Table(fast.common if fast else 0, (), (), 0)
 
 
 @cache

@@ -234,6 +234,21 @@ def test_methods_take_the_short_cut_and_nothing_else_changes():
     np.testing.assert_array_equal(again(q, v, a), first)
 
 
+@needs_entry
+def test_a_method_that_was_taken_before_its_first_call_has_the_short_cut(monkeypatch):
+    robot = rd.load("arm7")
+    early = robot.inverse_dynamics
+    first = early(*state())
+
+    def slow(*given, **named):
+        raise AssertionError("Python was run")
+
+    monkeypatch.setattr(rd.Robot, "_call", slow)
+    np.testing.assert_array_equal(early(*state()), first)
+    with pytest.raises(AssertionError):
+        early(*state(), wrenches={robot.link_names[-1]: np.ones(6)})
+
+
 def test_a_method_dies_with_its_robot():
     robot = rd.load("arm7")
     robot.mass_matrix(robot.neutral())
