@@ -7,7 +7,7 @@ from dataclasses import dataclass
 __all__ = ["Pace"]
 
 #: Time [s] that is made up for after a delay; the rest is dropped.
-CATCH_UP = 0.25
+CATCH_UP = 1.0
 #: A clock that goes ahead by more [s] has jumped.
 JUMP = 10.0
 
