@@ -80,6 +80,11 @@ class BaseParameters:
     def __len__(self) -> int:
         return len(self.columns)
 
+    def __repr__(self) -> str:
+        return (
+            f"<BaseParameters: {len(self)} combinations of {len(self.parameter_names)} parameters>"
+        )
+
     @property
     def names(self) -> tuple[str, ...]:
         """The parameter that stands for each combination."""
@@ -113,6 +118,14 @@ class WrenchMapping(Mapping[str, Array]):
         if name not in self._names:
             raise UnknownNameError("joint", name, self._names)
         return np.asarray(self.values_array[..., self._names.index(name), :])
+
+    def __repr__(self) -> str:
+        of = (
+            f" of each of {self.values_array.shape[:-2]} states"
+            if self.values_array.ndim > 2
+            else ""
+        )
+        return f"<{type(self).__name__}{of}: {', '.join(self._names)}>"
 
     def __contains__(self, name: object) -> bool:
         return name in self._names

@@ -54,6 +54,14 @@ class Trajectory:
     def __len__(self) -> int:
         return len(self.t)
 
+    def __repr__(self) -> str:
+        if not self.t.ndim:
+            return f"<State at {self.t:g} s: q = {self.q}, v = {self.v}>"
+        if not len(self):
+            return "<Trajectory without samples>"
+        of = f" of {self.robot.name!r}" if self.robot is not None else ""
+        return f"<Trajectory{of}: {len(self)} samples, {self.t[0]:g} to {self.t[-1]:g} s>"
+
     def __getitem__(self, index: Any) -> Trajectory:
         parts = (self.t, self.q, self.v, self.a, self.tau, self.energy, self.loop_residual)
         t, q, v, a, tau, energy, residual = (part[index] for part in parts)

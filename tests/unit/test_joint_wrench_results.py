@@ -132,3 +132,10 @@ def test_a_joint_may_be_called_base():
     <origin xyz="5 0 3"/><axis xyz="0 0 1"/></joint></robot>"""
     found = rd.load(text).joint_wrenches([0.0], [0.0], [0.0])
     close(found.in_frame("world")["base"], [0.0, 0.0, 19.62, 0.0, -6 * 19.62, 0.0])
+
+
+def test_results_say_what_they_hold(robot):
+    q, v, a, base = state(robot, 2)
+    found = robot.joint_wrenches(q, v, a, base=base)
+    assert f"of each of (2,) states: {', '.join(found)}" in repr(found)
+    assert repr(len(robot.base_parameters())) in repr(robot.base_parameters())

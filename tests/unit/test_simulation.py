@@ -208,3 +208,10 @@ def test_save(double, tmp_path):
     with pytest.raises(ShapeError, match=r"\.npz, \.csv or \.mcap"):
         run.save(tmp_path / "run.txt")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.csv", "run.npz", "run.png"]
+
+
+def test_a_trajectory_says_how_long_it_is():
+    run = rd.simulate(rd.load("double_pendulum"), duration=0.1, step=1e-2)
+    assert repr(run) == "<Trajectory of 'double_pendulum': 11 samples, 0 to 0.1 s>"
+    assert "0.05 s" in repr(run[5])
+    assert "without samples" in repr(run[:0])
