@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.equations import frame_motion as fm
 from robodyn.equations.factorization import factorize, solve
-from robodyn.equations.loops import Closure
+from robodyn.equations.loops import Closure, loop_motion
 from robodyn.equations.mechanism import MechanismModel
 from robodyn.equations.passive import resistance
 from robodyn.equations.reactions import along_axes
@@ -39,12 +38,14 @@ def friction_in_joint(
     """What friction exerts on the successor, about the origin of G in its axes."""
     if not (closure.damping or closure.friction):
         return Wrench()
-    motion = _motion(model, state, closure)
-    axes = _axes(closure, motion.X.R.inverse_times(EZ))
+    motion = loop_motion(model, state, closure)
+    R = motion.X.R
+    axes = _axes(closure, R.inverse_times(EZ))
     if not axes:
         return Wrench()
     gram = [[a.v.dot(b.v) + a.w.dot(b.w) for b in axes] for a in axes]
-    along = [a.v.dot(motion.V.v) + a.w.dot(motion.V.w) for a in axes]
+    v, w = R.inverse_times(motion.v), R.inverse_times(motion.w)
+    along = [a.v.dot(v) + a.w.dot(w) for a in axes]
     forces: list[Number] = [
         resistance(x, closure.damping, closure.friction, friction_speed)
         for x in solve(factorize(gram), along)
@@ -61,21 +62,10 @@ def friction_wrenches(
         if not (closure.damping or closure.friction):
             continue
         in_G = friction_in_joint(model, state, closure, friction_speed)
-        in_F = _motion(model, state, closure).X.wrench_out(in_G)
+        in_F = loop_motion(model, state, closure).X.wrench_out(in_G)
         for body, F in (
             (closure.successor, closure.X_SG.wrench_out(in_G)),
             (closure.predecessor, -closure.X_PF.wrench_out(in_F)),
         ):
             total[body] = total[body] + F if body in total else F
     return total
-
-
-def _motion(model: MechanismModel, state: State, closure: Closure) -> fm.FrameMotion:
-    """Of G, seen from F."""
-    return fm.relative(
-        model,
-        state,
-        [0.0] * model.nv,
-        (closure.successor, closure.X_SG),
-        (closure.predecessor, closure.X_PF),
-    )

@@ -12,17 +12,27 @@ G, moments about ``b x a`` [W 5.183-5.197].
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from robodyn.equations import frame_motion as fm
 from robodyn.equations.mechanism import MechanismModel
+from robodyn.equations.relative_motion import RelativeMotion, relative_motion
 from robodyn.equations.state import State
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
-from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
+from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 
-__all__ = ["ROWS", "Closure", "Coupled", "Row", "closure_rows", "closure_wrenches", "coupled_row"]
+__all__ = [
+    "ROWS",
+    "Closure",
+    "Coupled",
+    "Row",
+    "closure_rows",
+    "closure_wrenches",
+    "coupled_row",
+    "loop_motion",
+]
 
 #: Number of rows of each kind.
 ROWS = {
@@ -112,116 +122,84 @@ class Row:
     offset: Number = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class _Relative:
-    """Motion of G seen from F, in the axes of F."""
-
-    R: Mat3
-    p: Vec3
-    v: Vec3
-    w: Vec3
-    dv: Vec3
-    dw: Vec3
-    columns: dict[int, tuple[Vec3, Vec3]]
-
-    def along(self, e: Vec3) -> Row:
-        """Component of the position along an axis of F."""
-        return Row(
-            e.dot(self.p),
-            {k: e.dot(v) for k, (v, _) in self.columns.items()},
-            e.dot(self.dv),
-        )
-
-    def product(self, a: Vec3, b_G: Vec3, at_zero: float = 0.0) -> Row:
-        """``a . b - at_zero`` of an axis of F and one of G."""
-        b = self.R * b_G
-        axis = b.cross(a)
-        turning = self.w.cross(b).cross(a)
-        return Row(
-            a.dot(b) - at_zero,
-            {k: axis.dot(w) for k, (_, w) in self.columns.items()},
-            turning.dot(self.w) + axis.dot(self.dw),
-        )
+def loop_motion(model: MechanismModel, state: State, closure: Closure) -> RelativeMotion:
+    """Motion of G seen from F."""
+    frames = (closure.successor, closure.X_SG), (closure.predecessor, closure.X_PF)
+    return relative_motion(model, state, *frames)
 
 
-def _relative(model: MechanismModel, state: State, closure: Closure) -> _Relative:
-    zero = [0.0] * model.nv
-    motion = fm.relative(
-        model,
-        state,
-        zero,
-        (closure.successor, closure.X_SG),
-        (closure.predecessor, closure.X_PF),
-    )
-    R, V, A = motion.X.R, motion.V, motion.A
-    return _Relative(
-        R.matrix,
-        motion.X.p,
-        R * V.v,
-        R * V.w,
-        R * (A.v + V.w.cross(V.v)),
-        R * A.w,
-        {k: (R * s.v, R * s.w) for k, s in motion.columns.items()},
-    )
+def _along(m: RelativeMotion, e: Vec3) -> Row:
+    """Component of the position along an axis of F."""
+    slopes = {k: e.dot(v) for k, (v, _) in m.columns.items()}
+    return Row(e.dot(m.X.p), slopes, e.dot(m.dv))
+
+
+def _product(m: RelativeMotion, a: Vec3, b_G: Vec3, at_zero: float = 0.0) -> Row:
+    """``a . b - at_zero`` of an axis of F and one of G."""
+    b = m.X.R * b_G
+    axis = b.cross(a)
+    turning = m.w.cross(b).cross(a)
+    slopes = {k: axis.dot(w) for k, (_, w) in m.columns.items()}
+    return Row(a.dot(b) - at_zero, slopes, turning.dot(m.w) + axis.dot(m.dw))
 
 
 def _turned(row: Row) -> Row:
     return Row(-row.residual, {k: -x for k, x in row.jacobian.items()}, -row.bias)
 
 
-def _position(m: _Relative) -> list[Row]:
-    return [m.along(e) for e in (EX, EY, EZ)]
+def _position(m: RelativeMotion) -> list[Row]:
+    return [_along(m, e) for e in (EX, EY, EZ)]
 
 
-def _parallel(m: _Relative) -> list[Row]:
+def _parallel(m: RelativeMotion) -> list[Row]:
     """Z of G along z of F: the rows turn about x and y."""
-    return [_turned(m.product(EY, EZ)), m.product(EX, EZ)]
+    return [_turned(_product(m, EY, EZ)), _product(m, EX, EZ)]
 
 
-def _aligned(m: _Relative) -> list[Row]:
-    return [*_parallel(m), _turned(m.product(EX, EY))]
+def _aligned(m: RelativeMotion) -> list[Row]:
+    return [*_parallel(m), _turned(_product(m, EX, EY))]
 
 
-def _helical(m: _Relative, closure: Closure) -> list[Row]:
+def _helical(m: RelativeMotion, closure: Closure) -> list[Row]:
     """Z advances with the angle: ``c sin(z / c - angle) = 0`` has the slope of ``z - c angle``."""
-    c, z = closure.pitch, m.along(EZ)
+    c, z = closure.pitch, _along(m, EZ)
     if not c:
-        return [m.along(EX), m.along(EY), z, *_parallel(m)]
-    cosine, sine = m.R.xx, m.R.yx
+        return [_along(m, EX), _along(m, EY), z, *_parallel(m)]
+    cosine, sine = m.X.R.matrix.xx, m.X.R.matrix.yx
     residual = (sin(z.residual * (1.0 / c)) * cosine - cos(z.residual * (1.0 / c)) * sine) * c
     spins = {k: w.z for k, (_, w) in m.columns.items()}
     slope = {k: x - c * spins[k] for k, x in z.jacobian.items()}
     row = Row(residual, slope, z.bias - c * m.dw.z)
-    return [m.along(EX), m.along(EY), *_parallel(m), row]
+    return [_along(m, EX), _along(m, EY), *_parallel(m), row]
 
 
-def _distance(m: _Relative, closure: Closure) -> list[Row]:
+def _distance(m: RelativeMotion, closure: Closure) -> list[Row]:
     """``(p . p - d^2) / 2 d``: the slope is the component of the velocity along the line."""
     d = closure.distance
     inverse = 1.0 / d
     return [
         Row(
-            (m.p.dot(m.p) - d * d) * (0.5 * inverse),
-            {k: m.p.dot(v) * inverse for k, (v, _) in m.columns.items()},
-            (m.v.dot(m.v) + m.p.dot(m.dv)) * inverse,
+            (m.X.p.dot(m.X.p) - d * d) * (0.5 * inverse),
+            {k: m.X.p.dot(v) * inverse for k, (v, _) in m.columns.items()},
+            (m.v.dot(m.v) + m.X.p.dot(m.dv)) * inverse,
         )
     ]
 
 
-def _universal(m: _Relative, closure: Closure) -> list[Row]:
+def _universal(m: RelativeMotion, closure: Closure) -> list[Row]:
     angle = float(EZ.dot(closure.axis2))  # type: ignore[arg-type]  # known
-    return [*_position(m), m.product(EZ, closure.axis2, angle)]
+    return [*_position(m), _product(m, EZ, closure.axis2, angle)]
 
 
-_KINDS: dict[str, Callable[[_Relative, Closure], list[Row]]] = {
+_KINDS: dict[str, Callable[[RelativeMotion, Closure], list[Row]]] = {
     "fixed": lambda m, c: [*_position(m), *_aligned(m)],
     "revolute": lambda m, c: [*_position(m), *_parallel(m)],
     "continuous": lambda m, c: [*_position(m), *_parallel(m)],
-    "prismatic": lambda m, c: [m.along(EX), m.along(EY), *_aligned(m)],
+    "prismatic": lambda m, c: [_along(m, EX), _along(m, EY), *_aligned(m)],
     "helical": _helical,
-    "cylindrical": lambda m, c: [m.along(EX), m.along(EY), *_parallel(m)],
+    "cylindrical": lambda m, c: [_along(m, EX), _along(m, EY), *_parallel(m)],
     "universal": _universal,
-    "planar": lambda m, c: [m.along(EZ), *_parallel(m)],
+    "planar": lambda m, c: [_along(m, EZ), *_parallel(m)],
     "spherical": lambda m, c: _position(m),
     "floating": lambda m, c: [],
     "distance": _distance,
@@ -230,7 +208,7 @@ _KINDS: dict[str, Callable[[_Relative, Closure], list[Row]]] = {
 
 def closure_rows(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
     """Rows of one closure."""
-    return _KINDS[closure.kind](_relative(model, state, closure), closure)
+    return _KINDS[closure.kind](loop_motion(model, state, closure), closure)
 
 
 def coupled_row(coupling: Coupled, q: Sequence[Number]) -> Row:
@@ -255,22 +233,15 @@ def closure_wrenches(
     in_joint : Wrench
         On the successor, about the origin of the user's frame there, in its axes.
     """
-    m = _relative(model, state, closure)
+    m = loop_motion(model, state, closure)
     f, n = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)
     # a row is linear in the twist of G seen from F: its coefficients are force and moment
     for k, x in enumerate(lam):
         force, moment = _direction(m, closure, k)
         f, n = f + force * x, n + moment * x
-    R = fm.relative(
-        model,
-        state,
-        [0.0] * model.nv,
-        (closure.successor, closure.X_SG),
-        (closure.predecessor, closure.X_PF),
-    ).X.R
-    in_G = Wrench(R.inverse_times(f), R.inverse_times(n))
+    in_G = Wrench(m.X.R.inverse_times(f), m.X.R.inverse_times(n))
     # the predecessor feels the opposite at the same point, which is p in F
-    in_F = Wrench(-f, -(n + m.p.cross(f)))
+    in_F = Wrench(-f, -(n + m.X.p.cross(f)))
     return (
         closure.X_PF.wrench_out(in_F),
         closure.X_SG.wrench_out(in_G),
@@ -278,14 +249,12 @@ def closure_wrenches(
     )
 
 
-def _direction(m: _Relative, closure: Closure, row: int) -> tuple[Vec3, Vec3]:
+def _direction(m: RelativeMotion, closure: Closure, row: int) -> tuple[Vec3, Vec3]:
     """Force and moment of a unit multiplier: the row for unit velocities along and about F."""
     units = {
         axis: Twist(v=e) if axis < 3 else Twist(w=e)
         for axis, e in enumerate((EX, EY, EZ, EX, EY, EZ))
     }
-    probe = _Relative(
-        m.R, m.p, m.v, m.w, m.dv, m.dw, {axis: (s.v, s.w) for axis, s in units.items()}
-    )
+    probe = dataclasses.replace(m, columns={axis: (s.v, s.w) for axis, s in units.items()})
     slopes = _KINDS[closure.kind](probe, closure)[row].jacobian
     return Vec3(slopes[0], slopes[1], slopes[2]), Vec3(slopes[3], slopes[4], slopes[5])
