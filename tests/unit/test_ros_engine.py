@@ -195,8 +195,10 @@ def test_pace():
     assert pace.overruns == 0
     assert pace.due(37 * ms) == [(5, 10 * ms), (5, 5 * ms), (5, 0)]
     assert pace.overruns == 2
-    assert len(pace.due(1037 * ms)) == 50  # caught up with in part
-    assert pace.dropped == 150
+    assert len(pace.due(1037 * ms)) == 200  # a second is caught up with
+    assert pace.dropped == 0
+    assert len(pace.due(3037 * ms)) == 200  # and of two only one
+    assert pace.dropped == 200
     assert pace.due(0) == [(0, 0)]
     assert pace.jumps == 1
     half = Pace(100.0, 0.5, 1e-3)
