@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
+from rigid_robots import load
 
 import robodyn as rd
 from robodyn.errors import AssemblyError, ShapeError
-
-
-@functools.cache
-def load(name):
-    return rd.load(name, passive=False)
 
 
 def energy_range(robot, run):
