@@ -80,7 +80,8 @@ class MujocoClosed:
         m, d = self.model, self.data
         J, _ = self._rows(q, v)
         M = np.zeros((m.nv, m.nv))
-        mujoco.mj_fullM(m, d, M)
+        for column, unit in zip(M, np.eye(m.nv), strict=True):
+            mujoco.mj_mulM(m, d, column, unit)
         force = -d.qfrc_bias.copy()
         for body in self.tree.bodies:
             force[self._places(body)[1]] += tau[body.v]
