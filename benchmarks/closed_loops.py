@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,10 @@ import pinocchio as pin
 from versus_pinocchio import BATCH, cpu, least, row
 
 import robodyn as rd
-from robodyn.description import Pose
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from oracles.pinocchio_closed import PinocchioClosed
+from oracles.rigid_tree import rigid_tree
 
 ROBOTS = ("four_bar", "five_bar", "stewart")
 #: Regularisation, accuracy and iterations of Pinocchio's proximal solver.
@@ -40,73 +45,14 @@ class Case:
 
 def case(name: str) -> Case:
     robot = rd.load(name, passive=False)
-    model, constraints = pinocchio_model(robot)
+    there = PinocchioClosed(rigid_tree(robot.mechanism), robot.gravity, points=True)
     rng = np.random.default_rng(0)
     q = np.array([robot.random(rng) for _ in range(8)])
     q = np.tile(q, (BATCH // 8, 1))
     v, tau = rng.normal(size=(2, BATCH, robot.nv))
-    made = Case(robot, model, constraints, q, robot.consistent_velocity(q, v), tau)
+    made = Case(robot, there.model, there.constraints, q, robot.consistent_velocity(q, v), tau)
     check(made)
     return made
-
-
-def pinocchio_model(robot: rd.Robot) -> tuple[Any, Any]:
-    """The spanning tree and the point closures of a robot."""
-    model = pin.Model()
-    model.name = robot.name
-    links = {link.name: link for link in robot.mechanism.links}
-    cuts = {cut.name for cut in robot.loops}
-    # link -> joint that carries it, pose in that joint's frame
-    places: dict[str, tuple[int, Any]] = {robot.link_names[0]: (0, pin.SE3.Identity())}
-    left = [joint for joint in robot.mechanism.joints if joint.name not in cuts]
-    while left:
-        joint = next(joint for joint in left if joint.parent in places)
-        left.remove(joint)
-        parent, X = places[joint.parent]
-        X = X * pin.SE3(joint.origin.matrix)
-        index = parent
-        if joint.kind != "fixed":
-            index, X = model.addJoint(parent, joint_model(joint), X, joint.name), pin.SE3.Identity()
-        places[joint.child] = (index, X)
-        inertia = links[joint.child].inertia
-        if inertia is not None:
-            R = inertia.origin.matrix[:3, :3]
-            body = pin.Inertia(inertia.mass, np.array(inertia.origin.xyz), R @ inertia.matrix @ R.T)
-            model.appendBodyToJoint(index, body, X)
-    closures = []
-    for cut in robot.loops:
-        ends = (
-            [(cut.parent, cut.origin), (cut.child, Pose())]
-            if isinstance(cut, rd.Joint)
-            else [(cut.predecessor, cut.X_predecessor), (cut.successor, cut.X_successor)]
-        )
-        where: list[Any] = []
-        for link, pose in ends:
-            index, X = places[link]
-            where += [index, X * pin.SE3(pose.matrix)]
-        closures.append(
-            pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, *where, pin.LOCAL)
-        )
-    return model, closures
-
-
-def joint_model(joint: rd.Joint) -> Any:
-    """Pinocchio's joint of the same kind, aligned where it is."""
-    if joint.kind == "spherical":
-        return pin.JointModelSpherical()
-    axis = np.array(joint.axis)
-    if joint.kind == "universal":
-        return pin.JointModelUniversal(axis, np.array(joint.axis2))
-    letter = "XYZ"[int(axis.argmax())] if axis.max() == 1.0 else ""
-    if joint.kind == "prismatic":
-        return (
-            getattr(pin, f"JointModelP{letter}")()
-            if letter
-            else pin.JointModelPrismaticUnaligned(axis)
-        )
-    return (
-        getattr(pin, f"JointModelR{letter}")() if letter else pin.JointModelRevoluteUnaligned(axis)
-    )
 
 
 def theirs(c: Case) -> dict[str, Any]:

@@ -10,9 +10,24 @@ from oracles.maximal import MaximalOracle
 
 from robodyn import urdf
 
-__all__ = ["GRAVITY", "State", "neutral", "some_state"]
+__all__ = ["CLOSED", "GRAVITY", "State", "neutral", "some_state"]
 
-GRAVITY = np.array([1.0, 2.0, -9.81])
+GRAVITY = (1.0, 2.0, -9.81)
+
+#: Bundled mechanism -> mobility, and redundant rows.
+CLOSED = {
+    "bricard": (1, 1),
+    "crank_slider": (1, 3),
+    "delta": (3, 0),
+    "excavator": (4, 12),
+    "five_bar": (2, 3),
+    "four_bar": (1, 3),
+    "palletizer": (4, 9),
+    "stephenson": (1, 6),
+    "stewart": (6, 0),
+    "two_feet": (8, 3),
+    "watt": (1, 6),
+}
 
 
 def neutral(oracle):

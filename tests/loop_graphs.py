@@ -19,6 +19,7 @@ __all__ = [
     "posture",
     "random_pose",
     "tree_and_posture",
+    "unit",
     "with_loops_as_joints",
 ]
 

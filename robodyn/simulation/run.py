@@ -24,6 +24,9 @@ __all__ = ["rollout", "simulate"]
 
 Array = NDArray[np.float64]
 Event = Callable[[float, Array, Array], float]
+#: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
+#: constraints over speeds and their determinants, is still a number.
+DIVERGED = 1e60
 
 
 def simulate(
@@ -209,28 +212,40 @@ def _run(
             h: float, t: float = t, q: Array = q, v: Array = v, a: Array = a, tau: Array = tau
         ) -> tuple[Array, Array]:
             def acceleration(t: float, q: Array, v: Array) -> Array:
-                q, v = scene.driven.imposed(t, q, v)
+                q, v = _bounded(*scene.driven.imposed(t, q, v))
                 return scene.motion(t, q, v, tau)[0]
 
             state = integrators.step(tableau, acceleration, robot, t, q, v, h, a)
-            return scene.settled(t + h, *state)
+            return _bounded(*scene.settled(t + h, *_bounded(*state)))
 
         h = times[k + 1] - t
-        with np.errstate(over="ignore", invalid="ignore"):  # found below
-            q_next, v_next = after(h)
-        if not (np.isfinite(q_next).all() and np.isfinite(v_next).all()):
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                q_next, v_next = after(h)
+        except _DivergedError:
             raise SimulationError(
                 f"the motion of {robot.name!r} is no longer finite at t = {t + h:.6g} s: the step "
                 f"of {h:.6g} s is too long, or torques are not finite",
                 trajectory=record.trajectory(),
                 time=t + h,
-            )
+            ) from None
         if events:
             h, ended = _until(events, t, q, v, h, after)
             q_next, v_next = after(h) if ended else (q_next, v_next)
         t, q, v = (t + h if ended else times[k + 1]), q_next, v_next
     report(1.0)
     return record.trajectory()
+
+
+class _DivergedError(Exception):
+    """Positions or velocities have outgrown what can be computed with."""
+
+
+def _bounded(q: Array, v: Array) -> tuple[Array, Array]:
+    """The state, if dynamics can still be asked for there: products of its numbers are finite."""
+    if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
+        raise _DivergedError
+    return q, v
 
 
 def _until(

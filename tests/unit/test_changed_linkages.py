@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import pickle
 
 import numpy as np
 import pytest
+from rigid_robots import load, state
 
-import robodyn as rd
 from robodyn.description import Inertia, Pose
 from robodyn.errors import (
     TopologyError,
 )
-
-
-@functools.cache
-def load(name, **options):
-    return rd.load(name, passive=False, **options)
-
-
-def state(robot, seed=0):
-    rng = np.random.default_rng(seed)
-    q = robot.random(rng)
-    return q, robot.consistent_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
 
 
 @pytest.mark.parametrize("name", ["four_bar", "bricard"])

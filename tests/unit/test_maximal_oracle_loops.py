@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closed_states import GRAVITY, some_state
-from loop_graphs import numbers_of, with_loops_as_joints
+from closed_states import CLOSED, GRAVITY, some_state
+from loop_graphs import numbers_of, random_pose, unit, with_loops_as_joints
 from oracles.assembly import advanced
 from oracles.joint_coordinates import joint_coordinates
 from oracles.joint_motion import Motion, joint_motion
@@ -16,34 +16,10 @@ from robodyn.description import JOINT_KINDS, Joint, Link, Loop, Mechanism, Pose
 
 KINDS = [kind for kind in JOINT_KINDS if kind != "floating"]
 
-#: Bundled mechanism -> mobility, and constraints that are redundant.
-CLOSED = {
-    "bricard": (1, 1),
-    "crank_slider": (1, 3),
-    "delta": (3, 0),
-    "excavator": (4, 12),
-    "five_bar": (2, 3),
-    "four_bar": (1, 3),
-    "palletizer": (4, 9),
-    "stephenson": (1, 6),
-    "stewart": (6, 0),
-    "two_feet": (8, 3),
-    "watt": (1, 6),
-}
-
 
 def close(x, y, tolerance=1e-10):
     scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
     np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
-
-
-def random_pose(rng):
-    return Pose(*(tuple(float(x) for x in row) for row in rng.normal(size=(2, 3))))
-
-
-def unit(rng):
-    x = rng.normal(size=3)
-    return tuple(float(c) for c in x / np.linalg.norm(x))
 
 
 def pair_of_trees(kind, rng):

@@ -167,6 +167,15 @@ def test_a_broken_simulation_keeps_what_came_before(double):
     assert caught.value.time == pytest.approx(0.012, abs=5e-3)
 
 
+def test_a_broken_simulation_of_a_linkage():
+    """Found before its loops are looked at, which numbers that are not finite would stop."""
+    robot = rd.load("five_bar", passive=False)
+    v0 = robot.consistent_velocity(robot.neutral(), np.ones(4))
+    with pytest.raises(SimulationError, match="no longer finite") as caught:
+        rd.simulate(robot, v0=v0, duration=3.0, step=0.3)
+    assert np.isfinite(caught.value.trajectory.q).all()
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

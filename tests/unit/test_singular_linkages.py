@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 
 import numpy as np
 import pytest
+from rigid_robots import load, state
 
 import robodyn as rd
 from robodyn import urdf
@@ -16,17 +16,6 @@ from robodyn.errors import (
     RobodynError,
     SingularError,
 )
-
-
-@functools.cache
-def load(name, **options):
-    return rd.load(name, passive=False, **options)
-
-
-def state(robot, seed=0):
-    rng = np.random.default_rng(seed)
-    q = robot.random(rng)
-    return q, robot.consistent_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
 
 
 def dead_point(robot):
