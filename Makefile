@@ -8,7 +8,7 @@ sim: .venv/.sim
 	$(BIN)/robodyn sim --out out
 
 test: .venv/.ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: .venv/.dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m mypy robodyn
