@@ -22,9 +22,6 @@ Array = NDArray[Any]
 #: Least singular value, over the largest, of the columns of dependent speeds.
 SINGULAR = 1e-9
 
-#: Longest step [rad, m] of an independent joint between two postures that are followed.
-STEP = 0.1
-
 
 class ReducedRobot:
     """Dynamics over independent speeds ``u`` of a robot with constraints [PyMbs 9-11].
@@ -81,15 +78,8 @@ class ReducedRobot:
         q = neutral if near is None else robot._array("near", near, robot.nq)
         step = np.zeros(robot.nv)
         step[self._own] = np.asarray(u, float) - robot.difference(neutral, q)[self._own]
-        parts = max(1, int(np.ceil(np.abs(step).max(initial=0.0) / STEP)))
-        for _ in range(parts):
-            q = self._next(q, step / parts)
-        return np.asarray(q)
-
-    def _next(self, q: Array, step: Array) -> Array:
-        """A posture a small step away: along the tangent, then loops closed."""
-        moved = self.robot.integrate(q, self.speed_map(q) @ step[self._own])
-        return np.asarray(self.robot.assemble(moved, hold=self.independent_joints))
+        goal = robot.integrate(q, step)
+        return np.asarray(robot.assemble(goal, hold=self.independent_joints, near=q))
 
     def expand_velocity(self, q: ArrayLike, du: ArrayLike) -> Array:
         """Speeds of all joints, shape (..., nv): ``B du``, and what unsteady constraints add."""

@@ -27,8 +27,8 @@ from robodyn.equations.catalogue import CLOSED
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
 from robodyn.loop_analysis import motors_of
 from robodyn.results import ConstrainedDynamics, HybridDynamics
+from robodyn.robot_assembly import AssemblyMethods
 from robodyn.robot_core import Wrenches
-from robodyn.robot_loops import LoopMethods
 from robodyn.roles import Roles, speed_indices
 
 __all__ = ["ClosedMethods"]
@@ -42,7 +42,7 @@ BROKEN = 1e-6
 BROKEN_SINGLE = 1e-3
 
 
-class ClosedMethods(LoopMethods):
+class ClosedMethods(AssemblyMethods):
     """Dynamics with closed loops; see `robodyn.Robot`."""
 
     def constrained_dynamics(

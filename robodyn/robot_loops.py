@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.constraints import assemble, project_velocity
 from robodyn.description import Loop
-from robodyn.errors import AssemblyError, ShapeError, TopologyError
+from robodyn.errors import AssemblyError, TopologyError
 from robodyn.loop_analysis import LoopAnalysis, analyse
 from robodyn.robot_rows import RowMethods
 from robodyn.roles import speed_indices
@@ -103,34 +103,6 @@ class LoopMethods(RowMethods):
         return q
 
     # -- closing loops ------------------------------------------------------------------------
-
-    def assemble(self, q: ArrayLike | None = None, hold: Iterable[str] = ()) -> Array:
-        """A posture with loops closed, near a guess, within the limits.
-
-        Parameters
-        ----------
-        q : array_like, shape (nq,) [rad, m], optional
-            Guess. Default: the zero position.
-        hold : names of joints
-            Keep their value.
-
-        Returns
-        -------
-        q : ndarray, shape (nq,)
-
-        Raises
-        ------
-        AssemblyError
-            With the posture that comes nearest, and what is left open.
-        """
-        guess = self._tree_neutral() if q is None else self._array("q", q, self.nq)
-        if guess.ndim != 1:
-            raise ShapeError("assemble takes one posture at a time", name="q", given=guess.shape)
-        if not np.isfinite(guess).all():
-            raise ShapeError("the guess holds numbers that are not finite", name="q", given=guess)
-        if not self.nc:
-            return guess.copy()
-        return self._closed(guess, self._free(hold), self._gap, self._gap_slope)
 
     def _closed(
         self, guess: Array, free: Array, residual: Any, jacobian: Any, guesses: int = 20
@@ -235,11 +207,14 @@ class LoopMethods(RowMethods):
     @cached_property
     def loops_analysis(self) -> LoopAnalysis:
         """Rank, redundant rows and independent speeds, by looking at some closed postures."""
+        return self._analysis(self._plain_function("loop_jacobian"))
+
+    def _analysis(self, jacobian: Callable[[Array], Array]) -> LoopAnalysis:
         rng = np.random.default_rng(0)
         q = self.neutral()
         return analyse(
             q,
-            self._plain_function("loop_jacobian"),
+            jacobian,
             self._model.some_mass_matrix,
             lambda: self._nearby(q, rng),
             self._preferred,

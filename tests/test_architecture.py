@@ -51,9 +51,11 @@ MAY_IMPORT = {
         "constraints", "description", "equations", "errors", "loop_analysis", "robot_rows", "roles",
         "symbolic",
     },
+    "branch": {"errors"},
+    "robot_assembly": {"branch", "errors", "robot_loops", "roles"},
     "robot_closed": {
         "base_motion", "codegen", "constraints", "equations", "errors", "loop_analysis", "results",
-        "robot_core", "robot_loops", "roles",
+        "robot_assembly", "robot_core", "roles",
     },
     "robot_loads": {
         "base_motion", "description", "errors", "results", "robot_closed", "robot_core", "roles",
@@ -74,7 +76,7 @@ MAY_IMPORT = {
     },
     "ros": {"", "base_motion", "couplings", "errors", "robot", "simulation", "urdf"},
     "controllers": {""},
-    "view": {"description", "errors", "robot", "ros", "simulation", "urdf"},
+    "view": {"branch", "description", "errors", "robot", "ros", "simulation", "urdf"},
     "cli": {"", "errors", "controllers", "ros", "simulation", "urdf", "view"},
     "__main__": {"cli"},
 }  # fmt: skip

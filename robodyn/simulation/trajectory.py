@@ -67,6 +67,18 @@ class Trajectory:
         t, q, v, a, tau, energy, residual = (part[index] for part in parts)
         return Trajectory(t, q, v, a, tau, energy, residual, self.joint_names, self.robot)
 
+    @property
+    def branch_changes(self) -> Array:
+        """Times [s] of the first samples beyond postures where two ways to assemble a linkage meet.
+
+        There it may have flipped from one to the other; see `robodyn.Robot.branch_sign`. None for
+        a tree.
+        """
+        if self.robot is None or not self.robot.nc:
+            return np.zeros(0)
+        sign = self.robot.branch_sign(self.q).reshape(len(self), -1)
+        return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that is complete or not there at all.
 

@@ -7,21 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.errors import AssemblyError
+from robodyn.branch import follow
 from robodyn.robot import Robot
 
 __all__ = ["Moved", "Slider", "move", "sliders", "with_values"]
 
 Array = NDArray[np.float64]
-
-#: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.
-LONGEST, SHORTEST, MOST = 0.1, 1e-4, 2000
-
-#: Gap [m, rad] that a predicted step may leave after some Newton steps.
-NEARLY = 1e-6
-
-#: A step may differ from its prediction by this part of the prediction.
-SURPRISE = 0.3
 
 #: Units of the coordinates of a joint; an orientation is a rotation vector here.
 UNITS = {
@@ -143,9 +134,7 @@ class Moved:
 def move(robot: Robot, q: Array, values: dict[Slider, float]) -> Moved:
     """Move sliders to values; loops stay closed.
 
-    A closed linkage goes there in small steps, each predicted by the velocities that the loops
-    allow and closed by `Robot.assemble`. A step that ends elsewhere than predicted has jumped to
-    another branch of the linkage: it is not taken.
+    A closed linkage goes there in small steps and stays on its branch.
 
     Parameters
     ----------
@@ -162,46 +151,5 @@ def move(robot: Robot, q: Array, values: dict[Slider, float]) -> Moved:
     if not robot.nc:
         return Moved(goal, True)
     every = sliders(robot)
-    held, hold = [s.speed for s in every], [s.hold for s in every]
-    longest, now = LONGEST, np.array(q, float)
-    for _ in range(MOST):
-        left = robot.difference(now, goal)[held]
-        size = float(np.abs(left).max(initial=0.0))
-        if size < 1e-12:
-            return Moved(now, True)
-        step = left * min(1.0, longest / size)
-        new = _step(robot, now, held, hold, step)
-        if new is not None:
-            now, longest = new, min(2.0 * longest, LONGEST)
-        elif longest > SHORTEST:
-            longest = 0.5 * min(longest, size)
-        else:
-            break
-    return Moved(now, False)
-
-
-def _step(robot: Robot, q: Array, held: list[int], hold: list[str], step: Array) -> Array | None:
-    """A closed posture one step on, or ``None``."""
-    K = robot.loop_jacobian(q)
-    rest = [k for k in range(robot.nv) if k not in held]
-    predicted = np.zeros(robot.nv)
-    predicted[held] = step
-    predicted[rest] = -np.linalg.pinv(K[:, rest], rcond=1e-9) @ (K[:, held] @ step)
-    free = np.isin(np.arange(robot.nv), rest)
-    near, _ = robot.closed_state(robot.integrate(q, predicted), np.zeros(robot.nv), free)
-    if not np.abs(robot.loop_residual(near)).max() < NEARLY:
-        return None  # assembling from here would search far away
-    try:
-        new = robot.assemble(near, hold=hold)
-    except AssemblyError:
-        return None
-    surprise = np.abs(robot.difference(q, new) - predicted).max()
-    if not surprise <= SURPRISE * np.abs(predicted).max() or _leaves_limits(robot, q, new):
-        return None
-    return np.asarray(new)
-
-
-def _leaves_limits(robot: Robot, q: Array, new: Array) -> bool:
-    """Whether a coordinate goes (farther) beyond a limit."""
-    low, high = robot.lower_limits - 1e-9, robot.upper_limits + 1e-9
-    return bool(np.any((new < low) & (new < q)) or np.any((new > high) & (new > q)))
+    found = follow(robot, q, goal, [s.speed for s in every], [s.hold for s in every])
+    return Moved(found.q, not found.end)
