@@ -20,8 +20,11 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
     """
     inertia = {body.index: body.lumped for body in model}
     M: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
-    for k, armature in enumerate(model.lumped_armature):
-        M[k][k] = armature
+    for armature in model.lumped_armature:
+        ratios = state[armature.body].ratios
+        for k, _, x in ratios:
+            for j, _, y in ratios:
+                M[k][j] += x * y * armature.inertia
     for body in reversed(model):
         joint = state[body.index]
         momenta = [(k, inertia[body.index].momentum(s)) for k, s in joint.columns]
@@ -32,7 +35,8 @@ def mass_matrix(model: MechanismModel, state: State) -> Matrix:
         if body.parent != BASE:
             inertia[body.parent] += inertia[body.index].in_parent(joint.X)
     for rotor in model.lumped_rotors:
-        _project(model, state, M, rotor.carrier, [(rotor.speed, Wrench(n=rotor.g))])
+        spun = [(k, Wrench(n=rotor.g * x)) for k, _, x in state[rotor.body].ratios]
+        _project(model, state, M, rotor.carrier, spun)
     return M
 
 
