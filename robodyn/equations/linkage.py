@@ -107,6 +107,16 @@ class Linkage(ABC):
     ) -> dict[Freedom, Any]:
         """Rates of those columns."""
 
+    def bend(
+        self,
+        postures: Mapping[int, Posture],
+        speeds: Mapping[Freedom, Number],
+        accelerations: Mapping[Freedom, Number],
+    ) -> Any:
+        """Second derivative of ``h`` by time; freedoms without acceleration have none."""
+        J, dJ = self.slopes(postures), self.slope_rates(postures, speeds)
+        return _weighted(dJ, speeds) + _weighted(J, accelerations)
+
     @abstractmethod
     def solver(self, columns: Sequence[Any]) -> Callable[[Any], tuple[Number, ...]]:
         """``-[columns]^-1`` as a function."""
@@ -162,9 +172,8 @@ def motions(
     for i, places in found.items():
         of_joint = [speeds[i, n] for n in range(len(places))]
         at[i] = Posture(places, placed(geometry[i], places, of_joint))
+    bias = solve(linkage.bend(at, speeds, _by_freedom({i: m.c for i, m in known.items()})))
     dJ = linkage.slope_rates(at, speeds)
-    drift = _by_freedom({i: motion.c for i, motion in known.items()})
-    bias = solve(_weighted(dJ, speeds) + _weighted(J, drift))
     dB = {}
     for k in masters:
         column = {**columns[k], **dict(zip(own, B[k], strict=True))}

@@ -43,8 +43,8 @@ def inverse_dynamics(
             tau[k] += force
     for body in reversed(model):
         joint = state[body.index]
-        for k, s in joint.columns:
-            tau[k] += s.dot(F[body.index])
+        for k, force in joint.forces(F[body.index]):
+            tau[k] += force
         if body.parent != BASE:
             F[body.parent] += joint.X.wrench_out(F[body.index])
     return tau

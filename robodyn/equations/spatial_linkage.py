@@ -7,7 +7,7 @@ one equation. All is seen from the body where the two chains part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from robodyn.equations.joints import TURNING, JointGeometry
@@ -19,6 +19,9 @@ from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EZ, ZERO3, Vec3
 
 __all__ = ["BallLinkage", "RodLinkage", "SpatialChain", "SpatialLink", "axes_of"]
+
+Postures = Mapping[int, Posture]
+Speeds = Mapping[Freedom, Number]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +85,7 @@ def axes_of(link: SpatialLink) -> tuple[list[Axis], Placement]:
     ], Placement(two.T)
 
 
-def _pieces(
-    chain: SpatialChain, unknown: Sequence[int], known: Mapping[int, Posture]
-) -> list[Piece]:
+def _pieces(chain: SpatialChain, unknown: Sequence[int], known: Postures) -> list[Piece]:
     """Rigid parts between unknown axes, each in the axes that its first one leaves."""
     pieces = []
     X = Placement()
@@ -116,74 +117,92 @@ class _Screw:
 
 @dataclass(eq=False)
 class _Frame:
-    """A frame on its way along a chain, with its velocities, in the axes of the first body."""
+    """A frame on its way along a chain, and its motion, in the axes of the first body."""
 
     p: Vec3 = ZERO3
     R: Rotation = field(default_factory=Rotation)
-    velocity: Vec3 = ZERO3
+    v: Vec3 = ZERO3
     w: Vec3 = ZERO3
+    a: Vec3 = ZERO3
+    dw: Vec3 = ZERO3
 
     def carry(self, X: Placement) -> None:
         """On to a frame that is fixed at ``X``."""
         arm = self.R * X.p
         self.p, self.R = self.p + arm, self.R @ X.R
-        self.velocity = self.velocity + self.w.cross(arm)
+        turned = self.w.cross(arm)
+        self.v, self.a = self.v + turned, self.a + self.dw.cross(arm) + self.w.cross(turned)
+
+    def move(self, v: Vec3, w: Vec3, dv: Vec3, dw: Vec3) -> None:
+        """Add a motion seen from this frame, whose components have the rates ``dv`` and ``dw``."""
+        self.a = self.a + dv + self.w.cross(v) * 2.0
+        self.dw = self.dw + dw + self.w.cross(w)
+        self.v, self.w = self.v + v, self.w + w
 
 
-Speeds = Mapping[Freedom, Number]
+@dataclass(frozen=True, eq=False)
+class _Rates:
+    """Speeds and accelerations of freedoms, zero where not told."""
+
+    speeds: Mapping[Freedom, Number] = field(default_factory=dict)
+    accelerations: Mapping[Freedom, Number] = field(default_factory=dict)
+
+    def of(self, freedom: Freedom) -> tuple[Number, Number]:
+        return self.speeds.get(freedom, 0.0), self.accelerations.get(freedom, 0.0)
 
 
-def _screws(
-    chain: SpatialChain, postures: Mapping[int, Posture], speeds: Speeds
-) -> tuple[list[_Screw], _Frame]:
+def _screws(chain: SpatialChain, postures: Postures, rates: _Rates) -> tuple[list[_Screw], _Frame]:
     """All freedoms of a chain, and its end."""
     at, found = _Frame(), []
     for link in chain.links:
         axes, after = axes_of(link)
         if axes:
-            found += [_along_axis(at, axis, postures[link.body], speeds) for axis in axes]
+            found += [_along_axis(at, axis, postures[link.body], rates) for axis in axes]
             at.carry(after)
         else:
-            found += _along_joint(at, link.body, postures[link.body], speeds)
+            found += _along_joint(at, link.body, postures[link.body], rates)
     at.carry(Placement(p=chain.tail))
     return found, at
 
 
-def _along_axis(at: _Frame, axis: Axis, posture: Posture, speeds: Speeds) -> _Screw:
+def _along_axis(at: _Frame, axis: Axis, posture: Posture, rates: _Rates) -> _Screw:
     """The next turn or slide; ``at`` moves on."""
     at.carry(axis.before)
     joint = axis.joint
     place, z = posture.places[joint.freedom[1]], at.R * (EZ * joint.sign)
-    rate = at.w.cross(z)
+    speed, acceleration = rates.of(joint.freedom)
+    moved = z * speed, ZERO3, z * acceleration, ZERO3
     if joint.turning:
-        screw = _Screw(joint.freedom, at.p, z, ZERO3, at.velocity, rate)
+        screw = _Screw(joint.freedom, at.p, z, ZERO3, at.v, at.w.cross(z))
         at.R = at.R @ Rotation((2, place.x, place.y * joint.sign))
-        at.w = at.w + z * speeds.get(joint.freedom, 0.0)
+        at.move(moved[1], moved[0], moved[3], moved[2])
     else:
-        screw = _Screw(joint.freedom, at.p, ZERO3, z, at.velocity, along_rate=rate)
-        at.velocity = at.velocity + z * speeds.get(joint.freedom, 0.0)
+        screw = _Screw(joint.freedom, at.p, ZERO3, z, at.v, along_rate=at.w.cross(z))
         at.carry(Placement(p=EZ * (place.x * joint.sign)))
+        at.move(*moved)
     return screw
 
 
-def _along_joint(at: _Frame, body: int, posture: Posture, speeds: Speeds) -> Iterator[_Screw]:
+def _along_joint(at: _Frame, body: int, posture: Posture, rates: _Rates) -> list[_Screw]:
     """Freedoms of a joint by its motion subspace; ``at`` moves on."""
-    joint = posture.joint
-    at.carry(joint.X)
+    at.carry(posture.joint.X)
     # multiplied out: many vectors are turned
-    at.R = Rotation(at.R.matrix)
-    R, w = at.R, at.w
-    turned = [(R * s.w, R * s.v) for s in joint.S]
-    own_w = own_v = ZERO3
-    for n, (axis, along) in enumerate(turned):
-        x = speeds.get((body, n), 0.0)
-        own_w, own_v = own_w + axis * x, own_v + along * x
-    at.w, at.velocity = w + own_w, at.velocity + own_v
-    for n, ((axis, along), ds) in enumerate(zip(turned, joint.dS, strict=True)):
-        yield _Screw(
-            (body, n), at.p, axis, along, at.velocity,
-            at.w.cross(axis) + R * ds.w, at.w.cross(along) + R * ds.v,
-        )  # fmt: skip
+    R = at.R = Rotation(at.R.matrix)
+    turned = [(R * s.v, R * s.w) for s in posture.joint.S]
+    rest = [(R * ds.v, R * ds.w) for ds in posture.joint.dS]
+    v = w = dv = dw = ZERO3
+    for n, ((along, axis), (bent, curled)) in enumerate(zip(turned, rest, strict=True)):
+        speed, acceleration = rates.of((body, n))
+        v, w = v + along * speed, w + axis * speed
+        dv = dv + along * acceleration + bent * speed
+        dw = dw + axis * acceleration + curled * speed
+    at.move(v, w, dv + w.cross(v), dw)
+    return [
+        _Screw(
+            (body, n), at.p, axis, along, at.v, at.w.cross(axis) + curled, at.w.cross(along) + bent
+        )
+        for n, ((along, axis), (bent, curled)) in enumerate(zip(turned, rest, strict=True))
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,32 +223,40 @@ class _SpatialLinkage(Linkage):
         chains = (self.predecessor, self.successor)
         return tuple(link.body for chain in chains for link in chain.links)
 
-    def _parts(self, known: Mapping[int, Posture]) -> tuple[list[Piece], list[Piece]]:
+    def _parts(self, known: Postures) -> tuple[list[Piece], list[Piece]]:
         one, other = self.predecessor, self.successor
         return _pieces(one, self.dependent, known), _pieces(other, self.dependent, known)
 
-    def _point_slopes(self, postures: Mapping[int, Posture]) -> tuple[dict[Freedom, Vec3], Vec3]:
-        """Velocity of the successor's point less that of the predecessor's; their difference."""
-        slopes, gap = {}, ZERO3
-        for chain, side in ((self.predecessor, -1.0), (self.successor, 1.0)):
-            screws, end = _screws(chain, postures, {})
-            gap = gap + end.p * side
-            for s in screws:
-                slopes[s.freedom] = (s.along + s.axis.cross(end.p - s.origin)) * side
-        return slopes, gap
+    def _sides(self, postures: Postures, rates: _Rates) -> list[tuple[float, list[_Screw], _Frame]]:
+        return [
+            (side, *_screws(chain, postures, rates))
+            for side, chain in ((-1.0, self.predecessor), (1.0, self.successor))
+        ]
 
-    def _point_rates(
-        self, postures: Mapping[int, Posture], speeds: Speeds
-    ) -> tuple[dict[Freedom, Vec3], Vec3]:
-        rates, gap = {}, ZERO3
-        for chain, side in ((self.predecessor, -1.0), (self.successor, 1.0)):
-            screws, end = _screws(chain, postures, speeds)
-            gap = gap + end.velocity * side
-            for s in screws:
-                turning = s.axis_rate.cross(end.p - s.origin)
-                moving = s.axis.cross(end.velocity - s.origin_rate)
-                rates[s.freedom] = (s.along_rate + turning + moving) * side
-        return rates, gap
+    def _gap(self, postures: Postures, rates: _Rates) -> tuple[Vec3, Vec3, Vec3]:
+        """From the predecessor's point to the successor's, with its derivatives."""
+        (_, _, one), (_, _, other) = self._sides(postures, rates)
+        return other.p - one.p, other.v - one.v, other.a - one.a
+
+    def _point_slopes(self, postures: Postures) -> dict[Freedom, Vec3]:
+        """Velocity of the gap a unit of each speed."""
+        return {
+            s.freedom: (s.along + s.axis.cross(end.p - s.origin)) * side
+            for side, screws, end in self._sides(postures, _Rates())
+            for s in screws
+        }
+
+    def _point_rates(self, postures: Postures, rates: _Rates) -> dict[Freedom, Vec3]:
+        return {
+            s.freedom: (
+                s.along_rate
+                + s.axis_rate.cross(end.p - s.origin)
+                + s.axis.cross(end.v - s.origin_rate)
+            )
+            * side
+            for side, screws, end in self._sides(postures, rates)
+            for s in screws
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +279,7 @@ class BallLinkage(_SpatialLinkage):
         """+1 or -1 as the third axis reaches the length; doubled: the two point the other way."""
         return 1, -1, 2, -2
 
-    def close(self, known: Mapping[int, Posture]) -> dict[int, Places]:
+    def close(self, known: Postures) -> dict[int, Places]:
         """Places of the dependent joints."""
         one, other = self._parts(known)
         signs = (1.0 if self.branch > 0 else -1.0, -1.0 if abs(self.branch) == 1 else 1.0)
@@ -262,20 +289,25 @@ class BallLinkage(_SpatialLinkage):
             for i in self.dependent
         }
 
-    def slopes(self, postures: Mapping[int, Posture]) -> dict[Freedom, Vec3]:
+    def slopes(self, postures: Postures) -> dict[Freedom, Vec3]:
         """Columns of the Jacobian of ``h``."""
-        return self._point_slopes(postures)[0]
+        return self._point_slopes(postures)
 
-    def slope_rates(self, postures: Mapping[int, Posture], speeds: Speeds) -> dict[Freedom, Vec3]:
+    def slope_rates(self, postures: Postures, speeds: Speeds) -> dict[Freedom, Vec3]:
         """Rates of those columns."""
-        return self._point_rates(postures, speeds)[0]
+        return self._point_rates(postures, _Rates(speeds))
+
+    def bend(self, postures: Postures, speeds: Speeds, accelerations: Speeds) -> Vec3:
+        """Second derivative of ``h``."""
+        return self._gap(postures, _Rates(speeds, accelerations))[2]
 
     def solver(self, columns: Sequence[Vec3]) -> Callable[[Vec3], tuple[Number, ...]]:
         """``-[columns]^-1`` as a function."""
         a, b, c = columns
-        rows = b.cross(c), c.cross(a), a.cross(b)
-        inverse = -1.0 / a.dot(rows[0])
-        return lambda h: tuple(row.dot(h) * inverse for row in rows)
+        across = b.cross(c)
+        inverse = -1.0 / a.dot(across)
+        rows = [row * inverse for row in (across, c.cross(a), a.cross(b))]
+        return lambda h: tuple(row.dot(h) for row in rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,21 +321,27 @@ class RodLinkage(_SpatialLinkage):
 
     length: float = field(kw_only=True)
 
-    def close(self, known: Mapping[int, Posture]) -> dict[int, Places]:
+    def close(self, known: Postures) -> dict[int, Places]:
         """Places of the dependent joints."""
         place = close_rod(*self._parts(known), self.length, float(self.branch))
         return {self.dependent[0]: (place,)}
 
-    def slopes(self, postures: Mapping[int, Posture]) -> dict[Freedom, Number]:
+    def slopes(self, postures: Postures) -> dict[Freedom, Number]:
         """Columns of the Jacobian of ``h``."""
-        slopes, gap = self._point_slopes(postures)
-        return {freedom: gap.dot(slope) for freedom, slope in slopes.items()}
+        gap = self._gap(postures, _Rates())[0]
+        return {f: gap.dot(slope) for f, slope in self._point_slopes(postures).items()}
 
-    def slope_rates(self, postures: Mapping[int, Posture], speeds: Speeds) -> dict[Freedom, Number]:
+    def slope_rates(self, postures: Postures, speeds: Speeds) -> dict[Freedom, Number]:
         """Rates of those columns."""
-        slopes, gap = self._point_slopes(postures)
-        rates, gap_rate = self._point_rates(postures, speeds)
-        return {f: gap_rate.dot(slopes[f]) + gap.dot(rates[f]) for f in slopes}
+        rates = _Rates(speeds)
+        gap, velocity, _ = self._gap(postures, rates)
+        slopes, bent = self._point_slopes(postures), self._point_rates(postures, rates)
+        return {f: velocity.dot(slopes[f]) + gap.dot(bent[f]) for f in slopes}
+
+    def bend(self, postures: Postures, speeds: Speeds, accelerations: Speeds) -> Number:
+        """Second derivative of ``h``."""
+        gap, velocity, acceleration = self._gap(postures, _Rates(speeds, accelerations))
+        return velocity.dot(velocity) + gap.dot(acceleration)
 
     def solver(self, columns: Sequence[Number]) -> Callable[[Number], tuple[Number, ...]]:
         """``-[columns]^-1`` as a function."""

@@ -10,7 +10,7 @@ from robodyn.equations.linkage import JointMotion, Linkage, motions
 from robodyn.equations.mechanism import Body, MechanismModel
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import BodyMotion, Placement, Twist
+from robodyn.symbolic.spatial import BodyMotion, Placement, Twist, Wrench
 from robodyn.symbolic.vector import ZERO3, Vec3
 
 __all__ = ["BaseState", "JointAtState", "State", "evaluate_joints"]
@@ -56,7 +56,15 @@ class JointAtState:
 
     def times(self, a: Sequence[Number]) -> Twist:
         """``S a``."""
-        return sum((s * a[k] for k, s in self.columns), Twist())
+        own: list[Number] = [0.0] * len(self.own)
+        for k, n, ratio in self.ratios:
+            own[n] = own[n] + ratio * a[k]
+        return sum((s * x for s, x in zip(self.own, own, strict=True)), Twist())
+
+    def forces(self, F: Wrench) -> list[tuple[int, Number]]:
+        """What a wrench on the body does along each speed, by index; an index may come twice."""
+        own = [s.dot(F) for s in self.own]
+        return [(k, own[n] * ratio) for k, n, ratio in self.ratios]
 
     def acceleration(self, a: Sequence[Number]) -> list[Number]:
         """Of each freedom of its own."""
