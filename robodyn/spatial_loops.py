@@ -17,7 +17,8 @@ import numpy as np
 from robodyn.equations.linkage import Freedom, Linkage, Posture
 from robodyn.equations.loops import Closure
 from robodyn.equations.mechanism import MechanismModel
-from robodyn.equations.spatial_linkage import BallLinkage, RodLinkage, SpatialChain, SpatialLink
+from robodyn.equations.spatial_chain import SpatialChain, SpatialLink
+from robodyn.equations.spatial_linkage import BallLinkage, RodLinkage
 
 __all__ = ["NotSpatial", "SpatialLoop", "spatial_loop"]
 

@@ -155,24 +155,25 @@ def _reach(piece: Piece, start: Vec3, r: Vec3, squared: Number, branch: float) -
     """Place of an axis so that ``start`` and a point ``r`` beyond it add up to a given length."""
     if _turning(piece):
         rest = (squared - start.dot(start) - r.dot(r)) * 0.5 - start.z * r.z
-        return _turn_to(_flat(r).back @ _flat(start), rest, branch)
+        A = _flat(r).back @ _flat(start)
+        n = A.squared
+        return (A @ Planar(rest, sqrt(n - rest * rest) * branch)) * (1.0 / n)
     across, along = _flat(start + r), start.z + r.z
     return Planar(sqrt(squared - across.squared) * branch - along)
-
-
-def _turn_to(A: Planar, c: Number, branch: float) -> Planar:
-    """Turn ``t`` with ``A . t = c``."""
-    n = A.squared
-    return (A @ Planar(c, sqrt(n - c * c) * branch)) * (1.0 / n)
 
 
 def _pointed(between: Rotation, start: Vec3, end: Vec3, branch: float) -> tuple[Planar, Planar]:
     """Turns about two axes that meet, which point ``start`` beyond both along ``end`` before both.
 
-    The second turn gives the component along the first axis, which the first turn keeps.
+    The second turn ``t`` gives the component along the first axis n, which the first turn keeps:
+    ``A . t = c``. What then is across, ``|A|^2 - c^2``, is written with ``|start| = |end|`` so that
+    it keeps its digits where the direction comes near the first axis.
     """
     n = between.inverse_times(EZ)
-    second = _turn_to(_flat(start).back @ _flat(n), end.z - n.z * start.z, branch)
+    A, c = _flat(start).back @ _flat(n), end.z - n.z * start.z
+    across = _flat(end).squared - start.z * start.z
+    across = across + n.z * (2.0 * end.z * start.z - n.z * end.dot(end))
+    second = (A @ Planar(c, sqrt(across) * branch)) * (1.0 / A.squared)
     reached = _flat(between * (Rotation((2, second.x, second.y)) * start))
     return (reached.back @ _flat(end)) * (1.0 / reached.squared), second
 
