@@ -59,6 +59,15 @@ def test_a_steering_rack(independent):
     pair.check()
 
 
+@pytest.mark.parametrize("rotor_model", ["exact", "armature"])
+@pytest.mark.parametrize("base", ["fixed", "moving"])
+def test_a_rotor_whose_joint_follows(rotor_model, base):
+    mechanism = pl.with_independent(urdf.load_mechanism("five_bar"), "left_drive", "left_elbow")
+    pair = Pair(mechanism, base, rotor_model=rotor_model)
+    assert "right_drive" in pair.robot.dependent_joints
+    pair.check()
+
+
 def test_cylinders_follow_the_arms_they_move():
     mechanism = dataclasses.replace(urdf.load_mechanism("excavator"), actuators=())
     pivots = ("swing", "boom_pivot", "arm_pivot", "bucket_pivot")

@@ -27,6 +27,7 @@ RINGS = [
     (("universal",), ("continuous", "revolute")),
     (("universal", "prismatic"), ("helical",)),
     (("universal", "prismatic"), ("cylindrical",)),
+    (("universal", "prismatic"), ("planar",)),
 ]
 
 
@@ -75,6 +76,19 @@ def test_every_place_of_three_axes_that_follow(one, other):
     check_shortly(pair)
 
 
+def test_a_loop_with_a_joint_of_its_user():
+    def curled(q):
+        angle = q[0] + 0.3 * q[0] * q[1]
+        c, s = rd.cos(angle), rd.sin(angle)
+        return [[c, -s, 0.0, q[1]], [s, c, 0.0, q[0] * q[1]], [0.0, 0.0, 1.0, 0.2 * s]]
+
+    plain = sl.linkage(("universal", "prismatic"), ("revolute",))
+    driver = dataclasses.replace(plain.joints[-1], kind="map", map=rd.JointMap(2, curled))
+    pair = Pair(dataclasses.replace(plain, joints=(*plain.joints[:-1], driver)), seed=1)
+    assert pair.robot.nv == 2
+    check_shortly(pair)
+
+
 @pytest.mark.parametrize(("one", "other"), RINGS[:1] + RINGS[3:5])
 def test_two_hinges_whose_axes_meet(one, other):
     name = f"one{one.index('universal')}"
@@ -84,6 +98,18 @@ def test_two_hinges_whose_axes_meet(one, other):
     angles = universal.robot.dependent_positions(pair.q)[name]
     hinges = pair.robot.dependent_positions(pair.q)
     close(np.array([hinges[f"{name}a"], hinges[f"{name}b"]]), angles)
+
+
+def test_two_hinges_with_a_small_angle():
+    """Frames of the equations are not where the axes meet, then."""
+    plain = sl.linkage(("universal", "prismatic"), ("revolute",))
+    first = plain.joints[0]
+    axis2 = np.array(first.axis) + 0.04 * np.array(first.axis2)
+    axis2 = tuple(float(x) for x in axis2 / np.linalg.norm(axis2))
+    joints = (dataclasses.replace(first, axis2=axis2), *plain.joints[1:])
+    pair = Pair(sl.with_hinges(dataclasses.replace(plain, joints=joints), "one0"), seed=1)
+    assert pair.robot._model.bodies.linkages[0].centre[1] != 0.0
+    check_shortly(pair)
 
 
 def test_a_universal_joint_against_its_direction():
