@@ -71,9 +71,10 @@ def load(
     loops : iterable of Loop
         Closures that the file does not have.
     coordinates : {"tree", "minimal"}
-        Coordinates of closed linkages; a tree's are both. ``"minimal"``: loops of planar linkages
-        are solved in closed form, and only independent joints have coordinates.
-    branches : mapping of loop name to {+1, -1}
+        Coordinates of closed linkages; a tree's are both. ``"minimal"``: loops of planar linkages,
+        hexapods and steering linkages are solved in closed form, and only independent joints have
+        coordinates.
+    branches : mapping of loop name to {+1, -1}, of balls in space {+1, -1, +2, -2}
         With minimal coordinates: how loops are assembled, where it is not the way of the closed
         posture nearest to the zero position.
     package_dirs : mapping of package name to path

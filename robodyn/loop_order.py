@@ -1,7 +1,10 @@
-"""In which order planar loops are solved, and which of their joints stay independent.
+"""In which order loops are solved, and which of their joints stay independent.
 
-A loop can be solved in closed form when two of its joints are unknown. Solved, its joints are known
-to the loops that share them; so linkages of many loops come apart one by one, where they do.
+A loop can be solved in closed form when all its joints are known but some that can follow together.
+Solved, its joints are known to the loops that share them; so linkages of many loops come apart one
+by one, where they do. They are taken apart from the end: the loop that is solved last has joints to
+follow that no other loop has, which are taken away with it, and so on. To take one away never
+hinders another, so whatever comes apart at all is found.
 """
 
 from __future__ import annotations
@@ -11,6 +14,9 @@ from dataclasses import dataclass
 
 __all__ = ["Order", "solution_order"]
 
+#: Joints that can follow the others of their loop together.
+Candidates = Sequence[tuple[int, ...]]
+
 
 @dataclass(frozen=True)
 class Order:
@@ -18,64 +24,55 @@ class Order:
 
     Attributes
     ----------
-    steps : tuple of (loop, (joint, joint))
-        Loops in the order of their solution, with the two joints that follow.
-    left : dict of loop to tuple of joints
-        Loops that do not come apart, with their unknown joints.
+    steps : tuple of (loop, tuple of joints)
+        Loops in the order of their solution, with the joints that follow.
+    left : tuple of str
+        Loops that do not come apart.
     """
 
-    steps: tuple[tuple[str, tuple[int, int]], ...]
-    left: dict[str, tuple[int, ...]]
+    steps: tuple[tuple[str, tuple[int, ...]], ...]
+    left: tuple[str, ...]
 
 
 def solution_order(
-    loops: Mapping[str, Sequence[int]], wanted: Sequence[int], forced: Collection[int]
+    loops: Mapping[str, tuple[Collection[int], Candidates]],
+    wanted: Sequence[int],
+    held: Collection[int],
 ) -> Order:
     """Order of solution.
 
     Parameters
     ----------
-    loops : mapping of str to sequence of int
-        Joints of each loop.
+    loops : mapping of str to (joints, candidates)
+        Joints of each loop, and those sets of them that can follow the others.
     wanted : sequence of int
         Joints that should be independent, most wanted first.
-    forced : collection of int
+    held : collection of int
         Joints that must be.
     """
-    joints = sorted({j for loop in loops.values() for j in loop})
-    freedom = len(joints) - 2 * len(loops)
-    independent = [j for j in dict.fromkeys((*sorted(forced), *wanted)) if j in joints]
-    passed: set[int] = set()
-    while True:
-        order = _solved(loops, independent)
-        over = [loop for loop in order.left if len(order.left[loop]) < 2]
-        if not order.left:
-            return order
-        change = None
-        if over and len(independent) > freedom:
-            spare = [j for j in independent if j in loops[over[0]] and j not in forced]
-            change = spare[-1] if spare else None
-            independent = [j for j in independent if j != change]
-        elif not over and len(independent) < freedom:
-            fewest = min(order.left, key=lambda loop: len(order.left[loop]))
-            change = min((j for j in order.left[fewest] if j not in passed), default=None)
-            independent += [] if change is None else [change]
-        if change is None:
-            return order
-        passed.add(change)
-
-
-def _solved(loops: Mapping[str, Sequence[int]], independent: Sequence[int]) -> Order:
-    """What can be solved with these joints known."""
-    known = set(independent)
     left = dict(loops)
-    steps: list[tuple[str, tuple[int, int]]] = []
-    while True:
-        unknown = {loop: tuple(j for j in left[loop] if j not in known) for loop in left}
-        ready = next((loop for loop in left if len(unknown[loop]) == 2), None)
-        if ready is None:
-            return Order(tuple(steps), unknown)
-        a, b = unknown[ready]
-        steps.append((ready, (a, b)))
-        known |= {a, b}
-        del left[ready]
+    steps: list[tuple[str, tuple[int, ...]]] = []
+    while left:
+        options = [
+            (_cost(follow, wanted), name, follow)
+            for name, (_, candidates) in left.items()
+            for follow in candidates
+            if not set(follow) & (set(held) | _others(left, name))
+        ]
+        if not options:
+            break
+        _, name, follow = min(options)
+        steps.append((name, follow))
+        del left[name]
+    return Order(tuple(reversed(steps)), tuple(left))
+
+
+def _others(left: Mapping[str, tuple[Collection[int], Candidates]], name: str) -> set[int]:
+    """Joints of the other loops."""
+    return {joint for other in left if other != name for joint in left[other][0]}
+
+
+def _cost(follow: Sequence[int], wanted: Sequence[int]) -> tuple[object, ...]:
+    """Few and little wanted joints should follow, then those at the end of the tree."""
+    lost = sorted(wanted.index(joint) for joint in follow if joint in wanted)
+    return len(lost), [-place for place in lost], sorted(-joint for joint in follow)

@@ -1,4 +1,4 @@
-"""Minimal coordinates: loops of planar linkages substituted in closed form."""
+"""Minimal coordinates: loops substituted in closed form."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.equations.linkage import Linkage, postures
+from robodyn.equations.joints import evaluate, places_of
+from robodyn.equations.linkage import Linkage, Posture
 from robodyn.equations.loops import Closure
-from robodyn.equations.mechanism import MechanismModel, build
+from robodyn.equations.mechanism import Body, MechanismModel, build
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
 from robodyn.loop_order import solution_order
 from robodyn.model import (
@@ -22,14 +23,14 @@ from robodyn.model import (
     mass_matrix_at,
     model_of,
 )
-from robodyn.planar_loops import NotPlanar, PlanarLoop, place_of, planar_loop
+from robodyn.planar_loops import NotPlanar, PlanarLoop, planar_loop
+from robodyn.spatial_loops import NotSpatial, SpatialLoop, spatial_loop
 
 __all__ = ["minimal_model", "own_coordinates"]
 
 Array = NDArray[np.float64]
 
-#: Cosines, sines, and lengths [m], of a posture that count as those of a branch.
-SAME = 1e-6
+Loop = PlanarLoop | SpatialLoop
 
 
 def minimal_model(tree_form: Model, settings: Settings, q: Array) -> Model:
@@ -94,18 +95,19 @@ def _mass_matrix(tree_form: Model, bodies: MechanismModel, q: Array) -> Array:
 def _linkages(tree_form: Model, settings: Settings, q: Array) -> tuple[Linkage, ...]:
     setup = tree_form.setup
     _check_names(tree_form, settings)
-    loops, reasons = _planar(setup.model, setup.closures)
+    loops, reasons = _recognised(setup.model, setup.closures, q)
     for coupling in setup.coupled:
         reasons[coupling.name] = "it couples more than two joints"
     for constraint in setup.constraints:
         reasons[constraint.name] = "it is a constraint of its user"
     if not reasons:
+        held = _held(tree_form)
         order = solution_order(
-            {name: loop.bodies for name, loop in loops.items()},
-            _wanted(tree_form),
-            _forced(tree_form, settings),
+            {name: (loop.bodies, loop.candidates) for name, loop in loops.items()},
+            _bodies(tree_form, [name for name, _ in tree_form.mechanism.actuators]),
+            held,
         )
-        reasons = {name: _unsolved(tree_form, left) for name, left in order.left.items()}
+        reasons = {name: _unsolved(tree_form, loops[name], held) for name in order.left}
     if reasons:
         told = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
         raise TopologyError(
@@ -115,88 +117,90 @@ def _linkages(tree_form: Model, settings: Settings, q: Array) -> tuple[Linkage, 
         )
     chosen = dict(settings.branches)
     return tuple(
-        _assembled(tree_form, loops[name], pair, q, chosen.get(name)) for name, pair in order.steps
+        _assembled(tree_form, loops[name].linkage(follow), q, chosen.get(name))
+        for name, follow in order.steps
     )
 
 
 def _check_names(tree_form: Model, settings: Settings) -> None:
     known = [c.name for c in tree_form.setup.closures]
-    for name, sign in settings.branches:
+    for name, _ in settings.branches:
         if name not in known:
             raise UnknownNameError("loop", name, known, repr(tree_form.mechanism.name))
-        if sign not in (1, -1):
-            raise UnknownNameError("branch", str(sign), ("1", "-1"), f"loop {name!r}")
 
 
-def _planar(
-    model: MechanismModel, closures: Sequence[Closure]
-) -> tuple[dict[str, PlanarLoop], dict[str, str]]:
-    loops, reasons = {}, {}
+def _recognised(
+    model: MechanismModel, closures: Sequence[Closure], q: Array
+) -> tuple[dict[str, Loop], dict[str, str]]:
+    loops: dict[str, Loop] = {}
+    reasons = {}
     for closure in closures:
         try:
             loops[closure.name] = planar_loop(model, closure)
-        except NotPlanar as error:
-            reasons[closure.name] = str(error)
+        except NotPlanar as not_planar:
+            try:
+                loop = spatial_loop(model, closure)
+                postures = {i: _posture(model.bodies[i], q) for i in loop.bodies}
+                loops[closure.name] = loop.regular(postures)
+            except NotSpatial as not_spatial:
+                reasons[closure.name] = f"not planar, {not_planar}; nor spatial, {not_spatial}"
     return loops, reasons
 
 
-def _wanted(tree_form: Model) -> list[int]:
-    """Bodies whose joints are marked as independent, else those with motors."""
-    marked = [j.name for j in tree_form.mechanism.joints if j.independent]
-    names = marked or [name for name, _ in tree_form.mechanism.actuators]
+def _bodies(tree_form: Model, names: Sequence[str]) -> list[int]:
     bodies = {body.description.name: body.index for body in tree_form.bodies}
     return [bodies[name] for name in names if name in bodies]
 
 
-def _forced(tree_form: Model, settings: Settings) -> set[int]:
-    """Bodies whose joints must be independent: something needs their angle, or their one speed."""
-    effective = effective_mechanism(tree_form.mechanism, settings)
-    rotors = {drive.joint for drive in drives_of(effective, settings) if drive.inertia}
+def _held(tree_form: Model) -> set[int]:
+    """Bodies whose joints must be independent: the user, or their angle or one speed, needs it."""
+    marked = [j.name for j in tree_form.mechanism.joints if j.independent]
     users = Counter(k for body in tree_form.bodies for k, *_ in body.q)
-    forced = set()
+    held = set(_bodies(tree_form, marked))
     for body in tree_form.bodies:
         told = body.description
         springy = told.stiffness and told.kind != "prismatic"
-        if springy or told.name in rotors or any(users[k] > 1 for k, *_ in body.q):
-            forced.add(body.index)
-    return forced
+        if springy or any(users[k] > 1 for k, *_ in body.q):
+            held.add(body.index)
+    return held
 
 
-def _unsolved(tree_form: Model, left: Sequence[int]) -> str:
-    names = ", ".join(tree_form.bodies.bodies[i].description.name for i in left)
-    if len(left) < 2:
+def _unsolved(tree_form: Model, loop: Loop, held: set[int]) -> str:
+    free = [i for i in sorted(loop.bodies) if i not in held]
+    names = ", ".join(tree_form.bodies.bodies[i].description.name for i in free)
+    if not any(held.isdisjoint(follow) for follow in loop.candidates):
         return (
-            "fewer than two of its joints can follow the others: too many have motors with rotors, "
-            "springs or mimic joints, or no order of its neighbours leaves it two"
+            "too few of its joints can follow the others: too many are marked as independent, or "
+            "have springs or mimic joints"
         )
-    return f"{names} remain unknown, and only two at a time can be solved for"
+    counts = sorted({len(follow) for follow in loop.candidates})
+    many = " or ".join(("one", "two", "three")[n - 1] for n in counts)
+    return f"{names} remain unknown, and only {many} at a time can be solved for"
 
 
-def _assembled(
-    tree_form: Model, loop: PlanarLoop, pair: tuple[int, int], q: Array, branch: int | None
-) -> Linkage:
+def _posture(body: Body, q: Array) -> Posture:
+    """Of a joint at a known position."""
+    own = [float(q[k]) * factor + offset for k, factor, offset in body.q]
+    return Posture(places_of(body.joint, own), evaluate(body.joint, own, [0.0] * len(body.speeds)))
+
+
+def _assembled(tree_form: Model, linkage: Linkage, q: Array, branch: int | None) -> Linkage:
     """A loop in the branch asked for, or in that of the posture."""
-    linkage = Linkage(loop.name, loop.predecessor, loop.successor, pair)
     if branch is not None:
+        if branch not in linkage.branches:
+            known = [str(sign) for sign in linkage.branches]
+            raise UnknownNameError("branch", str(branch), known, f"loop {linkage.name!r}")
         return dataclasses.replace(linkage, branch=branch)
-    places = {i: place_of(tree_form.bodies.bodies[i], q) for i in loop.bodies}
-    fitting = []
-    for sign in (1, -1):
-        tried = dataclasses.replace(linkage, branch=sign)
-        try:
-            found = postures(tried, places)
-        except (ValueError, ZeroDivisionError):
-            continue
-        gaps = [a - places[i] for a, i in zip(found, pair, strict=True)]
-        if max(float(gap.squared) for gap in gaps) < SAME**2:  # type: ignore[arg-type]
-            fitting.append(tried)
-    both_slide = all(tree_form.bodies.bodies[i].joint.kind == "prismatic" for i in pair)
-    if len(fitting) == 1 or (fitting and both_slide):
-        return fitting[0]
-    names = " and ".join(tree_form.bodies.bodies[i].description.name for i in pair)
+    bodies = tree_form.bodies.bodies
+    fitting = linkage.fitting({i: _posture(bodies[i], q) for i in linkage.bodies})
+    all_slide = all(bodies[i].joint.kind == "prismatic" for i in linkage.dependent)
+    if len(fitting) == 1 or (fitting and all_slide):
+        return dataclasses.replace(linkage, branch=fitting[0])
+    names = " and ".join(bodies[i].description.name for i in linkage.dependent)
+    signs = ", ".join(f"{sign:+d}" for sign in linkage.branches)
     raise TopologyError(
         f"at the neutral posture {names} stand where two ways to assemble the loop meet: say which "
-        f"is meant by branches={{{loop.name!r}: +1 or -1}}",
+        f"is meant by branches={{{linkage.name!r}: one of {signs}}}",
         file=tree_form.mechanism.file,
-        element=f"loop {loop.name!r}",
+        element=f"loop {linkage.name!r}",
     )

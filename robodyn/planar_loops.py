@@ -9,19 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import cos, sin
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.equations.joints import JointGeometry, evaluate
-from robodyn.equations.linkage import Chain, Link
 from robodyn.equations.loops import Closure
 from robodyn.equations.mechanism import Body, MechanismModel
+from robodyn.equations.planar_linkage import Chain, Link, PlanarLinkage
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.spatial import Placement
 
-__all__ = ["NotPlanar", "PlanarLoop", "place_of", "planar_loop"]
+__all__ = ["NotPlanar", "PlanarLoop", "planar_loop"]
 
 Array = NDArray[np.float64]
 
@@ -59,6 +59,17 @@ class PlanarLoop:
         chains = (self.predecessor, self.successor)
         return tuple(link.body for chain in chains for link in chain.links)
 
+    @property
+    def candidates(self) -> tuple[tuple[int, ...], ...]:
+        """Joints that can follow the others together: any two."""
+        return tuple(combinations(sorted(self.bodies), 2))
+
+    def linkage(self, dependent: tuple[int, ...]) -> PlanarLinkage:
+        """The loop with some joints that follow."""
+        return PlanarLinkage(
+            self.name, dependent, predecessor=self.predecessor, successor=self.successor
+        )
+
 
 def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
     """A loop as two chains in its plane.
@@ -70,7 +81,10 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
     """
     if closure.kind not in (*PINS, "spherical"):
         raise NotPlanar(f"a {closure.kind} joint closes it")
-    paths = _chains(model, closure)
+    paths = [
+        [model.bodies[i] for i in chain]
+        for chain in model.chains(closure.predecessor, closure.successor)
+    ]
     for body in (*paths[0], *paths[1]):
         _check_kind(body)
     walks = [_walk(path) for path in paths]
@@ -86,13 +100,6 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
         for path, walk, end in zip(paths, walks, ends, strict=True)
     )
     return PlanarLoop(closure.name, one, other)
-
-
-def _chains(model: MechanismModel, closure: Closure) -> tuple[list[Body], list[Body]]:
-    """Bodies from where the chains part to predecessor and successor."""
-    one, other = model.path(closure.predecessor), model.path(closure.successor)
-    common = sum(1 for a, b in zip(one, other, strict=False) if a == b)
-    return [model.bodies[i] for i in one[common:]], [model.bodies[i] for i in other[common:]]
 
 
 def _check_kind(body: Body) -> None:
@@ -179,12 +186,3 @@ def _chain(
         links.append(Link(body.index, vector(X[:3, 3] - last, size), turning, direction))
         last = X[:3, 3]
     return Chain(tuple(links), vector(end[:3, 3] - last, size))
-
-
-def place_of(body: Body, q: Array) -> Planar:
-    """Cosine and sine, or displacement, of a joint of a posture."""
-    ((k, factor, offset),) = body.q
-    own = float(q[k]) * factor + offset
-    if body.joint.kind == "prismatic":
-        return Planar(own)
-    return Planar(cos(own + body.joint.offset), sin(own + body.joint.offset))

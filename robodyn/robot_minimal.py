@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.base_motion import BaseMotion
 from robodyn.codegen import Function
 from robodyn.description import Mechanism
+from robodyn.equations.joints import TURNING
+from robodyn.equations.mechanism import Body
 from robodyn.errors import AssemblyError, ShapeError, UnknownNameError
 from robodyn.minimal import minimal_model, own_coordinates
 from robodyn.model import Model, Settings
@@ -63,7 +65,7 @@ class MinimalMethods(LoadMethods):
 
     @property
     def branches(self) -> dict[str, int]:
-        """How each loop that is solved in closed form is assembled: +1 or -1, by its name."""
+        """How each loop that is solved in closed form is assembled, by its name."""
         return {linkage.name: linkage.branch for linkage in self._model.bodies.linkages}
 
     @cached_property
@@ -98,19 +100,30 @@ class MinimalMethods(LoadMethods):
     def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
         """Positions of the joints that follow, by name, each of shape (...) [rad, m].
 
-        Angles lie between -pi and pi; not a number where loops do not close.
+        Of a joint with two freedoms (..., 2). Angles lie between -pi and pi; not a number where
+        loops do not close.
         """
         if not self._follows:
             return {}
         places = self._call("dependent_places", (q,), None, None)
-        bodies = {body.description.name: body for body in self._model.bodies}
         found = {}
-        for n, name in enumerate(self.dependent_joints):
-            x, y = places[..., n, 0], places[..., n, 1]
-            geometry = bodies[name].joint
-            if geometry.kind != "prismatic":
-                x = np.angle(np.exp(1j * (np.arctan2(y, x) - geometry.offset)))
-            found[name] = np.asarray(x)
+        for body, rows in self._dependent_rows:
+            own = [
+                _angle(places[..., n, :], body.joint.offset) if turning else places[..., n, 0]
+                for n, turning in enumerate(TURNING[body.joint.kind], rows.start)
+            ]
+            found[body.description.name] = np.stack(own, -1) if len(own) > 1 else np.asarray(own[0])
+        return found
+
+    @cached_property
+    def _dependent_rows(self) -> list[tuple[Body, slice]]:
+        """Bodies whose joints follow, and where their freedoms stand among all that do."""
+        found, first = [], 0
+        for name in self.dependent_joints:
+            body = next(b for b in self._model.bodies if b.description.name == name)
+            count = len(TURNING[body.joint.kind])
+            found.append((body, slice(first, first + count)))
+            first += count
         return found
 
     def expand(self, q: ArrayLike) -> Array:
@@ -120,28 +133,55 @@ class MinimalMethods(LoadMethods):
         for name in self.joint_names:
             full[..., self.tree_form.joints[name].q] = x[..., self.joints[name].q]
         for name, value in self.dependent_positions(x).items():
-            full[..., self.tree_form.joints[name].q.start] = value
+            own = self.tree_form.joints[name].q
+            full[..., own] = value if own.stop - own.start > 1 else value[..., None]
         return full
 
     def expand_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Speeds of `tree_form`, shape (..., its nv)."""
-        return self._expanded(v, "dependent_speeds", (q, v))
+        """Speeds of `tree_form`, shape (..., its nv): ``B v``."""
+        return self._expanded("v", v, "dependent_speeds", (q, v))
 
     def expand_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Accelerations of `tree_form`, shape (..., its nv)."""
-        return self._expanded(a, "dependent_accelerations", (q, v, a))
+        """Accelerations of `tree_form`, shape (..., its nv): ``B a + b'``."""
+        return self._expanded("a", a, "dependent_accelerations", (q, v, a))
 
-    def _expanded(self, own: ArrayLike, name: str, arrays: tuple[ArrayLike, ...]) -> Array:
-        x = self._array("v" if len(arrays) == 2 else "a", own, self.nv)
+    def _expanded(
+        self, name: str, own: ArrayLike, quantity: str, arrays: tuple[ArrayLike, ...]
+    ) -> Array:
+        x = self._array(name, own, self.nv)
         if not self._follows:
             return x.copy()
-        others = self._call(name, arrays, None, None)
-        full = np.empty((*others.shape[:-1], self.tree_form.nv))
+        return self._spread(x, self._call(quantity, arrays, None, None), -1)
+
+    def _spread(self, own: Array, others: Array, axis: int) -> Array:
+        """Rows of independent and dependent speeds in the order of `tree_form`."""
+        own, others = np.moveaxis(own, axis, 0), np.moveaxis(others, axis, 0)
+        batch = np.broadcast_shapes(own.shape[1:], others.shape[1:])
+        full = np.empty((self.tree_form.nv, *batch))
         for joint in self.joint_names:
-            full[..., self.tree_form.joints[joint].v] = x[..., self.joints[joint].v]
-        for n, joint in enumerate(self.dependent_joints):
-            full[..., self.tree_form.joints[joint].v.start] = others[..., n]
-        return full
+            full[self.tree_form.joints[joint].v] = own[self.joints[joint].v]
+        for body, rows in self._dependent_rows:
+            full[self.tree_form.joints[body.description.name].v] = others[rows]
+        return np.ascontiguousarray(np.moveaxis(full, 0, axis))
+
+    def speed_map(self, q: ArrayLike) -> Array:
+        """``B``, shape (..., nv of `tree_form`, nv): speeds of all joints a unit of each own one.
+
+        The identity where the robot has no other form.
+        """
+        x = self._array("q", q, self.nq)
+        eye = np.broadcast_to(np.eye(self.nv), (*x.shape[:-1], self.nv, self.nv))
+        if not self._follows:
+            return eye.copy()
+        return self._spread(eye, self._call("dependent_speed_map", (x,), None, None), -2)
+
+    def torque_map(self, q: ArrayLike) -> Array:
+        """``B^T``, shape (..., nv, nv of `tree_form`): own forces of the forces in all joints.
+
+        So ``torque_map(q) @ tau`` turns forces of motors, wherever they are, into what forward
+        dynamics takes; what inverse dynamics gives is that of motors ``tau`` that solve it.
+        """
+        return np.ascontiguousarray(np.swapaxes(self.speed_map(q), -1, -2))
 
     def reduced(self, independent: Iterable[str] | None = None) -> ReducedRobot:
         """The robot as functions of independent joints, loops closed numerically.
@@ -200,6 +240,11 @@ class MinimalMethods(LoadMethods):
             )
         state = self.expand(q), self.expand_velocity(q, v), self.expand_acceleration(q, v, a)
         return self.tree_form.joint_wrenches(*state, joints=joints, **loads)  # type: ignore
+
+
+def _angle(turn: Array, offset: float) -> Array:
+    """Angle, from its cosine and sine with its offset."""
+    return np.asarray(np.angle(np.exp(1j * (np.arctan2(turn[..., 1], turn[..., 0]) - offset))))
 
 
 def _with_forces(model: Model) -> tuple[str, ...]:

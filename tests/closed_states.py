@@ -23,6 +23,7 @@ CLOSED = {
     "five_bar": (2, 3),
     "four_bar": (1, 3),
     "palletizer": (4, 9),
+    "steering": (1, 0),
     "stephenson": (1, 6),
     "stewart": (6, 0),
     "two_feet": (8, 3),

@@ -84,8 +84,10 @@ def reframed(mechanism, rng):
     """
     axis = {}
     for joint in mechanism.joints:
-        if joint.kind != "fixed":
+        if joint.kind in ("revolute", "continuous", "prismatic"):
             axis.setdefault(joint.child, np.array(joint.axis))
+        elif joint.kind != "fixed":  # the joint has a centre
+            axis[joint.child] = np.zeros(3)
     Y_L = {}
     for link in mechanism.links:
         Y_L[link.name] = Pose((0.0, 0.0, 0.0), tuple(rng.normal(size=3))).matrix
@@ -103,6 +105,7 @@ def reframed(mechanism, rng):
             joint,
             origin=seen(joint.parent, joint.origin.matrix @ Y_L[joint.child]),
             axis=tuple(float(x) for x in Y_L[joint.child][:3, :3].T @ joint.axis),
+            axis2=tuple(float(x) for x in Y_L[joint.child][:3, :3].T @ joint.axis2),
         )
         for joint in mechanism.joints
     )

@@ -37,7 +37,10 @@ MAY_IMPORT = {
     "loop_analysis": {"constraints", "errors"},
     "loop_order": set(),
     "planar_loops": {"equations", "symbolic"},
-    "minimal": {"equations", "errors", "loop_order", "model", "planar_loops"},
+    "spatial_loops": {"equations"},
+    "minimal": {
+        "equations", "errors", "loop_order", "model", "planar_loops", "spatial_loops",
+    },
     "changes": {"arrays", "description", "equations", "errors", "model", "symbolic"},
     "roles": {"errors", "model"},
     "results": {"errors"},
@@ -65,8 +68,8 @@ MAY_IMPORT = {
     },
     "reduced": {"errors", "roles"},
     "robot_minimal": {
-        "base_motion", "codegen", "description", "errors", "minimal", "model", "reduced", "results",
-        "robot_core", "robot_loads", "roles",
+        "base_motion", "codegen", "description", "equations", "errors", "minimal", "model",
+        "reduced", "results", "robot_core", "robot_loads", "roles",
     },
     "robot": {"arrays", "base_motion", "robot_core", "robot_identification", "robot_minimal"},
     "loading": {"arrays", "description", "equations", "errors", "model", "robot", "urdf"},

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from robodyn.equations.kinematics import body_motions
 from robodyn.equations.mechanism import BASE, MechanismModel
-from robodyn.equations.rotors import react
+from robodyn.equations.rotor_forces import react
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
@@ -47,8 +47,9 @@ def hybrid_dynamics(
         if body.index in wrenches:
             p[body.index] -= wrenches[body.index]
     forces = [tau[k] for k in range(model.nv)]
-    turning = react(model.lumped_rotors, state.v, given, motion, p)
+    turning = react(model.lumped_rotors, state, given, motion, p)
     G = _couplings(model, state)
+    armature = {x.body: x.inertia for x in model.lumped_armature}
 
     freed: dict[int, list[tuple[int, Twist, Wrench, Number, Number]]] = {}
     carried: dict[int, tuple[ArticulatedInertia, Wrench]] = {}
@@ -58,7 +59,7 @@ def hybrid_dynamics(
         for k, s in reversed(joint.columns):
             if k in controlled:
                 continue
-            F, rotor = inertia * s, model.lumped_armature[k]
+            F, rotor = inertia * s, armature.get(body.index, 0.0)
             inverse = 1.0 / (s.dot(F) + rotor)
             u = tau[k] - s.dot(force) - turning.get(k, 0.0)
             F = F + G[k] if k in G else F
@@ -78,8 +79,8 @@ def hybrid_dynamics(
         for k, s in joint.columns:
             if k in controlled:
                 felt = inertia * s + G.get(k, Wrench())
-                forces[k] = s.dot(force) + A.dot(felt) + given[k] * model.lumped_armature[k]
-                forces[k] += turning.get(k, 0.0)
+                forces[k] = s.dot(force) + A.dot(felt) + turning.get(k, 0.0)
+                forces[k] += given[k] * armature.get(body.index, 0.0)
         for k, s, F, inverse, u in reversed(freed[body.index]):
             given[k] = (u - A.dot(F)) * inverse
             A = A + s * given[k]
@@ -92,10 +93,10 @@ def _couplings(model: MechanismModel, state: State) -> dict[int, Wrench]:
 
     The joint hands it on with all that it exerts on the parent. A rotor on the base moves nothing.
     """
-    body_of = {body.speeds[0].index: body.index for body in model if body.speeds}
     G: dict[int, Wrench] = {}
     for rotor in model.lumped_rotors:
         if rotor.carrier != BASE:
-            moment = state[body_of[rotor.speed]].X.R.inverse_times(rotor.g)
-            G[rotor.speed] = G.get(rotor.speed, Wrench()) + Wrench(n=moment)
+            joint = state[rotor.body]
+            ((k, *_),) = joint.ratios
+            G[k] = G.get(k, Wrench()) + Wrench(n=joint.X.R.inverse_times(rotor.g))
     return G

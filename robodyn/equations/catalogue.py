@@ -71,6 +71,7 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "loop_bias": (Quantity(("q", "v"), _q.loop_bias),),
     "dependent_places": (Quantity(("q",), _q.dependent_places),),
     "dependent_speeds": (Quantity(("q", "v"), _q.dependent_speeds),),
+    "dependent_speed_map": (Quantity(("q",), _q.dependent_speed_map),),
     "dependent_accelerations": (Quantity(("q", "v", "a"), _q.dependent_accelerations),),
     "regressor": (Quantity(("q", "v", "a"), _q.regressor_matrix, True),),
     "mass_matrix": (Quantity(("q",), _q.mass_matrix),),

@@ -6,7 +6,7 @@ from robodyn.equations.composite_body import Matrix
 from robodyn.equations.kinematics import placements, twists
 from robodyn.equations.mechanism import BASE, MechanismModel
 from robodyn.equations.rotors import Rotor
-from robodyn.equations.state import BaseState, State
+from robodyn.equations.state import BaseState, JointAtState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Sym3
@@ -55,7 +55,12 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
 
     C: Matrix = [[0.0] * model.nv for _ in range(model.nv)]
     for rotor in model.lumped_rotors:
-        _add_rotor(C, model, S, rotor, X[rotor.carrier], V[rotor.carrier], state.v[rotor.speed])
+        _add_rotor(C, model, S, rotor, X[rotor.carrier], V[rotor.carrier], state[rotor.body])
+    for armature in model.lumped_armature:
+        joint = state[armature.body]
+        for k, _, ratio in joint.ratios:
+            for (j, *_), rate_j in zip(joint.ratios, joint.ratio_rates, strict=True):
+                C[k][j] += ratio * rate_j * armature.inertia
     for body in reversed(model):
         i = body.index
         for j, s, ds in S[i]:
@@ -102,18 +107,21 @@ def _add_rotor(
     rotor: Rotor,
     X: Placement,
     V: Twist,
-    speed: Number,
+    joint: JointAtState,
 ) -> None:
     """A rotor is a leaf on its carrier, whose own inertia it has as long as it does not turn."""
     inertia = rotor.alone.in_parent(X)
     V_carrier, s = X.twist_out(V), X.twist_out(rotor.column)
-    V_rotor = V_carrier + s * speed
+    V_rotor = V_carrier + s * joint.v[0]
     rate, at_rest = _rate_matrix(inertia, V_rotor), _rate_matrix(inertia, V_carrier)
     leaf = len(model.bodies) + 1
     ds = V_rotor.cross(s)
     path = _own_and_ancestors(model, rotor.carrier)
-    columns = {**S, leaf: [(rotor.speed, s, ds)]}
-    _fill(C, columns, [leaf, *path], rotor.speed, (s, ds), inertia, rate)
+    # what it does to itself is the armature
+    columns = {**S, leaf: []}
+    for (j, _, ratio), ratio_rate in zip(joint.ratios, joint.ratio_rates, strict=True):
+        column = s * ratio, ds * ratio + s * ratio_rate
+        _fill(C, columns, [leaf, *path], j, column, inertia, rate)
     # the carrier counts the rotor with its own motion; the difference is what the spin adds
     change = [a - b for a, b in zip(rate, at_rest, strict=True)]
     none = RigidInertia(0.0, ZERO3, Sym3.zero())

@@ -89,19 +89,14 @@ def relative(
     reference: tuple[int, Placement],
 ) -> FrameMotion:
     """Motion of one frame seen from another; what moves both does not enter."""
-    path_F, path_A = model.path(frame[0]), model.path(reference[0])
-    common = 0
-    for f, g in zip(path_F, path_A, strict=False):
-        if f != g:
-            break
-        common += 1
+    path_F, path_A = model.chains(frame[0], reference[0])
     still = Twist()
-    F = _walk(
-        model, state, path_F[common:], a, FrameMotion(Placement(), still, still, {}, {})
-    ).onto(frame[1])
-    A = _walk(
-        model, state, path_A[common:], a, FrameMotion(Placement(), still, still, {}, {})
-    ).onto(reference[1])
+    F = _walk(model, state, path_F, a, FrameMotion(Placement(), still, still, {}, {})).onto(
+        frame[1]
+    )
+    A = _walk(model, state, path_A, a, FrameMotion(Placement(), still, still, {}, {})).onto(
+        reference[1]
+    )
     X_AF = A.X.inverse @ F.X
     V_A = X_AF.twist_in(A.V)
     V = F.V - V_A

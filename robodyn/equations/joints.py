@@ -19,10 +19,28 @@ from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
-__all__ = ["AXIAL", "KINDS", "JointGeometry", "JointState", "cosine_and_sine", "evaluate", "placed"]
+__all__ = [
+    "AXIAL",
+    "KINDS",
+    "TURNING",
+    "JointGeometry",
+    "JointState",
+    "evaluate",
+    "placed",
+    "places_of",
+]
 
 #: Kinds with one axis, which frames are turned to have along z.
 AXIAL = frozenset({"revolute", "continuous", "prismatic", "helical", "cylindrical"})
+
+#: Kinds whose freedoms are turns (true) and slides, one after the other.
+TURNING: dict[str, tuple[bool, ...]] = {
+    "revolute": (True,),
+    "continuous": (True,),
+    "prismatic": (False,),
+    "cylindrical": (False, True),
+    "universal": (True, True),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +74,9 @@ class JointGeometry:
     map: JointMap | None = None
 
 
+Places = Sequence[Planar]
+
+
 class JointState:
     """A joint at a state: where it is and how it can move.
 
@@ -83,20 +104,36 @@ class JointState:
         return JointState(self.X.inverse, S, dS)
 
 
-def cosine_and_sine(q: Number, offset: float) -> tuple[Number, Number]:
+def _cosine_and_sine(q: Number, offset: float) -> Planar:
     """Of ``q + offset``; quarter turns of the offset cost nothing."""
     quarters = round(offset / (0.5 * math.pi))
     rest = offset - quarters * (0.5 * math.pi)
     angle = q + (rest if abs(rest) > 1e-14 else 0.0)
-    c, s = cos(angle), sin(angle)
+    place = Planar(cos(angle), sin(angle))
     for _ in range(quarters % 4):
-        c, s = -s, c
-    return c, s
+        place = place.left
+    return place
 
 
-def _turn(q: Number, offset: float) -> Rotation:
-    """Turn about z by ``q + offset``."""
-    return Rotation((2, *cosine_and_sine(q, offset)))
+def places_of(joint: JointGeometry, q: Sequence[Number]) -> tuple[Planar, ...]:
+    """Cosine and sine (offset included), or displacement and zero, of each freedom.
+
+    Nothing of joints whose freedoms are not turns and slides one after the other.
+    """
+    return tuple(
+        _cosine_and_sine(x, joint.offset) if turning else Planar(x)
+        for turning, x in zip(TURNING.get(joint.kind, ()), q, strict=False)
+    )
+
+
+def _turned(place: Planar) -> Rotation:
+    """Turn about z."""
+    return Rotation((2, place.x, place.y))
+
+
+def _slid(place: Planar) -> Vec3:
+    """Way along z."""
+    return Vec3(0.0, 0.0, place.x)
 
 
 def _fixed(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
@@ -104,38 +141,37 @@ def _fixed(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> Jo
     return JointState(Placement(), [])
 
 
-def _revolute(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
-    """``q`` angle about z."""
-    return JointState(Placement(_turn(q[0], joint.offset)), [Twist(w=EZ)])
+def _revolute(joint: JointGeometry, at: Places, v: Sequence[Number]) -> JointState:
+    """Angle about z."""
+    return JointState(Placement(_turned(at[0])), [Twist(w=EZ)])
 
 
-def _prismatic(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
-    """``q`` displacement along z."""
-    return JointState(Placement(p=Vec3(0.0, 0.0, q[0])), [Twist(v=EZ)])
+def _prismatic(joint: JointGeometry, at: Places, v: Sequence[Number]) -> JointState:
+    """Displacement along z."""
+    return JointState(Placement(p=_slid(at[0])), [Twist(v=EZ)])
 
 
-def _helical(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
-    """``q`` angle about z; z advances by ``pitch q``."""
-    X = Placement(_turn(q[0], joint.offset), EZ * (q[0] * joint.pitch))
-    return JointState(X, [Twist(EZ * joint.pitch, EZ)])
+def _cylindrical(joint: JointGeometry, at: Places, v: Sequence[Number]) -> JointState:
+    """Displacement along z, angle about z."""
+    return JointState(Placement(_turned(at[1]), _slid(at[0])), [Twist(v=EZ), Twist(w=EZ)])
 
 
-def _cylindrical(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
-    """``q`` displacement along z, angle about z."""
-    X = Placement(_turn(q[1], joint.offset), Vec3(0.0, 0.0, q[0]))
-    return JointState(X, [Twist(v=EZ), Twist(w=EZ)])
-
-
-def _universal(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
-    """``q`` angle about the first axis (fixed in J), about the second (fixed in B)."""
+def _universal(joint: JointGeometry, at: Places, v: Sequence[Number]) -> JointState:
+    """Angle about the first axis (fixed in J), about the second (fixed in B)."""
     R_1, R_2 = joint.R_J1, joint.R_J2
-    first = R_1 @ Rotation.about(2, q[0]) @ R_1.T
-    second = R_2 @ Rotation.about(2, q[1]) @ R_2.T
+    first = R_1 @ _turned(at[0]) @ R_1.T
+    second = R_2 @ _turned(at[1]) @ R_2.T
     axis_1, axis_2 = second.inverse_times(R_1 * EZ), R_2 * EZ
     X = Placement(first @ second)
     return JointState(
         X, [Twist(w=axis_1), Twist(w=axis_2)], [Twist(w=axis_1.cross(axis_2) * v[1]), Twist()]
     )
+
+
+def _helical(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
+    """``q`` angle about z; z advances by ``pitch q``."""
+    X = Placement(_turned(_cosine_and_sine(q[0], joint.offset)), EZ * (q[0] * joint.pitch))
+    return JointState(X, [Twist(EZ * joint.pitch, EZ)])
 
 
 def _mapped(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
@@ -165,19 +201,23 @@ def _floating(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) ->
     return JointState(X, [Twist(v=e) for e in axes] + [Twist(ZERO3, e) for e in axes])
 
 
-#: Kind -> its kinematics.
+#: Kind -> its kinematics from coordinates.
 KINDS: dict[str, Callable[[JointGeometry, Sequence[Number], Sequence[Number]], JointState]] = {
     "fixed": _fixed,
-    "revolute": _revolute,
-    "continuous": _revolute,
-    "prismatic": _prismatic,
     "helical": _helical,
-    "cylindrical": _cylindrical,
-    "universal": _universal,
     "map": _mapped,
     "planar": _planar,
     "spherical": _spherical,
     "floating": _floating,
+}
+
+#: Kind -> its kinematics from cosines, sines and displacements.
+PLACED: dict[str, Callable[[JointGeometry, Places, Sequence[Number]], JointState]] = {
+    "revolute": _revolute,
+    "continuous": _revolute,
+    "prismatic": _prismatic,
+    "cylindrical": _cylindrical,
+    "universal": _universal,
 }
 
 
@@ -190,24 +230,18 @@ def evaluate(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> 
     q, v : sequence of numbers
         Its own coordinates and speeds.
     """
-    state = KINDS[joint.kind](joint, q, v)
+    if joint.kind in PLACED:
+        return placed(joint, places_of(joint, q), v)
+    return _in_place(joint, KINDS[joint.kind](joint, q, v), v)
+
+
+def placed(joint: JointGeometry, places: Places, v: Sequence[Number]) -> JointState:
+    """State of a joint whose freedoms are turns and slides, by `places_of` it."""
+    return _in_place(joint, PLACED[joint.kind](joint, places, v), v)
+
+
+def _in_place(joint: JointGeometry, state: JointState, v: Sequence[Number]) -> JointState:
     if joint.reversed:
         state = state.reversed(v)
     state.X = joint.X_PJ @ state.X
     return state
-
-
-def placed(joint: JointGeometry, place: Planar) -> JointState:
-    """State of a joint that turns or slides, by cosine and sine, or displacement.
-
-    Parameters
-    ----------
-    joint : JointGeometry
-    place : Planar
-        Cosine and sine of the angle with its offset; or displacement and zero.
-    """
-    if joint.kind == "prismatic":
-        X, S = Placement(p=Vec3(0.0, 0.0, place.x)), Twist(v=EZ)
-    else:
-        X, S = Placement(Rotation((2, place.x, place.y))), Twist(w=EZ)
-    return JointState(joint.X_PJ @ X, [S])

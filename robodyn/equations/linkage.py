@@ -1,11 +1,8 @@
-"""Planar loops in closed form: two joints of a loop as functions of the others.
+"""Loops in closed form: joints that follow the others of a loop, and their rates.
 
-A loop is a vector polygon in a plane that is fixed in the body where its two chains part. Its
-closure, ``h = p_successor - p_predecessor = 0``, is two equations. With all other joints known,
-what is left is a triangle: of two sides that turn, or of one that turns and one that slides, or of
-two that slide. Only cosine and sine of an angle are needed, never the angle itself.
-
-Rates of the two dependent joints come from h alone, never from the triangle [PyMbs 9, 10]::
+A loop closes where ``h = 0``, a vector function of the places of its joints; how its dependent
+joints stand then is a matter of its geometry, which its own kind of `Linkage` knows. Their rates
+come from h alone, by one rule for all kinds [PyMbs 9, 10]::
 
     v_dep = B v     B = -h_dep^-1 h_known     a_dep = B a + b'     b' = -h_dep^-1 (dh/dt) v
 
@@ -14,140 +11,141 @@ with ``v`` the independent speeds and ``h_..`` the columns of the Jacobian of h.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from robodyn.equations.triangle import Piece, Unknown, close
+from robodyn.equations.joints import JointGeometry, JointState, placed
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["Chain", "JointMotion", "Link", "Linkage", "motions", "postures"]
+__all__ = ["Freedom", "JointMotion", "Linkage", "Places", "Posture", "motions"]
+
+#: Cosines, sines, and lengths [m], of a posture that count as those of a branch.
+SAME = 1e-6
+
+#: Body, and which freedom of the joint that moves it.
+Freedom = tuple[int, int]
+
+#: Cosine and sine of the angle (offset included), or displacement and zero, of each freedom.
+Places = tuple[Planar, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Link:
-    """A body of a chain and the joint that moves it.
+class Posture:
+    """Posture of one joint of a loop.
 
     Attributes
     ----------
-    body : int
-    r : Planar
-        Origin of the body seen from that of its parent, in the parent's planar axes, at zero.
-    turning : bool
-        The joint turns; else it slides.
-    direction : Planar
-        Turning: (1, 1) about the normal, (1, -1) about its opposite. Sliding: unit vector, in the
-        parent's planar axes.
+    places : tuple of Planar
+        None of a joint whose freedoms are not turns and slides.
+    joint : JointState
     """
 
-    body: int
-    r: Planar
-    turning: bool
-    direction: Planar
-
-    def own(self, turn: Planar) -> Planar:
-        """A turn about the normal as the joint has it, or the other way round."""
-        return Planar(turn.x, turn.y * self.direction.y)
+    places: Places
+    joint: JointState
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
-    """Links from the body where the chains part to a point of the last body.
+class JointMotion(Posture):
+    """Posture and motion of one joint of a loop.
 
     Attributes
     ----------
-    links : tuple of Link
-    tail : Planar
-        The point, in the last body's planar axes.
+    v, c : tuple of Number
+        Speed of each freedom, and its acceleration when those of the independent speeds are zero.
+    columns, rates : dict of v index to tuple of Number
+        Speed of each freedom a unit of an independent one, and the rate of that.
     """
 
-    links: tuple[Link, ...]
-    tail: Planar
+    v: tuple[Number, ...] = ()
+    c: tuple[Number, ...] = ()
+    columns: Mapping[int, tuple[Number, ...]] = field(default_factory=dict)
+    rates: Mapping[int, tuple[Number, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
-class Linkage:
-    """A loop and the two of its joints that follow the others.
+class Linkage(ABC):
+    """A loop and those of its joints that follow the others.
 
     Attributes
     ----------
     name : str
         Of the joint that closes the loop.
-    predecessor, successor : Chain
-    dependent : tuple of (int, int)
+    dependent : tuple of int
         Bodies whose joints follow.
     branch : int
-        +1 or -1: which of the two ways to assemble the triangle.
+        One of `branches`: which of the ways to assemble the loop.
     """
 
     name: str
-    predecessor: Chain
-    successor: Chain
-    dependent: tuple[int, int]
+    dependent: tuple[int, ...]
     branch: int = 1
 
     @property
+    def branches(self) -> tuple[int, ...]:
+        """Ways to assemble a loop of this kind."""
+        return 1, -1
+
+    @property
+    @abstractmethod
     def bodies(self) -> tuple[int, ...]:
         """Bodies whose joints are in the loop."""
-        return tuple(link.body for chain in (self.predecessor, self.successor)
-                     for link in chain.links)  # fmt: skip
+
+    @abstractmethod
+    def close(self, known: Mapping[int, Posture]) -> dict[int, Places]:
+        """Places of the dependent joints, given the postures of the others."""
+
+    @abstractmethod
+    def slopes(self, postures: Mapping[int, Posture]) -> dict[Freedom, Any]:
+        """Columns of the Jacobian of ``h``."""
+
+    @abstractmethod
+    def slope_rates(
+        self, postures: Mapping[int, Posture], speeds: Mapping[Freedom, Number]
+    ) -> dict[Freedom, Any]:
+        """Rates of those columns."""
+
+    def bend(
+        self,
+        postures: Mapping[int, Posture],
+        speeds: Mapping[Freedom, Number],
+        accelerations: Mapping[Freedom, Number],
+    ) -> Any:
+        """Second derivative of ``h`` by time; freedoms without acceleration have none."""
+        J, dJ = self.slopes(postures), self.slope_rates(postures, speeds)
+        return _weighted(dJ, speeds) + _weighted(J, accelerations)
+
+    @abstractmethod
+    def solver(self, columns: Sequence[Any]) -> Callable[[Any], tuple[Number, ...]]:
+        """``-[columns]^-1`` as a function."""
+
+    def fitting(self, postures: Mapping[int, Posture]) -> list[int]:
+        """Branches in which the dependent joints stand as they do in a known, closed posture."""
+        fitting = []
+        for branch in self.branches:
+            try:
+                found = replace(self, branch=branch).close(postures)
+            except (ValueError, ZeroDivisionError):  # it does not close, or is singular
+                continue
+            gaps = [
+                a - b
+                for i, places in found.items()
+                for a, b in zip(places, postures[i].places, strict=True)
+            ]
+            if all(float(gap.squared) < SAME**2 for gap in gaps):  # type: ignore[arg-type]
+                fitting.append(branch)
+        return fitting
 
 
-@dataclass(frozen=True, eq=False)
-class JointMotion:
-    """Posture and motion of one joint of a loop.
-
-    Attributes
-    ----------
-    place : Planar
-        Cosine and sine of the angle of the equations (offset included), or displacement and zero.
-    v, c : Number
-        Its speed, and what its acceleration is when those of the independent speeds are zero.
-    columns, rates : dict of v index to Number
-        Its speed a unit of an independent one, and the rate of that.
-    """
-
-    place: Planar
-    v: Number = 0.0
-    c: Number = 0.0
-    columns: Mapping[int, Number] = field(default_factory=dict)
-    rates: Mapping[int, Number] = field(default_factory=dict)
-
-
-Places = Mapping[int, Planar]
-Motions = Mapping[int, JointMotion]
-
-
-def postures(linkage: Linkage, known: Places) -> tuple[Planar, Planar]:
-    """Places of the two dependent joints, given those of the others."""
-    one, other = (
-        _pieces(chain, linkage.dependent, known)
-        for chain in (linkage.predecessor, linkage.successor)
-    )
-    found = close(one, other, float(linkage.branch))
-    a, b = (found[body] for body in linkage.dependent)
-    return a, b
-
-
-def _pieces(chain: Chain, unknown: Sequence[int], known: Places) -> list[Piece]:
-    """Rigid parts between unknown joints, each in the axes that its first joint leaves."""
-    pieces = []
-    p, R = Planar(), Planar(1.0)
-    for link in chain.links:
-        p = p + R @ link.r
-        if link.body in unknown:
-            joint = Unknown(link.body, link.turning, link.direction)
-            pieces.append(Piece(p, R, joint))
-            p, R = Planar(), Planar(1.0)
-        elif link.turning:
-            R = R @ link.own(known[link.body])
-        else:
-            p = p + (R @ link.direction) * known[link.body].x
-    return [*pieces, Piece(p + R @ chain.tail, R, None)]
-
-
-def motions(linkage: Linkage, known: Motions, v: Sequence[Number]) -> dict[int, JointMotion]:
-    """Places, speeds and rates of the two dependent joints.
+def motions(
+    linkage: Linkage,
+    known: Mapping[int, JointMotion],
+    v: Sequence[Number],
+    geometry: Mapping[int, JointGeometry],
+) -> dict[int, JointMotion]:
+    """Postures, speeds and rates of the dependent joints.
 
     Parameters
     ----------
@@ -155,107 +153,54 @@ def motions(linkage: Linkage, known: Motions, v: Sequence[Number]) -> dict[int, 
     known : mapping of body to JointMotion
         Of the loop's other joints.
     v : sequence of nv numbers
+    geometry : mapping of body to JointGeometry
+        Of the dependent joints.
     """
-    pair = linkage.dependent
-    places = {i: motion.place for i, motion in known.items()}
-    places |= dict(zip(pair, postures(linkage, places), strict=True))
-    J = _slopes(linkage, places)
-    solve = _Inverse(J[pair[0]], J[pair[1]])
+    found = linkage.close(known)
+    at: dict[int, Posture] = dict(known)
+    for i, places in found.items():
+        at[i] = Posture(places, placed(geometry[i], places, [0.0] * len(places)))
+    own = [(i, n) for i in linkage.dependent for n in range(len(found[i]))]
+    J = linkage.slopes(at)
+    solve = linkage.solver([J[freedom] for freedom in own])
     masters = sorted({k for motion in known.values() for k in motion.columns})
-    B = {k: solve(_weighted(J, _column(known, k))) for k in masters}
-    speeds = {i: motion.v for i, motion in known.items()}
-    speeds |= {i: sum((B[k][n] * v[k] for k in masters), 0.0) for n, i in enumerate(pair)}
-    dJ = _slope_rates(linkage, places, speeds)
-    drift = {i: motion.c for i, motion in known.items()}
-    bias = solve(_weighted(dJ, speeds) + _weighted(J, drift))
+    columns = {k: _by_freedom({i: m.columns.get(k, ()) for i, m in known.items()}) for k in masters}
+    B = {k: solve(_weighted(J, columns[k])) for k in masters}
+
+    speeds = _by_freedom({i: motion.v for i, motion in known.items()})
+    speeds |= {f: sum((B[k][n] * v[k] for k in masters), 0.0) for n, f in enumerate(own)}
+    for i, places in found.items():
+        of_joint = [speeds[i, n] for n in range(len(places))]
+        at[i] = Posture(places, placed(geometry[i], places, of_joint))
+    bias = solve(linkage.bend(at, speeds, _by_freedom({i: m.c for i, m in known.items()})))
+    dJ = linkage.slope_rates(at, speeds)
     dB = {}
     for k in masters:
-        column = {**_column(known, k), **dict(zip(pair, B[k], strict=True))}
-        rate = {i: motion.rates[k] for i, motion in known.items() if k in motion.rates}
-        dB[k] = solve(_weighted(dJ, column) + _weighted(J, rate))
+        column = {**columns[k], **dict(zip(own, B[k], strict=True))}
+        rates = _by_freedom({i: m.rates.get(k, ()) for i, m in known.items()})
+        dB[k] = solve(_weighted(dJ, column) + _weighted(J, rates))
+
+    def of(i: int, values: Sequence[Number]) -> tuple[Number, ...]:
+        return tuple(x for (j, _), x in zip(own, values, strict=True) if j == i)
+
     return {
-        body: JointMotion(
-            places[body],
-            speeds[body],
-            bias[n],
-            {k: B[k][n] for k in masters},
-            {k: dB[k][n] for k in masters},
+        i: JointMotion(
+            found[i],
+            at[i].joint,
+            of(i, [speeds[freedom] for freedom in own]),
+            of(i, bias),
+            {k: of(i, B[k]) for k in masters},
+            {k: of(i, dB[k]) for k in masters},
         )
-        for n, body in enumerate(pair)
+        for i in linkage.dependent
     }
 
 
-def _column(known: Motions, k: int) -> dict[int, Number]:
-    """Speeds of the known joints a unit of ``v[k]``."""
-    return {i: motion.columns[k] for i, motion in known.items() if k in motion.columns}
+def _by_freedom(numbers: Mapping[int, Sequence[Number]]) -> dict[Freedom, Number]:
+    return {(i, n): x for i, own in numbers.items() for n, x in enumerate(own)}
 
 
-def _weighted(columns: Mapping[int, Planar], weights: Mapping[int, Number]) -> Planar:
-    return sum((columns[i] * x for i, x in weights.items()), Planar())
-
-
-class _Inverse:
-    """``-[a b]^-1`` of two columns."""
-
-    def __init__(self, a: Planar, b: Planar) -> None:
-        self.a, self.b = a, b
-        self.inverse = 1.0 / a.cross(b)
-
-    def __call__(self, h: Planar) -> tuple[Number, Number]:
-        return self.b.cross(h) * self.inverse, h.cross(self.a) * self.inverse
-
-
-def _walk(chain: Chain, places: Places) -> tuple[list[tuple[Link, Planar, Planar]], Planar]:
-    """Origin of each body at zero of its joint and axes of its parent; the chain's end."""
-    walked = []
-    p, R = Planar(), Planar(1.0)
-    for link in chain.links:
-        p = p + R @ link.r
-        walked.append((link, p, R))
-        if link.turning:
-            R = R @ link.own(places[link.body])
-        else:
-            p = p + (R @ link.direction) * places[link.body].x
-    return walked, p + R @ chain.tail
-
-
-def _slopes(linkage: Linkage, places: Places) -> dict[int, Planar]:
-    """Columns of the Jacobian of ``h``."""
-    slopes = {}
-    for chain, side in ((linkage.predecessor, -1.0), (linkage.successor, 1.0)):
-        walked, end = _walk(chain, places)
-        for link, p, R in walked:
-            if link.turning:
-                slopes[link.body] = (end - p).left * (link.direction.y * side)
-            else:
-                slopes[link.body] = (R @ link.direction) * side
-    return slopes
-
-
-def _slope_rates(
-    linkage: Linkage, places: Places, speeds: Mapping[int, Number]
-) -> dict[int, Planar]:
-    """Rates of those columns."""
-    rates = {}
-    for chain, side in ((linkage.predecessor, -1.0), (linkage.successor, 1.0)):
-        walked, end = _walk(chain, places)
-        moving: list[tuple[Link, Planar, Planar]] = []
-        w: Number = 0.0
-        velocity, last = Planar(), Planar()
-        for link, p, R in walked:
-            velocity = velocity + (p - last).left * w
-            last = p
-            if link.turning:
-                moving.append((link, velocity, Planar()))
-                w = w + speeds[link.body] * link.direction.y
-            else:
-                along = R @ link.direction
-                moving.append((link, velocity, along.left * w))
-                velocity = velocity + along * speeds[link.body]
-        velocity = velocity + (end - last).left * w
-        for link, own, turning in moving:
-            if link.turning:
-                rates[link.body] = (velocity - own).left * (link.direction.y * side)
-            else:
-                rates[link.body] = turning * side
-    return rates
+def _weighted(columns: Mapping[Freedom, Any], weights: Mapping[Freedom, Number]) -> Any:
+    """Sum of columns times numbers; zero in the columns' own kind if there are none."""
+    zero = next(iter(columns.values())) * 0.0
+    return sum((columns[freedom] * x for freedom, x in weights.items()), zero)

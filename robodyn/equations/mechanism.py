@@ -13,7 +13,7 @@ from robodyn.equations.frames import ROUNDING, choose_frames, inverse_pose, vect
 from robodyn.equations.joints import JointGeometry
 from robodyn.equations.linkage import Linkage
 from robodyn.equations.lumping import lump, moved, pseudo_inertia, rigid
-from robodyn.equations.rotors import Rotor
+from robodyn.equations.rotors import Armature, Rotor
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import EZ
 from robodyn.topology import SpanningTree
@@ -106,8 +106,8 @@ class MechanismModel:
         Link name -> (body index, pose of the link frame in the body's frame, shape (4, 4)).
     coupled : bool
         Some joints mimic or follow others, so bodies share speeds.
-    armature : tuple of float
-        Inertia of the motors' rotors as each speed feels it, ``gear_ratio^2 rotor_inertia``.
+    armature : tuple of Armature
+        Inertia of the motors' rotors as joints feel it.
     rotors : tuple of Rotor
         Those that their carriers feel, too.
     lumped_armature, lumped_rotors
@@ -122,9 +122,9 @@ class MechanismModel:
     nv: int
     frames: dict[str, tuple[int, Array]]
     coupled: bool
-    armature: tuple[float, ...]
+    armature: tuple[Armature, ...]
     rotors: tuple[Rotor, ...]
-    lumped_armature: tuple[float, ...]
+    lumped_armature: tuple[Armature, ...]
     lumped_rotors: tuple[Rotor, ...]
     linkages: tuple[Linkage, ...] = ()
 
@@ -137,9 +137,8 @@ class MechanismModel:
     @property
     def chained(self) -> bool:
         """No joint shares speeds or a rotor with a body that is not next to it."""
-        parents = {body.speeds[0].index: body.parent for body in self if body.speeds}
         return not self.coupled and all(
-            rotor.carrier in (BASE, parents[rotor.speed]) for rotor in self.lumped_rotors
+            rotor.carrier in (BASE, self.bodies[rotor.body].parent) for rotor in self.lumped_rotors
         )
 
     def path(self, body: int) -> list[int]:
@@ -149,6 +148,16 @@ class MechanismModel:
             path.append(body)
             body = self.bodies[body].parent
         return path[::-1]
+
+    def chains(self, one: int, other: int) -> tuple[list[int], list[int]]:
+        """Bodies to one and to another from where their paths part."""
+        first, second = self.path(one), self.path(other)
+        common = 0
+        for a, b in zip(first, second, strict=False):
+            if a != b:
+                break
+            common += 1
+        return first[common:], second[common:]
 
 
 def build(
@@ -208,22 +217,23 @@ def build(
     }
     coupled = not all(joint.independent for joint in tree.joints)
     base = rigid(pseudo_inertia(tree.base_inertia))
-    armature = [0.0] * nv
+    armature = [0.0] * len(bodies)
     rotors = []
+    driven = {body.description.name: body.index for body in bodies}
     for drive in drives:
-        for speed in _driven(bodies, drive.joint):
-            ratio = drive.ratio * speed.factor
-            armature[speed.index] += ratio**2 * drive.inertia
-            if drive.carrier is not None and drive.inertia:
-                i, X_BL = frames[drive.carrier]
-                axis = vector(X_BL[:3, :3] @ np.array(drive.axis), ROUNDING)
-                rotors.append(Rotor(speed.index, ratio, drive.inertia, i, axis))
+        if drive.joint not in driven:
+            continue
+        i = driven[drive.joint]
+        armature[i] += drive.ratio**2 * drive.inertia
+        if drive.carrier is not None and drive.inertia:
+            carrier, X_BL = frames[drive.carrier]
+            axis = vector(X_BL[:3, :3] @ np.array(drive.axis), ROUNDING)
+            rotors.append(Rotor(i, drive.ratio, drive.inertia, carrier, axis))
     lumped_armature, lumped_rotors = armature.copy(), rotors.copy()
     for i, inertia in spinning.items():
-        speed = bodies[i].speeds[0]
-        lumped_armature[speed.index] += speed.factor**2 * inertia
+        lumped_armature[i] += inertia
         axis = bodies[i].joint.X_PJ.R * EZ
-        lumped_rotors.append(Rotor(speed.index, speed.factor, inertia, bodies[i].parent, axis))
+        lumped_rotors.append(Rotor(i, 1.0, inertia, bodies[i].parent, axis))
     return MechanismModel(
         tuple(bodies),
         base,
@@ -231,19 +241,16 @@ def build(
         nv,
         frames,
         coupled,
-        tuple(armature),
+        _felt(armature),
         tuple(rotors),
-        tuple(lumped_armature),
+        _felt(lumped_armature),
         tuple(lumped_rotors),
         linkages,
     )
 
 
-def _driven(bodies: list[Body], joint: str) -> tuple[Speed, ...]:
-    for body in bodies:
-        if body.description.name == joint:
-            return body.speeds
-    return ()
+def _felt(armature: Sequence[float]) -> tuple[Armature, ...]:
+    return tuple(Armature(i, inertia) for i, inertia in enumerate(armature) if inertia)
 
 
 def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:

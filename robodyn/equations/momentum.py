@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from robodyn.equations.composite_body import Matrix
 from robodyn.equations.mechanism import BASE, MechanismModel
-from robodyn.equations.rotors import spin
+from robodyn.equations.rotor_forces import spin
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
@@ -70,9 +70,10 @@ def kinetic_energy(
     if base_inertia:
         bodies.append((V[BASE], base_inertia))
     twice: Number = sum(twist.dot(inertia.momentum(twist)) for twist, inertia in bodies)
-    for armature, x in zip(model.armature, state.v, strict=True):
-        twice = twice + x * x * armature
-    for i, P in spin(model.rotors, state.v):
+    for armature in model.armature:
+        (x,) = state[armature.body].v
+        twice = twice + x * x * armature.inertia
+    for i, P in spin(model.rotors, state):
         twice = twice + 2.0 * V[i].dot(P)
     return 0.5 * twice
 
@@ -87,7 +88,7 @@ def momentum(
     """Linear and angular momentum about the centre of mass, in world axes."""
     P = {body.index: body.inertia.momentum(V[body.index]) for body in model}
     P[BASE] = base_inertia.momentum(V[BASE]) if base_inertia else Wrench()
-    for i, spun in spin(model.rotors, state.v):
+    for i, spun in spin(model.rotors, state):
         P[i] += spun
     for body in reversed(model):
         P[body.parent] += state[body.index].X.wrench_out(P[body.index])
@@ -111,7 +112,8 @@ def centroidal_matrix(
         columns[k] += Wrench(F.f, F.n - com.cross(F.f))
 
     for rotor in model.rotors:
-        add(rotor.speed, rotor.carrier, Wrench(n=rotor.g))
+        for k, _, ratio in state[rotor.body].ratios:
+            add(k, rotor.carrier, Wrench(n=rotor.g * ratio))
     for body in reversed(model):
         joint = state[body.index]
         for k, s in joint.columns:

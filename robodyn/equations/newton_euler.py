@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from robodyn.equations.kinematics import body_motions
 from robodyn.equations.mechanism import BASE, MechanismModel
-from robodyn.equations.rotors import react
+from robodyn.equations.rotor_forces import drag, react
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
@@ -34,13 +34,17 @@ def inverse_dynamics(
         F[body.index] = body.lumped.wrench(motion[body.index])
         if body.index in wrenches:
             F[body.index] -= wrenches[body.index]
-    tau: list[Number] = [x * rotor for x, rotor in zip(a, model.lumped_armature, strict=True)]
-    for k, force in react(model.lumped_rotors, state.v, a, motion, F).items():
-        tau[k] += force
+    tau: list[Number] = [0.0] * model.nv
+    for forces in (
+        drag(model.lumped_armature, state, a),
+        react(model.lumped_rotors, state, a, motion, F),
+    ):
+        for k, force in forces.items():
+            tau[k] += force
     for body in reversed(model):
         joint = state[body.index]
-        for k, s in joint.columns:
-            tau[k] += s.dot(F[body.index])
+        for k, force in joint.forces(F[body.index]):
+            tau[k] += force
         if body.parent != BASE:
             F[body.parent] += joint.X.wrench_out(F[body.index])
     return tau

@@ -19,6 +19,7 @@ from robodyn.equations import (
     regressor,
 )
 from robodyn.equations import frame_motion as fm
+from robodyn.equations.linkage import JointMotion
 from robodyn.equations.loops import ROWS, Closure, closure_wrenches
 from robodyn.equations.mechanism import BASE
 from robodyn.equations.state import BaseState
@@ -127,22 +128,35 @@ def loop_bias(t: Tracer) -> Results:
     return nv_array("bias", "m/s^2, rad/s^2", [row.bias for row in t.rows])
 
 
+def following(t: Tracer) -> list[JointMotion]:
+    """Joints that follow by a closed loop, in order."""
+    return [motion for _, motion in sorted(t.state.dependent.items())]
+
+
 def dependent_places(t: Tracer) -> Results:
-    """Cosine and sine, or displacement and zero, of each joint that follows by a closed loop."""
-    motions = t.state.dependent
-    rows = [(motion.place.x, motion.place.y) for _, motion in sorted(motions.items())]
+    """Cosine and sine, or displacement and zero, of each freedom that follows by a closed loop."""
+    rows = [(place.x, place.y) for motion in following(t) for place in motion.places]
     return [(Port("places", (len(rows), 2), "1, m"), [x for row in rows for x in row])]
 
 
 def dependent_speeds(t: Tracer) -> Results:
-    motions = t.state.dependent
-    return nv_array("speeds", "rad/s, m/s", [motion.v for _, motion in sorted(motions.items())])
+    return nv_array("speeds", "rad/s, m/s", [x for motion in following(t) for x in motion.v])
+
+
+def dependent_speed_map(t: Tracer) -> Results:
+    rows = [
+        [motion.columns[k][n] if k in motion.columns else 0.0 for k in range(t.model.nv)]
+        for motion in following(t)
+        for n in range(len(motion.v))
+    ]
+    return [(Port("B", (len(rows), t.model.nv), "1, m, 1/m"), [x for row in rows for x in row])]
 
 
 def dependent_accelerations(t: Tracer) -> Results:
     values = [
-        sum((x * t.a[k] for k, x in motion.columns.items()), motion.c)
-        for _, motion in sorted(t.state.dependent.items())
+        sum((column[n] * t.a[k] for k, column in motion.columns.items()), c)
+        for motion in following(t)
+        for n, c in enumerate(motion.c)
     ]
     return nv_array("accelerations", "rad/s^2, m/s^2", values)
 

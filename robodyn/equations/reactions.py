@@ -8,7 +8,7 @@ from robodyn.equations.factorization import factorize, solve
 from robodyn.equations.frames import ROUNDING, placement
 from robodyn.equations.kinematics import body_motions
 from robodyn.equations.mechanism import BASE, Body, MechanismModel
-from robodyn.equations.rotors import react
+from robodyn.equations.rotor_forces import react
 from robodyn.equations.state import BaseState, State
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
@@ -33,7 +33,7 @@ def body_wrenches(
     F = {i: inertia.wrench(motion[i]) for i, inertia in inertias.items()}
     for i, wrench in wrenches.items():
         F[i] -= wrench
-    react(model.rotors, state.v, a, motion, F)
+    react(model.rotors, state, a, motion, F)
     for body in reversed(model):
         F[body.parent] += state[body.index].X.wrench_out(F[body.index])
     return F

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from robodyn.equations.joints import cosine_and_sine, evaluate, placed
+from robodyn.equations.joints import evaluate, places_of
 from robodyn.equations.linkage import JointMotion, Linkage, motions
 from robodyn.equations.mechanism import Body, MechanismModel
-from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import BodyMotion, Placement, Twist
+from robodyn.symbolic.spatial import BodyMotion, Placement, Twist, Wrench
 from robodyn.symbolic.vector import ZERO3, Vec3
 
 __all__ = ["BaseState", "JointAtState", "State", "evaluate_joints"]
@@ -36,7 +35,11 @@ class JointAtState:
     own : tuple of Twist
         Motion subspace, a column a freedom of its own.
     ratios : tuple of (v index, freedom, Number)
-        Speed of each freedom of its own a unit of ``v[index]``, one a column.
+        Speed of each freedom of its own a unit of ``v[index]``.
+    ratio_rates : tuple of Number
+        Rate of each of these.
+    own_c : tuple of Number
+        Acceleration of each freedom of its own when those of ``v`` are zero.
     """
 
     X: Placement
@@ -48,10 +51,27 @@ class JointAtState:
     v: tuple[Number, ...]
     own: tuple[Twist, ...]
     ratios: tuple[tuple[int, int, Number], ...]
+    ratio_rates: tuple[Number, ...]
+    own_c: tuple[Number, ...]
 
     def times(self, a: Sequence[Number]) -> Twist:
         """``S a``."""
-        return sum((s * a[k] for k, s in self.columns), Twist())
+        own: list[Number] = [0.0] * len(self.own)
+        for k, n, ratio in self.ratios:
+            own[n] = own[n] + ratio * a[k]
+        return sum((s * x for s, x in zip(self.own, own, strict=True)), Twist())
+
+    def forces(self, F: Wrench) -> list[tuple[int, Number]]:
+        """What a wrench on the body does along each speed, by index; an index may come twice."""
+        own = [s.dot(F) for s in self.own]
+        return [(k, own[n] * ratio) for k, n, ratio in self.ratios]
+
+    def acceleration(self, a: Sequence[Number]) -> list[Number]:
+        """Of each freedom of its own."""
+        total = list(self.own_c)
+        for k, n, ratio in self.ratios:
+            total[n] = total[n] + ratio * a[k]
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,36 +136,62 @@ def _joint(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointAtState
     )
     rates = tuple(ds * speed.factor for speed, ds in zip(body.speeds, joint.dS, strict=True))
     ratios = tuple((speed.index, n, speed.factor) for n, speed in enumerate(body.speeds))
-    own = tuple(joint.S)
-    return JointAtState(joint.X, columns, rates, V, c, tuple(own_q), tuple(own_v), own, ratios)
+    still = (0.0,) * len(ratios)
+    return JointAtState(
+        joint.X,
+        columns,
+        rates,
+        V,
+        c,
+        tuple(own_q),
+        tuple(own_v),
+        tuple(joint.S),
+        ratios,
+        still,
+        still,
+    )
 
 
 def _following(body: Body, motion: JointMotion) -> JointAtState:
     """A joint that follows others by a closed loop."""
-    joint = placed(body.joint, motion.place)
-    S = joint.S[0]
+    S, dS = motion.joint.S, motion.joint.dS
+
+    def twist(speeds: Sequence[Number]) -> Twist:
+        return sum((s * x for s, x in zip(S, speeds, strict=True)), Twist())
+
+    def turned(speeds: Sequence[Number]) -> Twist:
+        return sum((ds * x for ds, x in zip(dS, speeds, strict=True)), Twist())
+
     return JointAtState(
-        joint.X,
-        tuple((k, S * x) for k, x in motion.columns.items()),
-        tuple(S * x for x in motion.rates.values()),
-        S * motion.v,
-        S * motion.c,
-        (motion.place.x,) if body.joint.kind == "prismatic" else (),
-        (motion.v,),
-        (S,),
-        tuple((k, 0, x) for k, x in motion.columns.items()),
+        motion.joint.X,
+        tuple((k, twist(column)) for k, column in motion.columns.items()),
+        tuple(twist(motion.rates[k]) + turned(column) for k, column in motion.columns.items()),
+        twist(motion.v),
+        twist(motion.c) + turned(motion.v),
+        (motion.places[0].x,) if body.joint.kind == "prismatic" else (),
+        motion.v,
+        tuple(S),
+        tuple((k, n, x) for k, column in motion.columns.items() for n, x in enumerate(column)),
+        tuple(x for k in motion.columns for x in motion.rates[k]),
+        motion.c,
     )
 
 
 def _leading(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointMotion:
-    """Motion of a joint of a loop with a coordinate of its own, or that of a joint it mimics."""
-    ((k, factor, offset),), (speed,) = body.q, body.speeds
-    own = q[k] * factor + offset
-    if body.joint.kind == "prismatic":
-        place = Planar(own)
-    else:
-        place = Planar(*cosine_and_sine(own, body.joint.offset))
-    return JointMotion(place, v[speed.index] * speed.factor, 0.0, {speed.index: speed.factor})
+    """Motion of a joint of a loop with coordinates of its own, or that of a joint it mimics."""
+    own_q = [q[k] * factor + offset for k, factor, offset in body.q]
+    own_v = tuple(v[speed.index] * speed.factor for speed in body.speeds)
+    columns: dict[int, tuple[Number, ...]] = {
+        speed.index: tuple(speed.factor if m == n else 0.0 for m in range(len(body.speeds)))
+        for n, speed in enumerate(body.speeds)
+    }
+    return JointMotion(
+        places_of(body.joint, own_q),
+        evaluate(body.joint, own_q, own_v),
+        own_v,
+        (0.0,) * len(own_v),
+        columns,
+    )
 
 
 def _dependent(
@@ -156,7 +202,7 @@ def _dependent(
     for i in linkage.bodies:
         if i not in linkage.dependent:
             known[i] = solved[i] if i in solved else _leading(model.bodies[i], q, v)
-    return motions(linkage, known, v)
+    return motions(linkage, known, v, {i: model.bodies[i].joint for i in linkage.dependent})
 
 
 def evaluate_joints(model: MechanismModel, q: Sequence[Number], v: Sequence[Number]) -> State:

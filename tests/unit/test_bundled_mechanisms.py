@@ -37,6 +37,7 @@ CLOSED = {
         dict.fromkeys(("drive_rod_pin", "lower_tie_pin", "wrist_tie_pin"), "revolute"),
         ("waist", "shoulder", "crank_drive", "flange_drive"),
     ),
+    "steering": ({"left_ball": "spherical", "right_ball": "spherical"}, ("rack",)),
     "stephenson": (
         dict.fromkeys(("rocker_pin", "coupler_tip_pin"), "continuous"),
         ("crank_drive",),
