@@ -95,6 +95,7 @@ MOTIONS = {
     "five_bar": Motion(0.004, UP, {"left_drive": 3.0}),
     "four_bar": Motion(0.01, UP, {"crank_drive": 4.0}),
     "palletizer": Motion(0.02, UP, {"waist": 1.0}),
+    "steering": Motion(0.01, DOWN, {"rack": 0.3}, springs={"rack": 5000.0}),
     "stephenson": Motion(0.01, UP, {"crank_drive": 4.0}),
     "stewart": Motion(
         0.01, UP, {"leg1": 0.3}, springs=dict.fromkeys((f"leg{k}" for k in range(1, 7)), 1500.0)
