@@ -1,7 +1,7 @@
-"""The space of coordinates: moving in it, differences, limits, random points.
+"""The space of coordinates: differences, limits, random points.
 
-Most coordinates add; orientations do not. ``integrate(q, dv)`` follows a constant joint twist
-``dv`` for unit time, ``difference`` is its inverse.
+Most coordinates add; orientations do not. ``difference`` is the inverse of ``integrate`` (see
+`robodyn.equations.coordinate_steps`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robodyn.base_motion import rotation_from_quaternion
 
-__all__ = ["Block", "difference", "integrate", "neutral", "random", "tangent_rate"]
+__all__ = ["Block", "difference", "neutral", "random"]
 
 Array = NDArray[np.float64]
 
@@ -58,30 +58,6 @@ def random(
     return q
 
 
-def integrate(blocks: tuple[Block, ...], q: Array, dv: Array) -> Array:
-    """Coordinates, shape (..., nq), after moving with the twist ``dv``, shape (..., nv)."""
-    batch = np.broadcast_shapes(q.shape[:-1], dv.shape[:-1])
-    result = np.empty((*batch, q.shape[-1]))
-    for block in blocks:
-        x, d = q[..., block.q], dv[..., block.v]
-        if block.kind == "spherical":
-            result[..., block.q] = _quat_product(x, _quat_exp(d))
-        elif block.kind == "floating":
-            quat = x[..., 3:]
-            shift = _times(_left_jacobian(d[..., 3:]), d[..., :3])
-            result[..., block.q.start : block.q.start + 3] = x[..., :3] + _times(
-                rotation_from_quaternion(quat), shift
-            )
-            result[..., block.q.start + 3 : block.q.stop] = _quat_product(
-                quat, _quat_exp(d[..., 3:])
-            )
-        elif block.kind == "planar":
-            result[..., block.q] = x + _plane_step(x[..., 2], d)
-        else:
-            result[..., block.q] = x + d
-    return result
-
-
 def difference(blocks: tuple[Block, ...], q0: Array, q1: Array) -> Array:
     """Twist, shape (..., nv), that leads from ``q0`` to ``q1`` in unit time."""
     nv = blocks[-1].v.stop if blocks else 0
@@ -108,37 +84,6 @@ def difference(blocks: tuple[Block, ...], q0: Array, q1: Array) -> Array:
     return dv
 
 
-def tangent_rate(blocks: tuple[Block, ...], u: Array, v: Array) -> Array:
-    """Rate of ``u`` in ``integrate(q, u)``, shape (..., nv), when the motion has the speed ``v``.
-
-    ``v + [u, v]/2 + [u, [u, v]]/12``: the inverse of the exponential's derivative up to terms of
-    fourth order in ``u`` [Hairer, Lubich, Wanner 2006, III.4.2].
-    """
-    once = _bracket(blocks, u, v)
-    return np.asarray(v + 0.5 * once + _bracket(blocks, u, once) / 12.0)
-
-
-def _bracket(blocks: tuple[Block, ...], u: Array, v: Array) -> Array:
-    """Commutator of two joint twists; zero for coordinates that add."""
-    result = np.zeros(np.broadcast_shapes(u.shape, v.shape))
-    for block in blocks:
-        x, y, at = u[..., block.v], v[..., block.v], block.v.start
-        if block.kind == "spherical":
-            result[..., block.v] = np.cross(x, y)
-        elif block.kind == "floating":
-            result[..., at : at + 3] = np.cross(x[..., 3:], y[..., :3])
-            result[..., at : at + 3] += np.cross(x[..., :3], y[..., 3:])
-            result[..., at + 3 : at + 6] = np.cross(x[..., 3:], y[..., 3:])
-        elif block.kind == "planar":
-            result[..., at] = x[..., 1] * y[..., 2] - x[..., 2] * y[..., 1]
-            result[..., at + 1] = x[..., 2] * y[..., 0] - x[..., 0] * y[..., 2]
-    return result
-
-
-def _times(M: Array, x: Array) -> Array:
-    return np.asarray(np.einsum("...ij,...j->...i", M, x))
-
-
 def _conjugate(quat: Array) -> Array:
     return np.asarray(quat * np.array([-1.0, -1.0, -1.0, 1.0]))
 
@@ -149,12 +94,6 @@ def _quat_product(a: Array, b: Array) -> Array:
     scalar = a[..., 3] * b[..., 3] - np.sum(a[..., :3] * b[..., :3], axis=-1)
     product = np.concatenate([vector, scalar[..., None]], axis=-1)
     return np.asarray(product / np.linalg.norm(product, axis=-1, keepdims=True))
-
-
-def _quat_exp(w: Array) -> Array:
-    half: Array = 0.5 * np.linalg.norm(w, axis=-1, keepdims=True)
-    # sinc keeps full accuracy at zero
-    return np.asarray(np.concatenate([0.5 * np.sinc(half / np.pi) * w, np.cos(half)], axis=-1))
 
 
 def _quat_log(quat: Array) -> Array:
@@ -176,17 +115,6 @@ def _left_jacobian(w: Array) -> Array:
     W[..., 0, 1], W[..., 0, 2], W[..., 1, 2] = -w[..., 2], w[..., 1], -w[..., 0]
     W -= np.swapaxes(W, -1, -2)
     return np.asarray(np.eye(3) + b * W + c * (W @ W))
-
-
-def _plane_step(angle: Array, d: Array) -> Array:
-    """Change of (x, y, angle) under the plane twist (vx, vy, w) in child axes."""
-    w = d[..., 2]
-    # mean of cos and sin of the angle over the step
-    mean = np.sinc(0.5 * w / np.pi)
-    c, s = mean * np.cos(angle + 0.5 * w), mean * np.sin(angle + 0.5 * w)
-    x = c * d[..., 0] - s * d[..., 1]
-    y = s * d[..., 0] + c * d[..., 1]
-    return np.stack([x, y, np.broadcast_to(w, x.shape)], axis=-1)
 
 
 def _plane_twist(x: Array, y: Array) -> Array:

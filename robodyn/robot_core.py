@@ -138,7 +138,7 @@ class RobotCore:
     def _random_tree(self, rng: np.random.Generator) -> Array:
         return configuration.random(self._model.blocks, self._model.lower, self._model.upper, rng)
 
-    def integrate(self, q: ArrayLike, dv: ArrayLike) -> Array:
+    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """Position after moving with ``dv`` (velocity times time step).
 
         Parameters
@@ -150,17 +150,15 @@ class RobotCore:
         -------
         q : ndarray, shape (..., nq)
         """
-        x, d = self._array("q", q, self.nq), self._array("dv", dv, self.nv)
-        return x + d if self._euclidean else configuration.integrate(self._model.blocks, x, d)
+        return self._call("integrate", (q, dv), None, out)  # type: ignore[no-any-return]
 
-    def tangent_rate(self, u: ArrayLike, v: ArrayLike) -> Array:
+    def tangent_rate(self, u: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Rate of ``u`` in ``integrate(q, u)`` when the robot moves with speed ``v``.
 
         Both of shape (..., nv). It is ``v`` for joints whose coordinates add; integrators of
         higher order need it for the others.
         """
-        d, w = self._array("u", u, self.nv), self._array("v", v, self.nv)
-        return w if self._euclidean else configuration.tangent_rate(self._model.blocks, d, w)
+        return self._call("tangent_rate", (u, v), None, out)  # type: ignore[no-any-return]
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """Motion ``dv``, shape (..., nv), with ``integrate(q0, dv) = q1``."""

@@ -20,6 +20,8 @@ INPUTS: dict[str, tuple[str, str]] = {
     "v": ("nv", "rad/s, m/s"),
     "a": ("nv", "rad/s^2, m/s^2"),
     "tau": ("nv", "N m, N"),
+    "dv": ("nv", "rad, m"),
+    "u": ("nv", "rad, m"),
     "a_controlled": ("nc", "rad/s^2, m/s^2"),
     "tau_free": ("nf", "N m, N"),
 }
@@ -65,6 +67,8 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     "joint_wrench_parts": (
         Quantity(("q", "v", "a"), _q.joint_wrench_parts, True, (*LOADS, "joints")),
     ),
+    "integrate": (Quantity(("q", "dv"), _q.integrate),),
+    "tangent_rate": (Quantity(("u", "v"), _q.tangent_rate),),
     "loop_residual": (Quantity(("q",), _q.loop_residual),),
     "loop_jacobian": (Quantity(("q",), _q.loop_jacobian),),
     "loop_velocity_offset": (Quantity(("q",), _q.loop_velocity_offset),),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from robodyn.equations import (
     composite_body,
     constrained,
+    coordinate_steps,
     coriolis,
     cut_friction,
     factorization,
@@ -44,6 +45,16 @@ def matrix(name: str, unit: str, rows: Sequence[Sequence[Number]]) -> Results:
 def inverse_dynamics(t: Tracer) -> Results:
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     return nv_array("tau", "N m, N", [x - p for x, p in zip(tau, t.passive(), strict=True)])
+
+
+def integrate(t: Tracer) -> Results:
+    moved = coordinate_steps.integrate(t.model, t.numbers["q"], t.numbers["dv"])
+    return nv_array("q", "rad, m", moved)
+
+
+def tangent_rate(t: Tracer) -> Results:
+    rate = coordinate_steps.tangent_rate(t.model, t.numbers["u"], t.v)
+    return nv_array("rate", "rad/s, m/s", rate)
 
 
 def gravity_forces(t: Tracer) -> Results:
