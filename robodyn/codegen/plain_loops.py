@@ -10,7 +10,6 @@ import inspect
 import re
 import threading
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from types import ModuleType
 from typing import Any
 
@@ -56,8 +55,8 @@ def load_loops(
         return object_code(_self_contained(ir))
 
     with _compiling:
-        sources = [_source(module) for module in modules]
-        key = source_key("plain_loops.py", "target.py", host(), signature, sources)
+        made_from = (entry.__module__, entry.__qualname__, signature, *map(_source, modules))
+        key = source_key("plain_loops.py", "target.py", host(), made_from)
         engine = load_object(compiled(key, make))
     return int(engine.get_function_address(_ENTRY)), engine
 
@@ -66,6 +65,8 @@ def _source(module: ModuleType) -> str:
     try:
         return inspect.getsource(module)
     except OSError:  # byte code only, which does not change either
+        from importlib.metadata import version
+
         return version("robodyn")
 
 

@@ -48,7 +48,7 @@ class Places(NamedTuple):
     ld : int
         Distance of the rows of all matrices: nv + nc.
     M, Y, force, right, a, mu : int
-        As above; methods may overwrite M.
+        As above; `partition` brings M into another order, `nullspace` does without Y.
     K, tau : int
         Reflections of which the first columns of the product are Y^T (`triangulate`).
     square, room : int
@@ -163,42 +163,50 @@ def schur(w: Reals, o: Integers, at: Places, n: int, rank: int) -> int:
 
 
 def _reflect_both_sides(w: Reals, at: Places, n: int, j: int) -> None:
-    """``H M H`` in place, H one of the reflections of K."""
-    ld, v, p = at.ld, at.x, at.y
-    fill(w, 0.0, v, j)
-    copy(w, 1.0, at.K + j * ld + j, v + j, n - j)
-    w[v + j] = 1.0
+    """``H M H`` in `square`, H one of the reflections of K, from row and column j on."""
+    ld, v, p, left = at.ld, at.K + j * at.ld + j, at.y, n - j
+    corner, diagonal, tau = at.square + j * at.ld + j, w[v], w[at.tau + j]
+    w[v] = 1.0
+    for i in range(left):
+        w[p + i] = tau * dot(w, corner + i * ld, v, left)
+    add(w, -0.5 * tau * dot(w, p, v, left), v, p, left)
+    for i in range(left):
+        add(w, -w[v + i], p, corner + i * ld, left)
+        add(w, -w[p + i], v, corner + i * ld, left)
+    w[v] = diagonal
+
+
+def _unbalanced(w: Reals, at: Places, n: int, rank: int, x: int) -> None:
+    """``[Y; Z^T] (M a - force)``."""
     for i in range(n):
-        w[p + i] = w[at.tau + j] * dot(w, at.M + i * ld + j, v + j, n - j)
-    add(w, -0.5 * w[at.tau + j] * dot(w, p, v, n), v, p, n)
-    for i in range(n):
-        add(w, -w[v + i], p, at.M + i * ld, n)
-        add(w, -w[p + i], v, at.M + i * ld, n)
+        w[x + i] = dot(w, at.M + i * at.ld, at.a, n) - w[at.force + i]
+    reflect(w, at.ld, at.K, at.tau, rank, n, x, False)
 
 
 def nullspace(w: Reals, at: Places, n: int, rank: int) -> int:
     """Motions that the constraints leave, ``Z^T M Z u = Z^T (force - M a_p)`` [Mufti (40), (A-2)].
 
-    ``[Y^T Z]`` is a product of reflections, which takes M and force to coordinates of which the
-    constraints fix the first and leave the others.
+    ``[Y^T Z]`` is a product of reflections, and ``a_p = -Y^T right``. Y itself is not used.
     """
-    ld, M, a = at.ld, at.M, at.a
-    copy(w, 1.0, at.force, a, n)
-    reflect(w, ld, at.K, at.tau, rank, n, a, False)
+    ld, a, u, left = at.ld, at.a, at.x + rank, n - rank
+    Z_M_Z = at.square + rank * ld + rank
+    for i in range(n):
+        copy(w, 1.0, at.M + i * ld, at.square + i * ld, n)
     for j in range(rank):
         _reflect_both_sides(w, at, n, j)
-    copy(w, -1.0, a, at.mu, rank)
-    copy(w, -1.0, at.right, a, rank)
-    for i in range(rank, n):
-        w[a + i] -= dot(w, M + i * ld, a, rank)
-    left = M + rank * ld + rank
-    if not cholesky(w, ld, left, n - rank, MASS_TOLERANCE):
+    if not cholesky(w, ld, Z_M_Z, left, MASS_TOLERANCE):
         return SINGULAR
-    forward(w, ld, left, n - rank, a + rank)
-    backward(w, ld, left, n - rank, a + rank)
-    for i in range(rank):
-        w[at.mu + i] += dot(w, M + i * ld, a, n)
+    copy(w, -1.0, at.right, a, rank)
+    fill(w, 0.0, a + rank, left)
     reflect(w, ld, at.K, at.tau, rank, n, a, True)
+    _unbalanced(w, at, n, rank, at.x)
+    forward(w, ld, Z_M_Z, left, u)
+    backward(w, ld, Z_M_Z, left, u)
+    copy(w, -1.0, at.right, a, rank)
+    copy(w, -1.0, u, a + rank, left)
+    reflect(w, ld, at.K, at.tau, rank, n, a, True)
+    _unbalanced(w, at, n, rank, at.x)
+    copy(w, 1.0, at.x, at.mu, rank)
     return SOLVED
 
 

@@ -16,6 +16,7 @@ from robodyn.constraints.compiled_algebra import (
     Integers,
     Reals,
     backward,
+    fill,
     forward,
     reflect,
     triangulate,
@@ -145,10 +146,6 @@ def _reduce(w: Reals, o: Integers, at: Places, n: int, nc: int, tolerance: float
     """Factor the constraints, take their right sides along; the rank."""
     ld = at.ld
     rank = triangulate(w, o, ld, at.K, nc, n, at.tau, at.K_order, tolerance)
-    for j in range(rank):
-        for i in range(n):
-            w[at.Y + j * ld + i] = 1.0 if i == j else 0.0
-        reflect(w, ld, at.K, at.tau, rank, n, at.Y + j * ld, True)
     if rank == nc:
         for i in range(nc):
             w[at.right + i] = w[at.b + o[at.K_order + i]]
@@ -166,6 +163,15 @@ def _reduce(w: Reals, o: Integers, at: Places, n: int, nc: int, tolerance: float
     for j in range(rank):
         w[at.right + o[at.C_order + j]] = w[at.x + j]
     return rank
+
+
+def _make_orthonormal(w: Reals, at: Places, n: int, rank: int) -> None:
+    """Y from the reflections."""
+    for j in range(rank):
+        row = at.Y + j * at.ld
+        fill(w, 0.0, row, n)
+        w[row + j] = 1.0
+        reflect(w, at.ld, at.K, at.tau, rank, n, row, True)
 
 
 def _multipliers(
@@ -213,6 +219,8 @@ def _solve_row(
     _scale_rows(K, K0, nc, nv, w, at)
     _gather(M, M0, k, k0, x, x0, free, n, nc, nv, w, at)
     rank = _reduce(w, o, at, n, nc, tolerance)
+    if method != 2:
+        _make_orthonormal(w, at, n, rank)
     if method == 0:
         status = kkt(w, at, n, rank)
     elif method == 1:

@@ -55,7 +55,7 @@ BOUND = 1e-8
 
 @pytest.mark.parametrize("method", ALL)
 @pytest.mark.parametrize("massless", (False, True))
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_motion_is_balanced_and_constraints_are_met_as_well_as_can_be(method, massless, data):
     M, force, K, k, ranks = data.draw(batches(massless))
