@@ -142,7 +142,7 @@ class ClosedMethods(AssemblyMethods):
     @cached_property
     def _straight(self) -> bool:
         """Forward dynamics can be straight-line code."""
-        return self.loops_analysis.rows is not None and not self._model.undetermined(())
+        return self.loops_analysis.rows is not None and self._all_move_mass
 
     @cached_property
     def _plain_forward(self) -> Function | None:

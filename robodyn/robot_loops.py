@@ -198,9 +198,13 @@ class LoopMethods(RowMethods):
 
     def _energy_norm(self, q: ArrayLike) -> Array | None:
         """The mass matrix, if every speed moves mass."""
-        if self._model.undetermined(()):
+        if not self._all_move_mass:
             return None
         return self._call("mass_matrix", (q,), None, None)  # type: ignore[no-any-return]
+
+    @cached_property
+    def _all_move_mass(self) -> bool:
+        return not self._model.undetermined(())
 
     # -- what the loops leave -----------------------------------------------------------------
 

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "topology": {"description", "errors", "graph_problems", "incidence"},
     "graph_problems": {"description", "errors"},
     "urdf": {"description", "errors", "graph_problems", "topology"},
-    "constraints": {"errors"},
+    "constraints": {"codegen", "errors"},
     "symbolic": set(),
     "equations": {"symbolic", "description", "topology", "errors"},
     "arrays": {"errors", "symbolic"},

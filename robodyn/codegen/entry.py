@@ -20,7 +20,7 @@ import numpy as np
 from robodyn.codegen import threads
 from robodyn.codegen.cache import compiled, source_key
 from robodyn.codegen.entry_table import COMMON, SPARES, Table
-from robodyn.codegen.target import host, load_object, object_code
+from robodyn.codegen.target import host, load_object, object_code, optimised
 from robodyn.symbolic.graph import Port
 
 __all__ = ["FastType", "fast_type"]
@@ -161,7 +161,7 @@ def _engine(offset: int) -> Any:
         # takes a while to import, and is needed once
         from robodyn.codegen.entry_ir import entry_ir
 
-        return object_code(entry_ir(offset + 8, tuple.__basicsize__), passes=True)
+        return object_code(optimised(entry_ir(offset + 8, tuple.__basicsize__)))
 
     key = source_key(
         "entry_ir.py", "entry_table.py", "spread.py", host(), offset, tuple.__basicsize__

@@ -11,7 +11,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Target", "host", "load_object", "object_code"]
+__all__ = ["Target", "host", "load_object", "object_code", "optimised"]
 
 
 @dataclass(frozen=True)
@@ -104,22 +104,29 @@ def _machine() -> Any:
     )
 
 
-def object_code(ir: str, passes: bool = False) -> bytes:
-    """Compile IR text for this CPU.
+def optimised(ir: str, loops: bool = True) -> str:
+    """IR text after LLVM's passes.
 
     Parameters
     ----------
     ir : str
-    passes : bool
-        Run LLVM's IR passes. Without them the order of the IR is kept.
+    loops : bool
+        Unroll and vectorise loops. Those of a few rounds get longer by it, and no faster.
     """
     llvm = _llvm()
     module = llvm.parse_assembly(ir)
     module.triple = host().triple
-    if passes:
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
-        builder = llvm.create_pass_builder(_machine(), options)
-        builder.getModulePassManager().run(module, builder)
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_unrolling = options.loop_interleaving = options.loop_vectorization = loops
+    builder = llvm.create_pass_builder(_machine(), options)
+    builder.getModulePassManager().run(module, builder)
+    return str(module)
+
+
+def object_code(ir: str) -> bytes:
+    """Compile IR text for this CPU, in the order of the IR."""
+    module = _llvm().parse_assembly(ir)
+    module.triple = host().triple
     return bytes(_machine().emit_object(module))
 
 

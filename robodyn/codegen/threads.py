@@ -10,7 +10,7 @@ from typing import Any
 
 from robodyn.codegen.cache import compiled, source_key
 from robodyn.codegen.spread import HEAD, WORKER, spread_ir
-from robodyn.codegen.target import host, load_object, object_code
+from robodyn.codegen.target import host, load_object, object_code, optimised
 
 __all__ = ["get_num_threads", "limit_address", "pool", "set_num_threads", "spread", "start"]
 
@@ -88,7 +88,7 @@ def pool() -> int:
 @cache
 def _engine() -> Any:
     key = source_key("spread.py", host())
-    return load_object(compiled(key, lambda: object_code(spread_ir(), passes=True)))
+    return load_object(compiled(key, lambda: object_code(optimised(spread_ir()))))
 
 
 @cache

@@ -92,8 +92,7 @@ def actuate(
         if bad.any():
             row = int(np.flatnonzero(bad)[0])
             raise _cannot(Z[row] @ missing[row], g[at[row]], motors, int(at[row]), len(g))
-        reduced = parts.reduced(at, rank, orthonormal=True)
-        lam[at] = reduced.multipliers(np.einsum("nij,nj->ni", reduced.matrix, rest))
+        lam[at] = parts.multipliers(at, rank, rest)
     shape = (*batch, nv), (*batch, nc)
     return Actuation(tau.reshape(shape[0]), lam.reshape(shape[1]), parts.rank.reshape(batch))
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robodyn.constraints.scaling import Scaled
 
-__all__ = ["RANK_TOLERANCE", "Decomposition", "Reduced", "decompose", "groups", "pivots"]
+__all__ = ["RANK_TOLERANCE", "Decomposition", "decompose", "groups", "pivots"]
 
 Array = NDArray[Any]
 
@@ -44,51 +44,13 @@ class Decomposition:
         """Orthonormal null spaces (len(at), nv, nv - rank), of scaled speeds."""
         return np.swapaxes(self.Vt[at, rank:, :], -1, -2)
 
-    def reduced(self, at: Array, rank: int, *, orthonormal: bool = False) -> Reduced:
-        """Independent combinations of the rows, of those systems of the batch.
-
-        With full rank these are the scaled rows themselves (unless ``orthonormal``), else the
-        right singular vectors.
-        """
-        rows = self.scaled.rows[at]
-        if rank == rows.shape[-1] and not orthonormal:
-            identity = np.eye(rank)
-            return Reduced(self.scaled.matrix[at], rows[:, :, None] * identity)
+    def multipliers(self, at: Array, rank: int, force: Array) -> Array:
+        """Multipliers of least 2-norm with ``K^T lam = force`` (len(at), nv), where there are."""
         weights = self.U[at, :, :rank] * self.values[at, None, :rank]
-        Q, R = np.linalg.qr(weights / rows[:, :, None])
-        # C = Q R, so its pseudo-inverse is R^-1 Q^T
-        return Reduced(self.Vt[at, :rank], Q @ np.swapaxes(_inverse(R), -1, -2))
-
-
-@dataclass(frozen=True, eq=False)
-class Reduced:
-    """Independent constraints that say what the given ones say: ``K = C matrix``.
-
-    ``C`` has full column rank. Multipliers of least 2-norm that give the generalised force
-    ``matrix^T mu`` are ``expand mu`` with ``expand`` the transposed pseudo-inverse of ``C``; and
-    right sides go the same way, so that contradicting ones are met in the least squares sense.
-
-    Attributes
-    ----------
-    matrix : ndarray, shape (n, rank, nv)
-        Of scaled speeds.
-    expand : ndarray, shape (n, nc, rank)
-    """
-
-    matrix: Array
-    expand: Array
-
-    def right_side(self, k: Array) -> Array:
-        """``C^+ k``, (n, rank)."""
-        return np.asarray(np.einsum("nij,ni->nj", self.expand, k))
-
-    def multipliers(self, mu: Array) -> Array:
-        """``(C^+)^T mu``, (n, nc)."""
-        return np.asarray(np.einsum("nij,nj->ni", self.expand, mu))
-
-
-def _inverse(R: Array) -> Array:
-    return np.linalg.solve(R, np.broadcast_to(np.eye(R.shape[-1]), R.shape))
+        # K = C Vt, and C = Q R
+        Q, R = np.linalg.qr(weights / self.scaled.rows[at][:, :, None])
+        mu = np.einsum("nij,nj->ni", self.Vt[at, :rank], force / self.scaled.columns[at])
+        return np.asarray(Q @ np.linalg.solve(np.swapaxes(R, -1, -2), mu[..., None]))[..., 0]
 
 
 def decompose(scaled: Scaled, tolerance: float = RANK_TOLERANCE) -> Decomposition:

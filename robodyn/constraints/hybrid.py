@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.constraints.decomposition import RANK_TOLERANCE, Decomposition, decompose, groups
 from robodyn.constraints.scaling import Scaled, checked, flat, scaled, speed_set
-from robodyn.constraints.solve import relative_residual, solve_decomposed
+from robodyn.constraints.solve import solve_mixed
 from robodyn.errors import ActuationError
 
 __all__ = ["CONTROL_TOLERANCE", "ConstrainedHybrid", "constrained_hybrid"]
@@ -112,15 +112,13 @@ def constrained_hybrid(
     whole = scaled(K, M)
     parts = decompose(whole.restricted(f), RANK_TOLERANCE)
     force = tau_f - h[:, f] - _mul(M[:, f[:, None], c], a_c)
-    given = k + _mul(K[:, :, c], a_c)
     _check_controlled(whole, parts, c, a_c, force, k, tolerance)
-    solved = solve_decomposed(parts, M[:, f[:, None], f], force, given, method)
+    mixed = np.zeros(h.shape)
+    mixed[:, c], mixed[:, f] = a_c, tau_f - h[:, f]
+    solved = solve_mixed(M, mixed, K, k, f, method)
 
-    a, tau = np.zeros(h.shape), np.zeros(h.shape)
-    a[:, f], a[:, c], tau[:, f] = solved.a, a_c, tau_f
-    unbound = np.zeros(h.shape)
-    unbound[:, f] = force
-    residual = relative_residual(whole, a * whole.columns, unbound / whole.columns, k)
+    a, tau = solved.a, np.zeros(h.shape)
+    tau[:, f] = tau_f
     lam = solved.multipliers
     tau_c = (_mul(M, a) + h)[:, c] - _mul(np.swapaxes(K[:, :, c], -1, -2), lam)
     tau[:, c], lam = _least_torques(whole, parts, K[:, :, c], c, tau_c, lam)
@@ -129,7 +127,7 @@ def constrained_hybrid(
         tau.reshape(*batch, nv),
         lam.reshape(*batch, nc),
         solved.rank.reshape(batch),
-        residual.reshape(batch),
+        solved.residual.reshape(batch),
     )
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.constraints.scaling import ROW_TOLERANCE, checked
+from robodyn.constraints.compiled_solve import ROW_TOLERANCE
+from robodyn.constraints.scaling import checked
 from robodyn.errors import ShapeError
 
 __all__ = ["Problem", "minimise"]

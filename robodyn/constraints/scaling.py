@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.constraints.compiled_solve import ROW_TOLERANCE
 from robodyn.errors import ShapeError
 
-__all__ = ["ROW_TOLERANCE", "Scaled", "checked", "column_scale", "flat", "scaled", "speed_set"]
+__all__ = ["Scaled", "checked", "column_scale", "flat", "scaled", "shaped", "speed_set"]
 
 Array = NDArray[Any]
 
-#: A row smaller than this part of the largest one is rounding of a zero row.
-ROW_TOLERANCE = 1e-12
 
-
-def checked(name: str, value: ArrayLike, *tail: int | None) -> Array:
-    """Array of finite float64 with given last axes.
+def shaped(name: str, value: ArrayLike, *tail: int | None) -> Array:
+    """Array of float64 with given last axes.
 
     Parameters
     ----------
@@ -50,6 +48,12 @@ def checked(name: str, value: ArrayLike, *tail: int | None) -> Array:
             given=array.shape,
             expected=tail,
         )
+    return array
+
+
+def checked(name: str, value: ArrayLike, *tail: int | None) -> Array:
+    """`shaped`, and all numbers finite."""
+    array = shaped(name, value, *tail)
     if not np.isfinite(array).all():
         raise ShapeError(f"{name} holds numbers that are not finite", name=name)
     return array

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
+import threading
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.constraints.decomposition import RANK_TOLERANCE, Decomposition, decompose, groups
-from robodyn.constraints.methods import METHODS, cholesky, is_definite
-from robodyn.constraints.scaling import Scaled, checked, flat, scaled
-from robodyn.errors import SingularError, UnknownNameError
+from robodyn.codegen.plain_loops import load_loops
+from robodyn.constraints import compiled_algebra, compiled_methods, compiled_solve
+from robodyn.constraints.compiled_methods import AUGMENTED, SINGULAR
+from robodyn.constraints.compiled_solve import METHODS, NOT_FINITE, SIGNATURE, room, solve_batch
+from robodyn.constraints.decomposition import RANK_TOLERANCE
+from robodyn.constraints.scaling import checked, shaped
+from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
-__all__ = [
-    "ConstrainedSolution",
-    "constrained_accelerations",
-    "relative_residual",
-    "solve_decomposed",
-]
+__all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
 
 Array = NDArray[Any]
 
@@ -79,7 +81,8 @@ def constrained_accelerations(
         All give one answer. "auto" takes "nullspace" if few motions are left or M is singular,
         else "schur".
     tolerance : float
-        Scaled singular values below this part of the largest one count as zero.
+        A scaled row whose part outside the span of the others is below this counts as following
+        from them. The rank is that by singular values, except within a small factor of this.
 
     Returns
     -------
@@ -92,88 +95,155 @@ def constrained_accelerations(
         the flattened batch.
     ShapeError
     """
+    K = shaped("K", K, None, None)
+    return solve_mixed(M, force, K, k, _all_speeds(K.shape[-1]), method, tolerance)
+
+
+@cache
+def _all_speeds(nv: int) -> Array:
+    return np.arange(nv, dtype=np.int64)
+
+
+def solve_mixed(
+    M: ArrayLike,
+    x: ArrayLike,
+    K: Array,
+    k: ArrayLike,
+    free: Array,
+    method: str = "auto",
+    tolerance: float = RANK_TOLERANCE,
+) -> ConstrainedSolution:
+    """`constrained_accelerations` where only some speeds are free, and others accelerate as given.
+
+    Parameters
+    ----------
+    M, K, k, method, tolerance
+        As there, of all speeds, by which rows and columns are scaled.
+    x : array_like, shape (..., nv)
+        Generalised forces of free speeds, accelerations of the others.
+    free : ndarray of int
+        Indices of the free speeds, ascending.
+    """
     if method != "auto" and method not in METHODS:
         raise UnknownNameError("method", method, ("auto", *METHODS))
-    K = checked("K", K, None, None)
     nc, nv = K.shape[-2:]
-    batch, (M, force, K, k) = flat(
-        (checked("M", M, nv, nv), 2),
-        (checked("force", force, nv), 1),
-        (K, 2),
-        (checked("k", k, nc), 1),
+    named = ("M", "force", "K", "k")
+    arrays = (shaped("M", M, nv, nv), shaped("force", x, nv), K, shaped("k", k, nc))
+    batch, steps, rows = _rows(arrays)
+    few = 2 * min(nc, len(free)) > len(free)
+    chosen = ("nullspace" if few else "schur") if method == "auto" else method
+    a, lam, rank, residual, status = _solve(
+        rows,
+        steps,
+        batch,
+        (nv, nc),
+        free.astype(np.int64, copy=False),
+        METHODS.index(chosen),
+        tolerance,
     )
-    solution = solve_decomposed(decompose(scaled(K, M), tolerance), M, force, k, method)
-    return ConstrainedSolution(
-        solution.a.reshape(*batch, nv),
-        solution.multipliers.reshape(*batch, nc),
-        solution.rank.reshape(batch),
-        solution.residual.reshape(batch),
-        solution.method,
+    worst = int(status.max(initial=0) if batch else status)
+    if worst == NOT_FINITE:
+        for name, array in zip(named, arrays, strict=True):
+            checked(name, array)
+    if worst == SINGULAR:
+        raise _singular(np.flatnonzero(status == SINGULAR).tolist(), status.size)
+    if worst == AUGMENTED and method == "auto":
+        return solve_mixed(M, x, K, k, free, "nullspace", tolerance)
+    return ConstrainedSolution(a, lam, rank, residual, chosen)
+
+
+def _singular(rows: list[int], count: int) -> SingularError:
+    where = f" in rows {rows} of the batch" if count > 1 else ""
+    return SingularError(
+        "the mass matrix is not positive definite on the motions that the constraints "
+        f"leave{where}: a link without inertia can move freely there",
+        rows=tuple(rows),
     )
 
 
-def solve_decomposed(
-    parts: Decomposition, M: Array, force: Array, k: Array, method: str
-) -> ConstrainedSolution:
-    """`constrained_accelerations` of a flat batch whose K is decomposed already.
-
-    Parameters
-    ----------
-    parts : Decomposition
-        Of K.
-    M : ndarray, shape (n, nv, nv)
-    force : ndarray, shape (n, nv)
-    k : ndarray, shape (n, nc)
-    method : str
-    """
-    columns = parts.scaled.columns
-    M = M / (columns[:, :, None] * columns[:, None, :])
-    force = force / columns
-    definite = cholesky(M) is not None
-    if not definite:
-        _check_restricted(parts, M)
-    if method == "auto":
-        few = 2 * int(parts.rank.max(initial=0)) > M.shape[-1]
-        method = "nullspace" if few or not definite else "schur"
-    a, lam = np.zeros(force.shape), np.zeros(k.shape)
-    for rank, at in groups(parts.rank):
-        reduced = parts.reduced(at, rank)
-        right = reduced.right_side(k[at])
-        a[at], mu = METHODS[method](M[at], force[at], reduced.matrix, right)
-        lam[at] = reduced.multipliers(mu)
-    residual = relative_residual(parts.scaled, a, force, k)
-    return ConstrainedSolution(a / columns, lam, parts.rank, residual, method)
+def _rows(arrays: tuple[Array, ...]) -> tuple[tuple[int, ...], list[int], tuple[Array, ...]]:
+    """Leading axes, broadcast together; from row to row of each array; the arrays, contiguous."""
+    leading = [array.shape[:-own] for array, own in zip(arrays, _AXES, strict=True)]
+    try:
+        batch = np.broadcast_shapes(*leading) if any(leading) else ()
+    except ValueError:
+        raise ShapeError(
+            f"the leading axes {leading} do not broadcast together", name="arguments", given=leading
+        ) from None
+    steps, result = [], []
+    for array, own, ahead in zip(arrays, _AXES, leading, strict=True):
+        tail = array.shape[-own:]
+        if ahead and ahead != batch:
+            array = np.broadcast_to(array, (*batch, *tail))
+        flags = array.flags
+        if not (flags.c_contiguous and flags.aligned):
+            array = np.array(array, order="C")
+        steps.append(math.prod(tail) if ahead else 0)
+        result.append(array)
+    return batch, steps, tuple(result)
 
 
-def _check_restricted(parts: Decomposition, M: Array) -> None:
-    """Raise unless the scaled M is positive definite on each null space."""
-    singular: list[int] = []
-    for rank, at in groups(parts.rank):
-        Z = parts.null(at, rank)
-        singular += at[~is_definite(np.swapaxes(Z, -1, -2) @ M[at] @ Z)].tolist()
-    if singular:
-        where = f" in rows {sorted(singular)} of the batch" if len(parts.rank) > 1 else ""
-        raise SingularError(
-            "the mass matrix is not positive definite on the motions that the constraints "
-            f"leave{where}: a link without inertia can move freely there",
-            rows=tuple(sorted(singular)),
-        )
+#: Own axes of M, force, K and k.
+_AXES = (2, 1, 2, 1)
 
 
-def relative_residual(scaled: Scaled, a: Array, force: Array, k: Array) -> Array:
-    """Largest ``|K a + k|`` over its terms (n,); accelerations without constraints count too.
+def _solve(
+    arrays: tuple[Array, ...],
+    steps: list[int],
+    batch: tuple[int, ...],
+    shape: tuple[int, int],
+    free: Array,
+    method: int,
+    tolerance: float,
+) -> tuple[Array, ...]:
+    """Call the machine code: accelerations, multipliers, rank, residual and what became of rows."""
+    (nv, nc), n = shape, math.prod(batch)
+    numbers, integers = np.empty(n * (nv + nc + 1)), np.empty((2, *batch), np.int64)
+    a, status = numbers.ctypes.data, integers.ctypes.data
+    lam = a + 8 * n * nv
+    work, orders = _rooms.places(nv, nc)
+    results = (a, lam, lam + 8 * n * nc, work)
+    _machine_code()(
+        (ctypes.c_int64 * 9)(n, nv, nc, len(free), method, *steps),
+        tolerance,
+        (ctypes.c_void_p * 8)(*[x.ctypes.data for x in arrays], *results),
+        (ctypes.c_void_p * 4)(free.ctypes.data, status, status + 8 * n, orders),
+    )
+    return (
+        numbers[: n * nv].reshape(*batch, nv),
+        numbers[n * nv : n * (nv + nc)].reshape(*batch, nc),
+        integers[1],
+        numbers[n * (nv + nc) :].reshape(batch),
+        integers[0],
+    )
 
-    Parameters
-    ----------
-    scaled : Scaled
-    a, force : ndarray, shape (n, nv)
-        Of scaled speeds.
-    k : ndarray, shape (n, nc)
-    """
-    K = scaled.matrix
-    right = scaled.rows * k
-    error = np.abs((K @ a[..., None])[..., 0] + right)
-    largest = np.abs(a) + np.abs(force)
-    terms = (np.abs(K) @ largest[..., None])[..., 0] + np.abs(right)
-    size = terms.max(axis=-1, initial=0.0)
-    return np.asarray(error.max(axis=-1, initial=0.0) / np.where(size > 0.0, size, 1.0))
+
+class _Rooms(threading.local):
+    """Room to work, of each thread, by the size of the problem."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[int, int], tuple[Array, Array]] = {}
+        self._places: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def places(self, nv: int, nc: int) -> tuple[int, int]:
+        """Addresses of room for numbers and for integers."""
+        if (nv, nc) not in self._places:
+            numbers, integers = room(nv, nc)
+            arrays = np.zeros(numbers), np.zeros(integers, np.int64)
+            self._arrays[nv, nc] = arrays
+            self._places[nv, nc] = arrays[0].ctypes.data, arrays[1].ctypes.data
+        return self._places[nv, nc]
+
+
+_rooms = _Rooms()
+
+
+@cache
+def _machine_code() -> Any:
+    """`solve_batch`, compiled; called without the interpreter's lock."""
+    modules = (compiled_algebra, compiled_methods, compiled_solve)
+    address, engine = load_loops(solve_batch, SIGNATURE, modules)
+    pointer = ctypes.c_void_p
+    call = ctypes.CFUNCTYPE(None, pointer, ctypes.c_double, pointer, pointer)(address)
+    call.engine = engine  # type: ignore[attr-defined]
+    return call

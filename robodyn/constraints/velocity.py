@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.constraints.decomposition import RANK_TOLERANCE, decompose
 from robodyn.constraints.scaling import checked, flat, scaled, speed_set
-from robodyn.constraints.solve import solve_decomposed
+from robodyn.constraints.solve import solve_mixed
 from robodyn.errors import AssemblyError
 
 __all__ = ["VELOCITY_TOLERANCE", "project_velocity"]
@@ -65,14 +64,9 @@ def project_velocity(
     batch, (K, v, mass, psi) = flat((K, 2), (checked("v", v, nv), 1), (mass, 2), (psi, 1))
     f = np.arange(nv) if free is None else speed_set("free", free, nv)
 
-    whole = scaled(K, None if M is None else mass)
-    parts = decompose(whole.restricted(f), RANK_TOLERANCE)
     error = (K @ v[..., None])[..., 0] + psi
-    step = solve_decomposed(
-        parts, mass[:, f[:, None], f], np.zeros((len(v), len(f))), error, "auto"
-    )
-    result = v.copy()
-    result[:, f] += step.a
+    result = v + solve_mixed(mass, np.zeros(v.shape), K, error, f).a
+    whole = scaled(K, None if M is None else mass)
     _check(K * whole.rows[:, :, None], v, result, whole.rows * psi, whole.rows, tolerance)
     return result.reshape(*batch, nv)
 

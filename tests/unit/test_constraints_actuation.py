@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from constraint_problems import problem
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robodyn.constraints import (
@@ -27,6 +27,7 @@ def problems(draw):
     return (*problem(rng, nc, nv, rank), rank, rng)
 
 
+@settings(deadline=None)
 @given(problems(), st.integers(0, 3))
 def test_torques_produce_the_motion_and_are_least(drawn, more):
     """Inverse after forward dynamics; with more motors than motions the least torques."""
@@ -87,6 +88,7 @@ def test_batches():
     np.testing.assert_allclose(found.tau[:, 3], g[:, 0])
 
 
+@settings(deadline=None)
 @given(problems(), st.data())
 def test_hybrid_agrees_with_forward_dynamics(drawn, data):
     """Any speeds controlled, along a motion that the loops allow."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from constraint_problems import dense, mass_matrix, problem
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robodyn.constraints import constrained_accelerations
@@ -21,6 +21,7 @@ def sizes(draw):
     return nc, nv, draw(st.integers(0, min(nc, nv))), draw(st.integers(0, 2**31))
 
 
+@settings(deadline=None)
 @given(sizes())
 def test_every_method_solves_the_dense_system(drawn):
     nc, nv, rank, seed = drawn
@@ -37,6 +38,7 @@ def test_every_method_solves_the_dense_system(drawn):
         assert found.method in METHODS
 
 
+@settings(deadline=None)
 @given(sizes())
 def test_scales_of_rows_do_not_disturb_the_accelerations(drawn):
     nc, nv, rank, seed = drawn
