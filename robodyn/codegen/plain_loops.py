@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from robodyn.codegen.cache import compiled, source_key
+from robodyn.codegen.cache import compiled, kept, source_key
 from robodyn.codegen.target import host, load_object, object_code, optimised
 from robodyn.errors import MissingExtraError
 
@@ -30,8 +30,12 @@ _ENTRY = "entry"
 
 
 def load_loops(
-    entry: Callable[..., Any], signature: str, modules: Sequence[ModuleType]
-) -> tuple[int, Any]:
+    entry: Callable[..., Any],
+    signature: str,
+    modules: Sequence[ModuleType],
+    *,
+    only_kept: bool = False,
+) -> tuple[int, Any] | None:
     """Address of the machine code of ``entry``, and what owns it.
 
     Parameters
@@ -43,6 +47,8 @@ def load_loops(
         In numba's words.
     modules : sequence of module
         All their functions can be called.
+    only_kept : bool
+        Compile nothing: ``None`` if the code has yet to be made.
 
     Raises
     ------
@@ -57,7 +63,10 @@ def load_loops(
     with _compiling:
         made_from = (entry.__module__, entry.__qualname__, signature, *map(_source, modules))
         key = source_key("plain_loops.py", "target.py", host(), made_from)
-        engine = load_object(compiled(key, make))
+        code = kept(key) if only_kept else compiled(key, make)
+        if code is None:
+            return None
+        engine = load_object(code)
     return int(engine.get_function_address(_ENTRY)), engine
 
 

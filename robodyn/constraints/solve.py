@@ -7,6 +7,7 @@ import math
 import threading
 from dataclasses import dataclass
 from functools import cache
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ from robodyn.errors import ShapeError, SingularError, UnknownNameError
 __all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
 
 Array = NDArray[Any]
+
+#: Time [s] that solves by Python may take before they are compiled, and one may be expected to.
+PATIENCE, ROW = 3.0, 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +207,7 @@ def _solve(
     lam = a + 8 * n * nv
     work, orders = _rooms.places(nv, nc)
     results = (a, lam, lam + 8 * n * nc, work)
-    _machine_code()(
+    _solver(
         (ctypes.c_int64 * 9)(n, nv, nc, len(free), method, *steps),
         tolerance,
         (ctypes.c_void_p * 8)(*[x.ctypes.data for x in arrays], *results),
@@ -238,12 +242,50 @@ class _Rooms(threading.local):
 _rooms = _Rooms()
 
 
-@cache
-def _machine_code() -> Any:
-    """`solve_batch`, compiled; called without the interpreter's lock."""
+class _Solver:
+    """`solve_batch` as machine code, which is called without the interpreter's lock.
+
+    Where there is none yet, Python runs the loops: compiling them takes as long as some thousand
+    solves do, and many programs need a few.
+    """
+
+    def __init__(self) -> None:
+        self._code: Any = None
+        self._looked = False
+        self._spent = 0.0
+
+    def __call__(self, sizes: Any, tolerance: float, reals: Any, integers: Any) -> None:
+        if self._code is None and not self._looked:
+            self._code, self._looked = _machine_code(only_kept=True), True
+        if self._code is None and self._spent + ROW * sizes[0] > PATIENCE:
+            self._code = _machine_code()
+        if self._code is None and not self._interpreted(sizes, tolerance, reals, integers):
+            self._code = _machine_code()
+        if self._code is not None:
+            self._code(sizes, tolerance, reals, integers)
+
+    def _interpreted(self, *arguments: Any) -> bool:
+        """Solved by Python; not where it stops at what machine code calls infinite."""
+        sizes, tolerance, reals, integers = arguments
+        start = perf_counter()
+        try:
+            solve_batch(sizes, tolerance, ctypes.cast(reals, _REALS), ctypes.cast(integers, _INTS))
+        except (ArithmeticError, ValueError):
+            return False
+        self._spent += perf_counter() - start
+        return True
+
+
+_REALS, _INTS = (ctypes.POINTER(ctypes.POINTER(x)) for x in (ctypes.c_double, ctypes.c_int64))
+_solver = _Solver()
+
+
+def _machine_code(*, only_kept: bool = False) -> Any:
     modules = (compiled_algebra, compiled_methods, compiled_solve)
-    address, engine = load_loops(solve_batch, SIGNATURE, modules)
+    found = load_loops(solve_batch, SIGNATURE, modules, only_kept=only_kept)
+    if found is None:
+        return None
     pointer = ctypes.c_void_p
-    call = ctypes.CFUNCTYPE(None, pointer, ctypes.c_double, pointer, pointer)(address)
-    call.engine = engine  # type: ignore[attr-defined]
+    call = ctypes.CFUNCTYPE(None, pointer, ctypes.c_double, pointer, pointer)(found[0])
+    call.engine = found[1]  # type: ignore[attr-defined]
     return call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 import sys
@@ -12,10 +13,16 @@ from constraint_problems import constraints, mass_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robodyn.constraints import constrained_accelerations, rank_analysis
+from robodyn.constraints import constrained_accelerations, rank_analysis, solve
 from robodyn.constraints.compiled_solve import METHODS, room, solve_batch
 
 ALL = ("auto", *METHODS)
+
+
+@functools.cache
+def solve_loops():
+    """The machine code, compiled if it has to be."""
+    return solve._machine_code()
 
 
 @st.composite
@@ -100,6 +107,7 @@ def test_the_rank_is_that_by_singular_values_but_near_the_tolerance():
 @settings(max_examples=20, deadline=None)
 @given(batches(), st.integers(0, len(METHODS) - 1))
 def test_machine_code_does_what_python_does(batch, method):
+    solve._solver._code = solve_loops()
     M, force, K, k, _ = batch
     n, nc, nv = K.shape
     numbers, integers = room(nv, nc)
@@ -116,20 +124,37 @@ def test_machine_code_does_what_python_does(batch, method):
     assert part(found.multipliers - lam.reshape(n, nc), found.multipliers) < BOUND
 
 
-def test_numba_is_imported_once_and_never_by_loops_of_one_rank():
-    """It compiles the solve; processes that find machine code do without."""
-    constrained_accelerations(np.eye(2), [0, 0], [[1, 0]], [0])  # compiled and kept from here on
+def test_loops_are_compiled_when_there_is_much_to_solve_and_once(tmp_path):
     code = (
         "import sys, numpy as np, robodyn as rd; robot = rd.load('four_bar'); q = robot.neutral();"
         "x = np.zeros(robot.nv); robot.forward_dynamics(q, x, x);"
-        "robot.constrained_dynamics(q, x, x);"
-        "print('numba' in sys.modules)"
+        "few = robot.constrained_dynamics(q, x, x).a; print('numba' in sys.modules);"
+        "x = np.zeros((2000, robot.nv)); many = robot.constrained_dynamics(q, x, x).a;"
+        "print('numba' in sys.modules, bool(np.abs(many - few).max() < 1e-9 * np.abs(few).max()))"
     )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == "False"
-    code = code.replace("robot.constrained_dynamics(q, x, x);", "")
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        check=True, capture_output=True, text=True, env={**os.environ, "ROBODYN_CACHE": "0"},
-    )  # fmt: skip
-    assert done.stdout.strip() == "False"
+    environment = {**os.environ, "ROBODYN_CACHE_DIR": str(tmp_path)}
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            check=True, capture_output=True, text=True, env=environment,
+        ).stdout.split()
+        for _ in range(2)
+    ]  # fmt: skip
+    assert printed == [["False", "True", "True"], ["False", "False", "True"]]
+
+
+def test_what_python_cannot_go_on_with_is_left_to_machine_code(monkeypatch):
+    """An infinite number is an error for Python only."""
+    solver = solve._Solver()
+
+    def stops(*arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(solve, "_solver", solver)
+    solver._looked = True  # nothing is kept
+    with monkeypatch.context() as patched:
+        patched.setattr(solve, "solve_batch", stops)
+        patched.setattr(solve, "_machine_code", lambda: compiled_code)
+        compiled_code = solve_loops()
+        found = constrained_accelerations(np.eye(2), [1, 2], [[1, 0]], [0])
+    np.testing.assert_allclose(found.a, [0, 2], atol=1e-15)
