@@ -15,7 +15,7 @@ from robodyn.ros.notices import Notices
 from robodyn.ros.settings import Settings
 from robodyn.ros.stepping import accelerations, independent, settle, step_once
 from robodyn.ros.torques import Law, Reference, controller_torque
-from robodyn.ros.trajectories import Motion, TrajectoryContent, plan
+from robodyn.ros.trajectories import Motion, TrajectoryContent, plan, prepare
 
 __all__ = ["Engine"]
 
@@ -73,6 +73,7 @@ class Engine:
         self.t, self.settings = 0.0, settings or Settings()
         self._law: Law
         self._motion: Motion | None = None
+        prepare()
         self.reset()
         self.configure(self.settings)
         self.observe()

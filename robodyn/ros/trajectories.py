@@ -18,6 +18,7 @@ __all__ = [
     "TrajectoryPoint",
     "out_of_time",
     "plan",
+    "prepare",
     "trajectory_paths",
 ]
 
@@ -85,6 +86,11 @@ class Motion:
         """Path of one of the joints."""
         k = self.names.index(name)
         return rd.JointPath(lambda t: tuple(self.at(t)[:, k]))
+
+
+def prepare() -> None:
+    """Load what plans: it takes most of a second, which a first trajectory would be late by."""
+    import scipy.interpolate  # noqa: F401
 
 
 def plan(

@@ -66,7 +66,7 @@ def test_position_commands_are_reached(launch, client):
 
 
 def test_a_closed_linkage_follows_a_trajectory_and_stays_closed(launch, client):
-    launch("publish", "palletizer")
+    launch("publish", "palletizer", "--controller", "gravity")
     robot, states = rd.load("palletizer"), client.states()
     start = by_name(client.some(states))
     paths = client.publisher(JointTrajectory, "/robodyn/joint_trajectory")
