@@ -24,8 +24,8 @@ __all__ = ["main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, or 2 for a mistake in the input."""
-    arguments = _parser().parse_args(argv)
     try:
+        arguments = _parser().parse_args(argv)
         status = int(arguments.run(arguments))
         sys.stdout.flush()
         return status
@@ -35,9 +35,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RobodynError, OSError) as error:
         print(f"robodyn: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Exception) as error:
+        if not _interrupted(error):
+            raise
         print("\nrobodyn: interrupted", file=sys.stderr)
         return 130
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: code that it hits may say something else."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -281,7 +292,12 @@ def _view(arguments: argparse.Namespace) -> int:
     from robodyn.view import Viewer
     from robodyn.view.recording import read_motion
 
-    packages = dict(text.partition("=")[::2] for text in arguments.package)
+    packages = {}
+    for text in arguments.package:
+        name, equals, folder = text.partition("=")
+        if not (name and equals and folder):
+            raise RobodynError(f"--package is {text!r}, expected NAME=FOLDER")
+        packages[name] = folder
     robot = rd.load(arguments.robot, base=arguments.base, package_dirs=packages)
     motion = read_motion(arguments.trajectory, robot) if arguments.trajectory else None
     viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)

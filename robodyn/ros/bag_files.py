@@ -49,6 +49,8 @@ def new_bag(path: Path, storage: str) -> Iterator[tuple[Any, SimpleNamespace]]:
         raise BagError(f"storage is {storage!r}, expected one of {', '.join(plugins)}")
     if path.exists() and (path.is_dir() or not single):
         raise BagError(f"{str(path)!r} is there already: a bag of this name would replace it")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"no such folder: {str(path.parent)!r}")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
         made = Path(folder) / (path.stem if single else path.name)
         with tools.bag.Writer(made, version=9, storage_plugin=plugins[storage]) as writer:
@@ -62,6 +64,8 @@ def open_bag(path: Path) -> Iterator[tuple[Any, SimpleNamespace]]:
     tools = rosbags("reading a bag")
     if not path.exists():
         raise FileNotFoundError(f"no such bag: {str(path)!r}")
+    if path.is_dir() and not (path / "metadata.yaml").is_file():
+        raise BagError(f"the folder {str(path)!r} is no bag: it has no metadata.yaml")
     try:
         with tools.bag.Reader(path) as reader:
             yield reader, tools

@@ -32,12 +32,13 @@ def motion(samples: Samples, path: str) -> Trajectory:
         raise BagError(f"the bag {path!r} holds no joint states of {robot.name!r}")
     heard = np.isfinite(q[-1])
     missing = _joints_at(robot, ~heard)
-    if missing and not robot.nc:
+    if missing and not (robot.nc and heard.any()):
         raise BagError(f"the bag {path!r} never tells the position of joints {list(missing)}")
     begin = int(np.isfinite(q[:, heard]).all(axis=1).argmax())
     t, q, v, a, tau = t[begin:] - t[begin], q[begin:], v[begin:], a[begin:], tau[begin:]
     if missing:
         q = _assembled(robot, q, missing, t, path)
+        _check_determined(robot, q[[0, len(q) // 2, -1]], missing, path)
     v = _filled(v, _rates(robot, t, q))
     if missing:
         v = robot.consistent_velocity(q, v)
@@ -76,6 +77,21 @@ def _assembled(robot: Robot, q: Array, missing: tuple[str, ...], t: Array, path:
                 f"{list(missing)} would have to follow from the others: {error}"
             ) from error
     return closed
+
+
+def _check_determined(robot: Robot, q: Array, missing: tuple[str, ...], path: str) -> None:
+    """Warn of joints that loops leave a motion while all others stand still."""
+    at = np.concatenate([np.arange(robot.nv)[robot.joints[name].v] for name in missing])
+    K = robot.loop_jacobian(q)  # of several postures: one may be singular
+    sizes = np.linalg.norm(K, 2, axis=(-2, -1))
+    free = len(at) - np.linalg.matrix_rank(K[..., at], tol=1e-9 * sizes).max()
+    if free:
+        warnings.warn(
+            f"{path!r} never tells the position of joints {list(missing)}, and the loops of "
+            f"{robot.name!r} leave them {free} motions of their own: they are taken to stay near "
+            "the neutral posture",
+            stacklevel=4,
+        )
 
 
 def _filled(known: Array, computed: Array) -> Array:

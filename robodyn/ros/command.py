@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 import robodyn as rd
 from robodyn.errors import RobodynError
 from robodyn.ros.lifecycle import SimLifecycleNode
 from robodyn.ros.node import SimNode
 from robodyn.ros.rclpy_access import rclpy, start
-from robodyn.ros.settings import Settings
+from robodyn.ros.settings import CONTROLLERS, INTERFACES, Settings
 from robodyn.ros.wire_command import add_dds_arguments, publish_dds
 
 __all__ = ["add_arguments", "publish"]
@@ -22,8 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed")
     parser.add_argument("--name", default="robodyn", help="of the node (default robodyn)")
-    parser.add_argument("--rate", type=float, default=200.0, help="of publication, Hz")
-    parser.add_argument("--controller", default="none", help="none, gravity, pd, computed_torque")
+    start = Settings()
+    parser.add_argument("--rate", type=float, default=start.rate, help="of publication, Hz")
+    parser.add_argument("--step", type=float, default=start.step, help="of integration, seconds")
+    parser.add_argument("--factor", type=float, default=1.0, help="of real time")
+    parser.add_argument("--controller", default=start.controller, help=", ".join(CONTROLLERS))
+    parser.add_argument(
+        "--interface", choices=INTERFACES, default="effort", help="what commands mean"
+    )
     parser.add_argument("--lifecycle", action="store_true", help="a managed node")
     parser.add_argument(
         "--network", action="store_true", help="reach the local network, not this computer only"
@@ -34,14 +41,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return Settings(
+        rate=arguments.rate,
+        step=arguments.step,
+        real_time_factor=arguments.factor,
+        controller=arguments.controller,
+        interfaces=(arguments.interface,),
+    )
+
+
+def _check_together(arguments: argparse.Namespace) -> None:
+    """Refuse what would be passed over: options that ROS alone has, and those that it has not."""
+    if arguments.dds:
+        wrong = {"--lifecycle": arguments.lifecycle, "--ros-args": arguments.ros_args}
+    else:
+        wrong = {
+            "--domain (set ROS_DOMAIN_ID instead)": arguments.domain is not None,
+            "--duration": arguments.duration != math.inf,
+        }
+    for option, given in wrong.items():
+        if given:
+            how = "with" if arguments.dds else "without"
+            raise RobodynError(f"publish {how} --dds has no {option}")
+
+
 def publish(arguments: argparse.Namespace) -> int:
     """Run the command; returns the exit status."""
+    _check_together(arguments)
+    settings = _settings(arguments)
     if arguments.dds:
         if not arguments.robot:
             raise RobodynError("publish --dds needs a URDF file or the name of a bundled robot")
-        return publish_dds(arguments)
+        return publish_dds(arguments, settings)
     robot = rd.load(arguments.robot, base=arguments.base) if arguments.robot else None
-    settings = Settings(rate=arguments.rate, controller=arguments.controller)
     ros = ["--ros-args", *arguments.ros_args] if arguments.ros_args else []
     start(ros, network=arguments.network)
     kind = SimLifecycleNode if arguments.lifecycle else SimNode
@@ -51,6 +84,10 @@ def publish(arguments: argparse.Namespace) -> int:
             node.spin()
         finally:
             node.close()
+    except Exception as error:
+        if not rclpy().ok():  # Ctrl-C while it started
+            raise KeyboardInterrupt from error
+        raise
     finally:
         rclpy().try_shutdown()
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from robodyn.ros.notices import Notices
 from robodyn.ros.settings import Settings
 from robodyn.ros.stepping import accelerations, independent, settle, step_once
 from robodyn.ros.torques import Law, Reference, controller_torque
-from robodyn.ros.trajectories import Motion, TrajectoryContent, plan
+from robodyn.ros.trajectories import Motion, TrajectoryContent, plan, prepare
 
 __all__ = ["Engine"]
 
@@ -73,6 +73,7 @@ class Engine:
         self.t, self.settings = 0.0, settings or Settings()
         self._law: Law
         self._motion: Motion | None = None
+        prepare()
         self.reset()
         self.configure(self.settings)
         self.observe()
@@ -136,6 +137,30 @@ class Engine:
         self._command, self._commanded_at, self._fresh = given, self.t, True
         self._aim(given)
 
+    def command_some(self, names: Sequence[str], values: ArrayLike) -> None:
+        """Take a command for some joints, by name; the others keep what they were told.
+
+        Raises
+        ------
+        UnknownNameError, ShapeError
+            The last command stays.
+        """
+        given = np.asarray(values, float)
+        if given.shape != (len(names),) or not names or len({*names}) < len(names):
+            raise rd.ShapeError(
+                f"a command has {given.size} numbers for the names {list(names)}; expected one for "
+                "each joint, named once",
+                name="command",
+                given=given.shape,
+                expected=(len(names),),
+            )
+        command = self._told()
+        for name, value in zip(names, given, strict=True):
+            if name not in self.joints:
+                raise rd.UnknownNameError("commanded joint", name, self.joints)
+            command[self.joints.index(name)] = value
+        self.command(command)
+
     def follow(self, content: TrajectoryContent) -> None:
         """Follow a trajectory from now on; one without points stops the joints.
 
@@ -155,6 +180,7 @@ class Engine:
             if name not in self.joints:
                 raise rd.UnknownNameError("commanded joint", name, self.joints)
         motion = plan(self.robot, content, self.q, self.v, names=self.names)
+        self._stay()
         drives = self._drives_now(motion)
         if not independent(self.robot, self.q, drives):
             raise rd.ActuationError(
@@ -268,6 +294,20 @@ class Engine:
         self._target = np.where(self._is_position, self._hold, np.nan)
         self._drives = self._drives_now(None)
 
+    def _told(self) -> Array:
+        """The command that holds now, of all joints; after a trajectory, that they stay."""
+        self._stay()
+        speed = np.zeros(len(self.joints))
+        speed[self._drive_rows] = self._drives.speed
+        effort = self._command if self._fresh else np.zeros(len(self.joints))
+        return np.where(self._is_effort, effort, np.where(self._is_position, self._target, speed))
+
+    def _stay(self) -> None:
+        """Hold joints with position commands where the last trajectory has brought them."""
+        if self._motion:
+            moved = np.isin(self.joints, self._motion.names) & self._is_position
+            self._target = np.where(moved, self.q[self._coordinates], self._target)
+
     def _aim(self, values: Array) -> None:
         """Give position and velocity commands to the joints they are for."""
         at = self._coordinates
@@ -282,9 +322,9 @@ class Engine:
     def _drives_now(self, motion: Motion | None) -> Drives:
         """Driven joints: those of a motion, and those with position and velocity commands."""
         driven = ~self._is_effort
-        exact = motion is not None and self.settings.controller not in ("pd", "computed_torque")
-        moved = [self.joints.index(name) for name in motion.names] if motion and exact else []
-        driven[moved] = True
+        exact = self.settings.controller not in ("pd", "computed_torque")
+        moved = [self.joints.index(name) for name in motion.names] if motion else []
+        driven[moved] = exact
         order = np.argsort(self._speeds)
         self._drive_rows = rows = order[driven[order]]
         drives = Drives(self._coordinates[rows], self._speeds[rows], self._top[rows], self.robot.nv)

@@ -15,6 +15,15 @@ __all__ = ["Estimator", "State"]
 
 Array = NDArray[np.float64]
 
+#: Held joints move by so much [rad, m] between two closures: far steps end on other branches.
+STEP = 0.1
+#: Most closures for one message.
+MOST = 100
+#: Positions that are farther away [rad, m] were not measured.
+FAR = 1e3
+#: Measured joints that are farther [rad, m] from where the loops have them contradict these.
+AGREE = 0.1
+
 
 @dataclass(frozen=True, eq=False)
 class State:
@@ -55,6 +64,7 @@ class Estimator:
         UnknownNameError
             If joints are missing that nothing determines; ``.name`` lists them.
         AssemblyError
+            If the loops cannot be closed, or other measured joints contradict them.
         """
         robot, q = self.names.robot, self._last.copy()
         known = ~np.isnan(measured.q)
@@ -65,10 +75,43 @@ class Estimator:
             self._last = q
             return State(q, speeds)
         held = self._held(q, measured)
-        q = robot.assemble(q, hold=held)
+        q = self._closed(q, held)
+        self._check(q, measured)
         v = robot.consistent_velocity(q, speeds, hold=held)
         self._last = q
         return State(q, v)
+
+    def _closed(self, q: Array, held: list[str]) -> Array:
+        """Posture near ``q`` with loops closed, reached from the last one without leaps."""
+        robot = self.names.robot
+        at = [self.names.coordinate(name) for name in held]
+        way = q[at] - self._last[at]
+        if not np.abs(way).max(initial=0.0) < FAR:
+            raise rd.AssemblyError(f"measured positions are more than {FAR:g} away", q=q)
+        steps = int(min(np.ceil(np.abs(way).max(initial=0.0) / STEP), MOST))
+        near = self._last.copy()
+        try:
+            for k in range(1, steps):
+                near[at] = self._last[at] + way * k / steps
+                near = robot.assemble(near, hold=held)
+        except rd.AssemblyError:
+            return robot.assemble(q, hold=held)  # the straight way there is barred
+        known = q != self._last  # else nothing new was measured: what was reached is nearer
+        return robot.assemble(np.where(known, q, near), hold=held)
+
+    def _check(self, q: Array, measured: Measured) -> None:
+        names = self.names
+        given = [n for n in names.names if names.is_own(n) and n not in measured.missing]
+        at = [names.coordinate(name) for name in given]
+        gap = np.abs(measured.q[at] - q[at])
+        turns = [names.robot.joints[n.partition("[")[0]].type != "prismatic" for n in given]
+        gap = np.where(turns, np.abs(np.remainder(gap + np.pi, 2.0 * np.pi) - np.pi), gap)
+        if gap.max(initial=0.0) > AGREE:
+            raise rd.AssemblyError(
+                f"{given[int(gap.argmax())]} was measured {gap.max():.3g} (rad or m) away from "
+                "where the loops have it",
+                q=q,
+            )
 
     def _held(self, q: Array, measured: Measured) -> list[str]:
         """Measured joints that determine all others, motors first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,10 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 import robodyn as rd
 from robodyn import urdf
+from robodyn.urdf.xml import decode, read_bytes
 
 __all__ = ["Transform", "description", "multi_joint", "quaternion", "transforms"]
 
 Array = NDArray[np.float64]
+
+#: Which encoding the file has; messages have their own.
+_DECLARATION = re.compile(r"^\s*<\?xml\s[^>]*\?>\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +114,7 @@ def description(robot: rd.Robot, form: str = "tree") -> str:
     if form == "source" or not robot.nc:
         file = Path(mechanism.file or "")
         if file.suffix == ".urdf" and file.is_file():
-            return file.read_text()
+            return _DECLARATION.sub("", decode(read_bytes(file), str(file)).removeprefix("\ufeff"))
         return urdf.write(mechanism)
     cut = {loop.name for loop in robot.loops}
     joints = tuple(joint for joint in mechanism.joints if joint.name not in cut)

@@ -7,7 +7,7 @@ from typing import Any
 import robodyn as rd
 from robodyn.ros.node import robot_of, spin
 from robodyn.ros.parameters import Parameters
-from robodyn.ros.rclpy_access import rclpy, start
+from robodyn.ros.rclpy_access import rclpy, start, told
 from robodyn.ros.settings import Settings
 from robodyn.ros.simulation_node import SimulationOnNode
 
@@ -46,12 +46,14 @@ class SimLifecycleNode:
 
         self._robot = robot
         self.simulation: SimulationOnNode | None = None
-        self.node: Any = LifecycleNode(name)
+        with told():
+            self.node: Any = LifecycleNode(name)
         self.node.add_managed_entity(_managed(self))
         try:
-            if robot is None:
-                self.node.declare_parameter("robot_description", "")
-            self._parameters = Parameters(self.node, settings or Settings())
+            with told():
+                if robot is None:
+                    self.node.declare_parameter("robot_description", "")
+                self._parameters = Parameters(self.node, settings or Settings())
         except BaseException:
             self.node.destroy_node()
             raise

@@ -14,7 +14,7 @@ from robodyn.ros.messages import StateNames
 from robodyn.ros.node import spin
 from robodyn.ros.notices import Notices
 from robodyn.ros.quality import command_quality, state_quality
-from robodyn.ros.rclpy_access import message, rclpy, start
+from robodyn.ros.rclpy_access import message, rclpy, start, told
 
 __all__ = ["StateListener"]
 
@@ -84,7 +84,8 @@ class StateListener:
         (state,) = message("sensor_msgs", "JointState")
         (numbers,) = message("std_msgs", "Float64MultiArray")
         self._numbers = numbers
-        self.node: Any = rclpy().create_node(name)
+        with told():
+            self.node: Any = rclpy().create_node(name)
         self._notices = Notices(self.node.get_logger().warning)
         self._out = self.node.create_publisher(numbers, efforts, command_quality())
         self.node.create_subscription(state, states, self._received, state_quality())

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import robodyn as rd
 from robodyn.ros.parameters import Parameters
-from robodyn.ros.rclpy_access import rclpy, start
+from robodyn.ros.rclpy_access import rclpy, start, told
 from robodyn.ros.settings import Settings
 from robodyn.ros.simulation_node import SimulationOnNode
 
@@ -35,6 +35,8 @@ class SimNode:
     ------
     MissingExtraError
         If rclpy is not installed.
+    RobodynError
+        If ROS does not take the name or a parameter.
     """
 
     def __init__(
@@ -45,9 +47,11 @@ class SimNode:
         settings: Settings | None = None,
     ) -> None:
         start()
-        self.node: Any = rclpy().create_node(name)
+        with told():
+            self.node: Any = rclpy().create_node(name)
         try:
-            parameters = Parameters(self.node, settings or Settings())
+            with told():
+                parameters = Parameters(self.node, settings or Settings())
             self._simulation = SimulationOnNode(self.node, robot_of(self.node, robot), parameters)
         except BaseException:
             self.node.destroy_node()

@@ -80,8 +80,10 @@ class Parameters:
             return
         (descriptor,) = message("rcl_interfaces", "ParameterDescriptor")
         text = NOTES[name] if name in NOTES else FIXED[name][1]
+        fixed = name in FIXED
+        # settings are checked by themselves, which takes 100 for 100.0 and one for a list of one
         self._node.declare_parameter(
-            name, value, descriptor(description=text, read_only=name in FIXED)
+            name, value, descriptor(description=text, read_only=fixed, dynamic_typing=not fixed)
         )
 
     def _clashes(self, sim_time: bool) -> bool:

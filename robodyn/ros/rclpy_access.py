@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import robodyn as rd
 
-__all__ = ["message", "optional", "rclpy", "start"]
+__all__ = ["message", "optional", "rclpy", "start", "told"]
 
 
 class MissingRosError(rd.MissingExtraError):
@@ -55,6 +56,20 @@ def optional(package: str) -> bool:
     return True
 
 
+@contextmanager
+def told() -> Iterator[None]:
+    """What ROS does not take (a name, an argument, the type of a parameter) as `RobodynError`."""
+    try:
+        yield
+    except Exception as error:
+        kind = type(error)
+        if kind.__module__.partition(".")[0] != "rclpy":
+            raise
+        lines = (line.strip() for line in str(error).partition(", at /")[0].splitlines())
+        text = " ".join(line for line in lines if line.strip("^"))
+        raise rd.RobodynError(f"ROS does not take this: {text} ({kind.__name__})") from error
+
+
 def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> None:
     """Initialise rclpy, unless that is done; only this computer is reached, if nothing is set.
 
@@ -64,6 +79,11 @@ def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> N
         ``["--ros-args", ...]``.
     network : bool
         Reach the local network.
+
+    Raises
+    ------
+    RobodynError
+        For arguments that ROS does not understand.
     """
     if network:
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SUBNET"
@@ -71,7 +91,8 @@ def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> N
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     module = rclpy()
     if not module.ok():
-        module.init(args=list(arguments or []))
+        with told():
+            module.init(args=list(arguments or []))
 
 
 def _module(name: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,9 @@ CONTROLLERS = ("none", "gravity", "pd", "computed_torque")
 #: What a number in a command means.
 INTERFACES = ("effort", "velocity", "position")
 INTEGRATORS = ("semi_implicit", "rk4")
+
+#: Steps between two publications; while they are made, nothing else is.
+MOST_STEPS = 10_000
 
 #: What each setting is, for people.
 NOTES = {
@@ -91,6 +94,13 @@ class Settings:
                 raise _wrong(name, getattr(self, name), "one of " + ", ".join(known))
         if not self.interfaces or not {*self.interfaces} <= {*INTERFACES}:
             raise _wrong("interfaces", self.interfaces, "of " + ", ".join(INTERFACES))
+        steps = self.real_time_factor / (self.rate * self.step)
+        if steps > MOST_STEPS * (1.0 + 1e-9):
+            raise _wrong(
+                "real_time_factor", self.real_time_factor,
+                f"at most {MOST_STEPS * self.rate * self.step:g} with this rate and step: "
+                f"{MOST_STEPS} steps between two publications",
+            )  # fmt: skip
         if self.bandwidth * self.step > 0.5:
             raise _wrong("bandwidth", self.bandwidth, f"at most {0.5 / self.step:g} at this step")
 
@@ -123,7 +133,7 @@ class Settings:
 
 def _like(old: Any, value: Any) -> Any:
     if isinstance(old, tuple):
-        single = isinstance(value, (str, float, int))
+        single = isinstance(value, str) or not isinstance(value, Iterable)
         return (value,) if single else tuple(value)
     return float(value) if isinstance(old, float) and _is_number(value) else value
 

@@ -9,11 +9,12 @@ import robodyn as rd
 from robodyn.ros.conversion import trajectory_content
 from robodyn.ros.engine import Engine
 from robodyn.ros.notices import Notices
-from robodyn.ros.pacing import Pace
+from robodyn.ros.pacing import Pace, burst
 from robodyn.ros.parameters import Parameters
 from robodyn.ros.publishing import Publishing
 from robodyn.ros.quality import command_quality
 from robodyn.ros.rclpy_access import message, rclpy
+from robodyn.ros.trajectories import out_of_time
 
 __all__ = ["SimulationOnNode"]
 
@@ -43,7 +44,8 @@ class SimulationOnNode:
         self._publishing = Publishing(node, self.engine, parameters)
         self._subscriptions, self._services = self._inputs()
         self.paused, self._timer = False, None
-        self._pace = self._new_pace()
+        self._pace = Pace(settings.rate, settings.real_time_factor, settings.step)
+        self._again = node.create_guard_condition(self._tick)
         parameters.check, parameters.changed = self.engine.check, self._changed
         trees = "" if not robot.nc else f", {robot.nc} loop constraints"
         node.get_logger().info(
@@ -54,12 +56,17 @@ class SimulationOnNode:
     # -- life ------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Let time run."""
+        """Let time run; commands that came before are forgotten."""
+        self._poll(use=False)
+        self._publish_now()  # what is compiled for it is not late then
+        self._run()
+
+    def _run(self) -> None:
         self.stop()
-        self._pace = self._new_pace()
+        settings = self._parameters.settings
+        self._pace = self._pace.changed(settings.rate, settings.real_time_factor, settings.step)
         self._clock = self._node.get_clock() if self._parameters.sim_time else _steady()
-        period = 1.0 / self._parameters.settings.rate
-        self._timer = self._node.create_timer(period, self._tick, clock=self._clock)
+        self._timer = self._node.create_timer(1.0 / settings.rate, self._tick, clock=self._clock)
 
     def stop(self) -> None:
         """Let time stand still; topics and services stay."""
@@ -75,6 +82,7 @@ class SimulationOnNode:
             self._node.destroy_subscription(subscription)
         for service in self._services:
             self._node.destroy_service(service)
+        self._node.destroy_guard_condition(self._again)
         self._publishing.close()
 
     @property
@@ -85,42 +93,45 @@ class SimulationOnNode:
     # -- time ------------------------------------------------------------------------------------
 
     def _tick(self) -> None:
+        if self._timer is None:
+            return
         self._poll()
         pace = self._pace
-        before = pace.overruns, pace.dropped, pace.jumps
-        for steps, ago in pace.due(self._clock.now().nanoseconds):
+        before = pace.overruns
+        for steps, ago in burst(pace, self._read_clocks):
             if not self.paused:
                 self.engine.advance(steps)
-            self._publish(ago)
-        if pace.overruns > before[0]:
-            self._notices("overrun", f"{pace.overruns} publications came late so far")
+            self._publish(self._now - ago)
+        pace.tell(self._notices)
+        if pace.overruns > before:
             self._publishing.overruns(pace.overruns)
-        if pace.dropped > before[1]:
-            self._notices("dropped", f"far too late: {pace.dropped} publications dropped so far")
-        if pace.jumps > before[2]:
-            self._notices("clock", "the clock jumped; the simulation goes on from where it was")
+        if self._parameters.sim_time and pace.behind(self._read_clocks()):
+            self._again.trigger()  # the clock of others may stand still until the next tick
 
-    def _publish(self, ago: int = 0) -> None:
-        """Publish the state as it was some nanoseconds ago."""
-        if self._parameters.fixed("publish_clock"):
-            now = round(1e9 * self.engine.t)
-        else:
-            now = max(self._node.get_clock().now().nanoseconds - ago, 0)
+    def _read_clocks(self) -> int:
+        """The clock that paces, and at the same instant the one for stamps."""
+        self._now = self._node.get_clock().now().nanoseconds
+        return int(self._clock.now().nanoseconds)
+
+    def _stamp(self, now: int) -> int:
+        """A time [ns] as messages have it: that of the simulation, if it makes the clock."""
+        own = self._parameters.fixed("publish_clock")
+        return round(1e9 * self.engine.t) if own else max(now, 0)
+
+    def _publish_now(self) -> None:
+        self._publish(self._node.get_clock().now().nanoseconds)
+
+    def _publish(self, stamp: int) -> None:
+        """Publish the state as that of a time [ns]."""
         try:
-            self._publishing.publish(now)
+            self._publishing.publish(self._stamp(stamp))
         except rd.RobodynError as error:
             self._notices("publish", f"state not published: {error}")
-
-    def _new_pace(self) -> Pace:
-        settings = self._parameters.settings
-        old = getattr(self, "_pace", None)
-        counts = (old.overruns, old.dropped, old.jumps) if old else (0, 0, 0)
-        return Pace(settings.rate, settings.real_time_factor, settings.step, *counts)
 
     def _changed(self) -> None:
         self.engine.configure(self._parameters.settings)
         if self._timer is not None:
-            self.start()
+            self._run()
 
     # -- what comes in ---------------------------------------------------------------------------
 
@@ -144,21 +155,27 @@ class SimulationOnNode:
         ]
         return subscriptions, services
 
-    def _poll(self) -> None:
+    def _poll(self, *, use: bool = True) -> None:
         """Take the newest command and trajectory; of a flood, nothing else is looked at."""
         for subscription, take in zip(
             self._subscriptions, (self._command, self._follow), strict=True
         ):
             with subscription.handle:
                 found = subscription.handle.take_message(subscription.msg_type, False)
-            if found is not None:
+            if found is not None and use:
                 take(found[0])
 
     def _command(self, msg: Any) -> None:
         self._guarded("command", lambda: self.engine.command(msg.data))
 
     def _follow(self, msg: Any) -> None:
-        self._guarded("trajectory", lambda: self.engine.follow(trajectory_content(msg)))
+        self._guarded("trajectory", lambda: self._follow_now(msg))
+
+    def _follow_now(self, msg: Any) -> None:
+        self.engine.follow(trajectory_content(msg))
+        stamp = msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
+        if text := out_of_time(stamp, self._stamp(self._node.get_clock().now().nanoseconds)):
+            self._notices("stamp", text)
 
     def _guarded(self, what: str, action: Callable[[], None]) -> None:
         try:
@@ -168,7 +185,7 @@ class SimulationOnNode:
 
     def _reset(self, request: Any, response: Any) -> Any:
         self.engine.reset()
-        self._publish()
+        self._show()
         response.success, response.message = True, "at the start, at rest"
         return response
 
@@ -185,9 +202,15 @@ class SimulationOnNode:
             return response
         period = settings.real_time_factor / (settings.rate * settings.step)
         self.engine.advance(max(1, round(period)))
-        self._publish()
+        self._show()
         response.success, response.message = True, f"t = {self.engine.t:.9g} s"
         return response
+
+    def _show(self) -> None:
+        """Publish what a service has changed; while time runs, the next publication does that."""
+        if self.paused or self._timer is None:
+            self._pace.restart()  # or stamps of what is overdue would run back
+            self._publish_now()
 
 
 def _polled_group() -> Any:

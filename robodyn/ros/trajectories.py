@@ -12,12 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 import robodyn as rd
 from robodyn.ros.messages import StateNames
 
-__all__ = ["Motion", "TrajectoryContent", "TrajectoryPoint", "plan", "trajectory_paths"]
+__all__ = [
+    "Motion",
+    "TrajectoryContent",
+    "TrajectoryPoint",
+    "out_of_time",
+    "plan",
+    "prepare",
+    "trajectory_paths",
+]
 
 Array = NDArray[np.float64]
 
 #: Speeds may exceed the limits by this part: rounding, and overshoot between points.
 SLACK = 1e-6
+#: A time stamp that is nearer than this [s] means now.
+NOW = 1.0
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,11 @@ class Motion:
         return rd.JointPath(lambda t: tuple(self.at(t)[:, k]))
 
 
+def prepare() -> None:
+    """Load what plans: it takes most of a second, which a first trajectory would be late by."""
+    import scipy.interpolate  # noqa: F401
+
+
 def plan(
     robot: rd.Robot,
     content: TrajectoryContent,
@@ -133,7 +148,7 @@ def trajectory_paths(
 
 def _table(
     content: TrajectoryContent, start: tuple[Array, Array]
-) -> tuple[Array, Array, Array | None, Array | None]:
+) -> tuple[Array, Array, Array, Array | None]:
     """Times, positions, velocities and accelerations with the present state in front."""
     points, n = content.points, len(content.joint_names)
     times = np.array([point.time for point in points], float)
@@ -223,8 +238,37 @@ def _check_speeds(
         )
 
 
-def _polynomial(times: Array, x: Array, dx: Array | None, ddx: Array | None) -> Any:
-    from scipy.interpolate import BPoly, PPoly
+def _polynomial(times: Array, x: Array, dx: Array, ddx: Array | None) -> Any:
+    """Pieces of degree three, or five where accelerations are given, in powers of time."""
+    from scipy.interpolate import PPoly
 
-    given = [part for part in (x, dx, ddx) if part is not None]
-    return PPoly.from_bernstein_basis(BPoly.from_derivatives(times, np.stack(given, axis=1)))
+    h = np.diff(times)[:, None]
+    # in parts of each piece: its ends, and what it must gain beyond where its start leads
+    v, w = h * dx[:-1], h * dx[1:]
+    gain = x[1:] - x[:-1] - v
+    if ddx is None:
+        powers = [w - v - 2.0 * gain, 3.0 * gain - (w - v), v, x[:-1]]
+    else:
+        a, b = 0.5 * h**2 * ddx[:-1], 0.5 * h**2 * ddx[1:]
+        gain, speed, bend = gain - a, w - v - 2.0 * a, b - a
+        powers = [
+            6.0 * gain - 3.0 * speed + bend,
+            -15.0 * gain + 7.0 * speed - 2.0 * bend,
+            10.0 * gain - 4.0 * speed + bend,
+            a,
+            v,
+            x[:-1],
+        ]
+    degree = len(powers) - 1
+    return PPoly(np.stack([p / h ** (degree - k) for k, p in enumerate(powers)]), times)
+
+
+def out_of_time(stamp: int, now: int) -> str:
+    """What to say about the time stamp [ns] of a trajectory; nothing if it means now."""
+    away = 1e-9 * (stamp - now)
+    if not stamp or abs(away) < NOW:
+        return ""
+    return (
+        f"a trajectory is stamped {abs(away):.3g} s {'ahead' if away > 0 else 'ago'}; it starts "
+        "when it comes"
+    )

@@ -9,7 +9,7 @@ import sys
 import robodyn as rd
 from robodyn.ros.engine import Engine
 from robodyn.ros.notices import Notices
-from robodyn.ros.settings import INTERFACES, Settings
+from robodyn.ros.settings import Settings
 from robodyn.ros.wire import WireNode
 from robodyn.ros.wire_sim import WireSim
 
@@ -18,27 +18,14 @@ __all__ = ["add_dds_arguments", "publish_dds"]
 
 def add_dds_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of ``robodyn publish`` that go with ``--dds``."""
-    start = Settings()
     parser.add_argument("--dds", action="store_true", help="without ROS installed (extra dds)")
     parser.add_argument("--domain", type=int, help="with --dds; default: ROS_DOMAIN_ID, or 0")
-    parser.add_argument("--step", type=float, default=start.step, help="with --dds, seconds")
-    parser.add_argument("--factor", type=float, default=1.0, help="with --dds, of real time")
-    parser.add_argument(
-        "--interface", choices=INTERFACES, default="effort", help="with --dds: what commands mean"
-    )
     parser.add_argument("--duration", type=float, default=math.inf, help="with --dds, seconds")
 
 
-def publish_dds(arguments: argparse.Namespace) -> int:
+def publish_dds(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run the command with ``--dds``; returns the exit status."""
     robot = rd.load(arguments.robot, base=arguments.base)
-    settings = Settings(
-        rate=arguments.rate,
-        step=arguments.step,
-        real_time_factor=arguments.factor,
-        controller=arguments.controller,
-        interfaces=(arguments.interface,),
-    )
     notices = Notices(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))
     engine = Engine(robot, settings, notices=notices)
     node = WireNode(arguments.name, domain=arguments.domain, network=arguments.network)

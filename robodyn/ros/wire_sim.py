@@ -7,19 +7,17 @@ import time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn.errors import RobodynError, ShapeError
 from robodyn.ros.engine import Engine
 from robodyn.ros.notices import Notices
-from robodyn.ros.pacing import Pace
-from robodyn.ros.trajectories import TrajectoryContent, TrajectoryPoint
+from robodyn.ros.pacing import Pace, burst
+from robodyn.ros.trajectories import TrajectoryContent, TrajectoryPoint, out_of_time
 from robodyn.ros.wire import JointSample, WireNode
 from robodyn.urdf import write
 
 __all__ = ["WireSim"]
 
-Array = NDArray[np.float64]
 
 #: Commands that may wait between two publications; of more, the newest.
 BURST = 10
@@ -68,7 +66,6 @@ class WireSim:
         self._commands = node.reader("Float64MultiArray", "~/commands", depth=BURST)
         self._named = node.reader("JointState", "~/joint_commands", depth=BURST)
         self._paths = node.reader("JointTrajectory", "~/joint_trajectory", depth=1)
-        self._last = np.zeros(len(engine.joints))
         self._malformed = 0
         #: States published, and publications that the computer was too late for.
         self.published = self.overruns = 0
@@ -81,9 +78,11 @@ class WireSim:
         period = round(1e9 / settings.rate)
         while due - start <= 1e9 * duration:
             self.receive()
-            for steps, late in pace.due(time.monotonic_ns()):
+            for steps, late in burst(pace, time.monotonic_ns):
+                stamp = time.time_ns() - late
                 self.engine.advance(steps)
-                self.publish(time.time_ns() - late)
+                self.publish(stamp)
+            pace.tell(self.notices)
             due += period
             wait = due - time.monotonic_ns()
             if wait > 0:
@@ -122,31 +121,26 @@ class WireSim:
             self.notices(f"{take.__name__} {type(error).__name__}", f"command ignored: {error}")
 
     def _command(self, data: Any) -> None:
-        values = np.array(data, float)
-        self.engine.command(values)
-        self._last = values
+        self.engine.command(np.array(data, float))
 
     def _command_some(self, sample: JointSample) -> None:
-        """Commands by name; the other joints keep theirs."""
+        """Commands by name, each in the column that says what its joint is told."""
         engine = self.engine
-        values = self._last.copy()
-        kinds = engine.settings.spread("interfaces", len(engine.joints))
-        place = {name: k for k, name in enumerate(engine.joints)}
+        kinds = dict(
+            zip(
+                engine.joints, engine.settings.spread("interfaces", len(engine.joints)), strict=True
+            )
+        )
+        values = []
         for k, name in enumerate(sample.names):
-            at = place.get(name)
-            if at is None:
+            kind = kinds.get(name, "effort")
+            numbers = getattr(sample, kind)
+            if name in kinds and len(numbers) != len(sample.names):
                 raise ShapeError(
-                    f"joint {name!r} is not commanded here; those are {', '.join(place)}",
-                    name="name",
+                    f"{len(numbers)} numbers in {kind} for {len(sample.names)} names", name=kind
                 )
-            numbers = getattr(sample, kinds[at])
-            if len(numbers) != len(sample.names):
-                raise ShapeError(
-                    f"{len(numbers)} numbers in {kinds[at]} for {len(sample.names)} names",
-                    name=kinds[at],
-                )
-            values[at] = numbers[k]
-        self._command(values)
+            values.append(numbers[k] if name in kinds else np.nan)
+        engine.command_some(sample.names, values)
 
     def _follow(self, message: Any) -> None:
         points = (
@@ -159,3 +153,6 @@ class WireSim:
             for point in message.points
         )
         self.engine.follow(TrajectoryContent(tuple(message.joint_names), tuple(points)))
+        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        if text := out_of_time(stamp, time.time_ns()):
+            self.notices("stamp", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import threading
 from collections.abc import Mapping
 from typing import Any, Self
@@ -48,6 +49,8 @@ class Viewer:
     ------
     MissingExtraError
         If viser is not installed (extra ``view``).
+    RobodynError
+        If the host is not this machine, or the port is none.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class Viewer:
         self.following = False
         self._sample: int | None = None if motion is None else 0
         self.lock = threading.RLock()
+        _check_address(host, port)
         geometry = link_geometry(robot.mechanism, package_dirs)
         self.server: Any = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
         self.server.request_share_url = _not_shared  # which any page that connects could ask for
@@ -183,6 +187,19 @@ class Viewer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_address(host: str, port: int) -> None:
+    """That a server can listen there: viser, which starts it in a thread, would wait for ever."""
+    if not 0 <= port <= 65535:
+        raise RobodynError(f"port is {port}, expected a number from 0 to 65535")
+    try:
+        kind, _, _, _, address = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0]
+        with socket.socket(kind) as trial:
+            trial.bind(address)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RobodynError(f"{host!r} is no address of this machine: {reason}") from error
 
 
 def _viser() -> Any:

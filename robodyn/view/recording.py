@@ -6,6 +6,7 @@ import csv
 import os
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,25 +69,29 @@ def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
 
 def _read_npz(source: Path) -> Trajectory:
     try:
+        with ZipFile(source):  # whose faults numpy tells as pickled data
+            pass
         with np.load(source, allow_pickle=False) as held:
             fields: dict[str, Any] = {
                 name: np.asarray(held[name], float)
                 for name in ("t", "q", "v", "a", "tau", "energy", "loop_residual")
             }
             fields["joint_names"] = tuple(str(name) for name in held["joint_names"])
-    except (KeyError, ValueError) as error:
-        raise ShapeError(f"{source.name} is not a trajectory: {error}", name="path") from error
+    except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as error:
+        raise ShapeError(
+            f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
+        ) from error
     return Trajectory(**fields)
 
 
 def _read_csv(source: Path) -> Trajectory:
-    with source.open(newline="") as file:
-        rows = list(csv.reader(file))
     try:
+        with source.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.reader(file))
         table = np.array(rows[1:], float).reshape(len(rows) - 1, -1)
         heads = dict(zip(rows[0], table.T, strict=True))
         t, energy, residual = heads["t"], heads["energy"], heads["loop_residual"]
-    except (IndexError, KeyError, ValueError) as error:
+    except (IndexError, KeyError, ValueError, csv.Error) as error:
         raise ShapeError(f"{source.name} is not a trajectory: {error}", name="path") from error
 
     def columns(letter: str) -> Array:

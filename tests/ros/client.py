@@ -87,6 +87,7 @@ class Client:
         """Set parameters one by one; the answer of the last."""
         kinds = {
             bool: ("bool_value", ParameterType.PARAMETER_BOOL),
+            int: ("integer_value", ParameterType.PARAMETER_INTEGER),
             float: ("double_value", ParameterType.PARAMETER_DOUBLE),
             str: ("string_value", ParameterType.PARAMETER_STRING),
             list: ("double_array_value", ParameterType.PARAMETER_DOUBLE_ARRAY),

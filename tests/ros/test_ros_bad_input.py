@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
 
+import numpy as np
+import pytest
 from client import Client
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from test_ros_simulation import trajectory
 from trajectory_msgs.msg import JointTrajectory
+
+from robodyn.cli import main
 
 
 def test_bad_commands_are_ignored_with_one_warning_each(launch, client):
@@ -61,6 +67,40 @@ def test_a_flood_of_commands(launch, client):
         flood.kill()
         flood.wait()
     assert rate > 100.0
+
+
+def test_a_stall_is_made_up_for_while_services_answer(launch, client):
+    process = launch("publish", "puma560", "--controller", "gravity")
+    states = client.listen(JointState, "/joint_states", 1000)
+    client.some(states, 50)
+    process.process.send_signal(signal.SIGSTOP)
+    client.run(0.5)
+    first = len(states) - 1
+    process.process.send_signal(signal.SIGCONT)
+    start = time.monotonic()
+    assert client.trigger("/robodyn/reset").success
+    assert time.monotonic() - start < 1.0
+    client.some(states, 150)
+    stamps = [s.header.stamp.sec * 10**9 + s.header.stamp.nanosec for s in states[first:]]
+    gaps = np.diff(stamps) / 5e6  # in periods of 200 Hz
+    assert gaps.max() < 1.5 and gaps.min() > 0.5
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["--name", "a-b"], "Invalid node name"),
+        (["--ros-args", "-p", "rate:=fast"], "rate is 'fast', expected a number"),
+        (["--ros-args", "-p", "joints:=3"], "parameter 'joints'"),
+        (["--ros-args", "nonsense"], "nonsense"),
+        (["--duration", "1"], "without --dds has no --duration"),
+    ],
+)
+def test_mistakes_at_the_start_are_told_in_a_line(domain, capfd, arguments, said):
+    assert main(["publish", "double_pendulum", *arguments]) == 2
+    error = capfd.readouterr().err
+    assert "robodyn: " in error and said in error
+    assert "Traceback" not in error
 
 
 def test_a_subscriber_that_dies(launch, client):

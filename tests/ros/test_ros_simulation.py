@@ -66,7 +66,7 @@ def test_position_commands_are_reached(launch, client):
 
 
 def test_a_closed_linkage_follows_a_trajectory_and_stays_closed(launch, client):
-    launch("publish", "palletizer")
+    launch("publish", "palletizer", "--controller", "gravity")
     robot, states = rd.load("palletizer"), client.states()
     start = by_name(client.some(states))
     paths = client.publisher(JointTrajectory, "/robodyn/joint_trajectory")
@@ -129,7 +129,8 @@ def test_parameters_are_checked_and_change(launch, client):
     assert not client.set("/robodyn", stiffness=[1.0, 2.0]).successful
     assert not client.set("/robodyn", publish_clock=True).successful  # read only
     assert client.set("/robodyn", controller="pd").successful
-    assert client.set("/robodyn", rate=100.0).successful
+    assert client.set("/robodyn", rate=100).successful  # as `ros2 param set` sends it
+    assert client.set("/robodyn", stiffness=50.0).successful
     client.run(0.3)
     start = len(states)
     client.run(1.0)
@@ -187,8 +188,13 @@ def test_lifecycle(launch, client):
     assert change(Transition.TRANSITION_DEACTIVATE)
     client.run(0.3)
     count = len(states)
+    commands = client.publisher(Float64MultiArray, "/robodyn/commands")
+    client.command(commands, [0, 0, 0, 0, 0, 3.0])
     client.run(0.3)
     assert len(states) == count
+    assert change(Transition.TRANSITION_ACTIVATE)
+    assert client.some(states, 5).effort[5] == 0.0  # it came while the node was not active
+    assert change(Transition.TRANSITION_DEACTIVATE)
     assert change(Transition.TRANSITION_CLEANUP)
     assert change(Transition.TRANSITION_CONFIGURE)
     assert change(Transition.TRANSITION_ACTIVATE)

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 
+import robodyn as rd
 from robodyn.cli import main
 
 GOOD = """<robot name="one"><link name="base"/><link name="arm"><inertial><mass value="1"/>
@@ -57,3 +58,21 @@ def test_as_a_module():
         [sys.executable, "-m", "robodyn", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("robodyn ")
+
+
+def test_an_interrupt_that_other_code_renames_is_still_one(monkeypatch, capsys):
+    def load(*args, **options):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise RuntimeError("something went wrong") from error
+
+    monkeypatch.setattr(rd, "load", load)
+    assert main(["info", "puma560"]) == 130
+    assert capsys.readouterr().err.endswith("robodyn: interrupted\n")
+
+
+@pytest.mark.parametrize("given", ["meshes", "=meshes", "meshes="])
+def test_packages_of_the_viewer_are_names_with_folders(given, capsys):
+    assert main(["view", "puma560", "--package", given]) == 2
+    assert "expected NAME=FOLDER" in capsys.readouterr().err

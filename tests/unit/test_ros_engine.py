@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import urdf
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
 from robodyn.ros.notices import Notices
-from robodyn.ros.pacing import Pace
+from robodyn.ros.pacing import Pace, burst
 
 
 def engine(name, **settings):
@@ -185,25 +188,136 @@ def test_notices_count_what_they_leave_out():
     assert notices.counts == {"kind": 11}
 
 
+MS = 1_000_000
+
+
+def every(pace, *times):
+    """All that is due at some times [ms]."""
+    return [[*iter(lambda t=t: pace.next(t * MS), None)] for t in times]
+
+
 def test_pace():
     pace = Pace(200.0, 1.0, 1e-3)
-    ms = 1_000_000
-    assert pace.due(7 * ms) == [(0, 0)]
-    assert [pace.due(7 * ms + t) for t in (5 * ms, 9 * ms, 16 * ms)] == [
-        [(5, 0)], [(5, 0)], [(5, ms)],
-    ]  # fmt: skip
+    assert every(pace, 7, 12, 16, 23) == [[(0, 0)], [(5, 0)], [(5, 0)], [(5, MS)]]
     assert pace.overruns == 0
-    assert pace.due(37 * ms) == [(5, 10 * ms), (5, 5 * ms), (5, 0)]
+    assert every(pace, 37) == [[(5, 10 * MS), (5, 5 * MS), (5, 0)]]
     assert pace.overruns == 2
-    assert len(pace.due(1037 * ms)) == 200  # a second is caught up with
-    assert pace.dropped == 0
-    assert len(pace.due(3037 * ms)) == 200  # and of two only one
+    assert not pace.behind(37 * MS) and pace.behind(42 * MS)
+    (caught_up,) = every(pace, 2037)
+    assert len(caught_up) == 200 and caught_up[-1] == (5, 0)
     assert pace.dropped == 200
-    assert pace.due(0) == [(0, 0)]
+    assert every(pace, 0) == [[(0, 0)]]
     assert pace.jumps == 1
     half = Pace(100.0, 0.5, 1e-3)
-    half.due(0)
-    assert sum(steps for k in range(1, 11) for steps, _ in half.due(10 * k * ms)) == 50
+    assert sum(steps for due in every(half, *range(0, 101, 10)) for steps, _ in due) == 50
     slow = Pace(1000.0, 0.1, 1e-3)
-    slow.due(0)
-    assert [slow.due(k * ms)[0][0] for k in range(1, 11)] == [0] * 9 + [1]
+    assert [due[0][0] for due in every(slow, *range(11))] == [0] * 10 + [1]
+
+
+def test_what_is_overdue_comes_in_bursts_that_readers_can_take():
+    pace = Pace(200.0, 1.0, 1e-3)
+    assert len([*burst(pace, lambda: 0)]) == 1
+    sizes = [len([*burst(pace, lambda: 400 * MS)]) for _ in range(20)]
+    assert sizes == [5] * 16 + [0] * 4
+    assert pace.dropped == 0
+    slow = burst(pace, lambda: 800 * MS)
+    next(slow)
+    time.sleep(0.03)  # a publication that took long ends the burst
+    assert next(slow, None) is None
+
+
+def test_pace_tells_each_mishap_once():
+    said = []
+    pace = Pace(200.0, 1.0, 1e-3)
+    every(pace, 0, 3000)
+    pace.tell(Notices(said.append))
+    assert len(said) == 2
+    assert said[0].endswith("late so far: 199") and "left out so far" in said[1]
+    pace.tell(Notices(said.append))
+    other = pace.changed(100.0, 1.0, 1e-3)
+    other.tell(Notices(said.append))
+    assert len(said) == 2 and other.dropped == pace.dropped
+
+
+def test_a_publication_does_not_stand_for_more_steps_than_can_be_waited_for():
+    with pytest.raises(rd.ShapeError, match="steps between two publications"):
+        Settings(rate=0.1, real_time_factor=1e3, step=1e-6)
+    Settings(rate=0.1)
+
+
+def move(made, name, goal, duration=1.5):
+    made.follow(TrajectoryContent((name,), (TrajectoryPoint(duration, (goal,)),)))
+    made.advance(round(1e3 * duration) + 300)
+
+
+@pytest.mark.parametrize("controller", ["none", "computed_torque"])
+def test_joints_stay_where_one_trajectory_left_them_while_the_next_moves_others(controller):
+    made, said = engine(
+        "puma560", interfaces="position", controller=controller, stiffness=400.0, damping=40.0
+    )
+    move(made, "joint1", 0.5)
+    assert made.q[0] == pytest.approx(0.5, abs=5e-3)
+    move(made, "joint2", -0.2)
+    np.testing.assert_allclose(made.q[:2], [0.5, -0.2], atol=5e-3)
+    made.command_some(["joint3"], [0.1])
+    made.advance(400)
+    np.testing.assert_allclose(made.q[:3], [0.5, -0.2, 0.1], atol=5e-3)
+    assert not said
+
+
+@pytest.mark.parametrize(
+    "names, values",
+    [([], []), (["joint1"], [1.0, 2.0]), (["joint1"] * 2, [1.0, 2.0]), (["knee"], [1.0]),
+     (["joint1"], [np.nan])],
+)  # fmt: skip
+def test_bad_commands_for_some_joints_leave_the_last_one(names, values):
+    made, _ = engine("puma560")
+    made.command(np.ones(6))
+    with pytest.raises((rd.ShapeError, rd.UnknownNameError)):
+        made.command_some(names, values)
+    made.command_some(["joint2"], [2.0])
+    np.testing.assert_allclose(made.observe()[3], [1, 2, 1, 1, 1, 1])
+
+
+def test_stale_efforts_do_not_come_back_with_a_command_for_another_joint():
+    made, _ = engine("puma560", command_timeout=0.1)
+    made.command(np.ones(6))
+    made.advance(200)
+    made.command_some(["joint2"], [2.0])
+    np.testing.assert_allclose(made.observe()[3], [0, 2, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("orders", [2, 3])
+def test_polynomials_of_trajectories_are_those_of_hermite(orders):
+    from scipy.interpolate import BPoly
+
+    from robodyn.ros.trajectories import _polynomial
+
+    times = np.array([0.0, 0.3, 1.0, 1.1])
+    given = np.random.default_rng(0).normal(size=(3, 4, 2))
+    given[orders:] = 0.0
+    made = _polynomial(times, given[0], given[1], given[2] if orders == 3 else None)
+    expected = BPoly.from_derivatives(times, np.stack(given[:orders], axis=1))
+    at = np.linspace(0.0, 1.1, 57)
+    for k in range(3):  # derivatives over a piece of 0.1 s: rounding times 1e4
+        np.testing.assert_allclose(made(at, k), expected(at, k), atol=1e-10)
+
+
+def test_time_stamps_of_trajectories():
+    from robodyn.ros.trajectories import out_of_time
+
+    assert out_of_time(0, 5 * 10**9) == "" == out_of_time(5 * 10**9, 5 * 10**9 + 10**8)
+    assert "stamped 3 s ahead" in out_of_time(8 * 10**9, 5 * 10**9)
+    assert "stamped 3 s ago" in out_of_time(5 * 10**9, 8 * 10**9)
+
+
+def test_a_description_has_the_text_of_the_file_whatever_its_encoding(tmp_path):
+    from robodyn.ros.frames import description
+
+    text = '<?xml version="1.0" encoding="ISO-8859-1"?>\n' + urdf.write(
+        rd.load("pan_tilt").mechanism
+    ).partition("?>")[2].strip().replace("pan_tilt", "Käfer")
+    file = tmp_path / "k fer.urdf"
+    file.write_bytes(text.encode("latin-1"))
+    told = description(rd.load(str(file)))
+    assert told.startswith("<robot") and rd.load(told).name == "Käfer"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -214,3 +216,29 @@ def test_what_nothing_determines_is_asked_for():
     names = StateNames(rd.load("palletizer"))
     with pytest.raises(rd.UnknownNameError, match="shoulder"):
         Estimator(names).complete(names.read(["waist"], [0.0]))
+
+
+@pytest.mark.parametrize("name", ["palletizer", "delta", "five_bar"])
+@pytest.mark.parametrize("leap", [0.5, 1.0, -1.0, 3.0, 1e300])
+def test_a_leap_of_the_motors_leaves_the_linkage_on_its_branch(name, leap):
+    robot = rd.load(name)
+    names, estimator, q = StateNames(robot), Estimator(StateNames(robot)), robot.neutral()
+    motors = np.array([q[names.coordinate(n)] for n in names.motors])
+    with contextlib.suppress(rd.AssemblyError):
+        estimator.complete(names.read(names.motors, motors + leap))
+    back = estimator.complete(names.read(names.motors, motors)).q
+    np.testing.assert_allclose(robot.difference(q, back), 0.0, atol=1e-9)
+
+
+def test_measured_joints_that_contradict_the_loops_are_not_used():
+    robot = rd.load("palletizer")
+    names, estimator, q = StateNames(robot), Estimator(StateNames(robot)), robot.neutral()
+    told = np.array([q[names.coordinate(n)] for n in names.names])
+    elbow = names.names.index("elbow")
+    told[elbow] += 2.0 * np.pi  # the same angle
+    np.testing.assert_allclose(
+        robot.loop_residual(estimator.complete(names.read(names.names, told)).q), 0.0, atol=1e-9
+    )
+    told[elbow] += 0.5
+    with pytest.raises(rd.AssemblyError, match=r"elbow was measured 0\.5 "):
+        estimator.complete(names.read(names.names, told))

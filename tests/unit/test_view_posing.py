@@ -159,3 +159,17 @@ def test_without_viser(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "viser", None)
     assert main(["view", "four_bar"]) == 2
     assert "robodyn[view]" in capsys.readouterr().err
+
+
+# a table that is cut may end in a whole row by chance
+@pytest.mark.parametrize(
+    "ending, part", [(".npz", 0.0), (".npz", 0.001), (".npz", 0.5), (".csv", 0.0), (".csv", 0.001)]
+)
+def test_damaged_recordings_are_told(tmp_path, ending, part):
+    robot = rd.load("double_pendulum")
+    rd.simulate(robot, duration=0.05, step=1e-3).save(tmp_path / f"run{ending}")
+    whole = (tmp_path / f"run{ending}").read_bytes()
+    for damaged in (whole[: int(part * len(whole))], b"\xff" + whole[1:]):
+        (tmp_path / f"run{ending}").write_bytes(damaged)
+        with pytest.raises(rd.ShapeError, match="not a trajectory"):
+            read_motion(tmp_path / f"run{ending}", robot)

@@ -101,6 +101,19 @@ def test_only_this_machine_may_connect(palletizer):
         assert answer.status == 200
 
 
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        ({"port": 99999}, "expected a number from 0 to 65535"),
+        ({"host": "203.0.113.1"}, "no address of this machine"),
+        ({"host": "no host"}, "no address of this machine"),
+    ],
+)
+def test_where_nothing_can_be_served(wrong, said):
+    with pytest.raises(rd.RobodynError, match=said):
+        Viewer(rd.load("double_pendulum"), **wrong)
+
+
 def test_the_command_serves_until_interrupted(tmp_path):
     robot = rd.load("double_pendulum")
     run = rd.simulate(robot, q0=[1.0, 0.5], duration=0.2, step=1e-2)
