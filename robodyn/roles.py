@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model import Model
 
-__all__ = ["Roles", "assign_roles", "speed_indices"]
+__all__ = ["Roles", "assign_roles", "speed_indices", "speed_names"]
 
 Array = NDArray[Any]
 #: Values by joint name (or ``"joint[k]"``, one axis of it), or one array over all speeds.
@@ -71,6 +71,16 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
         known = [f"{joint.name}[{k}]" for k in range(len(indices))]
         raise UnknownNameError("axis", name, known, repr(model.mechanism.name))
     return (indices[int(axis[2])],)
+
+
+def speed_names(model: Model, speeds: Iterable[int]) -> tuple[str, ...]:
+    """Names of speeds: joints where all of theirs are meant, else ``"joint[k]"``."""
+    wanted, names = {*speeds}, []
+    for name in model.joint_names:
+        own = range(model.joints[name].v.start, model.joints[name].v.stop)
+        some = [f"{name}[{k - own.start}]" for k in own if k in wanted]
+        names += [name] if len(some) == len(own) > 0 else some
+    return tuple(names)
 
 
 def assign_roles(
