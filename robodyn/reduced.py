@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import named
 from robodyn.errors import AssemblyError, ShapeError, SingularError
 from robodyn.roles import speed_indices, speed_names
 
@@ -48,7 +49,7 @@ class ReducedRobot:
 
     def __init__(self, robot: Any, independent: Iterable[str] | None = None) -> None:
         self.robot = robot
-        names = _independent(robot) if independent is None else _as_names(independent)
+        names = _independent(robot) if independent is None else named("independent", independent)
         self.independent_joints: tuple[str, ...] = names
         self._own = [k for name in names for k in speed_indices(robot._model, name)]
         self._others = [k for k in range(robot.nv) if k not in self._own]
@@ -214,14 +215,3 @@ def _independent(robot: Any) -> tuple[str, ...]:
     if not robot.nc:
         return tuple(robot.independent_joints)
     return speed_names(robot._model, robot.loops_analysis.independent)
-
-
-def _as_names(independent: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(independent, str):
-        return (independent,)
-    try:
-        return tuple(independent)
-    except TypeError:
-        raise ShapeError(
-            f"independent is {independent!r}, expected names of joints", name="independent"
-        ) from None

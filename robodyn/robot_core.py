@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn import configuration
+from robodyn.arrays import by_name, generator, named, together
 from robodyn.base_motion import BaseMotion
 from robodyn.changes import changed
 from robodyn.codegen import Function, fast_method, shorten
@@ -82,7 +83,9 @@ class RobotCore:
         UnknownNameError
             For links and joints that do not exist.
         """
-        mechanism = changed(self._model.mechanism, payload or {}, locked or {})
+        mechanism = changed(
+            self._model.mechanism, by_name("payload", payload), by_name("locked", locked)
+        )
         return type(self)(mechanism, self._model.settings.replaced(settings))
 
     # -- what it is ---------------------------------------------------------------------------
@@ -133,7 +136,7 @@ class RobotCore:
 
     def random(self, rng: np.random.Generator | int | None = None) -> Array:
         """A random position within the limits, shape (nq,) [rad, m]."""
-        return self._random_tree(np.random.default_rng(rng))
+        return self._random_tree(generator(rng))
 
     def _random_tree(self, rng: np.random.Generator) -> Array:
         return configuration.random(self._model.blocks, self._model.lower, self._model.upper, rng)
@@ -151,6 +154,8 @@ class RobotCore:
         q : ndarray, shape (..., nq)
         """
         x, d = self._array("q", q, self.nq), self._array("dv", dv, self.nv)
+        if x.shape[:-1] != d.shape[:-1]:
+            together(q=x, dv=d)
         return x + d if self._euclidean else configuration.integrate(self._model.blocks, x, d)
 
     def tangent_rate(self, u: ArrayLike, v: ArrayLike) -> Array:
@@ -160,11 +165,15 @@ class RobotCore:
         higher order need it for the others.
         """
         d, w = self._array("u", u, self.nv), self._array("v", v, self.nv)
+        if d.shape[:-1] != w.shape[:-1]:
+            together(u=d, v=w)
         return w if self._euclidean else configuration.tangent_rate(self._model.blocks, d, w)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """Motion ``dv``, shape (..., nv), with ``integrate(q0, dv) = q1``."""
         x, y = self._array("q0", q0, self.nq), self._array("q1", q1, self.nq)
+        if x.shape[:-1] != y.shape[:-1]:
+            together(q0=x, q1=y)
         return y - x if self._euclidean else configuration.difference(self._model.blocks, x, y)
 
     def _array(self, name: str, value: ArrayLike, size: int) -> Array:
@@ -242,7 +251,7 @@ class RobotCore:
     def _controlled(self, speeds: Any) -> tuple[int, ...]:
         """Indices of speeds, which may be given as such or as names of joints."""
         indices: list[int] = []
-        for name in (speeds,) if isinstance(speeds, str) else speeds:
+        for name in named("controlled", speeds):
             if not isinstance(name, str) and not 0 <= name < self.nv:
                 raise UnknownNameError("speed", str(name), map(str, range(self.nv)))
             indices += speed_indices(self._model, name) if isinstance(name, str) else (int(name),)
@@ -276,7 +285,7 @@ class RobotCore:
                 for body in self._model.bodies
                 if body.description.kind != "floating" or body.parent >= 0
             ) + tuple(c.name for c in self._model.setup.closures)
-        names = (joints,) if isinstance(joints, str) else tuple(joints)
+        names = named("joints", joints)
         cuts = [c.name for c in self._model.setup.closures]
         for name in names:
             _ = name in cuts or self.joints[name]

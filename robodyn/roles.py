@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import named
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model import Model
 
@@ -111,7 +112,7 @@ def assign_roles(
     """
     given = _by_speed(model, "controlled", controlled)
     held: set[int] = set()
-    for name in [locked] if isinstance(locked, str) else locked:
+    for name in named("locked", locked):
         for k in speed_indices(model, name):
             if k in given:
                 twice = "is named twice in locked" if k in held else "is both controlled and locked"

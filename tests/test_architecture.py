@@ -39,20 +39,23 @@ MAY_IMPORT = {
     "planar_loops": {"equations", "symbolic"},
     "minimal": {"equations", "errors", "loop_order", "model", "planar_loops"},
     "changes": {"arrays", "description", "equations", "errors", "model", "symbolic"},
-    "roles": {"errors", "model"},
+    "roles": {"arrays", "errors", "model"},
     "results": {"errors"},
     "robot_core": {
-        "base_motion", "changes", "codegen", "configuration", "description", "equations", "errors",
+        "arrays", "base_motion", "changes", "codegen", "configuration", "description", "equations",
+        "errors",
         "model", "roles",
     },
     "robot_frames": {"base_motion", "robot_core"},
-    "robot_rows": {"constraints", "errors", "robot_frames"},
+    "robot_rows": {"arrays", "constraints", "errors", "robot_frames"},
     "robot_loops": {
-        "constraints", "description", "equations", "errors", "loop_analysis", "robot_rows", "roles",
+        "arrays", "constraints", "description", "equations", "errors", "loop_analysis",
+        "robot_rows", "roles",
         "symbolic",
     },
     "robot_closed": {
-        "base_motion", "codegen", "constraints", "equations", "errors", "loop_analysis", "results",
+        "arrays", "base_motion", "codegen", "constraints", "equations", "errors", "loop_analysis",
+        "results",
         "robot_core", "robot_loops", "roles",
     },
     "robot_loads": {
@@ -61,7 +64,7 @@ MAY_IMPORT = {
     "robot_identification": {
         "base_motion", "equations", "results", "robot_core", "symbolic",
     },
-    "reduced": {"errors", "roles"},
+    "reduced": {"arrays", "errors", "roles"},
     "robot_minimal": {
         "base_motion", "codegen", "description", "errors", "minimal", "model", "reduced", "results",
         "robot_core", "robot_loads", "roles",
