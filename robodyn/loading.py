@@ -16,7 +16,7 @@ from robodyn.equations.joint_map import JointMap
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.model import Settings
 from robodyn.robot import Robot
-from robodyn.urdf import bundled_robots, load_mechanism, read_rotor_params
+from robodyn.urdf import bad_values, bundled_robots, load_mechanism, read_rotor_params
 
 __all__ = ["load", "robots"]
 
@@ -139,6 +139,9 @@ def load(
         mechanism = _with_maps(mechanism, joint_maps)
     if springs:
         mechanism = _with_springs(mechanism, springs)
+    if loops or rotors or springs:
+        for error in bad_values(mechanism):
+            raise error
     if constraints:
         mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
     settings = Settings(

@@ -98,8 +98,29 @@ class ClosedMethods(LoopMethods):
 
     def _solve(self, q: ArrayLike, force: Array, k: Array, method: str) -> tuple[Any, ...]:
         M, K = self._call("mass_matrix", (q,), None, None), self.loop_jacobian(q)
-        found = constrained_accelerations(M, force, K, k, method)
+        try:
+            found = constrained_accelerations(M, force, K, k, method)
+        except SingularError as error:
+            raise self._massless(M, K, error) from None
         return found.a, found.multipliers, found.rank, found.residual, found.method
+
+    def _massless(self, M: Array, K: Array, error: SingularError) -> SingularError:
+        """The same error with the names of the joints that move no mass."""
+        row = (error.rows or (0,))[0]
+        M, K = (x.reshape(-1, *x.shape[-2:])[min(row, x[..., 0, 0].size - 1)] for x in (M, K))
+        sizes, Vh = np.linalg.svd(K)[1:]
+        Z = Vh[int(np.sum(sizes > 1e-9 * sizes.max(initial=0.0))) :].T
+        inertia, motions = np.linalg.eigh(Z.T @ M @ Z)
+        idle = (Z @ motions)[:, inertia <= 1e-9 * np.abs(inertia).max(initial=0.0)]
+        names = speed_names(
+            self._model, [k for k in range(self.nv) if np.abs(idle[k]).max(initial=0.0) > 1e-6]
+        )
+        return SingularError(
+            f"joints {', '.join(names)} of {self.name!r} can move together without moving mass: "
+            "their accelerations are not determined; give their links inertia",
+            joints=names,
+            rows=error.rows,
+        )
 
     def _bias_with_passive(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None, base: BaseMotion | None

@@ -58,7 +58,7 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
                 continue
             case "link":
                 _add(reader, element, links, _read_link(reader, element))
-            case "joint" | "drake:joint" if element.get("cut") != "true":
+            case "joint" | "drake:joint" if not reader.flag(element, "cut"):
                 _add(reader, element, joints, _read_joint(reader, element))
             case _:
                 others.append(element)
@@ -164,8 +164,6 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
     if kind == "universal":
         known.add("axis2")
         axis2 = reader.axis(reader.only(element, "axis2"), (0.0, 1.0, 0.0))
-        if abs(sum(a * b for a, b in zip(axis or (), axis2, strict=True))) > 1 - 1e-9:
-            reader.problem(element, "axis and axis2 of a universal joint are parallel")
     if kind == "helical":
         known |= {"pitch", "drake:screw_thread_pitch"}
     dynamics = reader.only(element, "dynamics")
@@ -191,7 +189,7 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         damping,
         friction,
         _read_mimic(reader, reader.only(element, "mimic")) if kind != "fixed" else None,
-        None if independent is None else independent in ("true", "True"),
+        None if independent is None else independent in ("true", "True"),  # as URDF+ reads it
         tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
         line_of(element),
         stiffness,

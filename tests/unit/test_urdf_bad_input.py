@@ -223,6 +223,10 @@ CASES = {
         UrdfError, 1, None, ["entities"],
     ),
     "undefined entity": (arm(4, 'value="1"', 'value="&one;"'), UrdfError, 4, None, ["one"]),
+    "cut that is no truth value": (
+        arm(5, 'name="shoulder"', 'name="shoulder" cut="yes"'),
+        UrdfError, 5, "joint 'shoulder'", ["yes", "true"],
+    ),
     "empty text": ("<", UrdfError, 1, None, ["not XML"]),
     "SDF": ('<sdf version="1.7"/>', UrdfError, 1, "<sdf>", ["not <robot>", "SDF"]),
     "unexpanded xacro": (
