@@ -74,7 +74,7 @@ class RobotCore:
         payload : mapping of link name to Inertia
             Carried by the link in addition to its own mass; given in the link frame.
         locked : mapping of joint name to position [rad or m]
-            Joints welded there.
+            Joints welded there, and with them those that mimic them or are coupled to them.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap`` as in `robodyn.load`.
 
@@ -82,6 +82,8 @@ class RobotCore:
         ------
         UnknownNameError
             For links and joints that do not exist.
+        SettingsError
+            For joints locked against what ties them together.
         """
         mechanism = changed(
             self._model.mechanism, by_name("payload", payload), by_name("locked", locked)

@@ -38,7 +38,10 @@ MAY_IMPORT = {
     "loop_order": set(),
     "planar_loops": {"equations", "symbolic"},
     "minimal": {"equations", "errors", "loop_order", "model", "planar_loops"},
-    "changes": {"arrays", "description", "equations", "errors", "model", "symbolic"},
+    "changes": {
+        "arrays", "description", "equations", "errors", "held_joints", "model", "symbolic",
+    },
+    "held_joints": {"couplings", "description", "equations", "model"},
     "roles": {"arrays", "errors", "model"},
     "results": {"errors"},
     "robot_core": {

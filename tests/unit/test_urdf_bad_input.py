@@ -391,6 +391,12 @@ def test_a_folder_is_refused(tmp_path):
         urdf.load_mechanism(tmp_path)
 
 
+@pytest.mark.parametrize("source", ["", " \n"])
+def test_an_empty_text_is_refused(source):
+    with pytest.raises(UrdfError, match="empty"):
+        urdf.load_mechanism(source)
+
+
 @pytest.mark.parametrize("source", [None, 3, object(), ["puma560"]])
 def test_other_objects_are_refused(source):
     with pytest.raises(UrdfError, match="not a source of a robot"):
