@@ -169,9 +169,9 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
     dynamics = reader.only(element, "dynamics")
     damping = friction = stiffness = rest = 0.0
     if dynamics is not None:
-        damping = _not_negative(reader, dynamics, "damping")
-        friction = _not_negative(reader, dynamics, "friction")
-        stiffness = _not_negative(reader, dynamics, "spring_stiffness")
+        damping = reader.not_negative(dynamics, "damping")
+        friction = reader.not_negative(dynamics, "friction")
+        stiffness = reader.not_negative(dynamics, "spring_stiffness")
         rest = reader.number(dynamics, "spring_reference", 0.0)
         if stiffness and JOINT_KINDS[kind] != (1, 1):
             reader.problem(dynamics, f"a {kind} joint has no spring: only joints with one freedom")
@@ -258,10 +258,3 @@ def _read_pitch(reader: Reader, element: Element) -> float:
             return reader.number(child, "value") / math.tau
     reader.problem(element, 'a helical joint needs <pitch value="..."/> in metres a radian')
     return 0.0
-
-
-def _not_negative(reader: Reader, element: Element, attribute: str) -> float:
-    value = reader.number(element, attribute, 0.0)
-    if value < 0.0:
-        reader.problem(element, f"<{local_name(element)}> {attribute}={value:g} is negative")
-    return value

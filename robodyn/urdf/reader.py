@@ -73,6 +73,13 @@ class Reader:
             )
         return found[0] if found else None
 
+    def not_negative(self, element: Element, attribute: str) -> float:
+        """Read a number that is zero by default and must not be negative."""
+        value = self.number(element, attribute, 0.0)
+        if value < 0.0:
+            self.problem(element, f"<{local_name(element)}> {attribute}={value:g} is negative")
+        return value
+
     def flag(self, element: Element, attribute: str) -> bool | None:
         """Read a truth value; ``None`` where it is not given, a problem where it is none."""
         text = element.get(attribute)

@@ -65,8 +65,8 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
             values[key] = (*pose.xyz, *pose.rpy)
         else:
             yield f"the {key} is {type(pose).__name__}, expected a Pose"
+    values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
     if isinstance(joint, Joint):
-        values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
         values["spring"] = (joint.stiffness, joint.rest)
         if _numbers(joint.stiffness) and joint.stiffness < 0.0:
             yield f"the stiffness is {joint.stiffness}: negative"
