@@ -151,6 +151,19 @@ def test_bundled_linkages_agree_with_their_constrained_form(name, base):
     ]
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("name", ["four_bar", "palletizer"])
+def test_the_joints_that_close_loops_brake_too(name, base):
+    mechanism = urdf.load_mechanism(name)
+    joints = tuple(
+        j if j.kind == "fixed" else dataclasses.replace(j, damping=0.3, friction=0.2)
+        for j in mechanism.joints
+    )
+    pair = Pair(dataclasses.replace(mechanism, joints=joints), base)
+    assert all(cut.damping for cut in pair.tree.loops)
+    pair.check_dynamics()
+
+
 @pytest.mark.parametrize(("make", "independent"), PAIRS)
 def test_every_pair_of_joints_can_follow(make, independent):
     pair = Pair(pl.with_independent(make(), independent), seed=1)
