@@ -155,11 +155,14 @@ def test_bundled_linkages_agree_with_their_constrained_form(name, base):
 @pytest.mark.parametrize("name", ["four_bar", "palletizer"])
 def test_the_joints_that_close_loops_brake_too(name, base):
     mechanism = urdf.load_mechanism(name)
-    joints = tuple(
-        j if j.kind == "fixed" else dataclasses.replace(j, damping=0.3, friction=0.2)
-        for j in mechanism.joints
+    joints, loops = (
+        tuple(
+            x if x.kind == "fixed" else dataclasses.replace(x, damping=0.3, friction=0.2)
+            for x in movers
+        )
+        for movers in (mechanism.joints, mechanism.loops)
     )
-    pair = Pair(dataclasses.replace(mechanism, joints=joints), base)
+    pair = Pair(dataclasses.replace(mechanism, joints=joints, loops=loops), base)
     assert all(cut.damping for cut in pair.tree.loops)
     pair.check_dynamics()
 
