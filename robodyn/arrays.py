@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
-__all__ = ["as_inputs", "as_outputs", "check_axes", "common_batch", "expect", "rows", "written"]
+__all__ = [
+    "as_inputs",
+    "as_outputs",
+    "by_name",
+    "check_axes",
+    "common_batch",
+    "expect",
+    "finite",
+    "generator",
+    "named",
+    "rows",
+    "together",
+    "written",
+]
 
 Array = NDArray[Any]
 
@@ -177,6 +190,84 @@ def expect(what: str, value: Any, kind: type, name: str = "") -> None:
             given=type(value).__name__,
             expected=kind.__name__,
         )
+
+
+def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tuple[Any, ...]:
+    """Names, or other things, given to an argument; one name may be given as it is.
+
+    Raises
+    ------
+    ShapeError
+        If it is no collection. That each is a name is for those to say who know the names.
+    """
+    if isinstance(names, str):
+        return (names,)
+    try:
+        return tuple(names)
+    except TypeError:
+        raise ShapeError(f"{what} is {names!r}, expected {kind}", name=what, given=names) from None
+
+
+def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Values by name given to an argument; none for ``None``.
+
+    Raises
+    ------
+    ShapeError
+        If it is no mapping.
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ShapeError(
+            f"{what} is {type(given).__name__}, expected a mapping by name: {{name: value}}",
+            name=what,
+            given=given,
+        )
+    return dict(given)
+
+
+def finite(**arrays: ArrayLike) -> None:
+    """Refuse arrays that hold NaN or infinity.
+
+    Raises
+    ------
+    ShapeError
+        Names the array and, of a batch, the first such state.
+    """
+    for name, array in arrays.items():
+        x = np.asarray(array)
+        if x.ndim and x.dtype.kind == "f" and not np.isfinite(x).all():
+            states = np.argwhere(~np.isfinite(x).all(axis=-1))
+            where = f" in state {states[0].tolist()} of the batch" if x.ndim > 1 else ""
+            raise ShapeError(f"{name} holds numbers that are not finite{where}", name=name, given=x)
+
+
+def together(**arrays: ArrayLike) -> tuple[int, ...]:
+    """Leading axes of arrays over coordinates or speeds, broadcast together.
+
+    Raises
+    ------
+    ShapeError
+    """
+    shapes = {name: np.shape(array) for name, array in arrays.items()}
+    try:
+        return np.broadcast_shapes(*(shape[:-1] for shape in shapes.values()))
+    except ValueError:
+        shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ShapeError(
+            f"the leading axes do not broadcast together: {shown}", name="arguments", given=shapes
+        ) from None
+
+
+def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+    """A generator of random numbers; `ShapeError` for what is neither that nor a seed."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(
+            f"rng is {rng!r}, expected a numpy Generator or a seed: {error}", name="rng", given=rng
+        ) from None
 
 
 def written(result: Array, out: Array | None) -> Array:

@@ -14,6 +14,7 @@ from robodyn.equations.constraint import TracedConstraint
 from robodyn.equations.frames import align_z
 from robodyn.equations.joints import JointGeometry, evaluate
 from robodyn.errors import UnknownNameError
+from robodyn.held_joints import all_held, couplings_left
 from robodyn.model import SettingsError
 from robodyn.symbolic.spatial import Placement
 
@@ -36,12 +37,16 @@ def changed(
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
         if not isinstance(value, int | float | np.number) or not math.isfinite(value):
             raise SettingsError(f"locked[{name!r}] is {value!r}, expected a finite number")
+    held = all_held(mechanism, {name: float(value) for name, value in locked.items()})
+    for name, value in held.items():
         joints[name] = _welded(joints[name], value)
+    couplings, rows = couplings_left(mechanism, held)
     return dataclasses.replace(
         mechanism,
         links=tuple(links.values()),
         joints=tuple(joints.values()),
-        constraints=tuple(_holding(given, locked) for given in mechanism.constraints),
+        couplings=couplings,
+        constraints=(*(_holding(given, held) for given in mechanism.constraints), *rows),
     )
 
 

@@ -335,6 +335,8 @@ class Loop:
         In loop axes.
     distance : float [m]
         For kind ``"distance"``.
+    damping, friction : float
+        As of a joint.
     """
 
     name: str
@@ -348,6 +350,8 @@ class Loop:
     pitch: float = 0.0
     distance: float = 0.0
     line: int | None = field(default=None, compare=False)
+    damping: float = 0.0
+    friction: float = 0.0
 
 
 @dataclass(frozen=True)

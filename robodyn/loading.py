@@ -9,14 +9,14 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from robodyn.arrays import expect
+from robodyn.arrays import by_name, expect, named
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.constraint import Constraint
 from robodyn.equations.joint_map import JointMap
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.model import Settings
 from robodyn.robot import Robot
-from robodyn.urdf import bundled_robots, load_mechanism, read_rotor_params
+from robodyn.urdf import bad_values, bundled_robots, load_mechanism, read_rotor_params
 
 __all__ = ["load", "robots"]
 
@@ -114,12 +114,16 @@ def load(
         A constraint that is none.
     """
     mechanism = load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
-    loops, rotors = tuple(loops), tuple(rotors)
+    loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
+    constraints = named("constraints", constraints, "Constraints")
+    actuators = by_name("actuators", actuators)
+    joint_maps = by_name("joint_maps", joint_maps)
     for what, values, kind in (
-        ("actuators", (actuators or {}).values(), Actuator),
-        ("joint_maps", (joint_maps or {}).values(), JointMap),
+        ("actuators", actuators.values(), Actuator),
+        ("joint_maps", joint_maps.values(), JointMap),
         ("loops", loops, Loop),
         ("rotors", rotors, Rotor),
+        ("constraints", constraints, Constraint),
     ):
         for value in values:
             expect(f"one of {what}", value, kind, what)
@@ -127,7 +131,7 @@ def load(
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if srdf is not None:
         names = [joint.name for joint in mechanism.joints]
-        actuators = {**read_rotor_params(srdf, names), **(actuators or {})}
+        actuators = {**read_rotor_params(srdf, names), **actuators}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
     if rotors:
@@ -136,20 +140,30 @@ def load(
         mechanism = _with_maps(mechanism, joint_maps)
     if springs:
         mechanism = _with_springs(mechanism, springs)
+    if loops or rotors or springs:
+        for error in bad_values(mechanism):
+            raise error
     if constraints:
         mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
         bool(passive),
-        float(friction_speed),
-        float(snap),
+        _number("friction_speed", friction_speed),
+        _number("snap", snap),
         bool(allow_unphysical),
         rotor_model,
         coordinates,
-        tuple((branches or {}).items()),
+        tuple(by_name("branches", branches).items()),
     )
     return Robot(mechanism, settings)
+
+
+def _number(what: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{what} is {value!r}, expected a number", name=what) from None
 
 
 def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
@@ -192,7 +206,7 @@ def _with_springs(
 ) -> Mechanism:
     if not isinstance(springs, Mapping):
         links = ["world", *(link.name for link in mechanism.links)]
-        between = tuple(springs)
+        between = named("springs", springs, "a mapping by joint name, or PointSprings")
         for spring in between:
             expect("one of springs", spring, PointSpring, "springs")
             for name in (spring.link1, spring.link2):

@@ -290,6 +290,7 @@ def _check_motors(mechanism: Mechanism, tree: SpanningTree) -> None:
 
 def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setup:
     bodies = build(tree, snap=settings.snap, drives=drives_of(effective, settings))
+    closures = tuple(closure(bodies, cut, settings.snap) for cut in tree.cuts)
     return Setup(
         bodies,
         settings.gravity,
@@ -298,12 +299,13 @@ def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setu
         settings.base == "moving",
         effective.springs,
         settings.base == "floating",
-        tuple(closure(bodies, cut, settings.snap) for cut in tree.cuts),
+        closures,
         tuple(
             coupled(bodies, coupling, *branches(effective, coupling))
             for coupling in effective.couplings
         ),
         tuple(related(bodies, given) for given in effective.constraints),
+        tuple(c for c in closures if c.damping or c.friction),
     )
 
 

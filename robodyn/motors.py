@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ def _check_values(name: str, motor: Actuator) -> None:
             ("viscous", 0.0),
             ("coulomb", 0.0),
         )
-        if not (np.isfinite(getattr(motor, key)) and getattr(motor, key) >= least)
+        if not _is_number(getattr(motor, key), least)
     ]
     if wrong:
         raise ActuationError(
@@ -183,6 +184,14 @@ def _check_values(name: str, motor: Actuator) -> None:
             "inertia and friction that are not negative",
             direction=name,
         )
+
+
+def _is_number(value: Any, least: float) -> bool:
+    """Finite, and not less than that."""
+    try:
+        return math.isfinite(value) and value >= least
+    except TypeError:
+        return False
 
 
 def _check_single(mechanism: Mechanism, joint: Joint) -> None:

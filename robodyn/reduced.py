@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.errors import SingularError
-from robodyn.roles import speed_indices
+from robodyn.arrays import named
+from robodyn.errors import AssemblyError, ShapeError, SingularError
+from robodyn.roles import speed_indices, speed_names
 
 __all__ = ["ReducedRobot"]
 
@@ -21,6 +22,12 @@ Array = NDArray[Any]
 
 #: Least singular value, over the largest, of the columns of dependent speeds.
 SINGULAR = 1e-9
+
+#: Longest way [rad, m] that is followed: five seconds, about.
+FARTHEST = 150.0
+
+#: Independent coordinates this near [rad, m] are reached, after so many rounds at most.
+NEAR, ROUNDS = 1e-11, 40
 
 
 class ReducedRobot:
@@ -32,13 +39,14 @@ class ReducedRobot:
     ----------
     robot : Robot
     independent_joints : tuple of str
+        ``"joint[k]"`` where only some axes of a joint are independent.
     nu : int
         Number of independent speeds.
     """
 
     def __init__(self, robot: Any, independent: Iterable[str] | None = None) -> None:
         self.robot = robot
-        names = robot.independent_joints if independent is None else tuple(independent)
+        names = _independent(robot) if independent is None else named("independent", independent)
         self.independent_joints: tuple[str, ...] = names
         self._own = [k for name in names for k in speed_indices(robot._model, name)]
         self._others = [k for k in range(robot.nv) if k not in self._own]
@@ -46,10 +54,11 @@ class ReducedRobot:
         self._check_number()
 
     def _check_number(self) -> None:
-        if self.nu != self.robot.dof:
+        if self.nu != self.robot.dof or len({*self._own}) != self.nu:
             raise SingularError(
-                f"{self.nu} speeds are named, but {self.robot.name!r} has {self.robot.dof} degrees "
-                f"of freedom; independent joints are {', '.join(self.robot.independent_joints)}",
+                f"{self.nu} speeds are named ({', '.join(self.independent_joints)}), but "
+                f"{self.robot.name!r} has {self.robot.dof} degrees of freedom; independent are "
+                f"{', '.join(_independent(self.robot))}",
                 joints=self.independent_joints,
             )
 
@@ -76,10 +85,39 @@ class ReducedRobot:
         robot = self.robot
         neutral = robot.neutral()
         q = neutral if near is None else robot._array("near", near, robot.nq)
-        step = np.zeros(robot.nv)
-        step[self._own] = np.asarray(u, float) - robot.difference(neutral, q)[self._own]
-        goal = robot.integrate(q, step)
-        return np.asarray(robot.assemble(goal, hold=self.independent_joints, near=q))
+        wanted = robot._array("u", u, self.nu)
+        if wanted.ndim != 1 or q.ndim != 1:
+            raise ShapeError("expand takes one posture at a time", name="u", given=wanted.shape)
+        for _ in range(ROUNDS):
+            rest = wanted - robot.difference(neutral, q)[self._own]
+            q = self._followed(q, rest)
+            # an axis of a joint that turns in space is no coordinate: turns do not add up
+            off = np.abs(wanted - robot.difference(neutral, q)[self._own])
+            if off.max(initial=0.0) <= NEAR:
+                return np.asarray(q)
+        raise AssemblyError(
+            f"{self.independent_joints[int(off.argmax())]} of {robot.name!r} does not come nearer "
+            f"than {off.max():.3g} (rad or m)",
+            residual=off,
+            q=q,
+        )
+
+    def _followed(self, q: Array, way: Array) -> Array:
+        """A posture some way from another, on its branch."""
+        farthest = float(np.abs(way).max(initial=0.0))
+        if not np.isfinite(farthest):
+            raise ShapeError("u or near holds numbers that are not finite", name="u", given=way)
+        if farthest > FARTHEST:
+            raise ShapeError(
+                f"u is {farthest:g} rad or m from the posture it is followed from: give one "
+                f"nearer than {FARTHEST:g} as near=",
+                name="u",
+                given=way,
+            )
+        step = np.zeros(self.robot.nv)
+        step[self._own] = way
+        goal = self.robot.integrate(q, step)
+        return np.asarray(self.robot.assemble(goal, hold=self.independent_joints, near=q))
 
     def expand_velocity(self, q: ArrayLike, du: ArrayLike) -> Array:
         """Speeds of all joints, shape (..., nv): ``B du``, and what unsteady constraints add."""
@@ -89,7 +127,8 @@ class ReducedRobot:
         return v
 
     def _mapped(self, q: ArrayLike, du: ArrayLike) -> Array:
-        return np.asarray(np.einsum("...ij,...j->...i", self.speed_map(q), np.asarray(du, float)))
+        speeds = self.robot._array("du", du, self.nu)
+        return np.asarray(np.einsum("...ij,...j->...i", self.speed_map(q), speeds))
 
     def expand_acceleration(self, q: ArrayLike, du: ArrayLike, ddu: ArrayLike) -> Array:
         """Accelerations of all joints, shape (..., nv): ``B ddu + b'``."""
@@ -155,8 +194,16 @@ class ReducedRobot:
 
     def forward_dynamics(self, q: ArrayLike, du: ArrayLike, tau: ArrayLike, **loads: Any) -> Array:
         """``ddu``, shape (..., nu), under forces ``tau`` (..., nv) in all joints."""
-        force = self._onto(q, np.asarray(tau, float)) - self.bias_forces(q, du, **loads)
+        force = self._onto(q, self.robot._array("tau", tau, self.robot.nv))
+        force = force - self.bias_forces(q, du, **loads)
         return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0])
 
     def _onto(self, q: ArrayLike, force: Array) -> Array:
         return np.asarray(np.einsum("...ij,...j->...i", self.torque_map(q), force))
+
+
+def _independent(robot: Any) -> tuple[str, ...]:
+    """Speeds that determine the others, by name."""
+    if not robot.nc:
+        return tuple(robot.independent_joints)
+    return speed_names(robot._model, robot.loops_analysis.independent)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import finite, named, together
 from robodyn.base_motion import BaseMotion
 from robodyn.codegen import Function
 from robodyn.constraints import (
@@ -29,7 +30,7 @@ from robodyn.loop_analysis import motors_of
 from robodyn.results import ConstrainedDynamics, HybridDynamics
 from robodyn.robot_assembly import AssemblyMethods
 from robodyn.robot_core import Wrenches
-from robodyn.roles import Roles, speed_indices
+from robodyn.roles import Roles, speed_indices, speed_names
 
 __all__ = ["ClosedMethods"]
 
@@ -82,7 +83,10 @@ class ClosedMethods(AssemblyMethods):
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        force = self._speeds("tau", tau) - self._bias_with_passive(q, v, wrenches, base)
+        force = self._speeds("tau", tau)
+        finite(q=q, v=v, tau=force)
+        together(q=q, v=v, tau=force)
+        force = force - self._bias_with_passive(q, v, wrenches, base)
         k = self._rates(q, v, stabilization)
         a, lam, *rest = self._solve(q, force, k, method)
         return ConstrainedDynamics(a.astype(force.dtype), lam.astype(force.dtype), *rest)
@@ -94,8 +98,29 @@ class ClosedMethods(AssemblyMethods):
 
     def _solve(self, q: ArrayLike, force: Array, k: Array, method: str) -> tuple[Any, ...]:
         M, K = self._call("mass_matrix", (q,), None, None), self.loop_jacobian(q)
-        found = constrained_accelerations(M, force, K, k, method)
+        try:
+            found = constrained_accelerations(M, force, K, k, method)
+        except SingularError as error:
+            raise self._massless(M, K, error) from None
         return found.a, found.multipliers, found.rank, found.residual, found.method
+
+    def _massless(self, M: Array, K: Array, error: SingularError) -> SingularError:
+        """The same error with the names of the joints that move no mass."""
+        row = (error.rows or (0,))[0]
+        M, K = (x.reshape(-1, *x.shape[-2:])[min(row, x[..., 0, 0].size - 1)] for x in (M, K))
+        sizes, Vh = np.linalg.svd(K)[1:]
+        Z = Vh[int(np.sum(sizes > 1e-9 * sizes.max(initial=0.0))) :].T
+        inertia, motions = np.linalg.eigh(Z.T @ M @ Z)
+        idle = (Z @ motions)[:, inertia <= 1e-9 * np.abs(inertia).max(initial=0.0)]
+        names = speed_names(
+            self._model, [k for k in range(self.nv) if np.abs(idle[k]).max(initial=0.0) > 1e-6]
+        )
+        return SingularError(
+            f"joints {', '.join(names)} of {self.name!r} can move together without moving mass: "
+            "their accelerations are not determined; give their links inertia",
+            joints=names,
+            rows=error.rows,
+        )
 
     def _bias_with_passive(
         self, q: ArrayLike, v: ArrayLike, wrenches: Wrenches | None, base: BaseMotion | None
@@ -226,18 +251,27 @@ class ClosedMethods(AssemblyMethods):
         speeds: tuple[int, ...],
     ) -> tuple[Array, Array]:
         """Forces at the motors, and multipliers of least norm."""
+        wanted = self._speeds("a", a)
+        finite(q=q, v=v, a=wanted)
+        together(q=q, v=v, a=wanted)
         K, k = self.loop_jacobian(q), self.loop_bias(q, v)
-        self._check_gap(np.einsum("...ij,...j->...i", K, np.asarray(a)) + k, a)
+        self._check_gap(np.einsum("...ij,...j->...i", K, wanted) + k, a)
         g = self._call("inverse_dynamics", (q, v, a), base, None, wrenches, tree=True)
         scale = float(np.abs(g).max(initial=0.0))
         try:
             slack = {"tolerance": BROKEN_SINGLE} if _is_single(g) else {}
             found = actuate(g, K, list(speeds), scale=scale, **slack)
         except ActuationError as error:
-            names = [n for n in self.joint_names if set(speed_indices(self._model, n)) & {*speeds}]
+            direction = np.asarray(error.direction)
+            moving = ", ".join(
+                f"{direction[k]:.3g} at {name}"
+                for k in np.flatnonzero(np.abs(direction) > 1e-6)
+                for name in speed_names(self._model, (int(k),))
+            )
             raise ActuationError(
-                f"motors at {', '.join(names) or 'no joint'} of {self.name!r} cannot produce these "
-                f"accelerations: {error}",
+                f"motors at {', '.join(speed_names(self._model, speeds)) or 'no joint'} of "
+                f"{self.name!r} cannot produce these accelerations: with them at rest the linkage "
+                f"can still move ({moving}), and that takes a force",
                 direction=error.direction,
             ) from None
         return found.tau.astype(g.dtype), found.multipliers.astype(g.dtype)
@@ -259,6 +293,7 @@ class ClosedMethods(AssemblyMethods):
         broken = BROKEN_SINGLE if _is_single(gap) else BROKEN
         if _largest(gap) <= broken:
             return
+        finite(a=a)
         size = max(1.0, _largest(np.asarray(a)))
         if not _largest(gap) <= broken * size:
             raise ActuationError(
@@ -283,12 +318,14 @@ class ClosedMethods(AssemblyMethods):
         wanted = self._array("a", a, self.nv)
         if not self.nc:
             return wanted.copy()
+        finite(q=q, v=v, a=wanted)
+        together(q=q, v=v, a=wanted)
         K, k = self.loop_jacobian(q), self.loop_bias(q, v)
         found = project_velocity(K, wanted, self._energy_norm(q), rhs=k)
         return found.astype(np.float32) if _is_single(k) and _is_single(a) else found
 
     def _motor_speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
-        names = self.actuated_joints if actuated is None else tuple(actuated)
+        names = self.actuated_joints if actuated is None else named("actuated", actuated)
         speeds = tuple(k for name in names for k in speed_indices(self._model, name))
         if self.base == "floating" and actuated is None:
             speeds = tuple(sorted({*range(6), *speeds}))
@@ -320,6 +357,7 @@ class ClosedMethods(AssemblyMethods):
         base: BaseMotion | None,
         stabilization: tuple[float, float] | None,
     ) -> HybridDynamics:
+        finite(q=q, v=v)
         h = self._bias_with_passive(q, v, wrenches, base)
         k = self._rates(q, v, stabilization)
         M, K = self._call("mass_matrix", (q,), None, None), self.loop_jacobian(q)

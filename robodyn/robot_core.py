@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn import configuration
+from robodyn.arrays import by_name, generator, named, together
 from robodyn.base_motion import BaseMotion
 from robodyn.changes import changed
 from robodyn.codegen import Function, fast_method, shorten
@@ -73,7 +74,7 @@ class RobotCore:
         payload : mapping of link name to Inertia
             Carried by the link in addition to its own mass; given in the link frame.
         locked : mapping of joint name to position [rad or m]
-            Joints welded there.
+            Joints welded there, and with them those that mimic them or are coupled to them.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap`` as in `robodyn.load`.
 
@@ -81,8 +82,12 @@ class RobotCore:
         ------
         UnknownNameError
             For links and joints that do not exist.
+        SettingsError
+            For joints locked against what ties them together.
         """
-        mechanism = changed(self._model.mechanism, payload or {}, locked or {})
+        mechanism = changed(
+            self._model.mechanism, by_name("payload", payload), by_name("locked", locked)
+        )
         return type(self)(mechanism, self._model.settings.replaced(settings))
 
     # -- what it is ---------------------------------------------------------------------------
@@ -133,7 +138,7 @@ class RobotCore:
 
     def random(self, rng: np.random.Generator | int | None = None) -> Array:
         """A random position within the limits, shape (nq,) [rad, m]."""
-        return self._random_tree(np.random.default_rng(rng))
+        return self._random_tree(generator(rng))
 
     def _random_tree(self, rng: np.random.Generator) -> Array:
         return configuration.random(self._model.blocks, self._model.lower, self._model.upper, rng)
@@ -163,6 +168,8 @@ class RobotCore:
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """Motion ``dv``, shape (..., nv), with ``integrate(q0, dv) = q1``."""
         x, y = self._array("q0", q0, self.nq), self._array("q1", q1, self.nq)
+        if x.shape[:-1] != y.shape[:-1]:
+            together(q0=x, q1=y)
         return y - x if self._euclidean else configuration.difference(self._model.blocks, x, y)
 
     def _array(self, name: str, value: ArrayLike, size: int) -> Array:
@@ -240,7 +247,7 @@ class RobotCore:
     def _controlled(self, speeds: Any) -> tuple[int, ...]:
         """Indices of speeds, which may be given as such or as names of joints."""
         indices: list[int] = []
-        for name in (speeds,) if isinstance(speeds, str) else speeds:
+        for name in named("controlled", speeds):
             if not isinstance(name, str) and not 0 <= name < self.nv:
                 raise UnknownNameError("speed", str(name), map(str, range(self.nv)))
             indices += speed_indices(self._model, name) if isinstance(name, str) else (int(name),)
@@ -274,7 +281,7 @@ class RobotCore:
                 for body in self._model.bodies
                 if body.description.kind != "floating" or body.parent >= 0
             ) + tuple(c.name for c in self._model.setup.closures)
-        names = (joints,) if isinstance(joints, str) else tuple(joints)
+        names = named("joints", joints)
         cuts = [c.name for c in self._model.setup.closures]
         for name in names:
             _ = name in cuts or self.joints[name]

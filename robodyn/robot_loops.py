@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import finite, generator, named, together
 from robodyn.constraints import assemble, project_velocity
 from robodyn.description import Loop
 from robodyn.errors import AssemblyError, TopologyError
@@ -66,16 +67,16 @@ class LoopMethods(RowMethods):
         AssemblyError
             If no guess led to a closed posture.
         """
-        generator = np.random.default_rng(rng)
+        source = generator(rng)
         if not self.nc:
-            return self._random_tree(generator)
+            return self._random_tree(source)
         # guesses come nearer and nearer to a posture that is closed; other branches with another
         # mobility are left to those who look for them
         start, last = (
             self.neutral(),
             AssemblyError(f"no other closed posture of {self.name!r} found"),
         )
-        toward = self.difference(start, self._random_tree(generator))
+        toward = self.difference(start, self._random_tree(source))
         for part in (1.0, 0.5, 0.25, 0.1, 0.03):
             try:
                 q = self._closed(
@@ -132,7 +133,7 @@ class LoopMethods(RowMethods):
 
     def _free(self, hold: Iterable[str]) -> Array:
         free = np.ones(self.nv, bool)
-        for name in (hold,) if isinstance(hold, str) else hold:
+        for name in named("hold", hold):
             free[list(speed_indices(self._model, name))] = False
         return free
 
@@ -154,6 +155,8 @@ class LoopMethods(RowMethods):
         x, w = self._array("q", q, self.nq), self._array("v", v, self.nv).copy()
         if not self.nc:
             return x.copy(), w
+        finite(q=x, v=w)
+        together(q=x, v=w)
         moving = np.ones(self.nv) if free is None else free.astype(float)
         for _ in range(NEWTON):
             open_by = self._gap(x)
@@ -189,6 +192,8 @@ class LoopMethods(RowMethods):
         speeds = self._array("v", v, self.nv)
         if not self.nc:
             return speeds.copy()
+        finite(q=q, v=speeds)
+        together(q=q, v=speeds)
         K = self.loop_jacobian(q)
         psi = self.loop_velocity_offset(q) if self._has_offset else None
         free = self._free(hold)

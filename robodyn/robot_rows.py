@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import finite
 from robodyn.constraints import RankAnalysis, rank_analysis
 from robodyn.errors import ShapeError
 from robodyn.robot_frames import FrameMethods
@@ -76,13 +77,17 @@ class RowMethods(FrameMethods):
             singular value of the constraints that is not zero, rows scaled to length 1. It is
             small near a singular posture.
         """
-        return rank_analysis(self.loop_jacobian(self._array("q", q, self.nq)))
+        x = self._array("q", q, self.nq)
+        finite(q=x)
+        return rank_analysis(self.loop_jacobian(x))
 
     def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`."""
         if not self.nc:
             return int(self.nv)
-        K = self.loop_jacobian(self._array("q", q, self.nq))
+        x = self._array("q", q, self.nq)
+        finite(q=x)
+        K = self.loop_jacobian(x)
         if K.ndim != 2:
             raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
         return int(self.nv) - int(rank_analysis(K).rank)

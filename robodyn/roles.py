@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import named
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model import Model
 
-__all__ = ["Roles", "assign_roles", "speed_indices"]
+__all__ = ["Roles", "assign_roles", "speed_indices", "speed_names"]
 
 Array = NDArray[Any]
 #: Values by joint name (or ``"joint[k]"``, one axis of it), or one array over all speeds.
@@ -73,6 +74,16 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
     return (indices[int(axis[2])],)
 
 
+def speed_names(model: Model, speeds: Iterable[int]) -> tuple[str, ...]:
+    """Names of speeds: joints where all of theirs are meant, else ``"joint[k]"``."""
+    wanted, names = {*speeds}, []
+    for name in model.joint_names:
+        own = range(model.joints[name].v.start, model.joints[name].v.stop)
+        some = [f"{name}[{k - own.start}]" for k in own if k in wanted]
+        names += [name] if len(some) == len(own) > 0 else some
+    return tuple(names)
+
+
 def assign_roles(
     model: Model,
     controlled: ByJoint | None,
@@ -101,7 +112,7 @@ def assign_roles(
     """
     given = _by_speed(model, "controlled", controlled)
     held: set[int] = set()
-    for name in [locked] if isinstance(locked, str) else locked:
+    for name in named("locked", locked):
         for k in speed_indices(model, name):
             if k in given:
                 twice = "is named twice in locked" if k in held else "is both controlled and locked"

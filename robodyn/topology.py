@@ -175,6 +175,12 @@ def spanning_tree(
         raise found[0]
     root = root or find_root(mechanism)
     kept, cut = _cut_loops(mechanism)
+    for joint in mechanism.joints if floating else ():
+        if joint.name == FLOATING_BASE:
+            raise TopologyError(
+                "the name is that of the joint which base='floating' adds: rename it",
+                **mechanism.where(joint),
+            )
     joints, links = _walk(kept, root, floating, keep_fixed)
     _check_connected(mechanism, links, root)
     base, inertias = _lump(mechanism, links, len(joints))

@@ -41,24 +41,29 @@ MAY_IMPORT = {
     "minimal": {
         "equations", "errors", "loop_order", "model", "planar_loops", "spatial_loops",
     },
-    "changes": {"arrays", "description", "equations", "errors", "model", "symbolic"},
-    "roles": {"errors", "model"},
+    "changes": {
+        "arrays", "description", "equations", "errors", "held_joints", "model", "symbolic",
+    },
+    "held_joints": {"couplings", "description", "equations", "model"},
+    "roles": {"arrays", "errors", "model"},
     "results": {"errors"},
     "robot_core": {
-        "base_motion", "changes", "codegen", "configuration", "description", "equations", "errors",
+        "arrays", "base_motion", "changes", "codegen", "configuration", "description", "equations",
+        "errors",
         "model", "roles",
     },
     "robot_frames": {"base_motion", "robot_core"},
-    "robot_rows": {"constraints", "errors", "robot_frames"},
+    "robot_rows": {"arrays", "constraints", "errors", "robot_frames"},
     "robot_loops": {
-        "constraints", "description", "equations", "errors", "loop_analysis", "robot_rows", "roles",
+        "arrays", "constraints", "description", "equations", "errors", "loop_analysis",
+        "robot_rows", "roles",
         "symbolic",
     },
     "branch": {"errors"},
     "robot_assembly": {"branch", "errors", "robot_loops", "roles"},
     "robot_closed": {
-        "base_motion", "codegen", "constraints", "equations", "errors", "loop_analysis", "results",
-        "robot_assembly", "robot_core", "roles",
+        "arrays", "base_motion", "codegen", "constraints", "equations", "errors", "loop_analysis",
+        "results", "robot_assembly", "robot_core", "roles",
     },
     "robot_loads": {
         "base_motion", "description", "errors", "results", "robot_closed", "robot_core", "roles",
@@ -66,7 +71,7 @@ MAY_IMPORT = {
     "robot_identification": {
         "base_motion", "equations", "results", "robot_core", "symbolic",
     },
-    "reduced": {"errors", "roles"},
+    "reduced": {"arrays", "errors", "roles"},
     "robot_minimal": {
         "base_motion", "codegen", "description", "equations", "errors", "minimal", "model",
         "reduced", "results", "robot_core", "robot_loads", "roles",

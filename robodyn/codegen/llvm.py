@@ -47,6 +47,7 @@ class _ScalarBody(Body):
             )
             self.do(f"store {self.dtype} {value}, ptr {at}")
             self.stores_in_block += 1
+            self.cut()  # here, as one node may be stored often: zero is
 
     def gather_angles(self) -> None:
         """Angles that are inputs, or inputs and a constant, fill vectors of their own."""

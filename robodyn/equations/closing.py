@@ -72,8 +72,8 @@ def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
         distance,
         Vec3(*(float(x) for x in axis2)),
         placement(R_UG),
-        getattr(cut, "damping", 0.0),
-        getattr(cut, "friction", 0.0),
+        cut.damping,
+        cut.friction,
     )
 
 

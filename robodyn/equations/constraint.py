@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.equations.coordinate_rates import coordinate_rates
+from robodyn.equations.user_function import called
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
@@ -68,7 +69,9 @@ class Constraint:
     ) -> None:
         if kind not in KINDS:
             raise UnknownNameError("kind", kind, KINDS, f"constraint {name!r}")
-        self.name, self.function, self.kind = str(name), function, kind
+        if not (isinstance(name, str) and name):
+            raise ShapeError(f"the name of a constraint is {name!r}, expected text", name="name")
+        self.name, self.function, self.kind = name, function, kind
         self.joints = (joints,) if isinstance(joints, str) else tuple(joints)
         if not self.joints or len(set(self.joints)) < len(self.joints):
             raise ShapeError(
@@ -91,17 +94,20 @@ class Constraint:
         q, v = inputs(graph, 0, n), inputs(graph, n, m)
         value = None
         if self.kind == "holonomic":
-            results = self._numbers(self.function(list(q)))
+            results = self._numbers(called(repr(self), self.function, list(q)))
             value = _program("value", graph, (n,), results)
             graph = Graph()
             q, v = inputs(graph, 0, n), inputs(graph, n, m)
             results = _along(value, q, sizes, q, v)
         else:
-            results = self._numbers(self.function(list(q), list(v)))
+            results = self._numbers(called(repr(self), self.function, list(q), list(v)))
         rate = _program("rate", graph, (n, m), results)
         traced = TracedConstraint(self.name, self.joints, sizes, value, rate)
         traced.check()
         return traced
+
+    def __repr__(self) -> str:
+        return f"constraint {self.name!r}"
 
     def _numbers(self, results: Any) -> list[Number]:
         try:

@@ -59,8 +59,6 @@ def friction_wrenches(
     """Wrenches on the bodies, about their origins in their axes."""
     total: dict[int, Wrench] = {}
     for closure in closures:
-        if not (closure.damping or closure.friction):
-            continue
         in_G = friction_in_joint(model, state, closure, friction_speed)
         in_F = loop_motion(model, state, closure).X.wrench_out(in_G)
         for body, F in (

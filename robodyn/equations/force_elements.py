@@ -56,6 +56,8 @@ def wrenches(
     total: dict[int, Wrench] = {}
     for spring in springs:
         d, length = _stretched(spring, X)
+        if isinstance(length, float | int) and length == 0.0:
+            continue  # between points that never part, it has no direction and does no work
         pull: Number = spring.stiffness
         if spring.rest_length:
             pull = spring.stiffness - spring.stiffness * spring.rest_length / length

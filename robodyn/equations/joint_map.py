@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.equations.user_function import called
 from robodyn.errors import ShapeError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
@@ -21,6 +22,9 @@ from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Mat3, Vec3
 
 __all__ = ["JointMap"]
+
+#: Last row of a pose.
+LAST = [0.0, 0.0, 0.0, 1.0]
 
 
 class JointMap:
@@ -52,7 +56,7 @@ class JointMap:
         self.n = n
         graph = Graph()
         q = inputs(graph, 0, n)
-        edges = tuple(edge_of(graph, x) for x in _pose(function(list(q))))
+        edges = tuple(edge_of(graph, x) for x in _pose(called("the map", function, list(q))))
         port = Port("q", (n,), "rad, m")
         self._pose = Program("pose", (port,), (Port("X", (12,), "1, m"),), graph, edges)
         self._check()
@@ -100,6 +104,10 @@ def _pose(X: Any) -> list[Number]:
         rows = [list(row) for row in X]
         if len(rows) not in (3, 4) or any(len(row) != 4 for row in rows):
             raise ValueError(f"its rows have lengths {[len(row) for row in rows]}")
+        if rows[3:] and any(
+            isinstance(x, Scalar) or x != y for x, y in zip(rows[3], LAST, strict=True)
+        ):
+            raise ValueError(f"its last row is {rows[3]}, not 0 0 0 1")
         numbers = [x if isinstance(x, Scalar) else float(x) for row in rows[:3] for x in row]
     except (TypeError, ValueError) as error:
         raise ShapeError(

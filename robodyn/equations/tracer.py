@@ -59,6 +59,9 @@ class Setup:
         Couplings that could not be eliminated.
     constraints : tuple of Related
         Constraints that the user adds.
+    rubbing : tuple of Closure
+        Joints that were cut and have damping or friction; also where minimal coordinates close
+        the loops.
     """
 
     model: MechanismModel
@@ -71,6 +74,7 @@ class Setup:
     closures: tuple[Closure, ...] = ()
     coupled: tuple[Coupled, ...] = ()
     constraints: tuple[Related, ...] = ()
+    rubbing: tuple[Closure, ...] = ()
 
     @property
     def closed(self) -> bool:
@@ -218,7 +222,7 @@ class Tracer:
         if self.setup.passive:
             setup = self.setup
             friction = cut_friction.friction_wrenches(
-                self.model, self.state, setup.closures, setup.friction_speed
+                self.model, self.state, setup.rubbing, setup.friction_speed
             )
             for body, F in friction.items():
                 total[body] = total[body] + F if body in total else F

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import by_name, named
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.joint_path import JointPath
 from robodyn.model import JointInfo
@@ -63,15 +64,17 @@ class Driven:
     def __init__(
         self,
         robot: Robot,
-        controlled: Mapping[str, PathOfTime],
+        controlled: Mapping[str, PathOfTime] | None,
         locked: Iterable[str],
         times: Array,
         q0: Array,
     ) -> None:
         self._robot, self._q0 = robot, q0
-        self._paths = [self._path(name, path, times) for name, path in controlled.items()]
-        names = (locked,) if isinstance(locked, str) else tuple(locked)
-        self._locked = [_held(robot, name) for name in names]
+        self._paths = [
+            self._path(name, path, times)
+            for name, path in by_name("controlled", controlled).items()
+        ]
+        self._locked = [_held(robot, name) for name in named("locked", locked)]
         places = [path.v for path in self._paths] + [v for _, v in self._locked]
         self.speeds = np.array([k for v in places for k in range(v.start, v.stop)], int)
         self.free = np.array([k for k in range(robot.nv) if k not in set(self.speeds)], int)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.arrays import expect
+from robodyn.arrays import expect, finite, named
 from robodyn.base_motion import BaseMotion, BasePath
-from robodyn.errors import ShapeError, SimulationError
+from robodyn.errors import AssemblyError, ShapeError, SimulationError
 from robodyn.path_check import instants
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -88,16 +89,17 @@ def simulate(
     PathError
         If the velocity or acceleration of a path is not the derivative of its position.
     SimulationError
-        If a position or velocity is no longer finite; ``.trajectory`` is what came before.
+        If a position or velocity is no longer finite, or if loops cannot stay closed, as driven
+        joints leave what the linkage can do; ``.trajectory`` is what came before.
     """
     expect("robot", robot, Robot)
     q = robot.neutral() if q0 is None else np.array(q0, float)
     v = np.zeros(robot.nv) if v0 is None else np.array(v0, float)
     _check_state(robot, q, v, 1)
     times = _times(duration, step)
-    driven = Driven(robot, controlled or {}, locked, times, q)
+    driven = Driven(robot, controlled, locked, times, q)
     scene = Scene(robot, controller, _checked(base, times), wrenches, driven)
-    return _run(scene, q, v, times, integrator, tuple(events), progress)
+    return _run(scene, q, v, times, integrator, named("events", events, "functions"), progress)
 
 
 def rollout(
@@ -135,7 +137,7 @@ def rollout(
     q, v = np.array(q0, float), np.array(v0, float)
     _check_state(robot, q, v, 2)
     times = _times(duration, step)
-    driven = Driven(robot, controlled or {}, locked, times, q)
+    driven = Driven(robot, controlled, locked, times, q)
     scene = Scene(robot, controller, _checked(base, times), wrenches, driven)
     return _run(scene, q, v, times, integrator, (), progress)
 
@@ -168,6 +170,12 @@ def _check_state(robot: Robot, q: Array, v: Array, ndim: int) -> None:
 
 def _times(duration: float, step: float) -> Array:
     """Instants from 0 to ``duration``, ``step`` apart; the last two may be nearer."""
+    try:
+        duration, step = float(duration), float(step)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"duration is {duration!r} and step {step!r}, expected numbers [s]", name="step"
+        ) from None
     if not (math.isfinite(duration) and math.isfinite(step) and step > 0.0 and duration >= 0.0):
         raise ShapeError(
             f"duration is {duration} s and step {step} s, expected step > 0, duration >= 0",
@@ -196,12 +204,16 @@ def _run(
     progress: Progress | bool | None,
 ) -> Trajectory:
     tableau = integrators.integrator(method)
+    for what, given in (("controller", scene.controller), *(("event", e) for e in events)):
+        if given is not None and not callable(given):
+            raise ShapeError(f"the {what} is {given!r}, expected a function (t, q, v)", name=what)
     robot, report, record = scene.robot, reporter(progress), _Record(scene)
     last, t, ended = len(times) - 1, 0.0, False
     q, v = scene.started(t, q, v)
     for k in range(last + 1):
         tau = scene.torque(t, q, v)
-        a, forces = scene.motion(t, q, v, tau)
+        with record.kept(t):
+            a, forces = scene.motion(t, q, v, tau)
         record.add(t, q, v, a, forces)
         if k % 50 == 0:
             report(k / max(last, 1))
@@ -219,32 +231,22 @@ def _run(
             return _bounded(*scene.settled(t + h, *_bounded(*state)))
 
         h = times[k + 1] - t
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):
-                q_next, v_next = after(h)
-        except _DivergedError:
-            raise SimulationError(
-                f"the motion of {robot.name!r} is no longer finite at t = {t + h:.6g} s: the step "
-                f"of {h:.6g} s is too long, or torques are not finite",
-                trajectory=record.trajectory(),
-                time=t + h,
-            ) from None
+        with record.kept(t + h), np.errstate(over="ignore", invalid="ignore"):
+            q_next, v_next = after(h)
+            finite(q=q_next, v=v_next)
         if events:
-            h, ended = _until(events, t, q, v, h, after)
-            q_next, v_next = after(h) if ended else (q_next, v_next)
+            with record.kept(t + h):
+                h, ended = _until(events, t, q, v, h, after)
+                q_next, v_next = after(h) if ended else (q_next, v_next)
         t, q, v = (t + h if ended else times[k + 1]), q_next, v_next
     report(1.0)
     return record.trajectory()
 
 
-class _DivergedError(Exception):
-    """Positions or velocities have outgrown what can be computed with."""
-
-
 def _bounded(q: Array, v: Array) -> tuple[Array, Array]:
     """The state, if dynamics can still be asked for there: products of its numbers are finite."""
     if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
-        raise _DivergedError
+        raise ShapeError("q or v has outgrown what can be computed with", name="q")
     return q, v
 
 
@@ -285,6 +287,27 @@ class _Record:
 
     def add(self, *sample: float | Array) -> None:
         self.rows.append(sample)  # type: ignore[arg-type]
+
+    @contextmanager
+    def kept(self, t: float) -> Iterator[None]:
+        """Keep what came before, where the motion until ``t`` [s] breaks down."""
+        name = self.scene.robot.name
+        try:
+            yield
+        except ShapeError as error:
+            if error.name not in ("q", "v", "tau", "force"):  # others are what a user gave
+                raise
+            problem = (
+                f"the motion of {name!r} is no longer finite at t = {t:.6g} s: the step is too "
+                f"long, or torques are not finite ({error})"
+            )
+        except AssemblyError as error:
+            problem = f"at t = {t:.6g} s {error}"
+        else:
+            return
+        raise SimulationError(
+            problem, trajectory=self.trajectory() if self.rows else None, time=t
+        ) from None
 
     def trajectory(self) -> Trajectory:
         """What was recorded, with its energy."""

@@ -24,6 +24,9 @@ WrenchesAt = Callable[[float, Array, Array], Mapping[str, ArrayLike]]
 #: Gaps of loops [m, rad] with which no simulation starts.
 OPEN = 1e-3
 
+#: Gaps that are left after a step was mended, with which none goes on.
+APART = 1e-6
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -78,7 +81,17 @@ class Scene:
             return q, v
         free = np.ones(self.robot.nv, bool)
         free[self.driven.speeds] = False
-        return self.robot.closed_state(q, v, free)
+        q, v = self.robot.closed_state(q, v, free)
+        residual = self.robot.loop_residual(q)
+        gap = np.abs(residual).max(initial=0.0)
+        if gap > APART:
+            hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
+            raise AssemblyError(
+                f"the loops of {self.robot.name!r} come apart by {gap:.3g} (m or rad): {hint}",
+                residual=residual,
+                q=q,
+            )
+        return q, v
 
     def motion(self, t: float, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
         """Accelerations, and the generalised forces, those of driven joints solved for."""

@@ -58,10 +58,11 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
             value[node] = {SQRT: np.sqrt, SIN: np.sin, COS: np.cos}[op](at(a))
     outputs, first = [], 0
     for port in program.outputs:
-        parts = [
-            np.broadcast_to(at(edge), batch) for edge in program.results[first : first + port.size]
-        ]
+        values = [at(edge) for edge in program.results[first : first + port.size]]
         first += port.size
-        flat = np.stack(parts, axis=-1) if parts else np.zeros((*batch, 0), real)
+        kind = np.result_type(*{x.dtype for x in values}) if values else real
+        flat = np.empty((*batch, port.size), kind)
+        for k, x in enumerate(values):
+            flat[..., k] = x
         outputs.append(flat.reshape((*batch, *port.shape)))
     return tuple(outputs)

@@ -5,6 +5,15 @@ from __future__ import annotations
 from robodyn.urdf.parse import parse
 from robodyn.urdf.source import bundled_robots, load_mechanism, problems
 from robodyn.urdf.srdf import read_rotor_params
+from robodyn.urdf.values import bad_values
 from robodyn.urdf.write import write
 
-__all__ = ["bundled_robots", "load_mechanism", "parse", "problems", "read_rotor_params", "write"]
+__all__ = [
+    "bad_values",
+    "bundled_robots",
+    "load_mechanism",
+    "parse",
+    "problems",
+    "read_rotor_params",
+    "write",
+]

@@ -32,7 +32,9 @@ def read_actuators(
         match local_name(element):
             case "motor":
                 joint = reader.name(element, "joint")
-                if joint is not None and _known(reader, element, joint, joints):
+                if joint in motors:
+                    reader.problem(element, f"a second motor for joint {joint!r}; keep one")
+                elif joint is not None and _known(reader, element, joint, joints):
                     motors[joint] = actuators[joint] = _read_motor(reader, element)
                 continue
             case "transmission":

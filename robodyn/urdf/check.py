@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections import Counter
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.description import JOINT_KINDS, Joint, Loop, Mechanism
+from robodyn.description import Joint, Mechanism
 from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfError
 from robodyn.graph_problems import graph_problems
 from robodyn.topology import spanning_tree
-from robodyn.urdf.closures import LOOP_KINDS
+from robodyn.urdf.values import bad_values
 
 __all__ = ["INERTIA_TOLERANCE", "check"]
 
@@ -31,60 +28,13 @@ def check(mechanism: Mechanism, *, graph: bool = True) -> list[RobodynError]:
     graph : bool
         Judge the graph; pointless where links or joints could not be read.
     """
-    found = _bad_values(mechanism)
+    found = bad_values(mechanism)
     if found:  # nothing below can be trusted
         return found
     found += _bad_mimics(mechanism)
     if graph:
         found += graph_problems(mechanism)
     return found + _bad_inertias(mechanism, graph and not found)
-
-
-def _bad_values(mechanism: Mechanism) -> list[RobodynError]:
-    """Doubled names, unknown kinds and numbers that are none, as only programs write them."""
-    found: list[RobodynError] = []
-    movers: list[Joint | Loop] = [*mechanism.joints, *mechanism.loops]
-    for items in (mechanism.links, (*movers, *mechanism.couplings)):
-        names = Counter(item.name for item in items)
-        for item in items:
-            if names[item.name] > 1:
-                names[item.name] = 0  # say it once
-                reason = "the name is given twice; rename one"
-                found.append(UrdfError(reason, **mechanism.where(item)))
-    for link in mechanism.links:
-        if link.inertia is not None:
-            pose = link.inertia.origin
-            if not all(map(math.isfinite, (*pose.xyz, *pose.rpy))):
-                reason = f"the origin of the inertia is {pose}: not finite"
-                found.append(UrdfError(reason, **mechanism.where(link)))
-    for mover in movers:
-        reasons = list(_why_no_joint(mover))
-        found += [UrdfError(reason, **mechanism.where(mover)) for reason in reasons]
-    return found
-
-
-def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
-    kinds = JOINT_KINDS if isinstance(joint, Joint) else LOOP_KINDS
-    if joint.kind not in kinds and getattr(joint, "map", None) is None:
-        yield str(UnknownNameError("joint kind", joint.kind, kinds))
-    values: dict[str, tuple[float, ...]] = {"pitch": (joint.pitch,)}
-    if isinstance(joint, Joint):
-        values["origin"] = (*joint.origin.xyz, *joint.origin.rpy)
-        values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
-        values["spring"] = (joint.stiffness, joint.rest)
-    else:
-        for key, pose in (
-            ("predecessor", joint.X_predecessor),
-            ("successor", joint.X_successor),
-        ):
-            values[f"origin on the {key}"] = (*pose.xyz, *pose.rpy)
-        values["distance"] = (joint.distance,)
-    for key, numbers in values.items():
-        if not all(map(math.isfinite, numbers)):
-            yield f"the {key} is {numbers}: not finite"
-    for key, axis in (("axis", joint.axis), ("axis2", joint.axis2)):
-        if not abs(math.hypot(*axis) - 1.0) < 1e-6:
-            yield f"the {key} is {axis}: not a unit vector"
 
 
 def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:

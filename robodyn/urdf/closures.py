@@ -162,7 +162,7 @@ class Closures:
             axis = reader.axis(reader.only(element, "axis"), _X)
         if kind == "universal":
             axis2 = reader.axis(reader.only(element, "axis2"), _Y)
-        numbers = {"pitch": 0.0, "distance": 0.0}
+        numbers = {"pitch": 0.0, "distance": 0.0, **self._resistance(element)}
         tag = {"helical": "pitch", "distance": "distance"}.get(kind)
         if tag is not None:
             child = reader.only(element, tag)
@@ -182,6 +182,24 @@ class Closures:
             line=line_of(element),
             **numbers,
         )
+
+    def _resistance(self, element: Element) -> dict[str, float]:
+        """Damping and dry friction; what else a joint of the tree may have is a problem."""
+        reader = self.reader
+        if element.find("mimic") is not None:
+            reader.problem(
+                element, "a joint that closes a loop has no coordinate: it cannot mimic another"
+            )
+        dynamics = reader.only(element, "dynamics")
+        if dynamics is None:
+            return {}
+        if reader.number(dynamics, "spring_stiffness", 0.0):
+            reader.problem(
+                dynamics,
+                "a joint that closes a loop has no spring: mark another joint of the loop with "
+                'cut="true"',
+            )
+        return {key: reader.not_negative(dynamics, key) for key in ("damping", "friction")}
 
     def _read_constraint(self, element: Element) -> Loop | None:
         """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""
@@ -215,7 +233,16 @@ class Closures:
             sides[1] = Pose.from_matrix(turned)
         axis2 = other if kind == "universal" else _Y
         return Loop(
-            name, kind, parent, child, sides[0], sides[1], axis, axis2, line=line_of(element)
+            name,
+            kind,
+            parent,
+            child,
+            sides[0],
+            sides[1],
+            axis,
+            axis2,
+            line=line_of(element),
+            **self._resistance(element),
         )
 
     def _read_coupling(self, element: Element) -> Coupling | None:

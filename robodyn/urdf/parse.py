@@ -58,7 +58,7 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
                 continue
             case "link":
                 _add(reader, element, links, _read_link(reader, element))
-            case "joint" | "drake:joint" if element.get("cut") != "true":
+            case "joint" | "drake:joint" if not reader.flag(element, "cut"):
                 _add(reader, element, joints, _read_joint(reader, element))
             case _:
                 others.append(element)
@@ -164,16 +164,14 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
     if kind == "universal":
         known.add("axis2")
         axis2 = reader.axis(reader.only(element, "axis2"), (0.0, 1.0, 0.0))
-        if abs(sum(a * b for a, b in zip(axis or (), axis2, strict=True))) > 1 - 1e-9:
-            reader.problem(element, "axis and axis2 of a universal joint are parallel")
     if kind == "helical":
         known |= {"pitch", "drake:screw_thread_pitch"}
     dynamics = reader.only(element, "dynamics")
     damping = friction = stiffness = rest = 0.0
     if dynamics is not None:
-        damping = _not_negative(reader, dynamics, "damping")
-        friction = _not_negative(reader, dynamics, "friction")
-        stiffness = _not_negative(reader, dynamics, "spring_stiffness")
+        damping = reader.not_negative(dynamics, "damping")
+        friction = reader.not_negative(dynamics, "friction")
+        stiffness = reader.not_negative(dynamics, "spring_stiffness")
         rest = reader.number(dynamics, "spring_reference", 0.0)
         if stiffness and JOINT_KINDS[kind] != (1, 1):
             reader.problem(dynamics, f"a {kind} joint has no spring: only joints with one freedom")
@@ -191,7 +189,7 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         damping,
         friction,
         _read_mimic(reader, reader.only(element, "mimic")) if kind != "fixed" else None,
-        None if independent is None else independent in ("true", "True"),
+        None if independent is None else independent in ("true", "True"),  # as URDF+ reads it
         tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
         line_of(element),
         stiffness,
@@ -260,10 +258,3 @@ def _read_pitch(reader: Reader, element: Element) -> float:
             return reader.number(child, "value") / math.tau
     reader.problem(element, 'a helical joint needs <pitch value="..."/> in metres a radian')
     return 0.0
-
-
-def _not_negative(reader: Reader, element: Element, attribute: str) -> float:
-    value = reader.number(element, attribute, 0.0)
-    if value < 0.0:
-        reader.problem(element, f"<{local_name(element)}> {attribute}={value:g} is negative")
-    return value

@@ -13,6 +13,7 @@ from robodyn.urdf.xml import Element, line_of, local_name
 __all__ = ["Reader"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -71,6 +72,21 @@ class Reader:
                 found[1], f"a second <{tag}> (the first is in line {line_of(found[0])}); keep one"
             )
         return found[0] if found else None
+
+    def not_negative(self, element: Element, attribute: str) -> float:
+        """Read a number that is zero by default and must not be negative."""
+        value = self.number(element, attribute, 0.0)
+        if value < 0.0:
+            self.problem(element, f"<{local_name(element)}> {attribute}={value:g} is negative")
+        return value
+
+    def flag(self, element: Element, attribute: str) -> bool | None:
+        """Read a truth value; ``None`` where it is not given, a problem where it is none."""
+        text = element.get(attribute)
+        value = None if text is None else _FLAGS.get(text.strip().lower())
+        if text is not None and value is None:
+            self.problem(element, f'{attribute}="{text}" is neither "true" nor "false"')
+        return value
 
     def number(
         self,

@@ -137,6 +137,8 @@ def _text(
             f"a {type(source).__name__} is not a source of a robot: give a path, URDF text, the "
             "name of a bundled robot, or a model of urdfpy, urchin or yourdfpy"
         )
+    if isinstance(source, str) and not source.strip():
+        raise UrdfError("the text is empty: give a path, URDF text or the name of a bundled robot")
     path = Path(source)
     if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
         if source in bundled_robots():

@@ -209,6 +209,7 @@ def _loop(loop: Loop, strict_tree: bool) -> list[str]:
             _child("child", link=loop.successor),
             *_origin("origin", loop.X_predecessor),
             *_axes(loop),
+            *_resistance(loop),
         ]
         return _element("joint", attributes | {"cut": "true"}, children)
     children = []
@@ -223,10 +224,15 @@ def _loop(loop: Loop, strict_tree: bool) -> list[str]:
             if origin
             else [open_tag]
         )
-    children += _axes(loop)
+    children += [*_axes(loop), *_resistance(loop)]
     if loop.kind == "distance":
         children.append(_child("distance", value=loop.distance))
     return _element("loop", attributes, children)
+
+
+def _resistance(loop: Loop) -> Iterator[str]:
+    if loop.damping or loop.friction:
+        yield _child("dynamics", damping=loop.damping, friction=loop.friction)
 
 
 def _coupling(coupling: Coupling) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 
 import numpy as np
@@ -254,6 +255,11 @@ def test_copies_know_their_constraints(pendulum):
         (lambda q, v: rd.sin(v[0]), ("x", "z"), "nonholonomic", rd.ShapeError),
         (lambda q, v: q[0] / v[0], ("x", "z"), "nonholonomic", rd.ShapeError),
         (lambda q, v: q[0], ("x", "z"), "nonholonomic", rd.ShapeError),
+        (None, ("x",), "holonomic", rd.ShapeError),
+        (lambda: 0.0, ("x",), "holonomic", rd.ShapeError),
+        (lambda q: q[7], ("x",), "holonomic", rd.ShapeError),
+        (lambda q: math.sin(q[0]), ("x",), "holonomic", rd.ShapeError),
+        (lambda q: q[0] if q[0] > 0 else 0.0, ("x",), "holonomic", rd.ShapeError),
     ],
 )
 def test_what_is_no_constraint_is_refused(function, joints, kind, error):
@@ -264,6 +270,8 @@ def test_what_is_no_constraint_is_refused(function, joints, kind, error):
 def test_names_are_unique_and_joints_have_coordinates(pendulum):
     with pytest.raises(rd.ShapeError, match="taken"):
         rd.load(text(X, Z), constraints=[rd.Constraint("x", rod, ("x", "z"))])
+    with pytest.raises(rd.ShapeError, match="expected text"):
+        rd.Constraint(None, rod, ("x", "z"))
     cut = rd.Constraint("c", lambda q: q[0], "rocker_pin")
     with pytest.raises(rd.TopologyError, match="rocker_pin"):
         rd.load("four_bar", constraints=[cut])

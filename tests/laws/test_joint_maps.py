@@ -119,6 +119,10 @@ def test_it_can_be_pickled_but_not_written():
         lambda q: [[2, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
         lambda q: [[-1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
         lambda q: [["x"] * 4] * 4,
+        lambda q: [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, q[0]], [0, 0, 1, 1]],
+        lambda q: turn(q[3], (0, 0, 0)),
+        lambda q: q.nothing,
+        None,
     ],
 )
 def test_maps_that_are_no_poses_are_refused(function):

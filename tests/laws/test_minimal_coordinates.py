@@ -44,6 +44,22 @@ def test_bundled_linkages_agree_with_their_constrained_form(name, base):
     ]
 
 
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+@pytest.mark.parametrize("name", ["four_bar", "palletizer"])
+def test_the_joints_that_close_loops_brake_too(name, base):
+    mechanism = urdf.load_mechanism(name)
+    joints, loops = (
+        tuple(
+            x if x.kind == "fixed" else dataclasses.replace(x, damping=0.3, friction=0.2)
+            for x in movers
+        )
+        for movers in (mechanism.joints, mechanism.loops)
+    )
+    pair = Pair(dataclasses.replace(mechanism, joints=joints, loops=loops), base)
+    assert all(cut.damping for cut in pair.tree.loops)
+    pair.check_dynamics()
+
+
 @pytest.mark.parametrize(("make", "independent"), PAIRS)
 def test_every_pair_of_joints_can_follow(make, independent):
     pair = Pair(pl.with_independent(make(), independent), seed=1)

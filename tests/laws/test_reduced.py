@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import urdf
+from robodyn.roles import speed_indices
 
 #: Joints that determine the others, where they are not those of the motors.
 CHOSEN = {
+    "rod": None,
     "stephenson": ("dyad_pivot",),
     "bricard": None,
     "four_bar": ("rocker_pivot",),
@@ -22,17 +27,29 @@ def close(x, y, tolerance=1e-8):
     np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
+def rod():
+    """A four-bar whose coupler has balls at both ends, and turns about their line."""
+    mechanism = urdf.load_mechanism("four_bar")
+    joints = tuple(
+        dataclasses.replace(joint, kind="spherical", damping=0.0)
+        if joint.name in ("crank_pin", "rocker_pin")
+        else joint
+        for joint in mechanism.joints
+    )
+    return dataclasses.replace(mechanism, joints=joints)
+
+
 @pytest.mark.parametrize("name", CHOSEN)
 def test_reduced_dynamics_are_those_with_constraints(name):
-    robot = rd.load(name)
+    robot = rd.load(rod() if name == "rod" else name)
     reduced = robot.reduced(CHOSEN[name])
     rng = np.random.default_rng(0)
     u = 0.05 + 0.02 * rng.normal(size=reduced.nu)
     du, ddu = rng.normal(size=(2, reduced.nu))
     q = reduced.expand(u)
     close(robot.loop_residual(q), 0.0)
-    own = [k for joint in reduced.independent_joints
-           for k in range(robot.joints[joint].v.start, robot.joints[joint].v.stop)]  # fmt: skip
+    own = [k for name in reduced.independent_joints for k in speed_indices(robot._model, name)]
+    assert len(own) == reduced.nu
     close(robot.difference(robot.neutral(), q)[own], u)
     v, a = reduced.expand_velocity(q, du), reduced.expand_acceleration(q, du, ddu)
     close(v[own], du)
@@ -85,9 +102,28 @@ def test_where_it_cannot_be():
         robot.reduced(("crank_drive", "crank_pin"))
     with pytest.raises(rd.UnknownNameError):
         robot.reduced(("crank",))
+    with pytest.raises(rd.ShapeError, match="names of joints"):
+        robot.reduced(3)
     reduced = robot.reduced(("rocker_pivot",))
     with pytest.raises((rd.AssemblyError, rd.SingularError)):
         reduced.expand([3.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r, q: r.expand([np.nan]), "finite"),
+        (lambda r, q: r.expand([1e9]), "near="),
+        (lambda r, q: r.expand([0.0, 1.0]), "u has shape"),
+        (lambda r, q: r.expand(np.zeros((2, 1))), "one posture"),
+        (lambda r, q: r.expand_velocity(q, [1.0, 2.0]), "du has shape"),
+        (lambda r, q: r.forward_dynamics(q, [1.0], [0.0]), "tau has shape"),
+    ],
+)
+def test_arrays_that_do_not_fit(call, words):
+    robot = rd.load("four_bar")
+    with pytest.raises(rd.ShapeError, match=words):
+        call(robot.reduced(), robot.neutral())
 
 
 def test_speeds_that_a_constraint_drives():

@@ -92,6 +92,16 @@ def test_joint_wrenches_hold_the_springs(sprung):
     np.testing.assert_allclose(axis.T @ loads.motor["joint3"], tau[joint.v], atol=1e-9)
 
 
+def test_a_spring_between_points_that_never_part_does_no_work():
+    """On the axis of the joint between its links; its length has no direction."""
+    pinned = rd.PointSpring("upper", (0.0, 0.0, 0.0), "world", (0.0, 0.0, 0.0), 5.0, 0.2, 1.0)
+    plain = rd.load("double_pendulum")
+    q, v, tau = np.array([[0.3, -0.8], [1.0, 2.0], [0.4, 0.5]])
+    assert not plain.frame_pose(q, "upper")[:3, 3].any()
+    a = rd.load("double_pendulum", springs=[pinned]).forward_dynamics(q, v, tau)
+    np.testing.assert_allclose(a, plain.forward_dynamics(q, v, tau), rtol=1e-12)
+
+
 def test_springs_and_rotors_read_back():
     base = rd.load("double_pendulum", rotors=[rd.Rotor("wheel", "upper", (0.0, 0.6, 0.8), 1e-4)])
     links = [link.name for link in base.mechanism.links]

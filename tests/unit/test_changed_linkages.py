@@ -9,9 +9,7 @@ import pytest
 from rigid_robots import load, state
 
 from robodyn.description import Inertia, Pose
-from robodyn.errors import (
-    TopologyError,
-)
+from robodyn.errors import RobodynError, TopologyError
 
 
 @pytest.mark.parametrize("name", ["four_bar", "bricard"])
@@ -72,3 +70,51 @@ def test_a_payload_on_a_linkage():
     np.testing.assert_allclose(
         loaded.forward_dynamics(q, v, tau), other.forward_dynamics(q, v, tau), rtol=1e-8, atol=1e-9
     )
+
+
+def tied(name, parent, child, inner=""):
+    return (
+        f'<link name="{child}"><inertial><origin xyz="0.1 0 0.02"/><mass value="1"/><inertia '
+        'ixx="0.02" iyy="0.03" izz="0.025" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="0.2 0 0.1"/><axis xyz="0 1 0"/>{inner}</joint>'
+    )
+
+
+#: A joint that mimics, and a coupling of one joint with a chain of two, both with offsets.
+TIED = (
+    '<robot name="tied"><link name="base"/>'
+    + tied("motor", "base", "pulley")
+    + tied("upper", "base", "arm")
+    + tied("fore", "arm", "hand")
+    + tied("finger", "hand", "tip", '<mimic joint="fore" multiplier="-0.5" offset="0.3"/>')
+    + '<coupling name="belt"><predecessor link="pulley"/><successor link="hand"/>'
+    '<ratio value="0.7"/><offset value="0.2"/></coupling></robot>'
+)
+
+
+@pytest.mark.parametrize("joint", ["motor", "upper", "fore", "finger"])
+def test_a_locked_joint_holds_what_it_is_tied_to(joint):
+    """Poses, mobility and accelerations are those of the robot with the joint held."""
+    robot = load(TIED)
+    held = {"finger": "fore"}.get(joint, joint)  # the one with the coordinate
+    q = robot.assemble([0.5, 0.4, 0.3], hold=[held])
+    at = float(q[robot.joints[held].q.start])
+    copy = robot.with_(locked={joint: 0.3 - 0.5 * at if joint == "finger" else at})
+    kept = np.array([robot.joints[name].q.start for name in copy.joint_names])
+    assert copy.mobility(q[kept]) == robot.dof - 1 == 1
+    for link in ("pulley", "hand", "tip"):
+        np.testing.assert_allclose(
+            copy.frame_pose(q[kept], link), robot.frame_pose(q, link), atol=1e-12
+        )
+    rest = np.zeros(copy.nv)
+    a = robot.hybrid_dynamics(q, np.zeros(3), locked=[held]).a
+    np.testing.assert_allclose(copy.forward_dynamics(q[kept], rest, rest), a[kept], atol=1e-9)
+
+
+@pytest.mark.parametrize("locked", [
+    {"fore": 0.2, "finger": 0.5}, {"motor": 1.0, "upper": 0.0, "fore": 0.0},
+])  # fmt: skip
+def test_joints_locked_against_what_ties_them(locked):
+    with pytest.raises(RobodynError, match="contradicts"):
+        load(TIED).with_(locked=locked)

@@ -9,7 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.errors import ShapeError, TopologyError
+from robodyn.errors import ShapeError, TopologyError, UrdfError
 
 
 def four_bar(joint, **changes):
@@ -33,6 +33,47 @@ def test_damping_of_a_cut_joint_brakes(what):
     damped = rd.load(four_bar("rocker_pin", **{what: 0.5}))
     a, b = (r.forward_dynamics(q, v, np.zeros(3)) for r in (robot, damped))
     assert np.abs(a - b).max() > 1e-3
+
+
+@pytest.mark.parametrize("cut", ["crank_drive", "crank_pin", "rocker_pivot", "rocker_pin"])
+def test_damping_is_the_same_wherever_the_loop_is_cut(cut):
+    """Every joint has some; the links accelerate as they do with another joint cut."""
+    mechanism = urdf.load_mechanism("four_bar")
+    damped = [dataclasses.replace(j, damping=0.3, friction=0.2) for j in mechanism.joints]
+    text = urdf.write(dataclasses.replace(mechanism, joints=tuple(damped), actuators=()))
+    found = {}
+    for marked in ("rocker_pin", cut):
+        mark = f'<joint name="{marked}" '
+        assert mark in text
+        robot = rd.load(text.replace(mark, f'{mark}cut="true" '))
+        assert [c.name for c in robot.loops] == [marked]
+        q = robot.neutral()
+        assert np.abs(q).max() < 1e-12
+        v = np.linalg.svd(robot.loop_jacobian(q))[2][-1]  # the motion that the loop leaves
+        v = v / robot.frame_twist(q, v, "crank")[4] * 5.0
+        a = robot.forward_dynamics(q, v, np.zeros(3))
+        found[marked] = robot.frame_acceleration(q, v, a, "crank")
+        again = rd.load(urdf.write(robot.mechanism))
+        np.testing.assert_allclose(again.forward_dynamics(q, v, np.zeros(3)), a, rtol=1e-12)
+    np.testing.assert_allclose(found[cut], found["rocker_pin"], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("inner", "words"),
+    [
+        ('<dynamics spring_stiffness="1"/>', "no spring"),
+        ('<dynamics damping="-1"/>', "negative"),
+        ('<mimic joint="rocker_pivot"/>', "cannot mimic"),
+    ],
+)
+def test_what_a_joint_that_closes_a_loop_cannot_have(inner, words):
+    loop = (
+        '<loop name="more" type="spherical"><predecessor link="crank"/><successor link="rocker"/>'
+        f"{inner}</loop></robot>"
+    )
+    text = urdf.write(urdf.load_mechanism("four_bar")).replace("</robot>", loop)
+    with pytest.raises(UrdfError, match=words):
+        rd.load(text)
 
 
 def test_a_spring_in_a_cut_joint_is_refused():

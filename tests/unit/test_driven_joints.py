@@ -118,3 +118,14 @@ def test_a_path_of_the_base_that_contradicts_itself(robot):
     path = rd.BasePath(lambda t: rd.BaseMotion.from_world([t, 0.0, 0.0]))
     with pytest.raises(PathError, match="velocity of the base"):
         run(robot.with_(base="moving"), base=path)
+
+
+def test_a_linkage_driven_beyond_its_reach():
+    """The rocker of a crank and rocker turns to and fro only; it went on with open loops."""
+    robot = rd.load("four_bar")
+    path = rd.JointPath(lambda t: (2.0 * t * t, 4.0 * t, 4.0))
+    with pytest.raises(rd.SimulationError, match="driven where they cannot go") as caught:
+        rd.simulate(robot, controlled={"rocker_pivot": path}, duration=1.5, step=1e-2)
+    before = caught.value.trajectory
+    assert before.t[-1] < caught.value.time < 1.5
+    assert np.abs(before.loop_residual).max() < 1e-9

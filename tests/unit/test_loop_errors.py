@@ -82,6 +82,16 @@ def test_loops_to_links_that_do_not_exist():
         ({"kind": "distance", "distance": -1.0}, "distance"),
         ({"kind": "distance", "distance": float("nan")}, "distance"),
         ({"successor": "crank"}, "itself"),
+        ({"kind": "floating"}, "floating"),
+        ({"kind": "universal", "axis2": (1.0, 0.0, 0.0)}, "parallel"),
+        ({"kind": "helical", "pitch": float("nan")}, "pitch"),
+        ({"axis": (0.0, 0.0, 0.0)}, "unit vector"),
+        ({"axis": (1.0, 0.0)}, "unit vector"),
+        ({"axis": "z"}, "unit vector"),
+        ({"X_predecessor": Pose((float("nan"), 0.0, 0.0))}, "finite"),
+        ({"X_successor": np.eye(4)}, "expected a Pose"),
+        ({"name": "crank_pin"}, "given twice"),
+        ({"name": None}, "no text"),
     ],
 )
 def test_loops_that_mean_nothing(change, words):
@@ -206,6 +216,44 @@ def test_controlled_accelerations_that_contradict_each_other():
         robot.hybrid_dynamics(q, v, controlled={"crank_drive": 1.0, "rocker_pivot": 1e3})
     assert "crank_drive" in str(caught.value) and "rocker_pivot" in str(caught.value)
     assert np.shape(caught.value.direction) == (3,)
+
+
+def test_links_without_mass_that_the_loops_leave_free():
+    """A coupler without mass on balls turns about its line: the error names its joint."""
+    mechanism = urdf.load_mechanism("four_bar")
+    joints = tuple(
+        dataclasses.replace(j, kind="spherical", damping=0.0) if j.name.endswith("_pin") else j
+        for j in mechanism.joints
+    )
+    links = tuple(
+        dataclasses.replace(link, inertia=None) if link.name == "coupler" else link
+        for link in mechanism.links
+    )
+    robot = rd.load(dataclasses.replace(mechanism, joints=joints, links=links))
+    with pytest.raises(rd.SingularError, match="without moving mass") as caught:
+        robot.forward_dynamics(robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv))
+    assert {name.partition("[")[0] for name in caught.value.joints} == {"crank_pin"}
+
+
+def test_motors_that_cannot_are_told_by_name():
+    robot = load("five_bar")
+    q, v, a = state(robot)
+    a = robot.consistent_acceleration(q, v, a)
+    with pytest.raises(ActuationError, match=r"motors at left_drive .* at right_drive"):
+        robot.inverse_dynamics(q, v, a, actuated="left_drive")
+
+
+def test_a_joint_called_as_that_of_the_floating_base():
+    text = f"<robot name='r'>{LINKS}{hinge('floating_base', 'base', 'a')}{hinge('y', 'a', 'b')}"
+    with pytest.raises(TopologyError, match="rename"):
+        rd.load(text + "</robot>", base="floating", allow_unphysical=True)
+
+
+def test_a_second_motor_of_a_joint():
+    motors = '<motor joint="x" gear_ratio="2"/><motor joint="x" gear_ratio="3"/>'
+    text = f"<robot name='r'>{LINKS}{hinge('x', 'base', 'a')}{hinge('y', 'a', 'b')}{motors}</robot>"
+    with pytest.raises(UrdfError, match="second motor"):
+        rd.load(text, allow_unphysical=True)
 
 
 def test_an_unknown_method():

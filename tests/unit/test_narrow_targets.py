@@ -12,6 +12,8 @@ from robodyn.codegen.llvm import batch_ir, scalar_ir
 from robodyn.codegen.target import host, load_object, object_code
 from robodyn.codegen.tiles import tiles
 from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import edge_of, inputs
 
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 ROWS = 37
@@ -71,6 +73,19 @@ def test_large_outputs_are_stored_in_order_and_in_blocks():
         for make, symbol in ((scalar_ir, "rows"), (batch_ir, "batch")):
             got = run(program, make, symbol, replace(host(), bits=max(WIDTHS)), "double", (q, v))
             np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12 * abs(expected).max())
+
+
+def test_one_number_stored_often_is_stored_in_blocks():
+    """LLVM takes the square of the stores of a block: 5 s for the zeros of 13 scissors' rows."""
+    graph = Graph()
+    (x,) = inputs(graph, 0, 1)
+    edges = (edge_of(graph, x), *[edge_of(graph, 0.0)] * (4 * body.STORES))
+    ports = (Port("x", (1,)),), (Port("y", (len(edges),)),)
+    program = Program("f", *ports, graph, edges)
+    blocks = scalar_ir(program, host(), "double").split("label %exit, label")
+    assert max(block.count(" store ") for block in blocks) <= body.STORES
+    got = run(program, scalar_ir, "rows", host(), "double", (np.ones((ROWS, 1)),))
+    np.testing.assert_array_equal(got, [[1.0, *[0.0] * (4 * body.STORES)]] * ROWS)
 
 
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16])

@@ -194,6 +194,15 @@ def test_wrong_arguments(double, wrong):
         rd.simulate(double, **wrong)
 
 
+def test_torques_of_a_linkage_that_are_not_finite():
+    robot = rd.load("five_bar")
+    with pytest.raises(SimulationError, match="no longer finite") as caught:
+        rd.simulate(robot, lambda t, q, v: np.full(4, np.nan if t > 0.005 else 0.0), duration=0.02)
+    assert len(caught.value.trajectory.t) > 4
+    with pytest.raises(SimulationError, match="no longer finite"):
+        rd.simulate(robot, lambda t, q, v: np.full(4, np.nan), duration=0.02)
+
+
 def test_wrong_names_and_controllers(double):
     with pytest.raises(UnknownNameError, match="rk4"):
         rd.simulate(double, integrator="rk5")

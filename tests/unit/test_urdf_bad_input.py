@@ -223,6 +223,10 @@ CASES = {
         UrdfError, 1, None, ["entities"],
     ),
     "undefined entity": (arm(4, 'value="1"', 'value="&one;"'), UrdfError, 4, None, ["one"]),
+    "cut that is no truth value": (
+        arm(5, 'name="shoulder"', 'name="shoulder" cut="yes"'),
+        UrdfError, 5, "joint 'shoulder'", ["yes", "true"],
+    ),
     "empty text": ("<", UrdfError, 1, None, ["not XML"]),
     "SDF": ('<sdf version="1.7"/>', UrdfError, 1, "<sdf>", ["not <robot>", "SDF"]),
     "unexpanded xacro": (
@@ -385,6 +389,12 @@ def test_a_path_that_does_not_exist_is_named():
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(UrdfError, match="is a folder"):
         urdf.load_mechanism(tmp_path)
+
+
+@pytest.mark.parametrize("source", ["", " \n"])
+def test_an_empty_text_is_refused(source):
+    with pytest.raises(UrdfError, match="empty"):
+        urdf.load_mechanism(source)
 
 
 @pytest.mark.parametrize("source", [None, 3, object(), ["puma560"]])

@@ -16,6 +16,15 @@ import robodyn as rd
         {"springs": [3]},
         {"springs": {"elbow_pitch": 3}},
         {"springs": {"elbow_pitch": (1.0, "x")}},
+        {"springs": {"elbow_pitch": (np.nan, 0.0)}},
+        {"springs": {"elbow_pitch": (-1.0, 0.0)}},
+        {"springs": [rd.PointSpring("link1", (0.0, 1.0), "link7", (0.0, 0.0, 0.0), 1.0)]},
+        {"springs": [rd.PointSpring("link1", "x", "link7", (0.0, 0.0, 0.0), 1.0)]},
+        {"springs": [rd.PointSpring("link1", (0.0, 0.0, 1.0), "world", (0.0, 0.0, 0.0), np.nan)]},
+        {"rotors": [rd.Rotor("wheel", "link7", (0.0, 0.0, 0.0), 1e-6)]},
+        {"rotors": [rd.Rotor("wheel", "link7", "z", 1e-6)]},
+        {"rotors": [rd.Rotor("wheel", "link7", (0.0, 0.0, 1.0), 0.0)]},
+        {"actuators": {"elbow_pitch": rd.Actuator("fast")}},
         {"joint_maps": {"elbow_pitch": 3}},
         {"loops": [3]},
         {"gravity": (1.0, 2.0)},
@@ -23,6 +32,16 @@ import robodyn as rd
         {"friction_speed": 0.0},
         {"base": "float"},
         {"rotor_model": "none"},
+        {"actuators": ["elbow_pitch"]},
+        {"joint_maps": ["elbow_pitch"]},
+        {"branches": [1]},
+        {"loops": 3},
+        {"rotors": 3},
+        {"springs": 3},
+        {"constraints": 3},
+        {"constraints": [3]},
+        {"friction_speed": "fast"},
+        {"snap": "x"},
     ],
 )
 def test_load(given):
@@ -39,6 +58,8 @@ def test_load(given):
         {"payload": {"link7": 3}},
         {"payload": {"nothing": None}},
         {"unknown": 1},
+        {"locked": ["elbow_pitch"]},
+        {"payload": 3},
     ],
 )
 def test_with(given):
@@ -62,3 +83,64 @@ def test_lists_for_tuples():
 def test_derivative_with_respect_to_something_else():
     with pytest.raises(rd.UnknownNameError, match="there are"):
         rd.load("arm7").function("inverse_dynamics").jacobian("x")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r, x: r.hybrid_dynamics(x, x, locked=3), "locked is 3"),
+        (lambda r, x: r.hybrid_dynamics(x, x, locked=None), "locked is None"),
+        (lambda r, x: r.joint_wrenches(x, x, x, joints=3), "joints is 3"),
+        (lambda r, x: r.inverse_dynamics(x, x, x, actuated=3), "actuated is 3"),
+        (lambda r, x: r.assemble(x, hold=3), "hold is 3"),
+        (lambda r, x: rd.simulate(r, locked=3), "locked is 3"),
+        (lambda r, x: rd.simulate(r, controlled=["left_drive"]), "controlled is list"),
+        (lambda r, x: rd.simulate(r, 3), "controller is 3"),
+        (lambda r, x: rd.simulate(r, events=[3]), "event is 3"),
+        (lambda r, x: rd.simulate(r, duration="long"), "duration is 'long'"),
+        (lambda r, x: r.random("seed"), "rng is 'seed'"),
+    ],
+)
+def test_what_is_no_name_no_function_no_number(call, words):
+    with pytest.raises(rd.ShapeError, match=words):
+        call(rd.load("five_bar"), np.zeros(4))
+
+
+def test_the_name_of_one_motor():
+    robot = rd.load("four_bar")
+    q, v = robot.neutral(), np.zeros(3)
+    a = robot.consistent_acceleration(q, v, [1.0, 0.0, 0.0])
+    tau = robot.inverse_dynamics(q, v, a, actuated="rocker_pivot")
+    assert tau[0] == tau[1] == 0.0
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", [
+    lambda r, q, v, x: r.constrained_dynamics(q, v, x),
+    lambda r, q, v, x: r.inverse_dynamics(q, v, x, actuated=r.joint_names),
+    lambda r, q, v, x: r.consistent_acceleration(q, v, x),
+    lambda r, q, v, x: r.consistent_velocity(q, x),
+    lambda r, q, v, x: r.closed_state(q, x),
+    lambda r, q, v, x: r.integrate(q, x),
+])  # fmt: skip
+def test_states_of_linkages_that_are_not_as_many(method):
+    robot = rd.load("five_bar")
+    q, v = np.zeros((3, 4)), np.zeros((3, 4))
+    with pytest.raises(rd.ShapeError, match="leading axes"):
+        method(robot, q, v, np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize("call", [
+    lambda r, q, v: r.forward_dynamics(q, v, v),
+    lambda r, q, v: r.inverse_dynamics(q, v, v),
+    lambda r, q, v: r.hybrid_dynamics(q, v),
+    lambda r, q, v: r.consistent_velocity(q, v),
+    lambda r, q, v: r.closed_state(q, v),
+    lambda r, q, v: r.loop_rank(q),
+])  # fmt: skip
+def test_postures_of_linkages_that_are_not_finite(call):
+    robot = rd.load("five_bar")
+    q, v = np.zeros((3, 4)), np.zeros((3, 4))
+    q[1, 2] = np.nan
+    with pytest.raises(rd.ShapeError, match=r"q holds .* in state \[1\]"):
+        call(robot, q, v)
