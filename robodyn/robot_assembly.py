@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import named
 from robodyn.branch import follow
 from robodyn.errors import AssemblyError, ShapeError, SingularError
 from robodyn.robot_loops import LoopMethods
@@ -66,7 +67,7 @@ class AssemblyMethods(LoopMethods):
             raise ShapeError("the guess holds numbers that are not finite", name="q", given=guess)
         if not self.nc:
             return guess.copy()
-        names = (hold,) if isinstance(hold, str) else tuple(hold)
+        names = named("hold", hold)
         if near is not None:
             return self._on_branch(guess, names or self.independent_joints, near)
         return self._closed(guess, self._free(names), self._gap, self._gap_slope)

@@ -60,7 +60,7 @@ MAY_IMPORT = {
         "symbolic",
     },
     "branch": {"errors"},
-    "robot_assembly": {"branch", "errors", "robot_loops", "roles"},
+    "robot_assembly": {"arrays", "branch", "errors", "robot_loops", "roles"},
     "robot_closed": {
         "arrays", "base_motion", "codegen", "constraints", "equations", "errors", "loop_analysis",
         "results", "robot_assembly", "robot_core", "roles",
