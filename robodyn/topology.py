@@ -176,7 +176,8 @@ def spanning_tree(
     root = root or find_root(mechanism)
     kept, cut = _cut_loops(mechanism)
     for joint in mechanism.joints if floating else ():
-        if joint.name == FLOATING_BASE:
+        # quadrupeds have a fixed joint of this name in their files, which no one asks about
+        if joint.name == FLOATING_BASE and joint.kind != "fixed":
             raise TopologyError(
                 "the name is that of the joint which base='floating' adds: rename it",
                 **mechanism.where(joint),
