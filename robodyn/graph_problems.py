@@ -55,8 +55,20 @@ def find_root(mechanism: Mechanism) -> str:
     names = ", ".join(repr(link.name) for link in roots[:10]) + (", ..." if len(roots) > 10 else "")
     raise TopologyError(
         f"{len(roots)} root links ({names}): a mechanism has one link that is no joint's child; "
-        "connect the others to it by joints, or remove them",
+        f"connect the others to it by joints, or remove them{_second_parents(mechanism)}",
         **mechanism.where(roots[1]),
+    )
+
+
+def _second_parents(mechanism: Mechanism) -> str:
+    """Links that are children twice, where others are of none: a typing error, perhaps."""
+    joints: dict[str, list[str]] = {}
+    for joint in mechanism.joints:
+        joints.setdefault(joint.child, []).append(repr(joint.name))
+    return "".join(
+        f"; {link!r} is the child of {' and '.join(names)}: is it the right one of each?"
+        for link, names in joints.items()
+        if len(names) > 1
     )
 
 

@@ -61,9 +61,13 @@ MAY_IMPORT = {
     },
     "branch": {"errors"},
     "robot_assembly": {"arrays", "branch", "errors", "robot_loops", "roles"},
+    "robot_actuation": {
+        "arrays", "base_motion", "codegen", "constraints", "errors", "loop_analysis",
+        "robot_assembly", "robot_core", "roles",
+    },
     "robot_closed": {
-        "arrays", "base_motion", "codegen", "constraints", "equations", "errors", "loop_analysis",
-        "results", "robot_assembly", "robot_core", "roles",
+        "arrays", "base_motion", "codegen", "constraints", "equations", "errors", "results",
+        "robot_actuation", "robot_core", "roles",
     },
     "robot_loads": {
         "base_motion", "description", "errors", "results", "robot_closed", "robot_core", "roles",

@@ -260,3 +260,9 @@ def test_an_unknown_method():
     robot = load("four_bar")
     with pytest.raises(UnknownNameError, match="kkt"):
         robot.constrained_dynamics(*np.zeros((3, 3)), method="lu")
+
+
+def test_a_child_that_was_meant_to_be_another_link():
+    text = f"<robot name='r'>{LINKS}{hinge('x', 'base', 'a')}{hinge('y', 'base', 'a')}</robot>"
+    with pytest.raises(TopologyError, match="'a' is the child of 'x' and 'y': is it the right one"):
+        rd.load(text)
