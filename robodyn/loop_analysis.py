@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from robodyn.constraints import independent_speeds, rank_analysis
 from robodyn.errors import AssemblyError
 
-__all__ = ["LoopAnalysis", "Motors", "analyse", "motors_of"]
+__all__ = ["LoopAnalysis", "Motors", "analyse", "independent_rows", "motors_of"]
 
 Array = NDArray[np.float64]
 
@@ -139,6 +139,16 @@ def _common_rows(
         if smallest > best:
             best, found = smallest, tuple(int(k) for k in choice)
     return found
+
+
+def independent_rows(K: Array) -> bool:
+    """Whether the rows of K (n, r, nv), in any units, are independent at all of n postures."""
+    if not K.shape[1]:
+        return True
+    size = np.linalg.norm(K, axis=-1, keepdims=True)
+    if not size.all():
+        return False
+    return bool(np.linalg.svd(K / size, compute_uv=False).min() > INDEPENDENT)
 
 
 def motors_of(K: Array, actuated: tuple[int, ...]) -> Motors | None:

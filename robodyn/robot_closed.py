@@ -19,7 +19,8 @@ from robodyn.codegen import Function
 from robodyn.constraints import constrained_accelerations, constrained_hybrid
 from robodyn.constraints.hybrid import CONTROL_TOLERANCE
 from robodyn.equations.catalogue import CLOSED
-from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
+from robodyn.errors import ActuationError, ShapeError, SingularError
+from robodyn.loop_analysis import independent_rows
 from robodyn.results import ConstrainedDynamics, HybridDynamics
 from robodyn.robot_actuation import (
     BROKEN,
@@ -163,20 +164,15 @@ class ClosedMethods(ActuationMethods):
         return None if self.base == "moving" else self.function("forward_dynamics", **self._rows)
 
     def _with_loops(self, name: str, fixed: dict[str, Any]) -> dict[str, Any]:
-        """Rows and motors of the straight-line code behind forward and inverse dynamics.
+        """Rows and motors of the straight-line code behind forward, hybrid and inverse dynamics.
 
         Raises
         ------
         SingularError
             If the rank of the loops changes from posture to posture.
         ActuationError
-            If motors and motions are not as many.
-        UnknownNameError
-            For hybrid dynamics, which solves anew for each mask.
+            If motors and motions are not as many, or the loops tie controlled joints together.
         """
-        if name == "hybrid_dynamics":
-            known = ("forward_dynamics", "inverse_dynamics", "mass_matrix", "loop_jacobian")
-            raise UnknownNameError("function that honours loops", name, known, repr(self.name))
         if name not in CLOSED or "rows" in fixed:
             return fixed
         if not self._straight:
@@ -186,6 +182,14 @@ class ClosedMethods(ActuationMethods):
             )
         if name == "forward_dynamics":
             return {**fixed, **self._rows}
+        if name == "hybrid_dynamics":
+            controlled = self._controlled(fixed.get("controlled", ()))
+            if not self._leave_rows(controlled):
+                raise ActuationError(
+                    f"the loops of {self.name!r} tie the controlled joints to each other: there is "
+                    "no straight-line code for hybrid_dynamics; call the method"
+                )
+            return {**fixed, "controlled": controlled, **self._rows}
         options = self._motor_options(self._motor_speeds(None))
         if options is None:
             raise ActuationError(
@@ -197,6 +201,35 @@ class ClosedMethods(ActuationMethods):
     @property
     def _rows(self) -> dict[str, Any]:
         return {"rows": self.loops_analysis.rows}
+
+    def _leave_rows(self, controlled: tuple[int, ...]) -> bool:
+        """The rows used are independent in the other speeds, too, at all postures looked at."""
+        known: dict[tuple[int, ...], bool] = self.__dict__.setdefault("_masks", {})
+        if controlled not in known:
+            found = self.loops_analysis
+            free = [k for k in range(self.nv) if k not in controlled]
+            K = self._plain_function("loop_jacobian")(found.postures)[:, list(found.rows or ())]
+            known[controlled] = K.shape[1] <= len(free) and independent_rows(K[..., free])
+        return known[controlled]
+
+    def _closed_driven(
+        self,
+        arrays: tuple[ArrayLike, ...],
+        controlled: tuple[int, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[Array, Array]:
+        """Accelerations and forces, by straight-line code where there is some."""
+        if self._straight and self._leave_rows(controlled):
+            fixed = {"controlled": controlled, **self._rows}
+            a, tau = self._call("hybrid_dynamics", arrays, base, None, wrenches, **fixed)
+            if all_numbers(a) and all_numbers(tau):
+                return a, tau
+        q, v, given, forces = arrays
+        order = np.argsort(controlled)
+        roles = Roles(tuple(sorted(controlled)), np.asarray(given)[..., order], np.asarray(forces))
+        found = self._closed_hybrid(q, v, roles, wrenches, base, None)
+        return found.a, found.tau
 
     def _closed_hybrid(
         self,

@@ -14,7 +14,7 @@ from robodyn.errors import ActuationError, ShapeError
 from robodyn.results import HybridDynamics, JointWrenches
 from robodyn.robot_closed import ClosedMethods
 from robodyn.robot_core import Wrenches
-from robodyn.roles import ByJoint, Roles, assign_roles
+from robodyn.roles import ByJoint, assign_roles
 
 __all__ = ["LoadMethods"]
 
@@ -109,14 +109,7 @@ class LoadMethods(ClosedMethods):
         a, tau : ndarray, shape (..., nv)
         """
         if self.nc:
-            order = np.argsort(controlled)
-            roles = Roles(
-                tuple(sorted(controlled)),
-                np.asarray(a_controlled)[..., order],
-                np.asarray(tau_free),
-            )
-            found = self._closed_hybrid(q, v, roles, wrenches, base, None)
-            return found.a, found.tau
+            return self._closed_driven((q, v, a_controlled, tau_free), controlled, wrenches, base)
         a, tau = self._call(
             "hybrid_dynamics",
             (q, v, a_controlled, tau_free),

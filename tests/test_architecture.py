@@ -66,8 +66,8 @@ MAY_IMPORT = {
         "robot_assembly", "robot_core", "roles",
     },
     "robot_closed": {
-        "arrays", "base_motion", "codegen", "constraints", "equations", "errors", "results",
-        "robot_actuation", "robot_core", "roles",
+        "arrays", "base_motion", "codegen", "constraints", "equations", "errors",
+        "loop_analysis", "results", "robot_actuation", "robot_core", "roles",
     },
     "robot_loads": {
         "base_motion", "description", "errors", "results", "robot_closed", "robot_core", "roles",

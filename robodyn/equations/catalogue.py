@@ -108,6 +108,14 @@ CLOSED: dict[str, tuple[Quantity, ...]] = {
             (*LOADS, "rows", "dependent", "order", "possible"),
         ),
     ),
+    "hybrid_dynamics": (
+        Quantity(
+            ("q", "v", "a_controlled", "tau_free"),
+            _q.closed_hybrid,
+            True,
+            (*LOADS, "controlled", "rows"),
+        ),
+    ),
     "forward_dynamics": (
         Quantity(("q", "v", "tau"), _q.closed_forward, True, (*LOADS, "rows", "multipliers")),
     ),

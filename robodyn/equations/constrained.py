@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.equations.composite_body import Matrix
-from robodyn.equations.factorization import Factors
+from robodyn.equations.factorization import Factors, factorize
 from robodyn.equations.loops import Row
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]
+__all__ = ["guarded_inverse", "hybrid_dynamics", "if_possible", "motor_forces"]
 
 #: Pivots below this part of what they were before elimination count as zero.
 SINGULAR = 1e-11
@@ -35,7 +35,53 @@ def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
     return 1.0 / (root * root + least)
 
 
-def accelerations(
+def hybrid_dynamics(
+    M: Matrix,
+    needed: Sequence[Number],
+    a: Sequence[Number],
+    tau: Sequence[Number],
+    controlled: frozenset[int],
+    rows: Sequence[Row],
+) -> tuple[list[Number], list[Number], list[Number]]:
+    """Accelerations and forces of all speeds, and multipliers [W 5.100, 5.101, 5.191, 5.197].
+
+    ``M_ff a_f = tau_f - h_f - M_fc a_c + K_f^T lam`` and ``K_f a_f = -(k + K_c a_c)``, then
+    ``tau_c = M_cf a_f + M_cc a_c + h_c - K_c^T lam``. Forward dynamics controls none.
+
+    Parameters
+    ----------
+    M : matrix (nv, nv)
+    needed : sequence of nv numbers
+        ``h + M a`` with the accelerations of free speeds zero.
+    a, tau : sequence of nv numbers
+        Accelerations are read where controlled, forces elsewhere.
+    controlled : frozenset of int
+        Indices of controlled speeds.
+    rows : sequence of Row
+        Independent in the free speeds; their bias includes what stabilises them.
+    """
+    free = [k for k in range(len(needed)) if k not in controlled]
+    place = {k: i for i, k in enumerate(free)}
+    own = [
+        Row(
+            row.residual,
+            {place[k]: x for k, x in row.jacobian.items() if k in place},
+            sum((x * a[k] for k, x in row.jacobian.items() if k in controlled), row.bias),
+        )
+        for row in rows
+    ]
+    factors = factorize([[M[i][j] for j in free] for i in free])
+    found, lam = _accelerations(factors, [tau[k] - needed[k] for k in free], own)
+    moved, forces = list(a), list(tau)
+    for k, x in zip(free, found, strict=True):
+        moved[k] = x
+    for c in sorted(controlled):
+        forces[c] = needed[c] + _dot([M[c][k] for k in free], found)
+        forces[c] = forces[c] - _dot([row.jacobian.get(c, 0.0) for row in rows], lam)
+    return moved, forces, lam
+
+
+def _accelerations(
     factors: Factors, force: Sequence[Number], rows: Sequence[Row]
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and multipliers [W 5.203, 5.204; Mufti 14].

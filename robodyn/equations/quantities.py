@@ -22,8 +22,8 @@ from robodyn.equations import (
 from robodyn.equations import frame_motion as fm
 from robodyn.equations.linkage import JointMotion
 from robodyn.equations.loops import ROWS, Closure, closure_wrenches
-from robodyn.equations.mechanism import BASE
-from robodyn.equations.state import BaseState
+from robodyn.equations.mechanism import BASE, MechanismModel
+from robodyn.equations.state import BaseState, State
 from robodyn.equations.tracer import Tracer
 from robodyn.symbolic.graph import Port
 from robodyn.symbolic.scalar import Number
@@ -99,12 +99,30 @@ def closed_forward(t: Tracer) -> Results:
     """Forward dynamics of a closed linkage, by some independent rows."""
     state = t.state
     h = newton_euler.inverse_dynamics(t.model, state, t.zeros, t.base, t.wrenches)
-    force = [x - y for x, y in zip(applied(t), h, strict=True)]
-    factors = factorization.factorize(composite_body.mass_matrix(t.model, state))
-    a, lam = constrained.accelerations(factors, force, t.rows)
+    M = composite_body.mass_matrix(t.model, state)
+    a, _, lam = constrained.hybrid_dynamics(M, h, t.zeros, applied(t), frozenset(), t.rows)
     if t.options.get("multipliers"):
         return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("multipliers", "N, N m", lam)]
     return nv_array("a", "rad/s^2, m/s^2", a)
+
+
+def closed_hybrid(t: Tracer) -> Results:
+    """Hybrid dynamics of a closed linkage, by rows that are independent in the free speeds."""
+
+    def sweep(
+        model: MechanismModel,
+        state: State,
+        a: Sequence[Number],
+        tau: Sequence[Number],
+        controlled: frozenset[int],
+        base: BaseState,
+        wrenches: Mapping[int, Wrench],
+    ) -> tuple[list[Number], list[Number]]:
+        needed = newton_euler.inverse_dynamics(model, state, a, base, wrenches)
+        M = composite_body.mass_matrix(model, state)
+        return constrained.hybrid_dynamics(M, needed, a, tau, controlled, t.rows)[:2]
+
+    return hybrid(sweep)(t)
 
 
 def closed_inverse(t: Tracer) -> Results:

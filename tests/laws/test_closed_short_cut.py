@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.errors import ActuationError
 
 #: A parallelogram, which can change its branch where it is flat.
 PARALLELOGRAM = """<robot name="parallelogram">
@@ -90,3 +91,60 @@ def test_singular_postures_are_solved_another_way(size):
     for got in (a, out):
         np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(a.reshape(-1, 3)[:-1], upright.reshape(-1, 3)[:-1], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar", "delta", "palletizer", "excavator"])
+@pytest.mark.parametrize("base", ["fixed", "moving"])
+def test_straight_line_code_of_driven_joints_gives_what_the_solve_gives(name, base):
+    robot = rd.load(name, base=base)
+    rng = np.random.default_rng(1)
+    q = np.array([robot.random(rng) for _ in range(3)])
+    v = robot.consistent_velocity(q, rng.normal(size=(3, robot.nv)))
+    speeds = [k for joint in robot.independent_joints for k in _speeds(robot, joint)]
+    for controlled in (tuple(speeds), tuple(reversed(speeds[:1]))):
+        free = [k for k in range(robot.nv) if k not in controlled]
+        given = rng.normal(size=(3, len(controlled))), rng.normal(size=(3, len(free)))
+        assert robot._straight
+        assert robot._leave_rows(controlled)
+        a, tau = robot.driven_dynamics(q, v, *given, controlled)
+        whole = np.zeros((3, robot.nv))
+        whole[:, controlled], whole[:, free] = given
+        driven = [robot.joint_names[_joint(robot, k)] for k in controlled]
+        parts = {joint: np.squeeze(whole[:, robot.joints[joint].v]) for joint in robot.joint_names}
+        told = {
+            "controlled": {joint: parts[joint] for joint in driven},
+            "tau": {joint: x for joint, x in parts.items() if joint not in driven},
+        }
+        expected = robot.hybrid_dynamics(q, v, **told)  # reveals the rank
+        scale = np.abs(expected.tau).max(initial=1.0)
+        np.testing.assert_allclose(a, expected.a, rtol=1e-7, atol=1e-7 * np.abs(expected.a).max())
+        np.testing.assert_allclose(tau, expected.tau, rtol=1e-7, atol=1e-7 * scale)
+
+
+def _speeds(robot, joint):
+    return range(robot.joints[joint].v.start, robot.joints[joint].v.stop)
+
+
+def _joint(robot, speed):
+    return next(n for n, joint in enumerate(robot.joint_names) if speed in _speeds(robot, joint))
+
+
+def test_hybrid_dynamics_as_a_function(robot):
+    f = robot.function("hybrid_dynamics", controlled=["left_drive"])
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, np.ones(robot.nv))
+    a, tau = f(q, v, [2.0], np.zeros(robot.nv - 1))
+    assert a[0] == 2.0
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-9, atol=1e-9)
+    with pytest.raises(ActuationError, match="tie the controlled joints"):
+        robot.function("hybrid_dynamics", controlled=robot.joint_names)
+
+
+def test_joints_that_are_tied_are_solved_for_all_the_same(robot):
+    """All joints controlled, as the loops let them move: only the forces are left."""
+    q = robot.neutral()
+    v = robot.consistent_velocity(q, np.ones(robot.nv))
+    a = robot.consistent_acceleration(q, v, np.ones(robot.nv))
+    found, tau = robot.driven_dynamics(q, v, a, np.zeros(0), tuple(range(robot.nv)))
+    np.testing.assert_allclose(found, a)
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-8, atol=1e-8)
