@@ -11,7 +11,7 @@ from robodyn.ros.notices import Notices
 __all__ = ["Pace", "burst"]
 
 #: Time [s] that is made up for after a delay; the rest is dropped.
-CATCH_UP = 1.0
+CATCH_UP = 2.0
 #: A clock that goes ahead by more [s] has jumped.
 JUMP = 10.0
 #: Publications in one go: half of what waits for a reader, whose queue must not overflow.

@@ -203,8 +203,8 @@ def test_pace():
     assert every(pace, 37) == [[(5, 10 * MS), (5, 5 * MS), (5, 0)]]
     assert pace.overruns == 2
     assert not pace.behind(37 * MS) and pace.behind(42 * MS)
-    (caught_up,) = every(pace, 2037)
-    assert len(caught_up) == 200 and caught_up[-1] == (5, 0)
+    (caught_up,) = every(pace, 3037)
+    assert len(caught_up) == 400 and caught_up[-1] == (5, 0)
     assert pace.dropped == 200
     assert every(pace, 0) == [[(0, 0)]]
     assert pace.jumps == 1
