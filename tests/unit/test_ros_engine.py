@@ -232,7 +232,7 @@ def test_pace_tells_each_mishap_once():
     every(pace, 0, 3000)
     pace.tell(Notices(said.append))
     assert len(said) == 2
-    assert said[0].endswith("late so far: 199") and "left out so far" in said[1]
+    assert said[0].endswith("late so far: 399") and "left out so far" in said[1]
     pace.tell(Notices(said.append))
     other = pace.changed(100.0, 1.0, 1e-3)
     other.tell(Notices(said.append))
