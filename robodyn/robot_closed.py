@@ -19,7 +19,7 @@ from robodyn.codegen import Function
 from robodyn.constraints import constrained_accelerations, constrained_hybrid
 from robodyn.constraints.hybrid import CONTROL_TOLERANCE
 from robodyn.equations.catalogue import CLOSED
-from robodyn.errors import ActuationError, ShapeError, SingularError
+from robodyn.errors import ActuationError, ShapeError, SingularError, TopologyError
 from robodyn.loop_analysis import independent_rows
 from robodyn.results import ConstrainedDynamics, HybridDynamics
 from robodyn.robot_actuation import (
@@ -203,14 +203,20 @@ class ClosedMethods(ActuationMethods):
         return {"rows": self.loops_analysis.rows}
 
     def _leave_rows(self, controlled: tuple[int, ...]) -> bool:
-        """The rows used are independent in the other speeds, too, at all postures looked at."""
+        """There are rows that suffice, and they are independent in the other speeds, too."""
         known: dict[tuple[int, ...], bool] = self.__dict__.setdefault("_masks", {})
         if controlled not in known:
-            found = self.loops_analysis
-            free = [k for k in range(self.nv) if k not in controlled]
-            K = self._plain_function("loop_jacobian")(found.postures)[:, list(found.rows or ())]
-            known[controlled] = K.shape[1] <= len(free) and independent_rows(K[..., free])
+            try:
+                known[controlled] = self._straight and self._independent_without(controlled)
+            except (ShapeError, TopologyError):  # there is no posture to look at
+                known[controlled] = False
         return known[controlled]
+
+    def _independent_without(self, controlled: tuple[int, ...]) -> bool:
+        found = self.loops_analysis
+        free = [k for k in range(self.nv) if k not in controlled]
+        K = self._plain_function("loop_jacobian")(found.postures)[:, list(found.rows or ())]
+        return K.shape[1] <= len(free) and independent_rows(K[..., free])
 
     def _closed_driven(
         self,
@@ -220,7 +226,7 @@ class ClosedMethods(ActuationMethods):
         base: BaseMotion | None,
     ) -> tuple[Array, Array]:
         """Accelerations and forces, by straight-line code where there is some."""
-        if self._straight and self._leave_rows(controlled):
+        if self._leave_rows(controlled):
             fixed = {"controlled": controlled, **self._rows}
             a, tau = self._call("hybrid_dynamics", arrays, base, None, wrenches, **fixed)
             if all_numbers(a) and all_numbers(tau):
