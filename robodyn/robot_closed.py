@@ -7,6 +7,7 @@ dynamics, the mass matrix and the constraints are machine code and the solve rev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -90,19 +91,22 @@ class ClosedMethods(ActuationMethods):
         try:
             found = constrained_accelerations(M, force, K, k, method)
         except SingularError as error:
-            raise self._massless(M, K, error) from None
+            raise self._massless(M, K, error, range(self.nv)) from None
         return found.a, found.multipliers, found.rank, found.residual, found.method
 
-    def _massless(self, M: Array, K: Array, error: SingularError) -> SingularError:
-        """The same error with the names of the joints that move no mass."""
+    def _massless(
+        self, M: Array, K: Array, error: SingularError, free: Sequence[int]
+    ) -> SingularError:
+        """The same error with the names of the joints that move no mass, of the free ones."""
         row = (error.rows or (0,))[0]
         M, K = (x.reshape(-1, *x.shape[-2:])[min(row, x[..., 0, 0].size - 1)] for x in (M, K))
+        M, K = M[np.ix_(free, free)], K[:, list(free)]
         sizes, Vh = np.linalg.svd(K)[1:]
         Z = Vh[int(np.sum(sizes > 1e-9 * sizes.max(initial=0.0))) :].T
         inertia, motions = np.linalg.eigh(Z.T @ M @ Z)
         idle = (Z @ motions)[:, inertia <= 1e-9 * np.abs(inertia).max(initial=0.0)]
         names = speed_names(
-            self._model, [k for k in range(self.nv) if np.abs(idle[k]).max(initial=0.0) > 1e-6]
+            self._model, [k for i, k in enumerate(free) if np.abs(idle[i]).max(initial=0.0) > 1e-6]
         )
         return SingularError(
             f"joints {', '.join(names)} of {self.name!r} can move together without moving mass: "
@@ -261,6 +265,9 @@ class ClosedMethods(ActuationMethods):
                 roles.tau,
                 tolerance=BROKEN_SINGLE if is_single(h) else CONTROL_TOLERANCE,
             )
+        except SingularError as error:
+            free = [k for k in range(self.nv) if k not in roles.controlled]
+            raise self._massless(M, K, error, free) from None
         except ActuationError as error:
             names = [
                 name

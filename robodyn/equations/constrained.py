@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.equations.composite_body import Matrix
-from robodyn.equations.factorization import Factors, factorize
+from robodyn.equations.factorization import Factors, lower, upper
 from robodyn.equations.loops import Row
 from robodyn.symbolic.scalar import Number, sqrt
 
-__all__ = ["guarded_inverse", "hybrid_dynamics", "if_possible", "motor_forces"]
+__all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]
 
 #: Pivots below this part of what they were before elimination count as zero.
 SINGULAR = 1e-11
@@ -35,53 +35,7 @@ def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
     return 1.0 / (root * root + least)
 
 
-def hybrid_dynamics(
-    M: Matrix,
-    needed: Sequence[Number],
-    a: Sequence[Number],
-    tau: Sequence[Number],
-    controlled: frozenset[int],
-    rows: Sequence[Row],
-) -> tuple[list[Number], list[Number], list[Number]]:
-    """Accelerations and forces of all speeds, and multipliers [W 5.100, 5.101, 5.191, 5.197].
-
-    ``M_ff a_f = tau_f - h_f - M_fc a_c + K_f^T lam`` and ``K_f a_f = -(k + K_c a_c)``, then
-    ``tau_c = M_cf a_f + M_cc a_c + h_c - K_c^T lam``. Forward dynamics controls none.
-
-    Parameters
-    ----------
-    M : matrix (nv, nv)
-    needed : sequence of nv numbers
-        ``h + M a`` with the accelerations of free speeds zero.
-    a, tau : sequence of nv numbers
-        Accelerations are read where controlled, forces elsewhere.
-    controlled : frozenset of int
-        Indices of controlled speeds.
-    rows : sequence of Row
-        Independent in the free speeds; their bias includes what stabilises them.
-    """
-    free = [k for k in range(len(needed)) if k not in controlled]
-    place = {k: i for i, k in enumerate(free)}
-    own = [
-        Row(
-            row.residual,
-            {place[k]: x for k, x in row.jacobian.items() if k in place},
-            sum((x * a[k] for k, x in row.jacobian.items() if k in controlled), row.bias),
-        )
-        for row in rows
-    ]
-    factors = factorize([[M[i][j] for j in free] for i in free])
-    found, lam = _accelerations(factors, [tau[k] - needed[k] for k in free], own)
-    moved, forces = list(a), list(tau)
-    for k, x in zip(free, found, strict=True):
-        moved[k] = x
-    for c in sorted(controlled):
-        forces[c] = needed[c] + _dot([M[c][k] for k in free], found)
-        forces[c] = forces[c] - _dot([row.jacobian.get(c, 0.0) for row in rows], lam)
-    return moved, forces, lam
-
-
-def _accelerations(
+def accelerations(
     factors: Factors, force: Sequence[Number], rows: Sequence[Row]
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and multipliers [W 5.203, 5.204; Mufti 14].
@@ -96,8 +50,8 @@ def _accelerations(
         Independent; their bias includes what stabilises them.
     """
     n = len(force)
-    f = _upper(factors, list(force))
-    W = [_upper(factors, [row.jacobian.get(k, 0.0) for k in range(n)]) for row in rows]
+    f = upper(factors, list(force))
+    W = [upper(factors, [row.jacobian.get(k, 0.0) for k in range(n)]) for row in rows]
     D = factors.inverse_D
     scaled = [[x * d for x, d in zip(w, D, strict=True)] for w in W]
     A = [[_dot(scaled[i], W[j]) for j in range(i + 1)] for i in range(len(rows))]
@@ -105,7 +59,7 @@ def _accelerations(
     lam = _solve_positive(A, rest)
     for w, x in zip(W, lam, strict=True):
         f = [a + b * x for a, b in zip(f, w, strict=True)]
-    return _lower(factors, [x * d for x, d in zip(f, D, strict=True)]), lam
+    return lower(factors, [x * d for x, d in zip(f, D, strict=True)]), lam
 
 
 def motor_forces(
@@ -164,22 +118,6 @@ def _sum(numbers: Sequence[Number]) -> Number:
     for x in numbers:
         total = total + x
     return total
-
-
-def _upper(factors: Factors, x: list[Number]) -> list[Number]:
-    """``L^-T x``."""
-    for k in range(len(x) - 1, -1, -1):
-        for i in range(k):
-            x[i] -= factors.L[k][i] * x[k]
-    return x
-
-
-def _lower(factors: Factors, x: list[Number]) -> list[Number]:
-    """``L^-1 x``."""
-    for k in range(len(x)):
-        for i in range(k):
-            x[k] -= factors.L[k][i] * x[i]
-    return x
 
 
 def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:

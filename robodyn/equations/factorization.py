@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from robodyn.equations.composite_body import Matrix
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["Factors", "factorize", "inverse", "solve"]
+__all__ = ["Factors", "factorize", "inverse", "lower", "solve", "upper"]
 
 
 class Factors:
@@ -39,15 +39,23 @@ def factorize(M: Matrix) -> Factors:
 
 def solve(factors: Factors, b: Sequence[Number]) -> list[Number]:
     """``x`` with ``M x = b``."""
-    L, n = factors.L, len(b)
-    x = list(b)
-    for k in range(n - 1, -1, -1):
+    x = upper(factors, list(b))
+    return lower(factors, [value * d for value, d in zip(x, factors.inverse_D, strict=True)])
+
+
+def upper(factors: Factors, x: list[Number]) -> list[Number]:
+    """``L^-T x``."""
+    for k in range(len(x) - 1, -1, -1):
         for i in range(k):
-            x[i] -= L[k][i] * x[k]
-    x = [value * d for value, d in zip(x, factors.inverse_D, strict=True)]
-    for k in range(n):
+            x[i] -= factors.L[k][i] * x[k]
+    return x
+
+
+def lower(factors: Factors, x: list[Number]) -> list[Number]:
+    """``L^-1 x``."""
+    for k in range(len(x)):
         for i in range(k):
-            x[k] -= L[k][i] * x[i]
+            x[k] -= factors.L[k][i] * x[i]
     return x
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from robodyn.equations import (
     composite_body,
@@ -15,6 +16,7 @@ from robodyn.equations import (
     kinematics,
     momentum,
     newton_euler,
+    partition,
     passive,
     reactions,
     regressor,
@@ -22,8 +24,8 @@ from robodyn.equations import (
 from robodyn.equations import frame_motion as fm
 from robodyn.equations.linkage import JointMotion
 from robodyn.equations.loops import ROWS, Closure, closure_wrenches
-from robodyn.equations.mechanism import BASE, MechanismModel
-from robodyn.equations.state import BaseState, State
+from robodyn.equations.mechanism import BASE
+from robodyn.equations.state import BaseState
 from robodyn.equations.tracer import Tracer
 from robodyn.symbolic.graph import Port
 from robodyn.symbolic.scalar import Number
@@ -97,10 +99,9 @@ def hybrid(sweep: HybridSweep) -> Callable[[Tracer], Results]:
 
 def closed_forward(t: Tracer) -> Results:
     """Forward dynamics of a closed linkage, by some independent rows."""
-    state = t.state
-    h = newton_euler.inverse_dynamics(t.model, state, t.zeros, t.base, t.wrenches)
-    M = composite_body.mass_matrix(t.model, state)
-    a, _, lam = constrained.hybrid_dynamics(M, h, t.zeros, applied(t), frozenset(), t.rows)
+    a, _, lam = partition.closed_hybrid_dynamics(
+        t.model, t.state, t.zeros, applied(t), frozenset(), t.base, t.wrenches, t.rows
+    )
     if t.options.get("multipliers"):
         return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("multipliers", "N, N m", lam)]
     return nv_array("a", "rad/s^2, m/s^2", a)
@@ -109,18 +110,8 @@ def closed_forward(t: Tracer) -> Results:
 def closed_hybrid(t: Tracer) -> Results:
     """Hybrid dynamics of a closed linkage, by rows that are independent in the free speeds."""
 
-    def sweep(
-        model: MechanismModel,
-        state: State,
-        a: Sequence[Number],
-        tau: Sequence[Number],
-        controlled: frozenset[int],
-        base: BaseState,
-        wrenches: Mapping[int, Wrench],
-    ) -> tuple[list[Number], list[Number]]:
-        needed = newton_euler.inverse_dynamics(model, state, a, base, wrenches)
-        M = composite_body.mass_matrix(model, state)
-        return constrained.hybrid_dynamics(M, needed, a, tau, controlled, t.rows)[:2]
+    def sweep(*given: Any) -> tuple[list[Number], list[Number]]:
+        return partition.closed_hybrid_dynamics(*given, rows=t.rows)[:2]
 
     return hybrid(sweep)(t)
 
