@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from robodyn.base_motion import BaseMotion, BasePath
 from robodyn.codegen import Function, get_num_threads, set_num_threads
 from robodyn.description import (
     Actuator,
@@ -24,8 +23,7 @@ from robodyn.description import (
     PointSpring,
     Rotor,
 )
-from robodyn.equations.constraint import Constraint
-from robodyn.equations.joint_map import JointMap
+from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import (
     ActuationError,
     AssemblyError,
@@ -41,8 +39,10 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
-from robodyn.joint_path import JointPath
+from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
+from robodyn.motion.base_motion import BaseMotion, BasePath
+from robodyn.motion.joint_path import JointPath
 from robodyn.results import BaseParameters, HybridDynamics, JointWrenches
 from robodyn.robot import Robot
 from robodyn.symbolic.scalar import cos, sin, sqrt

@@ -202,7 +202,7 @@ def _write(
     run.save(table)
     print(f"  written                 {table}")
     if arguments.bag:
-        from robodyn.ros.bag import write_bag
+        from robodyn.ros.bag.trajectories import write_bag
 
         write_bag(run, arguments.bag)
         print(f"  written                 {arguments.bag}")

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from robodyn.arrays import by_name, expect, named
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
-from robodyn.equations.constraint import Constraint
-from robodyn.equations.joint_map import JointMap
+from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import ShapeError, UnknownNameError
-from robodyn.model import Settings
+from robodyn.joints.joint_map import JointMap
+from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.urdf import bad_values, bundled_robots, load_mechanism, read_rotor_params
 

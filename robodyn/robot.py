@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import written
-from robodyn.base_motion import BaseMotion
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot_core import Wrenches
 from robodyn.robot_identification import IdentificationMethods
 from robodyn.robot_minimal import MinimalMethods

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import finite, named, together
-from robodyn.base_motion import BaseMotion
+from robodyn.closed_loops.analysis import motors_of
+from robodyn.closed_loops.solvers import actuate, project_velocity
 from robodyn.codegen import Function
-from robodyn.constraints import actuate, project_velocity
 from robodyn.errors import ActuationError
-from robodyn.loop_analysis import motors_of
+from robodyn.model.speed_selection import speed_indices, speed_names
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot_assembly import AssemblyMethods
 from robodyn.robot_core import Wrenches
-from robodyn.roles import speed_indices, speed_names
 
 __all__ = ["BROKEN", "BROKEN_SINGLE", "ActuationMethods", "all_numbers", "is_single"]
 

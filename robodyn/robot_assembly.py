@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import named
-from robodyn.branch import follow
+from robodyn.closed_loops.continuation import follow
 from robodyn.errors import AssemblyError, ShapeError, SingularError
+from robodyn.model.speed_selection import speed_indices
 from robodyn.robot_loops import LoopMethods
-from robodyn.roles import speed_indices
 
 __all__ = ["AssemblyMethods"]
 

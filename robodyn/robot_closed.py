@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import finite, together
-from robodyn.base_motion import BaseMotion
+from robodyn.closed_loops.analysis import independent_rows
+from robodyn.closed_loops.solvers import constrained_accelerations, constrained_hybrid
+from robodyn.closed_loops.solvers.hybrid import CONTROL_TOLERANCE
 from robodyn.codegen import Function
-from robodyn.constraints import constrained_accelerations, constrained_hybrid
-from robodyn.constraints.hybrid import CONTROL_TOLERANCE
 from robodyn.equations.catalogue import CLOSED
 from robodyn.errors import ActuationError, ShapeError, SingularError, TopologyError
-from robodyn.loop_analysis import independent_rows
+from robodyn.model.speed_selection import Roles, speed_names
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import ConstrainedDynamics, HybridDynamics
 from robodyn.robot_actuation import (
     BROKEN,
@@ -31,7 +32,6 @@ from robodyn.robot_actuation import (
     is_single,
 )
 from robodyn.robot_core import Wrenches
-from robodyn.roles import Roles, speed_names
 
 __all__ = ["ClosedMethods"]
 

@@ -10,17 +10,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn import configuration
 from robodyn.arrays import by_name, generator, named, together
-from robodyn.base_motion import BaseMotion
-from robodyn.changes import changed
 from robodyn.codegen import Function, fast_method, shorten
 from robodyn.description import Inertia, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES, trace
-from robodyn.equations.momentum import total_mass
+from robodyn.equations.tree.momentum import total_mass
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
-from robodyn.model import JointInfo, Model, Settings, build_model
-from robodyn.roles import speed_indices
+from robodyn.model import configuration
+from robodyn.model.edit import changed
+from robodyn.model.joint_info import JointInfo
+from robodyn.model.model import Model, build_model
+from robodyn.model.settings import Settings
+from robodyn.model.speed_selection import speed_indices
+from robodyn.motion.base_motion import BaseMotion
 
 __all__ = ["RobotCore"]
 

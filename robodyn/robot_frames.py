@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base_motion import BaseMotion
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot_core import RobotCore
 
 __all__ = ["FrameMethods"]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base_motion import BaseMotion
-from robodyn.equations.regressor import PARAMETERS, body_link, parameters_of
+from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import BaseParameters
 from robodyn.robot_core import RobotCore
 from robodyn.symbolic.evaluate import evaluate

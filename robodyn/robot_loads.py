@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base_motion import BaseMotion
 from robodyn.description import Actuator
 from robodyn.errors import ActuationError, ShapeError
+from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import HybridDynamics, JointWrenches
 from robodyn.robot_closed import ClosedMethods
 from robodyn.robot_core import Wrenches
-from robodyn.roles import ByJoint, assign_roles
 
 __all__ = ["LoadMethods"]
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import finite, generator, named, together
-from robodyn.constraints import assemble, project_velocity
+from robodyn.closed_loops.analysis import LoopAnalysis, analyse
+from robodyn.closed_loops.solvers import assemble, project_velocity
 from robodyn.description import Loop
 from robodyn.errors import AssemblyError, TopologyError
-from robodyn.loop_analysis import LoopAnalysis, analyse
+from robodyn.model.speed_selection import speed_indices
 from robodyn.robot_rows import RowMethods
-from robodyn.roles import speed_indices
 from robodyn.symbolic.evaluate import evaluate
 
 __all__ = ["LoopMethods"]

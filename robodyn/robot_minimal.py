@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base_motion import BaseMotion
 from robodyn.codegen import Function
 from robodyn.description import Mechanism
-from robodyn.equations.joints import TURNING
-from robodyn.equations.mechanism import Body
+from robodyn.equations.mechanism.bodies import Body
 from robodyn.errors import AssemblyError, ShapeError, UnknownNameError
-from robodyn.minimal import minimal_model, own_coordinates
-from robodyn.model import Model, Settings
-from robodyn.reduced import ReducedRobot
+from robodyn.joints.kinds import TURNING
+from robodyn.minimal.model import minimal_model, own_coordinates
+from robodyn.minimal.reduced import ReducedRobot
+from robodyn.model.model import Model
+from robodyn.model.settings import Settings
+from robodyn.model.speed_selection import ByJoint
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import JointWrenches
 from robodyn.robot_core import Wrenches
 from robodyn.robot_loads import LoadMethods
-from robodyn.roles import ByJoint
 
 __all__ = ["MinimalMethods"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import finite
-from robodyn.constraints import RankAnalysis, rank_analysis
+from robodyn.closed_loops.solvers import RankAnalysis, rank_analysis
 from robodyn.errors import ShapeError
 from robodyn.robot_frames import FrameMethods
 
@@ -72,7 +72,7 @@ class RowMethods(FrameMethods):
 
         Returns
         -------
-        analysis : robodyn.constraints.RankAnalysis
+        analysis : robodyn.closed_loops.solvers.RankAnalysis
             ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: the smallest
             singular value of the constraints that is not zero, rows scaled to length 1. It is
             small near a singular posture.

@@ -11,87 +11,29 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-#: What each part may import of robodyn, itself aside. A part is a package or a module.
-MAY_IMPORT = {
-    "errors": set(),
-    "description": {"errors"},
-    "incidence": {"errors"},
-    "topology": {"description", "errors", "graph_problems", "incidence"},
-    "graph_problems": {"description", "errors"},
-    "urdf": {"description", "errors", "graph_problems", "topology"},
-    "constraints": {"codegen", "errors"},
-    "symbolic": set(),
-    "equations": {"symbolic", "description", "topology", "errors"},
-    "arrays": {"errors", "symbolic"},
-    "codegen": {"symbolic", "arrays", "errors"},
-    "path_check": {"errors"},
-    "base_motion": {"errors", "path_check"},
-    "joint_path": {"errors", "path_check"},
-    "configuration": {"base_motion"},
-    "motors": {"description", "equations", "errors"},
-    "model": {
-        "arrays", "configuration", "couplings", "description", "equations", "errors", "motors",
-        "symbolic", "topology",
-    },
-    "couplings": {"description", "errors"},
-    "loop_analysis": {"constraints", "errors"},
-    "loop_order": set(),
-    "planar_loops": {"equations", "symbolic"},
-    "spatial_loops": {"equations"},
-    "minimal": {
-        "equations", "errors", "loop_order", "model", "planar_loops", "spatial_loops",
-    },
-    "changes": {
-        "arrays", "description", "equations", "errors", "held_joints", "model", "symbolic",
-    },
-    "held_joints": {"couplings", "description", "equations", "model"},
-    "roles": {"arrays", "errors", "model"},
-    "results": {"errors"},
-    "robot_core": {
-        "arrays", "base_motion", "changes", "codegen", "configuration", "description", "equations",
-        "errors",
-        "model", "roles",
-    },
-    "robot_frames": {"base_motion", "robot_core"},
-    "robot_rows": {"arrays", "constraints", "errors", "robot_frames"},
-    "robot_loops": {
-        "arrays", "constraints", "description", "equations", "errors", "loop_analysis",
-        "robot_rows", "roles",
-        "symbolic",
-    },
-    "branch": {"errors"},
-    "robot_assembly": {"arrays", "branch", "errors", "robot_loops", "roles"},
-    "robot_actuation": {
-        "arrays", "base_motion", "codegen", "constraints", "errors", "loop_analysis",
-        "robot_assembly", "robot_core", "roles",
-    },
-    "robot_closed": {
-        "arrays", "base_motion", "codegen", "constraints", "equations", "errors",
-        "loop_analysis", "results", "robot_actuation", "robot_core", "roles",
-    },
-    "robot_loads": {
-        "base_motion", "description", "errors", "results", "robot_closed", "robot_core", "roles",
-    },
-    "robot_identification": {
-        "base_motion", "equations", "results", "robot_core", "symbolic",
-    },
-    "reduced": {"arrays", "errors", "roles"},
-    "robot_minimal": {
-        "base_motion", "codegen", "description", "equations", "errors", "minimal", "model",
-        "reduced", "results", "robot_core", "robot_loads", "roles",
-    },
-    "robot": {"arrays", "base_motion", "robot_core", "robot_identification", "robot_minimal"},
-    "loading": {"arrays", "description", "equations", "errors", "model", "robot", "urdf"},
-    # "ros" only where a trajectory is saved as a bag
-    "simulation": {
-        "arrays", "base_motion", "errors", "joint_path", "model", "path_check", "robot", "ros",
-    },
-    "ros": {"", "base_motion", "couplings", "errors", "robot", "simulation", "urdf"},
-    "controllers": {""},
-    "view": {"branch", "description", "errors", "robot", "ros", "simulation", "urdf"},
-    "cli": {"", "errors", "controllers", "ros", "simulation", "urdf", "view"},
-    "__main__": {"cli"},
-}  # fmt: skip
+#: Floors of the house, from the ground up. What stands on one imports from floors below it only.
+#: A room is a folder of robodyn with the folders in it, or a module of its own.
+FLOORS = (
+    {"errors"},
+    {"symbolic", "description", "motion", "results"},
+    {"arrays", "joints", "topology"},
+    {"equations", "codegen", "urdf"},
+    {"model"},
+    {"closed_loops"},
+    {"minimal"},
+    {"robot"},
+    {"loading", "simulation"},
+    {""},  # the public names
+    {"controllers"},
+    {"ros"},
+    {"view"},
+    {"cli"},
+    {"__main__"},
+)
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+#: A trajectory is saved as a bag, and a bag is read as a trajectory.
+PERMITTED = {("simulation", "ros")}
 
 #: Imported when first used, not with the package.
 LATE = {
@@ -99,52 +41,93 @@ LATE = {
     "cyclonedds", "viser", "trimesh",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
-LATE_MODULES = {"wire_types.py"}
+LATE_MODULES = {"robodyn.ros.dds.types"}
 
 
 def files():
-    return [path for top in ("robodyn", "controllers") for path in (ROOT / top).rglob("*.py")]
+    return [
+        path
+        for top in ("robodyn", "controllers")
+        for path in sorted((ROOT / top).rglob("*.py"))
+        if "controllers" not in path.relative_to(ROOT).parts[1:]  # a link
+    ]
 
 
-def part(path):
+def module_of(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
-    return "controllers" if parts[0] == "controllers" else parts[1]
+    parts = parts if parts[0] == "robodyn" else ("robodyn", *parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def room(module):
+    """The room of a module, or of a name in it; ``""`` for public names of the package."""
+    name = module.split(".")[1] if "." in module else ""
+    name = "robot" if name.startswith("robot_") else name
+    return name if name in FLOOR else ""
+
+
+def folder(module):
+    """The folder that a module lies in, or the module itself where that is the package's own."""
+    parts = module.split(".")
+    return ".".join(parts if len(parts) <= 2 or module in PACKAGES else parts[:-1])
 
 
 def imported(tree):
+    """Modules that are imported, and public names of robodyn as ``robodyn.name``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
-            if node.module == "robodyn":
-                yield from (f"robodyn.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in MODULES or node.module == "robodyn" else node.module
+
+
+MODULES = {module_of(path) for path in files()}
+PACKAGES = {module_of(path) for path in files() if path.name == "__init__.py"}
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_go_down(path):
-    name = part(path)
-    if name == "__init__":
+    here = room(module_of(path))
+    if not here:
         return
-    tree = ast.parse(path.read_text())
-    for module in imported(tree):
-        if module == "robodyn" or module.startswith("robodyn."):
-            target = module.split(".")[1] if "." in module else ""
-            if target and not _is_part(target):
-                target = ""  # a public name of the package
-            assert target == name or target in MAY_IMPORT[name], f"{path.name} imports {module}"
+    for module in imported(ast.parse(path.read_text())):
+        there = room(module)
+        if module.split(".")[0] != "robodyn" or here == there or (here, there) in PERMITTED:
+            continue
+        assert FLOOR[there] < FLOOR[here], f"{path.name} imports {module}"
 
 
-def _is_part(name):
-    base = ROOT / "robodyn" / name
-    return name == "controllers" or base.is_dir() or base.with_suffix(".py").is_file()
+def test_every_room_has_a_floor():
+    for path in files():
+        module = module_of(path)
+        assert module == "robodyn" or room(module), f"{module} stands on no floor"
+    names = {room(module_of(path)) for path in files()}
+    assert names == set(FLOOR), "a floor names a room that is not there"
+
+
+def test_no_circle_of_folders():
+    """Folders, those within folders too, do not import one another in a circle."""
+    arrows = {}
+    for path in files():
+        here = folder(module_of(path))
+        for module in imported(ast.parse(path.read_text())):
+            there = folder(module) if module in MODULES else "robodyn"
+            allowed = there in (here, "robodyn") or (room(here), room(there)) in PERMITTED
+            if module.startswith("robodyn.") and not allowed:
+                arrows.setdefault(here, set()).add(there)
+    arrows.pop("robodyn", None)  # the public names
+    while free := [x for x in arrows if not arrows[x] & set(arrows)]:
+        for x in free:
+            del arrows[x]
+    assert not arrows
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_heavy_packages_are_imported_when_used(path):
-    if path.name in LATE_MODULES:
+    if module_of(path) in LATE_MODULES:
         return
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Import | ast.ImportFrom):

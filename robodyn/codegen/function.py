@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import as_inputs, as_outputs, rows
-from robodyn.codegen import threads
-from robodyn.codegen.c import c_source
-from robodyn.codegen.cuda import CudaFunction, cuda_source
-from robodyn.codegen.entry import FastType, fast_type
-from robodyn.codegen.entry_table import Table
 from robodyn.codegen.kernels import Kernels
-from robodyn.codegen.latex import latex
+from robodyn.codegen.llvm import threads
 from robodyn.codegen.numba_call import numba_function
+from robodyn.codegen.text.c import c_source
+from robodyn.codegen.text.cuda import CudaFunction, cuda_source
+from robodyn.codegen.text.latex import latex
+from robodyn.codegen.vectorcall.fast_type import FastType, fast_type
+from robodyn.codegen.vectorcall.table import Table
 from robodyn.errors import UnknownNameError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program

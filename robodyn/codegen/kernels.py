@@ -7,10 +7,10 @@ import threading
 from functools import cached_property
 from typing import Any
 
-from robodyn.codegen.cache import compiled, program_key
-from robodyn.codegen.entry_table import Table
-from robodyn.codegen.llvm import batch_ir, scalar_ir
-from robodyn.codegen.target import host, load_object, object_code
+from robodyn.codegen.llvm.cache import compiled, program_key
+from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.target import host, load_object, object_code
+from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Kernels"]

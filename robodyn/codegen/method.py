@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import cache, update_wrapper
 from typing import Any
 
-from robodyn.codegen.entry import FastType, fast_type
-from robodyn.codegen.entry_table import Table
 from robodyn.codegen.function import Function
+from robodyn.codegen.vectorcall.fast_type import FastType, fast_type
+from robodyn.codegen.vectorcall.table import Table
 
 __all__ = ["fast_method", "shorten"]
 

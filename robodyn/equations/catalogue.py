@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from robodyn.equations import articulated_body, partition, quantities
+from robodyn.equations import quantities
+from robodyn.equations.loops import partition
 from robodyn.equations.quantities import Results
 from robodyn.equations.tracer import Setup, Tracer
+from robodyn.equations.tree import articulated_body
 from robodyn.symbolic.graph import Program
 from robodyn.symbolic.scalar import edge_of
 

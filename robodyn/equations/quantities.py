@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from robodyn.equations import (
+from robodyn.equations.closed_form.linkage import JointMotion
+from robodyn.equations.loops import constrained, cut_friction, partition
+from robodyn.equations.loops.closure_rows import ROWS, Closure, closure_wrenches
+from robodyn.equations.mechanism import coordinate_steps
+from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.mechanism.state import BaseState
+from robodyn.equations.tracer import Tracer
+from robodyn.equations.tree import (
     composite_body,
-    constrained,
-    coordinate_steps,
     coriolis,
-    cut_friction,
     factorization,
     force_elements,
     kinematics,
     momentum,
     newton_euler,
-    partition,
     passive,
     reactions,
     regressor,
 )
-from robodyn.equations import frame_motion as fm
-from robodyn.equations.linkage import JointMotion
-from robodyn.equations.loops import ROWS, Closure, closure_wrenches
-from robodyn.equations.mechanism import BASE
-from robodyn.equations.state import BaseState
-from robodyn.equations.tracer import Tracer
+from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.graph import Port
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Twist, Wrench

@@ -8,11 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from robodyn.description import PointSpring
-from robodyn.equations import cut_friction, force_elements, passive
-from robodyn.equations import frame_motion as fm
-from robodyn.equations.force_elements import GROUND, Spring
-from robodyn.equations.frames import ROUNDING, placement
-from robodyn.equations.loops import (
+from robodyn.equations.loops import cut_friction
+from robodyn.equations.loops.closure_rows import (
     ROWS,
     Closure,
     Coupled,
@@ -21,10 +18,14 @@ from robodyn.equations.loops import (
     closure_wrenches,
     coupled_row,
 )
-from robodyn.equations.mechanism import Body, MechanismModel
-from robodyn.equations.regressor import inertia_of
-from robodyn.equations.related import Related, constraint_rows
-from robodyn.equations.state import BaseState, State, evaluate_joints
+from robodyn.equations.loops.related import Related, constraint_rows
+from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.frames import ROUNDING, placement
+from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
+from robodyn.equations.tree import force_elements, passive
+from robodyn.equations.tree import frame_motion as fm
+from robodyn.equations.tree.force_elements import GROUND, Spring
+from robodyn.equations.tree.regressor import inertia_of
 from robodyn.symbolic.graph import Graph, Port
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, inputs

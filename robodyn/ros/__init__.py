@@ -5,19 +5,19 @@ Nothing here needs ROS to be imported; `SimNode` and `StateListener` need it to 
 
 from __future__ import annotations
 
-from robodyn.ros.engine import Engine
-from robodyn.ros.lifecycle import SimLifecycleNode
-from robodyn.ros.listener import StateListener
-from robodyn.ros.messages import (
+from robodyn.ros.engine.engine import Engine
+from robodyn.ros.engine.messages import (
     JointStateContent,
     Measured,
     StateNames,
     WrenchContent,
     wrench_content,
 )
-from robodyn.ros.node import SimNode
-from robodyn.ros.settings import Settings
-from robodyn.ros.trajectories import TrajectoryContent, TrajectoryPoint, trajectory_paths
+from robodyn.ros.engine.settings import Settings
+from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, trajectory_paths
+from robodyn.ros.rclpy.lifecycle import SimLifecycleNode
+from robodyn.ros.rclpy.listener import StateListener
+from robodyn.ros.rclpy.node import SimNode
 
 __all__ = [
     "Engine",

@@ -7,11 +7,11 @@ import math
 
 import robodyn as rd
 from robodyn.errors import RobodynError
-from robodyn.ros.lifecycle import SimLifecycleNode
-from robodyn.ros.node import SimNode
-from robodyn.ros.rclpy_access import rclpy, start
-from robodyn.ros.settings import CONTROLLERS, INTERFACES, Settings
-from robodyn.ros.wire_command import add_dds_arguments, publish_dds
+from robodyn.ros.dds.command import add_dds_arguments, publish_dds
+from robodyn.ros.engine.settings import CONTROLLERS, INTERFACES, Settings
+from robodyn.ros.rclpy.access import rclpy, start
+from robodyn.ros.rclpy.lifecycle import SimLifecycleNode
+from robodyn.ros.rclpy.node import SimNode
 
 __all__ = ["add_arguments", "publish"]
 

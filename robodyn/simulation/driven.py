@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import by_name, named
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
-from robodyn.joint_path import JointPath
-from robodyn.model import JointInfo
-from robodyn.path_check import instants
+from robodyn.model.joint_info import JointInfo
+from robodyn.motion.derivative_check import instants
+from robodyn.motion.joint_path import JointPath
 from robodyn.robot import Robot
 
 __all__ = ["Driven", "PathOfTime"]

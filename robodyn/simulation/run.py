@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import expect, finite, named
-from robodyn.base_motion import BaseMotion, BasePath
 from robodyn.errors import AssemblyError, ShapeError, SimulationError
-from robodyn.path_check import instants
+from robodyn.motion.base_motion import BaseMotion, BasePath
+from robodyn.motion.derivative_check import instants
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.driven import CHECKED, Driven, PathOfTime

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.base_motion import BaseMotion, BasePath
 from robodyn.errors import AssemblyError, ShapeError
+from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.driven import Driven
 

@@ -83,7 +83,7 @@ class Trajectory:
         """Write to a file that is complete or not there at all.
 
         ``.npz``: all arrays. ``.csv``: one row a sample, with a header. ``.mcap``: joint states, as
-        `robodyn.ros.bag.write_bag` writes them.
+        `robodyn.ros.bag.trajectories.write_bag` writes them.
 
         Raises
         ------
@@ -94,7 +94,7 @@ class Trajectory:
         """
         target = Path(path)
         if target.suffix == ".mcap":
-            from robodyn.ros.bag import write_bag
+            from robodyn.ros.bag.trajectories import write_bag
 
             return write_bag(self, target)
         writers = {".npz": self._write_npz, ".csv": self._write_csv}

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import Joint, Mechanism
+from robodyn.description.graph_check import graph_problems
 from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfError
-from robodyn.graph_problems import graph_problems
-from robodyn.topology import spanning_tree
+from robodyn.topology.spanning_tree import spanning_tree
 from robodyn.urdf.values import bad_values
 
 __all__ = ["INERTIA_TOLERANCE", "check"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from robodyn.description import Joint, Mechanism
 from robodyn.errors import InertiaError
-from robodyn.topology import BodyInertia, TreeJoint, spanning_tree
+from robodyn.topology.spanning_tree import BodyInertia, TreeJoint, spanning_tree
 
 __all__ = ["massless_motions"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.branch import follow
+from robodyn.closed_loops.continuation import follow
 from robodyn.robot import Robot
 
 __all__ = ["Moved", "Slider", "move", "sliders", "with_values"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.ros.bag import read_bag
+from robodyn.ros.bag.trajectories import read_bag
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["read_motion"]

@@ -11,8 +11,8 @@ from test_joint_kinds import Checked, check_dynamics, check_forces, close
 
 import robodyn as rd
 from robodyn.description import Joint
-from robodyn.equations.joint_map import JointMap
 from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.joints.joint_map import JointMap
 from robodyn.urdf import write
 
 

@@ -13,7 +13,7 @@ from oracles.joint_motion import Motion
 from oracles.maximal import MaximalOracle
 
 from robodyn.description import Joint
-from robodyn.topology import spanning_tree
+from robodyn.topology.spanning_tree import spanning_tree
 
 STILL = np.zeros((4, 4))
 

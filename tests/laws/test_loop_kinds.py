@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 
 from robodyn.description import JOINT_KINDS
-from robodyn.equations.loops import ROWS
+from robodyn.equations.loops.closure_rows import ROWS
 
 BASES = ("fixed", "floating", "moving")
 #: Their axes belong to one side.

@@ -13,8 +13,8 @@ from constraint_problems import constraints, mass_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robodyn.constraints import constrained_accelerations, rank_analysis, solve
-from robodyn.constraints.compiled_solve import METHODS, room, solve_batch
+from robodyn.closed_loops.solvers import constrained_accelerations, rank_analysis, solve
+from robodyn.closed_loops.solvers.compiled_solve import METHODS, room, solve_batch
 
 ALL = ("auto", *METHODS)
 

@@ -9,7 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.roles import speed_indices
+from robodyn.model.speed_selection import speed_indices
 
 #: Joints that determine the others, where they are not those of the motors.
 CHOSEN = {

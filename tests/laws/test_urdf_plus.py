@@ -10,7 +10,7 @@ from oracles.maximal import MaximalOracle
 from urdf_plus import TEXTS
 
 import robodyn as rd
-from robodyn.couplings import with_couplings
+from robodyn.description.couplings import with_couplings
 
 
 @pytest.fixture(scope="module")

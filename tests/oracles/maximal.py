@@ -24,7 +24,7 @@ from oracles.link_motion import LinkMotion, moving_link, transport
 from oracles.relations import acceleration_rows, closing_state, loop_error, place, step
 
 from robodyn.description import Joint
-from robodyn.topology import spanning_tree
+from robodyn.topology.spanning_tree import spanning_tree
 
 __all__ = ["LinkMotion", "MaximalOracle", "Solution"]
 

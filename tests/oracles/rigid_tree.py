@@ -14,7 +14,7 @@ from oracles.edges import closing_edges, tree_edges
 from oracles.joint_motion import origin
 
 from robodyn.description import Joint
-from robodyn.topology import spanning_tree
+from robodyn.topology.spanning_tree import spanning_tree
 
 __all__ = ["GROUND", "Body", "Closing", "RigidTree", "rigid_tree"]
 

@@ -11,7 +11,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.ros.bag import read_bag, write_bag
+from robodyn.ros.bag.trajectories import read_bag, write_bag
 
 pytest.importorskip("rosbags")
 
@@ -263,7 +263,7 @@ def test_nothing_is_left_of_a_bag_that_failed(tmp_path, monkeypatch):
     def fail(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("robodyn.ros.bag._known", fail)
+    monkeypatch.setattr("robodyn.ros.bag.trajectories._known", fail)
     with pytest.raises(KeyboardInterrupt):
         run.save(tmp_path / "run.mcap")
     assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"what was there"]

@@ -10,7 +10,7 @@ from oracles.maximal import MaximalOracle
 
 from robodyn import urdf
 from robodyn.description import Joint
-from robodyn.topology import spanning_tree
+from robodyn.topology.spanning_tree import spanning_tree
 
 #: Joints cut, with their kinds, and joints driven.
 CLOSED = {

@@ -9,7 +9,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.topology import spanning_tree
+from robodyn.topology.spanning_tree import spanning_tree
 
 GRAVITY = 9.81
 TREES = [

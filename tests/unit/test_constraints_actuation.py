@@ -8,7 +8,7 @@ from constraint_problems import problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robodyn.constraints import (
+from robodyn.closed_loops.solvers import (
     actuate,
     constrained_accelerations,
     constrained_hybrid,

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from constraint_problems import derivative, mass_matrix, problem
 
-from robodyn.constraints import assemble, project_velocity
-from robodyn.constraints.levenberg import Problem, minimise
+from robodyn.closed_loops.solvers import assemble, project_velocity
+from robodyn.closed_loops.solvers.levenberg import Problem, minimise
 from robodyn.errors import AssemblyError, ShapeError
 
 

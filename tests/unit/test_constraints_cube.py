@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from constraint_problems import derivative, invertible_cube, invertible_cube_posture
 
-from robodyn.constraints import (
+from robodyn.closed_loops.solvers import (
     actuate,
     assemble,
     constrained_accelerations,

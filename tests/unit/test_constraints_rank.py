@@ -14,7 +14,7 @@ from constraint_problems import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robodyn.constraints import (
+from robodyn.closed_loops.solvers import (
     independent_speeds,
     null_space,
     null_space_partition,

@@ -8,7 +8,7 @@ from constraint_problems import dense, mass_matrix, problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robodyn.constraints import constrained_accelerations
+from robodyn.closed_loops.solvers import constrained_accelerations
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 METHODS = ("kkt", "schur", "nullspace", "partition")

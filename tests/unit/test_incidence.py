@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robodyn.errors import TopologyError
-from robodyn.incidence import (
+from robodyn.topology.incidence import (
     children,
     inboard,
     incidence_matrix,

@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.codegen.latex import LENGTH
+from robodyn.codegen.text.latex import LENGTH
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs, sin, sqrt

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.codegen import body, llvm
-from robodyn.codegen.llvm import batch_ir, scalar_ir
-from robodyn.codegen.target import host, load_object, object_code
-from robodyn.codegen.tiles import tiles
+from robodyn.codegen.llvm import kernel_body as body
+from robodyn.codegen.llvm import kernel_ir as llvm
+from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.target import host, load_object, object_code
+from robodyn.codegen.llvm.transpose import tiles
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from robodyn.codegen import plain_loops
-from robodyn.codegen.plain_loops import load_loops
-from robodyn.constraints import compiled_algebra
+from robodyn.closed_loops.solvers import compiled_algebra
+from robodyn.codegen.llvm import ahead_of_time as plain_loops
+from robodyn.codegen.llvm.ahead_of_time import load_loops
 from robodyn.errors import MissingExtraError
 
 

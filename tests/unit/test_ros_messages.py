@@ -9,9 +9,9 @@ import pytest
 
 import robodyn as rd
 from robodyn.ros import StateNames, TrajectoryContent, TrajectoryPoint, trajectory_paths
-from robodyn.ros.estimate import Estimator
-from robodyn.ros.frames import description, transforms
-from robodyn.ros.messages import split_stamp, wrench_content
+from robodyn.ros.engine.estimate import Estimator
+from robodyn.ros.engine.frames import description, transforms
+from robodyn.ros.engine.messages import split_stamp, wrench_content
 
 GRIPPER = """<robot name="gripper"><link name="palm"/>
 <link name="left"><inertial><mass value="1"/>

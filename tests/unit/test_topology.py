@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Mimic, Pose
 from robodyn.errors import TopologyError, UnknownNameError
-from robodyn.incidence import incidence_matrix, path_matrix
-from robodyn.topology import (
+from robodyn.topology.incidence import incidence_matrix, path_matrix
+from robodyn.topology.spanning_tree import (
     FLOATING_BASE,
     BodyInertia,
     inertia_about_origin,

@@ -16,11 +16,11 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.ros.engine import Engine
-from robodyn.ros.notices import Notices
-from robodyn.ros.settings import Settings
-from robodyn.ros.wire import WireNode
-from robodyn.ros.wire_sim import WireSim
+from robodyn.ros.dds.node import WireNode
+from robodyn.ros.dds.simulation import WireSim
+from robodyn.ros.engine.engine import Engine
+from robodyn.ros.engine.settings import Settings
+from robodyn.ros.engine.throttled_logger import Notices
 
 pytest.importorskip("cyclonedds")
 
@@ -140,7 +140,7 @@ def test_bytes_that_are_no_message(domain, monkeypatch):
 def test_nothing_listens_outside(domain):
     if not sys.platform.startswith("linux"):
         pytest.skip("only Linux lets a socket be tied to an interface")
-    from robodyn.ros.wire_guard import open_sockets
+    from robodyn.ros.dds.guard import open_sockets
 
     before = open_sockets()
     node = WireNode("hidden", domain=domain + 20)
@@ -157,7 +157,7 @@ def test_nothing_listens_outside(domain):
 
 def test_hashes_are_those_of_ros():
     typesys = pytest.importorskip("rosbags.typesys")
-    from robodyn.ros import wire_types
+    from robodyn.ros.dds import types as wire_types
 
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
     for kind, number in wire_types.HASHES.items():

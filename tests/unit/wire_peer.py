@@ -18,7 +18,7 @@ SOME = {"joint2": 7.0}
 
 class Dds:
     def __init__(self, domain):
-        from robodyn.ros.wire import WireNode
+        from robodyn.ros.dds.node import WireNode
 
         self.node = WireNode("peer", domain=domain)
         self.states = self.node.reader("JointState", "/joint_states")

@@ -1,0 +1,34 @@
+"""Mechanisms with loops: rank, solvers, actuation and assembly, over plain arrays.
+
+Conventions: ``M a + h = tau + K^T lam`` and ``K a = -k``, with K (..., nc, nv).
+"""
+
+from robodyn.closed_loops.solvers.actuation import Actuation, actuate
+from robodyn.closed_loops.solvers.assemble import assemble
+from robodyn.closed_loops.solvers.hybrid import ConstrainedHybrid, constrained_hybrid
+from robodyn.closed_loops.solvers.independent import IndependentSpeeds, independent_speeds
+from robodyn.closed_loops.solvers.rank import (
+    RankAnalysis,
+    null_space,
+    null_space_partition,
+    rank_analysis,
+)
+from robodyn.closed_loops.solvers.solve import ConstrainedSolution, constrained_accelerations
+from robodyn.closed_loops.solvers.velocity import project_velocity
+
+__all__ = [
+    "Actuation",
+    "ConstrainedHybrid",
+    "ConstrainedSolution",
+    "IndependentSpeeds",
+    "RankAnalysis",
+    "actuate",
+    "assemble",
+    "constrained_accelerations",
+    "constrained_hybrid",
+    "independent_speeds",
+    "null_space",
+    "null_space_partition",
+    "project_velocity",
+    "rank_analysis",
+]

@@ -1,0 +1,124 @@
+"""Motor torques of closed linkages: inverse dynamics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose, groups
+from robodyn.closed_loops.solvers.scaling import checked, flat, scaled, speed_set
+from robodyn.errors import ActuationError
+
+__all__ = ["ACTUATION_TOLERANCE", "Actuation", "actuate"]
+
+Array = NDArray[Any]
+
+#: Part of the needed generalised force that may stay unbalanced, and part of a motion that a
+#: motor has to move to count as driving it.
+ACTUATION_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Actuation:
+    """Solution of ``tau + K^T lam = g``.
+
+    Attributes
+    ----------
+    tau : ndarray, shape (..., nv)
+        Generalised forces, zero except at actuated speeds [N, N m].
+    multipliers : ndarray, shape (..., nc)
+        lam of least 2-norm [N, N m].
+    rank : ndarray of int, shape (...)
+        Of K.
+    """
+
+    tau: Array
+    multipliers: Array
+    rank: Array
+
+
+def actuate(
+    g: ArrayLike,
+    K: ArrayLike,
+    actuated: ArrayLike,
+    *,
+    scale: float = 0.0,
+    tolerance: float = ACTUATION_TOLERANCE,
+) -> Actuation:
+    """Forces at the actuated speeds that produce a motion, ``tau + K^T lam = g``.
+
+    The motions Z that the loops leave see ``Z^T tau = Z^T g`` [Mufti 1983, (40)]: of all tau that
+    satisfy this, the one of least 2-norm is taken; lam balances the rest.
+
+    Parameters
+    ----------
+    g : array_like, shape (..., nv)
+        Generalised force needed, M a + h [N, N m].
+    K : array_like, shape (..., nc, nv)
+        Constraint Jacobian.
+    actuated : array_like of int
+        Indices of speeds that motors act on, or a mask (nv,).
+    scale : float
+        Size of the forces that cancel in g [N, N m]; what is small beside it is rounding.
+    tolerance : float
+        Relative to the largest part of g, and to ``scale``.
+
+    Returns
+    -------
+    Actuation
+
+    Raises
+    ------
+    ActuationError
+        If the motors cannot produce g. ``.direction`` (nv,) is a motion that the loops allow, in
+        which the motors stand still and g does work.
+    """
+    K = checked("K", K, None, None)
+    nc, nv = K.shape[-2:]
+    batch, (g, K) = flat((checked("g", g, nv), 1), (K, 2))
+    motors = speed_set("actuated", actuated, nv)
+    parts = decompose(scaled(K), RANK_TOLERANCE)
+    tau, lam = np.zeros(g.shape), np.zeros((len(g), nc))
+    for rank, at in groups(parts.rank):
+        Z = parts.null(at, rank)
+        tau[at[:, None], motors] = _least_torques(Z, g[at], motors, tolerance)
+        rest = g[at] - tau[at]
+        missing = np.einsum("nij,ni->nj", Z, rest)
+        size = np.maximum(np.abs(g[at]).max(axis=-1, initial=0.0), scale)
+        bad = np.linalg.norm(missing, axis=-1) > tolerance * size
+        if bad.any():
+            row = int(np.flatnonzero(bad)[0])
+            raise _cannot(Z[row] @ missing[row], g[at[row]], motors, int(at[row]), len(g))
+        lam[at] = parts.multipliers(at, rank, rest)
+    shape = (*batch, nv), (*batch, nc)
+    return Actuation(tau.reshape(shape[0]), lam.reshape(shape[1]), parts.rank.reshape(batch))
+
+
+def _least_torques(Z: Array, g: Array, motors: Array, tolerance: float) -> Array:
+    """Least tau (n, motors) with ``Z^T P tau = Z^T g``, as well as it can be done."""
+    need = np.einsum("nij,ni->nj", Z, g)
+    work = np.swapaxes(Z[:, motors, :], -1, -2)
+    if not work.size:
+        return np.zeros((len(g), len(motors)))
+    U, values, Vt = np.linalg.svd(work, full_matrices=False)
+    driven = values > tolerance
+    inside = np.einsum("nij,ni->nj", U, need)
+    inside = np.where(driven, inside / np.where(driven, values, 1.0), 0.0)
+    return np.asarray(np.einsum("nij,ni->nj", Vt, inside))
+
+
+def _cannot(motion: Array, g: Array, motors: Array, row: int, count: int) -> ActuationError:
+    direction = motion / np.abs(motion).max()
+    shown = ", ".join(
+        f"{value:.3g} at speed {j}" for j, value in enumerate(direction) if abs(value) > 1e-6
+    )
+    where = f" (row {row} of the batch)" if count > 1 else ""
+    return ActuationError(
+        f"motors at the speeds {motors.tolist()} cannot produce this motion{where}: with them at "
+        f"rest the linkage can still move ({shown}), and that direction needs a generalised "
+        f"force of {float(direction @ g):.6g}",
+        direction=direction,
+    )

@@ -1,0 +1,122 @@
+"""Positions that close loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.closed_loops.solvers.levenberg import Problem, minimise
+from robodyn.closed_loops.solvers.scaling import checked, speed_set
+from robodyn.errors import AssemblyError, ShapeError
+
+__all__ = ["ASSEMBLY_TOLERANCE", "assemble"]
+
+Array = NDArray[Any]
+
+#: Loops are closed if the correction still needed is below this [rad, or m relative to the lever
+#: arms of the mechanism].
+ASSEMBLY_TOLERANCE = 1e-12
+
+
+def assemble(
+    residual: Callable[[Array], Array],
+    jacobian: Callable[[Array], Array],
+    integrate: Callable[[Array, Array], Array],
+    q: ArrayLike,
+    *,
+    free: ArrayLike | None = None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    tolerance: float = ASSEMBLY_TOLERANCE,
+    guesses: int = 30,
+    spread: ArrayLike = 1.0,
+    seed: int = 0,
+    iterations: int = 100,
+) -> Array:
+    """Close the loops: find q with ``residual(q) = 0`` near a guess [Wittenburg 1977, (5.183)].
+
+    Levenberg-Marquardt steps of least norm in the tangent space, from the guess itself and, if
+    that does not get there, from guesses around it, at growing distance.
+
+    Parameters
+    ----------
+    residual : callable
+        q (nq,) -> (nc,) [m, rad].
+    jacobian : callable
+        q (nq,) -> (nc, nv), derivative of the residual along v.
+    integrate : callable
+        q (nq,), dv (nv,) -> q (nq,): moves q along the tangent dv.
+    q : array_like, shape (nq,)
+        Guess.
+    free : array_like of int, optional
+        Indices of speeds along which q may change, or a mask (nv,); default all.
+    lower, upper : array_like, shape (nq,), optional
+        Position limits; infinite where there are none.
+    tolerance : float
+        Largest residual, each relative to its lever arm: the norm of its row of the Jacobian.
+    guesses : int
+        How many guesses around the given one to try.
+    spread : float or array_like, shape (nv,)
+        Size of the largest changes of the guess, over pi [rad, m].
+    seed : int
+        Of the changes.
+    iterations : int
+        Of one attempt.
+
+    Returns
+    -------
+    ndarray, shape (nq,)
+
+    Raises
+    ------
+    AssemblyError
+        If the loops do not close. ``.q`` is the posture where they come nearest and
+        ``.residual`` (nc,) [m, rad] what is left there.
+    """
+    start = checked("q", q, None)
+    if start.ndim != 1:
+        raise ShapeError("assemble takes one posture at a time", name="q", given=start.shape)
+    K = checked("jacobian(q)", jacobian(start), None, None)
+    nv = K.shape[-1]
+    changes = np.arange(nv) if free is None else speed_set("free", free, nv)
+    problem = Problem.of(residual, jacobian, integrate, start, nv, changes, lower, upper)
+
+    nearest, best = start, np.inf
+    for guess in _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed):
+        found, size = minimise(problem, guess, tolerance, iterations)
+        if size <= tolerance:
+            return found
+        if size < best:
+            nearest, best = found, size
+    left = np.asarray(residual(nearest), dtype=float)
+    held = "" if len(changes) == nv else f" with {nv - len(changes)} speeds held"
+    raise AssemblyError(
+        f"the loops do not close{held}: constraint {int(np.abs(left).argmax())} is missed by "
+        f"{np.abs(left).max():.3g} at best, from the given posture and {guesses} others around it; "
+        "give a posture nearer to a closed one, or check lengths and axes",
+        residual=left,
+        q=nearest,
+    )
+
+
+def _guesses(problem: Problem, q: Array, spread: Array, count: int, seed: int) -> Iterator[Array]:
+    """The guess (projected into the limits), then changed ones, farther and farther away.
+
+    Coordinates with limits on both sides are drawn between them, so that those of a guess outside
+    do not gather at a limit.
+    """
+    q = problem.project(q)
+    yield q
+    rng = np.random.default_rng(seed)
+    reach = np.pi * np.abs(problem.moves).T @ spread
+    low, high = np.maximum(problem.lower, q - reach), np.minimum(problem.upper, q + reach)
+    bounded = np.isfinite(problem.lower) & np.isfinite(problem.upper)
+    for j in range(count):
+        part = 2.0 ** (-6.0 * (1.0 - (j + 1) / count))
+        dv = np.zeros(len(spread))
+        dv[problem.free] = (np.pi * part * spread * rng.uniform(-1, 1, len(spread)))[problem.free]
+        within = q + part * (low + (high - low) * rng.uniform(0, 1, len(q)) - q)
+        yield problem.project(np.where(bounded, within, problem.integrate(q, dv)))

@@ -1,0 +1,217 @@
+"""Mechanisms with loops of which some speeds are controlled: Wittenburg's 5.2.6.4 with 5.3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.closed_loops.solvers.decomposition import (
+    RANK_TOLERANCE,
+    Decomposition,
+    decompose,
+    groups,
+)
+from robodyn.closed_loops.solvers.scaling import Scaled, checked, flat, scaled, speed_set
+from robodyn.closed_loops.solvers.solve import solve_mixed
+from robodyn.errors import ActuationError
+
+__all__ = ["CONTROL_TOLERANCE", "ConstrainedHybrid", "constrained_hybrid"]
+
+Array = NDArray[Any]
+
+#: How well controlled accelerations have to satisfy the loops, relative to their terms.
+CONTROL_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedHybrid:
+    """Solution of ``M a + h = tau + K^T lam``, ``K a = -k`` with mixed unknowns.
+
+    Attributes
+    ----------
+    a : ndarray, shape (..., nv)
+        All accelerations, given and solved for.
+    tau : ndarray, shape (..., nv)
+        All generalised forces, given and solved for [N, N m].
+    multipliers : ndarray, shape (..., nc)
+        lam [N, N m].
+    rank : ndarray of int, shape (...)
+        Of the columns of K that belong to free speeds.
+    residual : ndarray, shape (...)
+        Largest ``|K a + k|`` relative to its terms.
+    """
+
+    a: Array
+    tau: Array
+    multipliers: Array
+    rank: Array
+    residual: Array
+
+
+def constrained_hybrid(
+    M: ArrayLike,
+    h: ArrayLike,
+    K: ArrayLike,
+    k: ArrayLike,
+    controlled: ArrayLike,
+    a_controlled: ArrayLike,
+    tau_free: ArrayLike,
+    *,
+    method: str = "auto",
+    tolerance: float = CONTROL_TOLERANCE,
+) -> ConstrainedHybrid:
+    """Hybrid dynamics with loops [Wittenburg 1977, (5.100), (5.101) with (5.191), (5.197)].
+
+    With c for controlled and f for free speeds,
+
+        M_ff a_f = tau_f - h_f - M_fc a_c + K_f^T lam,    K_f a_f = -(k + K_c a_c)
+        tau_c = M_cf a_f + M_cc a_c + h_c - K_c^T lam
+
+    Where more speeds are controlled than there are motions, the tau_c of least 2-norm is taken,
+    and then the lam of least 2-norm.
+
+    Parameters
+    ----------
+    M : array_like, shape (..., nv, nv)
+    h : array_like, shape (..., nv)
+    K : array_like, shape (..., nc, nv)
+    k : array_like, shape (..., nc)
+    controlled : array_like of int, shape (m,)
+        Indices of controlled speeds, or a mask (nv,).
+    a_controlled : array_like, shape (..., m)
+        Their accelerations, in ascending order of the indices.
+    tau_free : array_like, shape (..., nv - m)
+        Generalised forces of the others, in ascending order; zero for passive joints.
+    method : str
+        As in `constrained_accelerations`.
+    tolerance : float
+        For controlled accelerations that the loops tie to each other.
+
+    Returns
+    -------
+    ConstrainedHybrid
+
+    Raises
+    ------
+    ActuationError
+        If controlled accelerations contradict each other; ``.direction`` (nv,) holds the
+        coefficients of the sum over them that the loops fix.
+    SingularError
+        If the free speeds have no inertia on the motions left to them.
+    """
+    K = checked("K", K, None, None)
+    nc, nv = K.shape[-2:]
+    c = speed_set("controlled", controlled, nv)
+    f = np.setdiff1d(np.arange(nv), c)
+    batch, (M, h, K, k, a_c, tau_f) = flat(
+        (checked("M", M, nv, nv), 2),
+        (checked("h", h, nv), 1),
+        (K, 2),
+        (checked("k", k, nc), 1),
+        (checked("a_controlled", a_controlled, len(c)), 1),
+        (checked("tau_free", tau_free, len(f)), 1),
+    )
+    whole = scaled(K, M)
+    parts = decompose(whole.restricted(f), RANK_TOLERANCE)
+    force = tau_f - h[:, f] - _mul(M[:, f[:, None], c], a_c)
+    _check_controlled(whole, parts, c, a_c, force, k, tolerance)
+    mixed = np.zeros(h.shape)
+    mixed[:, c], mixed[:, f] = a_c, tau_f - h[:, f]
+    solved = solve_mixed(M, mixed, K, k, f, method)
+
+    a, tau = solved.a, np.zeros(h.shape)
+    tau[:, f] = tau_f
+    lam = solved.multipliers
+    tau_c = (_mul(M, a) + h)[:, c] - _mul(np.swapaxes(K[:, :, c], -1, -2), lam)
+    tau[:, c], lam = _least_torques(whole, parts, K[:, :, c], c, tau_c, lam)
+    return ConstrainedHybrid(
+        a.reshape(*batch, nv),
+        tau.reshape(*batch, nv),
+        lam.reshape(*batch, nc),
+        solved.rank.reshape(batch),
+        solved.residual.reshape(batch),
+    )
+
+
+def _mul(A: Array, x: Array) -> Array:
+    return (A @ x[..., None])[..., 0]
+
+
+def _ties(
+    whole: Scaled, parts: Decomposition, c: Array, at: Array, rank: int
+) -> tuple[Array, Array, Array, Array]:
+    """What the loops say about controlled speeds alone: ``N^T K_c`` with ``N^T K_f = 0``.
+
+    Returns N (n, nc, m) of scaled rows and the singular value decomposition of ``N^T K_c``.
+    """
+    N = parts.U[at, :, rank:]
+    tie = np.swapaxes(N, -1, -2) @ whole.matrix[at][:, :, c]
+    if not tie.size:
+        n, rows, columns = tie.shape
+        return N, np.zeros((n, rows, 0)), np.zeros((n, 0)), np.zeros((n, 0, columns))
+    U, values, Vt = np.linalg.svd(tie, full_matrices=False)
+    return N, U, np.where(values > RANK_TOLERANCE, values, 0.0), Vt
+
+
+def _check_controlled(
+    whole: Scaled,
+    parts: Decomposition,
+    c: Array,
+    a_c: Array,
+    force: Array,
+    k: Array,
+    tolerance: float,
+) -> None:
+    """Raise if a tie between controlled accelerations is not satisfied."""
+    x = a_c * whole.columns[:, c]
+    right = whole.rows * k
+    free = np.abs(force / parts.scaled.columns)  # accelerations there would be without loops
+    terms = _mul(np.abs(whole.matrix[:, :, c]), np.abs(x)) + np.abs(right)
+    terms += _mul(np.abs(parts.scaled.matrix), free)
+    size = terms.max(axis=-1, initial=0.0)
+    for rank, at in groups(parts.rank):
+        N, U, values, Vt = _ties(whole, parts, c, at, rank)
+        off = np.einsum("nij,ni->nj", U, np.einsum("nij,ni->nj", N, right[at]))
+        off = np.where(values > 0.0, off + values * _mul(Vt, x[at]), 0.0)
+        bad = np.linalg.norm(off, axis=-1) > tolerance * size[at]
+        if bad.any():
+            i = int(np.flatnonzero(bad)[0])
+            row = int(at[i])
+            direction = np.zeros(whole.columns.shape[-1])
+            direction[c] = ((off[i] * values[i]) @ Vt[i]) * whole.columns[row, c]
+            residual = float(off[i] @ off[i]) / np.abs(direction).max()
+            raise _contradiction(direction / np.abs(direction).max(), residual, row, len(k))
+
+
+def _contradiction(direction: Array, residual: float, row: int, count: int) -> ActuationError:
+    terms = [f"{x:+.6g} a[{j}]" for j, x in enumerate(direction) if abs(x) > 1e-9]
+    where = f" (row {row} of the batch)" if count > 1 else ""
+    return ActuationError(
+        f"the controlled accelerations contradict each other{where}: the loops fix "
+        f"{' '.join(terms)}, and the given ones miss that by {residual:.6g}; control fewer speeds "
+        "or take accelerations from K a = -k",
+        direction=direction,
+    )
+
+
+def _least_torques(
+    whole: Scaled, parts: Decomposition, K_c: Array, c: Array, tau: Array, lam: Array
+) -> tuple[Array, Array]:
+    """Add multipliers ``N y`` that free speeds do not feel, so that tau becomes least."""
+    tau, lam = tau.copy(), lam.copy()
+    for rank, at in groups(parts.rank):
+        N, _, tied, _ = _ties(whole, parts, c, at, rank)
+        if not tied.size:
+            continue
+        N, _ = np.linalg.qr(whole.rows[at][:, :, None] * N)
+        U, values, Vt = np.linalg.svd(np.swapaxes(K_c[at], -1, -2) @ N, full_matrices=False)
+        use = tied > 0.0
+        y = np.einsum("nij,ni->nj", U, tau[at])
+        y = np.where(use, y, 0.0)
+        tau[at] -= _mul(U, y)
+        y = y / np.where(use, values, 1.0)
+        lam[at] += _mul(N, np.einsum("nij,ni->nj", Vt, y))
+    return tau, lam

@@ -1,0 +1,182 @@
+"""Levenberg-Marquardt iteration in the tangent space, within position limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.closed_loops.solvers.compiled_solve import ROW_TOLERANCE
+from robodyn.closed_loops.solvers.scaling import checked
+from robodyn.errors import ShapeError
+
+__all__ = ["Problem", "minimise"]
+
+Array = NDArray[Any]
+
+#: Scaled singular values below this part of the largest one take no part in a step.
+STEP_TOLERANCE = 1e-10
+#: First damping, relative to the square of the residual.
+DAMPING = 1e-3
+#: An attempt ends when the residual falls by less than this part in several steps.
+STALLED = 1e-6
+#: How many postures around the guess show how large rows of the Jacobian get.
+POSTURES = 4
+#: How far a coordinate may be from its limit and count as at it.
+AT_LIMIT = 1e-12
+#: Small motion [rad, m] that shows which coordinates a speed changes.
+PROBE = 2.0**-10
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Loops to close: functions of `assemble`, free speeds and limits.
+
+    Attributes
+    ----------
+    residual, jacobian, integrate : callable
+    free : ndarray of int
+        Speeds along which q may change.
+    lower, upper : ndarray, shape (nq,)
+    moves : ndarray, shape (nv, nq)
+        Derivatives of limited coordinates along speeds.
+    rows : ndarray, shape (nc,)
+        Lever arms of the residuals: largest norms of the rows of the Jacobian at some postures.
+    """
+
+    residual: Callable[[Array], Array]
+    jacobian: Callable[[Array], Array]
+    integrate: Callable[[Array, Array], Array]
+    free: Array
+    lower: Array
+    upper: Array
+    moves: Array
+    rows: Array
+
+    @staticmethod
+    def of(
+        residual: Callable[[Array], Array],
+        jacobian: Callable[[Array], Array],
+        integrate: Callable[[Array, Array], Array],
+        q: Array,
+        nv: int,
+        free: Array,
+        lower: ArrayLike | None,
+        upper: ArrayLike | None,
+    ) -> Problem:
+        """Fill in the limits and find the coordinates that each speed changes.
+
+        Held coordinates have no limits here.
+        """
+        moves = np.zeros((nv, len(q)))
+        for j in free:
+            step = np.zeros(nv)
+            step[j] = PROBE
+            moves[j] = (integrate(q, step) - q) / PROBE
+        moving = np.abs(moves).max(axis=0, initial=0.0) > 0.0
+        low = np.where(moving, _limit("lower", lower, -np.inf, len(q)), -np.inf)
+        high = np.where(moving, _limit("upper", upper, np.inf, len(q)), np.inf)
+        moves = np.where(np.isfinite(low) | np.isfinite(high), moves, 0.0)
+        rows = _lever_arms(jacobian, integrate, q, nv)
+        return Problem(residual, jacobian, integrate, free, low, high, moves, rows)
+
+    def project(self, q: Array) -> Array:
+        """The nearest q within the limits."""
+        return np.asarray(np.clip(q, self.lower, self.upper))
+
+    def linearised(self, q: Array) -> tuple[Array, Array]:
+        """Residual (nc,) and Jacobian (nc, nv), rows divided by their lever arms."""
+        r = checked("residual(q)", self.residual(q), len(self.rows))
+        K = checked("jacobian(q)", self.jacobian(q), len(r), len(self.moves))
+        return r / self.rows, K / self.rows[:, None]
+
+    def blocked(self, q: Array, dv: Array) -> Array:
+        """Mask (nv,) of the speeds that would push a coordinate out of its limits."""
+        push = self.moves * dv[:, None]
+        out = (q <= self.lower + AT_LIMIT) & (push < 0.0)
+        out |= (q >= self.upper - AT_LIMIT) & (push > 0.0)
+        return np.asarray(out.any(axis=1))
+
+
+def _limit(name: str, given: ArrayLike | None, default: float, nq: int) -> Array:
+    limit = np.full(nq, default) if given is None else np.asarray(given, dtype=float)
+    if limit.shape != (nq,):
+        raise ShapeError(
+            f"{name} has shape {limit.shape}, expected ({nq},)",
+            name=name,
+            given=limit.shape,
+            expected=(nq,),
+        )
+    return limit
+
+
+def _lever_arms(
+    jacobian: Callable[[Array], Array],
+    integrate: Callable[[Array, Array], Array],
+    q: Array,
+    nv: int,
+) -> Array:
+    rng = np.random.default_rng(0)
+    postures = [q, *(integrate(q, rng.normal(size=nv)) for _ in range(POSTURES))]
+    norms = np.max([np.linalg.norm(jacobian(x), axis=1) for x in postures], axis=0)
+    largest = norms.max(initial=0.0)
+    typical = largest if largest > 0.0 else 1.0
+    return np.asarray(np.where(norms <= ROW_TOLERANCE * largest, typical, norms))
+
+
+def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> tuple[Array, float]:
+    """Make the residual as small as it gets from a guess.
+
+    The damping follows the square of the residual (Yamashita and Fukushima 2001), so that
+    convergence is quadratic, with redundant constraints too. After the tolerance is met the
+    iteration goes on as long as it halves the residual.
+
+    Returns
+    -------
+    q : ndarray, shape (nq,)
+    size : float
+        Largest scaled residual there.
+    """
+    r, K = problem.linearised(q)
+    damping, slow = DAMPING, 0
+    for _ in range(iterations):
+        size = float(np.linalg.norm(r))
+        if size == 0.0 or slow >= 5:
+            break
+        trial_q = problem.project(problem.integrate(q, _step(problem, q, r, K, damping)))
+        trial_r, trial_K = problem.linearised(trial_q)
+        trial = float(np.linalg.norm(trial_r))
+        done = np.abs(r).max() <= tolerance
+        if done and not trial < 0.5 * size:
+            break
+        if trial < size:
+            slow = slow + 1 if trial > (1.0 - STALLED) * size else 0
+            damping = max(0.1 * damping, 1e-12)
+            q, r, K = trial_q, trial_r, trial_K
+        elif damping > 1e12:
+            break
+        else:
+            damping *= 10.0
+    return q, float(np.abs(r).max(initial=0.0))
+
+
+def _step(problem: Problem, q: Array, r: Array, K: Array, damping: float) -> Array:
+    """Damped step of least norm (nv,); speeds that push against a limit are taken out."""
+    active = np.zeros(K.shape[1], bool)
+    active[problem.free] = True
+    dv = np.zeros(K.shape[1])
+    while active.any() and len(r):
+        U, values, Vt = np.linalg.svd(K[:, active], full_matrices=False)
+        use = values > STEP_TOLERANCE * values.max()
+        factor = np.where(use, values / (values**2 + damping * (r @ r) + ~use), 0.0)
+        dv = np.zeros(K.shape[1])
+        dv[active] = -Vt.T @ (factor * (U.T @ r))
+        blocked = active & problem.blocked(q, dv)
+        if not blocked.any():
+            return dv
+        active &= ~blocked
+        dv = np.zeros(K.shape[1])
+    return dv

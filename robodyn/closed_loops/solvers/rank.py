@@ -1,0 +1,223 @@
+"""Rank of constraints: which rows say something new, and which motions are left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose, groups, pivots
+from robodyn.closed_loops.solvers.scaling import Scaled, checked, flat, scaled, speed_set
+from robodyn.errors import ShapeError, SingularError
+
+__all__ = ["RankAnalysis", "null_space", "null_space_partition", "rank_analysis"]
+
+Array = NDArray[Any]
+
+#: A row depends on another one if its coefficient, of rows of unit norm, is larger than this.
+COEFFICIENT_TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class RankAnalysis:
+    """What a constraint Jacobian K (..., nc, nv) holds.
+
+    Attributes
+    ----------
+    rank : ndarray of int, shape (...)
+    independent : ndarray of bool, shape (..., nc)
+        A largest set of independent rows.
+    coefficients : ndarray, shape (..., nc, nc)
+        Row i of K is the sum over j of ``coefficients[i, j]`` times row j, over independent j.
+    depends : ndarray of bool, shape (..., nc, nc)
+        Whether the redundant row i needs the independent row j; all False for independent and
+        for zero rows.
+    singular_values : ndarray, shape (..., min(nc, nv))
+        Of the scaled K, descending.
+    distance : ndarray, shape (...)
+        Smallest singular value that is not zero: the distance of the scaled K to a matrix of
+        lower rank; infinite if the rank is zero.
+    """
+
+    rank: Array
+    independent: Array
+    coefficients: Array
+    depends: Array
+    singular_values: Array
+    distance: Array
+
+    def redundant(self, row: tuple[int, ...] = ()) -> dict[int, tuple[int, ...]]:
+        """Redundant rows of K and the independent ones that each follows from.
+
+        Parameters
+        ----------
+        row : tuple of int
+            Index of the leading axes; empty for one system.
+        """
+        free, depends = self.independent[row], self.depends[row]
+        return {
+            int(i): tuple(int(j) for j in np.flatnonzero(depends[i])) for i in np.flatnonzero(~free)
+        }
+
+
+def rank_analysis(
+    K: ArrayLike, M: ArrayLike | None = None, *, tolerance: float = RANK_TOLERANCE
+) -> RankAnalysis:
+    """Rank, independent rows and dependencies of constraints [Mufti 1983, App.; Wittenburg p. 177].
+
+    Columns are scaled by the inertias if M is given and rows to unit norm, so that metres and
+    radians can be compared. Independent rows are found by QR factorisation of K^T with column
+    pivoting.
+
+    Parameters
+    ----------
+    K : array_like, shape (..., nc, nv)
+        Rows in any units.
+    M : array_like, shape (..., nv, nv), optional
+        Mass matrix.
+    tolerance : float
+        Scaled singular values below this part of the largest one count as zero.
+
+    Returns
+    -------
+    RankAnalysis
+    """
+    batch, parts = _scaled(K, M)
+    n, nc, _ = parts.matrix.shape
+    found = decompose(parts, tolerance)
+    independent = np.zeros((n, nc), bool)
+    weights = np.zeros((n, nc, nc))
+    distance = np.full(n, np.inf)
+    for rank, at in groups(found.rank):
+        taken = pivots(np.swapaxes(parts.matrix[at], -1, -2), rank)
+        independent[at[:, None], taken] = True
+        weights[at] = _in_terms_of(parts.matrix[at], taken)
+        if rank:
+            distance[at] = found.values[at, rank - 1]
+    redundant = ~independent[:, :, None] & independent[:, None, :]
+    depends = redundant & (np.abs(weights) > COEFFICIENT_TOLERANCE)
+    coefficients = weights * parts.rows[:, None, :] / parts.rows[:, :, None]
+    return RankAnalysis(
+        found.rank.reshape(batch),
+        independent.reshape(*batch, nc),
+        coefficients.reshape(*batch, nc, nc),
+        depends.reshape(*batch, nc, nc),
+        found.values.reshape(*batch, found.values.shape[-1]),
+        distance.reshape(batch),
+    )
+
+
+def _scaled(K: ArrayLike, M: ArrayLike | None) -> tuple[tuple[int, ...], Scaled]:
+    K = checked("K", K, None, None)
+    if M is None:
+        batch, (K,) = flat((K, 2))
+        return batch, scaled(K)
+    nv = K.shape[-1]
+    batch, (K, M) = flat((K, 2), (checked("M", M, nv, nv), 2))
+    return batch, scaled(K, M)
+
+
+def _in_terms_of(rows: Array, taken: Array) -> Array:
+    """Coefficients of all rows (n, nc, nv) in those taken (n, rank): (n, nc, nc)."""
+    n, nc, _ = rows.shape
+    at = np.arange(n)[:, None]
+    basis = np.swapaxes(rows[at, taken], -1, -2)
+    Q, R = np.linalg.qr(basis)
+    inside = np.linalg.solve(R, np.swapaxes(Q, -1, -2) @ np.swapaxes(rows, -1, -2))
+    weights = np.zeros((n, nc, nc))
+    weights[at, :, taken] = inside
+    weights[at, taken] = np.eye(nc)[taken]
+    return weights
+
+
+def _one_rank(K: ArrayLike, M: ArrayLike | None, tolerance: float) -> tuple[Any, ...]:
+    batch, parts = _scaled(K, M)
+    found = decompose(parts, tolerance)
+    ranks = np.unique(found.rank)
+    if len(ranks) > 1:
+        raise ShapeError(
+            f"the constraints have different ranks in the batch ({ranks.tolist()}), so their null "
+            "spaces do not fit into one array: split the batch by rank_analysis(K).rank",
+            name="K",
+            given=ranks.tolist(),
+        )
+    return batch, found, int(ranks[0]) if len(ranks) else 0
+
+
+def null_space(
+    K: ArrayLike, M: ArrayLike | None = None, *, tolerance: float = RANK_TOLERANCE
+) -> Array:
+    """Orthonormal basis of the motions that constraints leave, ``K Z = 0``, ``Z^T Z = 1``.
+
+    Parameters
+    ----------
+    K : array_like, shape (..., nc, nv)
+    M : array_like, shape (..., nv, nv), optional
+        Mass matrix; only scales what counts as zero.
+    tolerance : float
+
+    Returns
+    -------
+    ndarray, shape (..., nv, nv - rank)
+
+    Raises
+    ------
+    ShapeError
+        If K has different ranks in the batch.
+    """
+    batch, found, rank = _one_rank(K, M, tolerance)
+    Z = found.null(np.arange(len(found.rank)), rank) / found.scaled.columns[:, :, None]
+    if M is not None:
+        Z, _ = np.linalg.qr(Z)
+    return np.asarray(Z).reshape(*batch, *Z.shape[-2:])
+
+
+def null_space_partition(
+    K: ArrayLike,
+    independent: ArrayLike,
+    M: ArrayLike | None = None,
+    *,
+    tolerance: float = RANK_TOLERANCE,
+) -> Array:
+    """Basis of the motions with the independent speeds as coordinates, ``v = Z u`` [PyMbs (9)].
+
+    Rows of independent speeds are rows of the unit matrix, those of dependent ones are B_vu.
+
+    Parameters
+    ----------
+    K : array_like, shape (..., nc, nv)
+    independent : array_like of int, shape (nv - rank,)
+        Indices of the independent speeds; columns of Z in ascending order.
+    M : array_like, shape (..., nv, nv), optional
+    tolerance : float
+
+    Returns
+    -------
+    ndarray, shape (..., nv, nv - rank)
+
+    Raises
+    ------
+    SingularError
+        If those speeds do not determine the motion.
+    """
+    Z = null_space(K, M, tolerance=tolerance)
+    nv, dof = Z.shape[-2:]
+    chosen = speed_set("independent", independent, nv)
+    if len(chosen) != dof:
+        raise ShapeError(
+            f"{len(chosen)} independent speeds given, the constraints leave {dof} motions",
+            name="independent",
+            given=chosen.tolist(),
+            expected=dof,
+        )
+    square = Z[..., chosen, :]
+    least = np.linalg.svd(square, compute_uv=False).min(initial=1.0) if dof else 1.0
+    if least <= tolerance:
+        raise SingularError(f"the speeds {chosen.tolist()} do not determine the motion")
+    result = np.swapaxes(
+        np.linalg.solve(np.swapaxes(square, -1, -2), np.swapaxes(Z, -1, -2)), -1, -2
+    )
+    result[..., chosen, :] = np.eye(dof)
+    return result

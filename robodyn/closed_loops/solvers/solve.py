@@ -1,0 +1,297 @@
+"""Accelerations and multipliers of a constrained mechanism, whatever its rank."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.closed_loops.solvers import compiled_algebra, compiled_methods, compiled_solve
+from robodyn.closed_loops.solvers.compiled_methods import AUGMENTED, SINGULAR
+from robodyn.closed_loops.solvers.compiled_solve import (
+    METHODS,
+    NOT_FINITE,
+    SIGNATURE,
+    room,
+    solve_batch,
+)
+from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
+from robodyn.closed_loops.solvers.scaling import checked, shaped
+from robodyn.codegen.llvm.ahead_of_time import load_loops
+from robodyn.errors import ShapeError, SingularError, UnknownNameError
+
+__all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
+
+Array = NDArray[Any]
+
+#: Time [s] that solves by Python may take before they are compiled, and one may be expected to.
+PATIENCE, ROW = 3.0, 0.005
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedSolution:
+    """Solution of ``M a = force + K^T lam``, ``K a = -k``.
+
+    Attributes
+    ----------
+    a : ndarray, shape (..., nv)
+        Accelerations [m/s^2, rad/s^2].
+    multipliers : ndarray, shape (..., nc)
+        lam [N, N m]; of least 2-norm where redundant constraints leave a choice.
+    rank : ndarray of int, shape (...)
+        Of K.
+    residual : ndarray, shape (...)
+        Largest ``|K a + k|`` relative to its terms; above rounding where redundant constraints
+        have right sides that contradict each other.
+    method : str
+        The one that was used.
+    """
+
+    a: Array
+    multipliers: Array
+    rank: Array
+    residual: Array
+    method: str
+
+
+def constrained_accelerations(
+    M: ArrayLike,
+    force: ArrayLike,
+    K: ArrayLike,
+    k: ArrayLike,
+    method: str = "auto",
+    *,
+    tolerance: float = RANK_TOLERANCE,
+) -> ConstrainedSolution:
+    """Solve ``M a = force + K^T lam``, ``K a = -k`` [Mufti 1983, (10); Wittenburg 1977, (5.202)].
+
+    The acceleration is unique if M is positive definite on the motions that K leaves, whatever the
+    rank of K. Multipliers of redundant constraints are not; those of least 2-norm are returned.
+    Redundant constraints with contradicting right sides are met in the least squares sense; see
+    ``residual``.
+
+    Parameters
+    ----------
+    M : array_like, shape (..., nv, nv)
+        Mass matrix [kg, kg m, kg m^2].
+    force : array_like, shape (..., nv)
+        Generalised force tau - h [N, N m].
+    K : array_like, shape (..., nc, nv)
+        Constraint Jacobian, rows in any units.
+    k : array_like, shape (..., nc)
+        Kdot v and stabilisation terms.
+    method : {"auto", "kkt", "schur", "nullspace", "partition"}
+        All give one answer. "auto" takes "nullspace" if few motions are left or M is singular,
+        else "schur".
+    tolerance : float
+        A scaled row whose part outside the span of the others is below this counts as following
+        from them. The rank is that by singular values, except within a small factor of this.
+
+    Returns
+    -------
+    ConstrainedSolution
+
+    Raises
+    ------
+    SingularError
+        If M is singular on the motions that the constraints leave; ``.rows`` are the systems of
+        the flattened batch.
+    ShapeError
+    """
+    K = shaped("K", K, None, None)
+    return solve_mixed(M, force, K, k, _all_speeds(K.shape[-1]), method, tolerance)
+
+
+@cache
+def _all_speeds(nv: int) -> Array:
+    return np.arange(nv, dtype=np.int64)
+
+
+def solve_mixed(
+    M: ArrayLike,
+    x: ArrayLike,
+    K: Array,
+    k: ArrayLike,
+    free: Array,
+    method: str = "auto",
+    tolerance: float = RANK_TOLERANCE,
+) -> ConstrainedSolution:
+    """`constrained_accelerations` where only some speeds are free, and others accelerate as given.
+
+    Parameters
+    ----------
+    M, K, k, method, tolerance
+        As there, of all speeds, by which rows and columns are scaled.
+    x : array_like, shape (..., nv)
+        Generalised forces of free speeds, accelerations of the others.
+    free : ndarray of int
+        Indices of the free speeds, ascending.
+    """
+    if method != "auto" and method not in METHODS:
+        raise UnknownNameError("method", method, ("auto", *METHODS))
+    nc, nv = K.shape[-2:]
+    named = ("M", "force", "K", "k")
+    arrays = (shaped("M", M, nv, nv), shaped("force", x, nv), K, shaped("k", k, nc))
+    batch, steps, rows = _rows(arrays)
+    few = 2 * min(nc, len(free)) > len(free)
+    chosen = ("nullspace" if few else "schur") if method == "auto" else method
+    a, lam, rank, residual, status = _solve(
+        rows,
+        steps,
+        batch,
+        (nv, nc),
+        free.astype(np.int64, copy=False),
+        METHODS.index(chosen),
+        tolerance,
+    )
+    worst = int(status.max(initial=0) if batch else status)
+    if worst == NOT_FINITE:
+        for name, array in zip(named, arrays, strict=True):
+            checked(name, array)
+    if worst == SINGULAR:
+        raise _singular(np.flatnonzero(status == SINGULAR).tolist(), status.size)
+    if worst == AUGMENTED and method == "auto":
+        return solve_mixed(M, x, K, k, free, "nullspace", tolerance)
+    return ConstrainedSolution(a, lam, rank, residual, chosen)
+
+
+def _singular(rows: list[int], count: int) -> SingularError:
+    where = f" in rows {rows} of the batch" if count > 1 else ""
+    return SingularError(
+        "the mass matrix is not positive definite on the motions that the constraints "
+        f"leave{where}: a link without inertia can move freely there",
+        rows=tuple(rows),
+    )
+
+
+def _rows(arrays: tuple[Array, ...]) -> tuple[tuple[int, ...], list[int], tuple[Array, ...]]:
+    """Leading axes, broadcast together; from row to row of each array; the arrays, contiguous."""
+    leading = [array.shape[:-own] for array, own in zip(arrays, _AXES, strict=True)]
+    try:
+        batch = np.broadcast_shapes(*leading) if any(leading) else ()
+    except ValueError:
+        raise ShapeError(
+            f"the leading axes {leading} do not broadcast together", name="arguments", given=leading
+        ) from None
+    steps, result = [], []
+    for array, own, ahead in zip(arrays, _AXES, leading, strict=True):
+        tail = array.shape[-own:]
+        if ahead and ahead != batch:
+            array = np.broadcast_to(array, (*batch, *tail))
+        flags = array.flags
+        if not (flags.c_contiguous and flags.aligned):
+            array = np.array(array, order="C")
+        steps.append(math.prod(tail) if ahead else 0)
+        result.append(array)
+    return batch, steps, tuple(result)
+
+
+#: Own axes of M, force, K and k.
+_AXES = (2, 1, 2, 1)
+
+
+def _solve(
+    arrays: tuple[Array, ...],
+    steps: list[int],
+    batch: tuple[int, ...],
+    shape: tuple[int, int],
+    free: Array,
+    method: int,
+    tolerance: float,
+) -> tuple[Array, ...]:
+    """Call the machine code: accelerations, multipliers, rank, residual and what became of rows."""
+    (nv, nc), n = shape, math.prod(batch)
+    numbers, integers = np.empty(n * (nv + nc + 1)), np.empty((2, *batch), np.int64)
+    a, status = numbers.ctypes.data, integers.ctypes.data
+    lam = a + 8 * n * nv
+    work, orders = _rooms.places(nv, nc)
+    results = (a, lam, lam + 8 * n * nc, work)
+    _solver(
+        (ctypes.c_int64 * 9)(n, nv, nc, len(free), method, *steps),
+        tolerance,
+        (ctypes.c_void_p * 8)(*[x.ctypes.data for x in arrays], *results),
+        (ctypes.c_void_p * 4)(free.ctypes.data, status, status + 8 * n, orders),
+    )
+    return (
+        numbers[: n * nv].reshape(*batch, nv),
+        numbers[n * nv : n * (nv + nc)].reshape(*batch, nc),
+        integers[1],
+        numbers[n * (nv + nc) :].reshape(batch),
+        integers[0],
+    )
+
+
+class _Rooms(threading.local):
+    """Room to work, of each thread, by the size of the problem."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[int, int], tuple[Array, Array]] = {}
+        self._places: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def places(self, nv: int, nc: int) -> tuple[int, int]:
+        """Addresses of room for numbers and for integers."""
+        if (nv, nc) not in self._places:
+            numbers, integers = room(nv, nc)
+            arrays = np.zeros(numbers), np.zeros(integers, np.int64)
+            self._arrays[nv, nc] = arrays
+            self._places[nv, nc] = arrays[0].ctypes.data, arrays[1].ctypes.data
+        return self._places[nv, nc]
+
+
+_rooms = _Rooms()
+
+
+class _Solver:
+    """`solve_batch` as machine code, which is called without the interpreter's lock.
+
+    Where there is none yet, Python runs the loops: compiling them takes as long as some thousand
+    solves do, and many programs need a few.
+    """
+
+    def __init__(self) -> None:
+        self._code: Any = None
+        self._looked = False
+        self._spent = 0.0
+
+    def __call__(self, sizes: Any, tolerance: float, reals: Any, integers: Any) -> None:
+        if self._code is None and not self._looked:
+            self._code, self._looked = _machine_code(only_kept=True), True
+        if self._code is None and self._spent + ROW * sizes[0] > PATIENCE:
+            self._code = _machine_code()
+        if self._code is None and not self._interpreted(sizes, tolerance, reals, integers):
+            self._code = _machine_code()
+        if self._code is not None:
+            self._code(sizes, tolerance, reals, integers)
+
+    def _interpreted(self, *arguments: Any) -> bool:
+        """Solved by Python; not where it stops at what machine code calls infinite."""
+        sizes, tolerance, reals, integers = arguments
+        start = perf_counter()
+        try:
+            solve_batch(sizes, tolerance, ctypes.cast(reals, _REALS), ctypes.cast(integers, _INTS))
+        except (ArithmeticError, ValueError):
+            return False
+        self._spent += perf_counter() - start
+        return True
+
+
+_REALS, _INTS = (ctypes.POINTER(ctypes.POINTER(x)) for x in (ctypes.c_double, ctypes.c_int64))
+_solver = _Solver()
+
+
+def _machine_code(*, only_kept: bool = False) -> Any:
+    modules = (compiled_algebra, compiled_methods, compiled_solve)
+    found = load_loops(solve_batch, SIGNATURE, modules, only_kept=only_kept)
+    if found is None:
+        return None
+    pointer = ctypes.c_void_p
+    call = ctypes.CFUNCTYPE(None, pointer, ctypes.c_double, pointer, pointer)(found[0])
+    call.engine = found[1]  # type: ignore[attr-defined]
+    return call

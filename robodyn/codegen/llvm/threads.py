@@ -1,0 +1,122 @@
+"""Batches spread over threads that wait in machine code, without the interpreter's lock."""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import os
+from functools import cache
+from typing import Any
+
+from robodyn.codegen.llvm.cache import compiled, source_key
+from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
+from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, spread_ir
+
+__all__ = ["get_num_threads", "limit_address", "pool", "set_num_threads", "spread", "start"]
+
+#: Threads that can be of use.
+MOST = 256
+
+#: More work than there is.
+NEVER = 1 << 62
+
+_words = (ctypes.c_int64 * (len(HEAD) + MOST * len(WORKER)))()
+#: Work up to which the call entry needs no worker that has yet to be started.
+_limit = ctypes.c_int64(NEVER)
+_starting = _thread.allocate_lock()
+
+
+def _python(name: str, *kinds: Any) -> Any:
+    return ctypes.CFUNCTYPE(*kinds)((name, ctypes.pythonapi))
+
+
+def _new_lock(held: bool) -> int:
+    """A lock that is never freed: a worker waits for it until the process ends."""
+    lock = _python("PyThread_allocate_lock", ctypes.c_void_p)()
+    if held:
+        _python("PyThread_acquire_lock", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)(lock, 1)
+    return int(lock)
+
+
+def _reset() -> None:
+    """No worker: at first, and in a forked process, which has none of its parent's threads."""
+    global _starting
+    _starting = _thread.allocate_lock()
+    _words[HEAD.index("ready")] = 0
+    _words[HEAD.index("busy")] = _new_lock(False)
+    _set_limit()
+
+
+def _set_limit() -> None:
+    threads, ready = _words[0], _words[1]
+    _limit.value = NEVER if threads <= ready + 1 else 0
+
+
+def set_num_threads(n: int) -> None:
+    """Set how many threads a batch may use.
+
+    Parameters
+    ----------
+    n : int
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+    """
+    if int(n) != n or n < 1:
+        raise ValueError(f"number of threads is {n!r}, expected an integer of at least 1")
+    _words[HEAD.index("threads")] = min(int(n), MOST)
+    _set_limit()
+
+
+def get_num_threads() -> int:
+    """Return how many threads a batch may use (at first: the processors of this process)."""
+    return _words[HEAD.index("threads")]
+
+
+def limit_address() -> int:
+    """Where the work stands up to which no worker has yet to be started."""
+    return ctypes.addressof(_limit)
+
+
+def pool() -> int:
+    """Address of the table of threads."""
+    return ctypes.addressof(_words)
+
+
+@cache
+def _engine() -> Any:
+    key = source_key("llvm/thread_pool.py", host())
+    return load_object(compiled(key, lambda: object_code(optimised(spread_ir()))))
+
+
+@cache
+def spread() -> Any:
+    """``spread(pool, kernel, rows, work, lanes, data, strides)``."""
+    kinds = (ctypes.c_void_p,) * 2 + (ctypes.c_int64,) * 3 + (ctypes.c_void_p,) * 2
+    return ctypes.CFUNCTYPE(None, *kinds)(_engine().get_function_address("spread"))
+
+
+def start() -> None:
+    """Start the workers that are missing."""
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+    worker = kind(_engine().get_function_address("worker"))
+    with _starting:
+        ready = HEAD.index("ready")
+        while _words[ready] + 1 < get_num_threads():
+            index = _words[ready]
+            for k in range(len(WORKER)):
+                _words[len(HEAD) + index * len(WORKER) + k] = _new_lock(True)
+            _thread.start_new_thread(worker, (pool(), index))
+            _words[ready] += 1
+        _set_limit()
+
+
+for _name in ("acquire", "release"):
+    _function = getattr(ctypes.pythonapi, f"PyThread_{_name}_lock")
+    _words[HEAD.index(_name)] = ctypes.cast(_function, ctypes.c_void_p).value or 0
+set_num_threads(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+_reset()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_reset)

@@ -1,0 +1,1 @@
+"""Programs as text: C99, CUDA, LaTeX."""

@@ -1,0 +1,209 @@
+r"""A program as equations for people: LaTeX, in the manner of Sayers' papers.
+
+What is used more than once, or is long, is an intermediate variable :math:`z_k`; everything else
+stands where it is used. A sine or cosine of an input is short enough to be written out everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from robodyn.codegen.text.latex_symbols import number, symbols
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
+
+__all__ = ["latex"]
+
+#: Symbols and numbers that an equation may have on its right side.
+LENGTH = 10
+
+#: Sign and text of a term.
+Signed = tuple[bool, str]
+
+
+def latex(program: Program) -> str:
+    r"""Equations of a program, in an order in which they can be evaluated.
+
+    Parameters
+    ----------
+    program : Program
+
+    Returns
+    -------
+    text : str
+        An ``align*`` environment (package amsmath). Constants have 12 significant digits.
+    """
+    writer = _Writer(program)
+    lines = writer.equations()
+    return "\n".join([r"\begin{align*}", " \\\\\n".join(lines), r"\end{align*}"])
+
+
+def _letter(taken: list[str]) -> str:
+    """What intermediate variables are called."""
+    heads = {symbol.split("_")[0] for symbol in taken}
+    return next(letter for letter in ("z", "y", "w", "Z", "Y", "W") if letter not in heads)
+
+
+class _Writer:
+    def __init__(self, program: Program) -> None:
+        self.program, self.graph, self.nodes = program, program.graph, program.live()
+        self.inputs, self.outputs = symbols(program)
+        self.names = self._names()
+
+    def equations(self) -> list[str]:
+        """One line an intermediate variable or output."""
+        lines = [
+            f"{self.names[node]} &= {_joined(self._terms(2 * node, whole=True))}"
+            for node in self.nodes
+            if node in self.names
+        ]
+        written = set(self.names.values())
+        known: dict[int, str] = {}
+        for name, edge in zip(self.outputs, self.program.results, strict=True):
+            if name not in written:
+                same = None if self._short(edge >> 1) else known.get(edge)
+                lines.append(f"{name} &= {same or _joined(self._terms(edge))}")
+            known.setdefault(edge, name)
+        return lines
+
+    # -- what gets a name -----------------------------------------------------------------------
+
+    def _names(self) -> dict[int, str]:
+        """Symbol of each node that has an equation of its own; an output's, if it is one."""
+        named = self._repeated()
+        self._shorten(named)
+        letter = _letter([*self.inputs, *self.outputs])
+        names: dict[int, str] = {}
+        for name, edge in zip(self.outputs, self.program.results, strict=True):
+            node = edge >> 1
+            if node in named and not edge & 1 and node not in names and name not in self.inputs:
+                names[node] = name
+        count = 0
+        for node in self.nodes:
+            if node in named and node not in names:
+                count += 1
+                names[node] = f"{letter}_{{{count}}}"
+        return names
+
+    def _operands(self, node: int) -> tuple[int, ...]:
+        graph = self.graph
+        if graph.op[node] in (ADD, MUL, DIV):
+            return graph.a[node] >> 1, graph.b[node] >> 1
+        return () if graph.op[node] in (CONST, INPUT) else (graph.a[node] >> 1,)
+
+    def _short(self, node: int) -> bool:
+        """Whether a node is written out wherever it is used."""
+        op = self.graph.op
+        if op[node] in (SIN, COS):
+            return op[self.graph.a[node] >> 1] == INPUT
+        return op[node] in (CONST, INPUT)
+
+    def _repeated(self) -> set[int]:
+        uses = Counter(edge >> 1 for edge in set(self.program.results))
+        for node in self.nodes:
+            uses.update(set(self._operands(node)))  # the square of a sum names it once
+        return {node for node, n in uses.items() if n > 1 and not self._short(node)}
+
+    def _shorten(self, named: set[int]) -> None:
+        """Name the larger operand of what would be too long."""
+        size: dict[int, int] = {}
+        for node in self.nodes:
+            parts = {} if self._short(node) else {x: size[x] for x in set(self._operands(node))}
+            while sum(parts.values()) > LENGTH:
+                longest = max(parts, key=parts.__getitem__)
+                named.add(longest)
+                parts[longest] = 1
+            # a root, function or square counts too, so that towers of them are cut as well
+            size[node] = 1 if node in named or not parts else sum(parts.values()) + (len(parts) < 2)
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def _terms(self, edge: int, whole: bool = False) -> list[Signed]:
+        """Terms of a sum, in order; ``whole`` writes a node out that has a name."""
+        node, negative = edge >> 1, bool(edge & 1)
+        if self.graph.op[node] == ADD and (whole or node not in self.names):
+            terms = self._terms(self.graph.a[node]) + self._terms(self.graph.b[node])
+            return [(sign ^ negative, text) for sign, text in terms]
+        sign, text = self._product(node, whole)
+        return [(sign ^ negative, text)]
+
+    def _product(self, node: int, whole: bool) -> Signed:
+        """What is not a sum, as one fraction if anything is divided."""
+        negative, above, below = self._factors(2 * node, whole)
+        if not below:
+            return negative, self._beside(above, whole and above == [node])
+        return negative, rf"\frac{{{self._beside(above)}}}{{{self._beside(below)}}}"
+
+    def _factors(self, edge: int, whole: bool = False) -> tuple[bool, list[int], list[int]]:
+        """Sign, factors above and factors below a fraction line."""
+        graph, node, negative = self.graph, edge >> 1, bool(edge & 1)
+        if graph.op[node] not in (MUL, DIV) or (node in self.names and not whole):
+            return negative, [node], []
+        left, above, below = self._factors(graph.a[node])
+        right, *more = self._factors(graph.b[node])
+        if graph.op[node] == DIV:
+            more.reverse()
+        return negative ^ left ^ right, above + more[0], below + more[1]
+
+    def _beside(self, factors: list[int], whole: bool = False) -> str:
+        """Factors side by side, numbers first and functions last."""
+        factors = [x for x in factors if self.graph.value.get(x) != 1.0] or factors[:1]
+        if len(factors) == 1 and not whole and self._rank(factors[0]) == 3:
+            return _joined(self._terms(2 * factors[0]))
+        text, before = "", -1
+        powers = Counter(sorted(factors, key=lambda x: self._rank(x, whole)))
+        for factor, power in powers.items():
+            rank = self._rank(factor, whole)
+            text += r" \cdot " if before == rank == 0 else " "
+            text += self._factor(factor, f"^{{{power}}}" if power > 1 else "", whole)
+            before = rank
+        return text.lstrip() or "1"
+
+    def _rank(self, node: int, whole: bool = False) -> int:
+        """Place among factors: number, symbol, root, sum, function."""
+        if node in self.names and not whole:
+            return 1
+        return {CONST: 0, INPUT: 1, SQRT: 2, SIN: 4, COS: 4}.get(self.graph.op[node], 3)
+
+    def _factor(self, node: int, power: str, whole: bool = False) -> str:
+        graph, op = self.graph, self.graph.op[node]
+        if node in self.names and not whole:
+            return _raised(self.names[node], power)
+        if op == CONST:
+            return _raised(number(graph.value[node]), power)
+        if op == INPUT:
+            return _raised(self.inputs[graph.a[node]], power)
+        if op == ADD:
+            return _parenthesised(_joined(self._terms(2 * node))) + power
+        if op == SQRT:
+            root = rf"\sqrt{{{_joined(self._terms(graph.a[node]))}}}"
+            return _parenthesised(root) + power if power else root
+        function = r"\sin" if op == SIN else r"\cos"
+        return f"{function}{power} {self._argument(graph.a[node])}"
+
+    def _argument(self, edge: int) -> str:
+        """Of a sine: bare if it is one symbol."""
+        node = edge >> 1
+        text = _joined(self._terms(edge))
+        bare = not edge & 1 and (node in self.names or self.graph.op[node] == INPUT)
+        return text if bare and not text.startswith(r"\frac") else _parenthesised(text)
+
+
+def _parenthesised(text: str) -> str:
+    return rf"\left({text}\right)"
+
+
+def _raised(text: str, power: str) -> str:
+    """A power of a number or symbol."""
+    plain = not power or not ("^" in text or text.startswith(r"\frac"))
+    return (text if plain else _parenthesised(text)) + power
+
+
+def _joined(terms: list[Signed]) -> str:
+    """A sum, beginning with a positive term if it has one."""
+    first = next((k for k, (negative, _) in enumerate(terms) if not negative), 0)
+    ordered = [terms[first], *terms[:first], *terms[first + 1 :]]
+    negative, text = ordered[0]
+    text = f"-{text}" if negative else text
+    for negative, term in ordered[1:]:
+        text += f" {'-' if negative else '+'} {term}"
+    return text

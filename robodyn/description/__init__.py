@@ -1,0 +1,32 @@
+"""What a person says about a mechanism: links, joints, loops, motors.
+
+Values are kept as they were written (origins as ``xyz`` and ``rpy``, inertias in their own frame),
+so that a file written from a description reads back equal. Nothing here knows of trees or
+algorithms. Lengths in m, masses in kg, angles in rad.
+"""
+
+from robodyn.description.actuation import Actuator, PointSpring, Rotor
+from robodyn.description.joint import JOINT_KINDS, Joint, Limits, Mimic
+from robodyn.description.link import Inertia, Link
+from robodyn.description.loop import Coupling, Loop
+from robodyn.description.mechanism import Mechanism
+from robodyn.description.pose import Pose, Vector, rotation_from_rpy, rpy_from_rotation
+
+__all__ = [
+    "JOINT_KINDS",
+    "Actuator",
+    "Coupling",
+    "Inertia",
+    "Joint",
+    "Limits",
+    "Link",
+    "Loop",
+    "Mechanism",
+    "Mimic",
+    "PointSpring",
+    "Pose",
+    "Rotor",
+    "Vector",
+    "rotation_from_rpy",
+    "rpy_from_rotation",
+]

@@ -1,0 +1,92 @@
+"""What drives a mechanism beside its joints: motors, free rotors, springs between links."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from robodyn.description.pose import Vector
+
+__all__ = ["Actuator", "PointSpring", "Rotor"]
+
+
+@dataclass(frozen=True)
+class Rotor:
+    """A rotor that spins freely on a link: a reaction wheel, a gyroscope, a fan.
+
+    It is a joint of its own (continuous), called by its name. The inertia of the link counts it as
+    if it did not turn.
+
+    Attributes
+    ----------
+    name, link : str
+    axis : (3,)
+        Unit vector in link axes.
+    inertia : float [kg m^2]
+        About the axis.
+    """
+
+    name: str
+    link: str
+    axis: Vector
+    inertia: float
+
+
+@dataclass(frozen=True)
+class PointSpring:
+    """A spring and damper between a point of one link and a point of another.
+
+    Pulls them together with ``stiffness (distance - rest_length) + damping d(distance)/dt``.
+
+    Attributes
+    ----------
+    link1, link2 : str
+        ``"world"`` is the ground.
+    point1, point2 : (3,) [m]
+        In link axes.
+    stiffness : float [N/m]
+    rest_length : float [m]
+    damping : float [N s/m]
+    name : str
+    """
+
+    link1: str
+    point1: Vector
+    link2: str
+    point2: Vector
+    stiffness: float = 0.0
+    rest_length: float = 0.0
+    damping: float = 0.0
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """A motor that drives a joint.
+
+    Attributes
+    ----------
+    gear_ratio : float
+        Motor speed over joint speed.
+    rotor_inertia : float [kg m^2]
+        About the rotor axis.
+    axis : (3,) or None
+        Rotor axis in the axes of ``mounted_on``; ``None``: the joint axis.
+    mounted_on : str or None
+        Link that carries the stator; ``None``: the joint's parent link.
+    viscous, coulomb : float [N m s/rad], [N m]
+        Friction on the motor side.
+    torque_limit : float [N m]
+        On the motor side.
+    name : str
+        As in the file.
+    """
+
+    gear_ratio: float = 1.0
+    rotor_inertia: float = 0.0
+    axis: Vector | None = None
+    mounted_on: str | None = None
+    viscous: float = 0.0
+    coulomb: float = 0.0
+    torque_limit: float = math.inf
+    name: str = ""

@@ -1,0 +1,109 @@
+"""Joints, their limits, and joints that mimic others."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from robodyn.description.pose import Pose, Vector
+
+__all__ = ["JOINT_KINDS", "Joint", "Limits", "Mimic"]
+
+#: Joint kind -> (nq, nv), in the order of ``docs/conventions``.
+JOINT_KINDS: dict[str, tuple[int, int]] = {
+    "fixed": (0, 0),
+    "revolute": (1, 1),
+    "continuous": (1, 1),
+    "prismatic": (1, 1),
+    "helical": (1, 1),
+    "cylindrical": (2, 2),
+    "universal": (2, 2),
+    "planar": (3, 3),
+    "spherical": (4, 3),
+    "floating": (7, 6),
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a 1-dof joint: position [rad or m], velocity, effort [N m or N]."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """``q = multiplier * q_joint + offset``."""
+
+    joint: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint between two links.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        A key of ``JOINT_KINDS``, or ``"map"``.
+    parent, child : str
+        Link names. The child link frame coincides with the joint frame.
+    origin : Pose
+        Joint frame in the parent link frame, at zero position.
+    axis : (3,)
+        Unit vector in joint axes (the normal of the plane for ``planar``).
+    axis2 : (3,)
+        Second axis of a ``universal`` joint, fixed in the child.
+    pitch : float [m/rad]
+        Advance of a ``helical`` joint.
+    limits : Limits or None
+    damping, friction : float
+        Viscous [N m s/rad or N s/m] and dry [N m or N].
+    mimic : Mimic or None
+    independent : bool or None
+        URDF+ ``joint@independent``; ``None`` where not written.
+    extras : tuple of str
+        Elements that robodyn does not interpret, as XML text.
+    line : int or None
+        Where it stands in the file; not part of equality.
+    stiffness, rest : float
+        Of a spring in a joint with one freedom [N m/rad or N/m], and where it is relaxed [rad, m].
+    map : robodyn.JointMap or None
+        Of a joint of kind ``"map"``.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    origin: Pose = Pose()
+    axis: Vector = (1.0, 0.0, 0.0)
+    axis2: Vector = (0.0, 1.0, 0.0)
+    pitch: float = 0.0
+    limits: Limits | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+    independent: bool | None = None
+    extras: tuple[str, ...] = ()
+    line: int | None = field(default=None, compare=False)
+    stiffness: float = 0.0
+    rest: float = 0.0
+    map: Any = None
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return int(self.map.n) if self.map is not None else JOINT_KINDS[self.kind][0]
+
+    @property
+    def nv(self) -> int:
+        """Number of speeds."""
+        return int(self.map.n) if self.map is not None else JOINT_KINDS[self.kind][1]

@@ -1,0 +1,87 @@
+"""Rigid bodies, and the inertia of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.description.pose import Pose
+
+__all__ = ["Inertia", "Link"]
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Mass, centre of mass and inertia of a rigid body.
+
+    Attributes
+    ----------
+    mass : float [kg]
+    origin : Pose
+        Frame at the centre of mass, in the link frame; the inertia is given in its axes.
+    ixx, ixy, ixz, iyy, iyz, izz : float [kg m^2]
+        About the centre of mass (``ixy`` is the matrix element, as in URDF).
+    """
+
+    mass: float
+    origin: Pose = Pose()
+    ixx: float = 0.0
+    ixy: float = 0.0
+    ixz: float = 0.0
+    iyy: float = 0.0
+    iyz: float = 0.0
+    izz: float = 0.0
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """Inertia about the centre of mass in the axes of ``origin``, shape (3, 3) [kg m^2]."""
+        return np.array(
+            [
+                [self.ixx, self.ixy, self.ixz],
+                [self.ixy, self.iyy, self.iyz],
+                [self.ixz, self.iyz, self.izz],
+            ]
+        )
+
+    @classmethod
+    def from_matrix(cls, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
+        """Inertia of a body from arrays in link axes.
+
+        Parameters
+        ----------
+        mass : float [kg]
+        com : array_like, shape (3,) [m]
+            Centre of mass in the link frame.
+        inertia : array_like, shape (3, 3) [kg m^2]
+            About the centre of mass, in link axes.
+        """
+        x, y, z = (float(c) for c in np.asarray(com, float))
+        J = np.asarray(inertia, float)
+        return cls(
+            float(mass),
+            Pose((x, y, z)),
+            *(float(J[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))),
+        )
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid body of the mechanism.
+
+    Attributes
+    ----------
+    name : str
+    inertia : Inertia or None
+        ``None``: the file gives none; the link is massless.
+    extras : tuple of str
+        Elements that robodyn does not interpret (visual, collision, ...), as XML text.
+    line : int or None
+        Where it stands in the file; not part of equality.
+    """
+
+    name: str
+    inertia: Inertia | None = None
+    extras: tuple[str, ...] = ()
+    line: int | None = field(default=None, compare=False)

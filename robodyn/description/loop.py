@@ -1,0 +1,56 @@
+"""What closes loops, and what ties joints together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from robodyn.description.pose import Pose, Vector
+
+__all__ = ["Coupling", "Loop"]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A joint that closes a loop: a frame on one link is joined to a frame on another.
+
+    Attributes
+    ----------
+    name, kind : str
+        The kind is a key of ``JOINT_KINDS`` or ``"distance"``.
+    predecessor, successor : str
+        Link names.
+    X_predecessor, X_successor : Pose
+        The loop frame on each side, in the link frame.
+    axis, axis2 : (3,)
+        In loop axes.
+    distance : float [m]
+        For kind ``"distance"``.
+    damping, friction : float
+        As of a joint.
+    """
+
+    name: str
+    kind: str
+    predecessor: str
+    successor: str
+    X_predecessor: Pose = Pose()
+    X_successor: Pose = Pose()
+    axis: Vector = (1.0, 0.0, 0.0)
+    axis2: Vector = (0.0, 1.0, 0.0)
+    pitch: float = 0.0
+    distance: float = 0.0
+    line: int | None = field(default=None, compare=False)
+    damping: float = 0.0
+    friction: float = 0.0
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """URDF+ coupling: successor speed over predecessor speed is ``ratio``."""
+
+    name: str
+    predecessor: str
+    successor: str
+    ratio: float = 1.0
+    offset: float = 0.0
+    line: int | None = field(default=None, compare=False)

@@ -1,0 +1,52 @@
+"""A whole mechanism as a person describes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from robodyn.description.actuation import Actuator, PointSpring, Rotor
+from robodyn.description.joint import Joint
+from robodyn.description.link import Link
+from robodyn.description.loop import Coupling, Loop
+
+__all__ = ["Mechanism"]
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A whole mechanism as described: a graph, not a tree.
+
+    Attributes
+    ----------
+    name : str
+    links, joints, loops, couplings : tuple
+        In the order of the file.
+    actuators : tuple of (joint name, Actuator)
+    extras : tuple of str
+        Children of ``<robot>`` that robodyn does not interpret, as XML text (transmissions and
+        ``ros2_control`` included, so that writing loses nothing).
+    file : str or None
+        Where it was read from; not part of equality.
+    springs : tuple of PointSpring
+    rotors : tuple of Rotor
+    constraints : tuple of TracedConstraint
+        Given as functions to `robodyn.load`.
+    """
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
+    actuators: tuple[tuple[str, Actuator], ...] = ()
+    extras: tuple[str, ...] = ()
+    file: str | None = field(default=None, compare=False)
+    springs: tuple[PointSpring, ...] = ()
+    rotors: tuple[Rotor, ...] = ()
+    constraints: tuple[Any, ...] = ()
+
+    def where(self, item: Any) -> dict[str, Any]:
+        """Place of a link, joint or loop, as keyword arguments of the located errors."""
+        kind = type(item).__name__.lower()
+        return {"file": self.file, "line": item.line, "element": f"{kind} {item.name!r}"}

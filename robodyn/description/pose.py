@@ -1,0 +1,76 @@
+"""Poses as URDF writes them: ``xyz`` and ``rpy``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Pose", "Vector", "rotation_from_rpy", "rpy_from_rotation"]
+
+Vector = tuple[float, float, float]
+
+
+def rotation_from_rpy(rpy: Vector) -> NDArray[np.float64]:
+    """Rotation matrix of fixed-axis roll, pitch, yaw angles.
+
+    Parameters
+    ----------
+    rpy : (3,) [rad]
+        Angles about x, y, z of the fixed frame, applied in this order (URDF).
+
+    Returns
+    -------
+    R : ndarray, shape (3, 3)
+        Maps coordinates in the turned frame to coordinates in the fixed frame.
+    """
+    (sr, sp, sy), (cr, cp, cy) = map(math.sin, rpy), map(math.cos, rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def rpy_from_rotation(R: ArrayLike) -> Vector:
+    """Roll, pitch, yaw [rad] of a rotation matrix, shape (3, 3); roll is 0 at the singularity."""
+    R = np.asarray(R, float)
+    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
+    if math.hypot(R[0, 0], R[1, 0]) < 1e-12:
+        return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
+    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Pose of a frame B in a frame A as URDF writes it.
+
+    Attributes
+    ----------
+    xyz : (3,) [m]
+        Origin of B in A.
+    rpy : (3,) [rad]
+        Roll, pitch, yaw of B about the fixed axes of A.
+    """
+
+    xyz: Vector = (0.0, 0.0, 0.0)
+    rpy: Vector = (0.0, 0.0, 0.0)
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """Homogeneous matrix ``X_AB``, shape (4, 4) [1, m]."""
+        X = np.eye(4)
+        X[:3, :3] = rotation_from_rpy(self.rpy)
+        X[:3, 3] = self.xyz
+        return X
+
+    @classmethod
+    def from_matrix(cls, X: ArrayLike) -> Pose:
+        """Pose of a homogeneous matrix, shape (4, 4) [1, m]."""
+        X = np.asarray(X, float)
+        x, y, z = (float(c) for c in X[:3, 3])
+        return cls((x, y, z), rpy_from_rotation(X[:3, :3]))

@@ -1,0 +1,206 @@
+"""Loops in closed form: joints that follow the others of a loop, and their rates.
+
+A loop closes where ``h = 0``, a vector function of the places of its joints; how its dependent
+joints stand then is a matter of its geometry, which its own kind of `Linkage` knows. Their rates
+come from h alone, by one rule for all kinds [PyMbs 9, 10]::
+
+    v_dep = B v     B = -h_dep^-1 h_known     a_dep = B a + b'     b' = -h_dep^-1 (dh/dt) v
+
+with ``v`` the independent speeds and ``h_..`` the columns of the Jacobian of h.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from robodyn.joints.kinds import JointGeometry, JointState, placed
+from robodyn.symbolic.plane import Planar
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["Freedom", "JointMotion", "Linkage", "Places", "Posture", "motions"]
+
+#: Cosines, sines, and lengths [m], of a posture that count as those of a branch.
+SAME = 1e-6
+
+#: Body, and which freedom of the joint that moves it.
+Freedom = tuple[int, int]
+
+#: Cosine and sine of the angle (offset included), or displacement and zero, of each freedom.
+Places = tuple[Planar, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Posture:
+    """Posture of one joint of a loop.
+
+    Attributes
+    ----------
+    places : tuple of Planar
+        None of a joint whose freedoms are not turns and slides.
+    joint : JointState
+    """
+
+    places: Places
+    joint: JointState
+
+
+@dataclass(frozen=True, eq=False)
+class JointMotion(Posture):
+    """Posture and motion of one joint of a loop.
+
+    Attributes
+    ----------
+    v, c : tuple of Number
+        Speed of each freedom, and its acceleration when those of the independent speeds are zero.
+    columns, rates : dict of v index to tuple of Number
+        Speed of each freedom a unit of an independent one, and the rate of that.
+    """
+
+    v: tuple[Number, ...] = ()
+    c: tuple[Number, ...] = ()
+    columns: Mapping[int, tuple[Number, ...]] = field(default_factory=dict)
+    rates: Mapping[int, tuple[Number, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage(ABC):
+    """A loop and those of its joints that follow the others.
+
+    Attributes
+    ----------
+    name : str
+        Of the joint that closes the loop.
+    dependent : tuple of int
+        Bodies whose joints follow.
+    branch : int
+        One of `branches`: which of the ways to assemble the loop.
+    """
+
+    name: str
+    dependent: tuple[int, ...]
+    branch: int = 1
+
+    @property
+    def branches(self) -> tuple[int, ...]:
+        """Ways to assemble a loop of this kind."""
+        return 1, -1
+
+    @property
+    @abstractmethod
+    def bodies(self) -> tuple[int, ...]:
+        """Bodies whose joints are in the loop."""
+
+    @abstractmethod
+    def close(self, known: Mapping[int, Posture]) -> dict[int, Places]:
+        """Places of the dependent joints, given the postures of the others."""
+
+    @abstractmethod
+    def slopes(self, postures: Mapping[int, Posture]) -> dict[Freedom, Any]:
+        """Columns of the Jacobian of ``h``."""
+
+    @abstractmethod
+    def slope_rates(
+        self, postures: Mapping[int, Posture], speeds: Mapping[Freedom, Number]
+    ) -> dict[Freedom, Any]:
+        """Rates of those columns."""
+
+    def bend(
+        self,
+        postures: Mapping[int, Posture],
+        speeds: Mapping[Freedom, Number],
+        accelerations: Mapping[Freedom, Number],
+    ) -> Any:
+        """Second derivative of ``h`` by time; freedoms without acceleration have none."""
+        J, dJ = self.slopes(postures), self.slope_rates(postures, speeds)
+        return _weighted(dJ, speeds) + _weighted(J, accelerations)
+
+    @abstractmethod
+    def solver(self, columns: Sequence[Any]) -> Callable[[Any], tuple[Number, ...]]:
+        """``-[columns]^-1`` as a function."""
+
+    def fitting(self, postures: Mapping[int, Posture]) -> list[int]:
+        """Branches in which the dependent joints stand as they do in a known, closed posture."""
+        fitting = []
+        for branch in self.branches:
+            try:
+                found = replace(self, branch=branch).close(postures)
+            except (ValueError, ZeroDivisionError):  # it does not close, or is singular
+                continue
+            gaps = [
+                a - b
+                for i, places in found.items()
+                for a, b in zip(places, postures[i].places, strict=True)
+            ]
+            if all(float(gap.squared) < SAME**2 for gap in gaps):  # type: ignore[arg-type]
+                fitting.append(branch)
+        return fitting
+
+
+def motions(
+    linkage: Linkage,
+    known: Mapping[int, JointMotion],
+    v: Sequence[Number],
+    geometry: Mapping[int, JointGeometry],
+) -> dict[int, JointMotion]:
+    """Postures, speeds and rates of the dependent joints.
+
+    Parameters
+    ----------
+    linkage : Linkage
+    known : mapping of body to JointMotion
+        Of the loop's other joints.
+    v : sequence of nv numbers
+    geometry : mapping of body to JointGeometry
+        Of the dependent joints.
+    """
+    found = linkage.close(known)
+    at: dict[int, Posture] = dict(known)
+    for i, places in found.items():
+        at[i] = Posture(places, placed(geometry[i], places, [0.0] * len(places)))
+    own = [(i, n) for i in linkage.dependent for n in range(len(found[i]))]
+    J = linkage.slopes(at)
+    solve = linkage.solver([J[freedom] for freedom in own])
+    masters = sorted({k for motion in known.values() for k in motion.columns})
+    columns = {k: _by_freedom({i: m.columns.get(k, ()) for i, m in known.items()}) for k in masters}
+    B = {k: solve(_weighted(J, columns[k])) for k in masters}
+
+    speeds = _by_freedom({i: motion.v for i, motion in known.items()})
+    speeds |= {f: sum((B[k][n] * v[k] for k in masters), 0.0) for n, f in enumerate(own)}
+    for i, places in found.items():
+        of_joint = [speeds[i, n] for n in range(len(places))]
+        at[i] = Posture(places, placed(geometry[i], places, of_joint))
+    bias = solve(linkage.bend(at, speeds, _by_freedom({i: m.c for i, m in known.items()})))
+    dJ = linkage.slope_rates(at, speeds)
+    dB = {}
+    for k in masters:
+        column = {**columns[k], **dict(zip(own, B[k], strict=True))}
+        rates = _by_freedom({i: m.rates.get(k, ()) for i, m in known.items()})
+        dB[k] = solve(_weighted(dJ, column) + _weighted(J, rates))
+
+    def of(i: int, values: Sequence[Number]) -> tuple[Number, ...]:
+        return tuple(x for (j, _), x in zip(own, values, strict=True) if j == i)
+
+    return {
+        i: JointMotion(
+            found[i],
+            at[i].joint,
+            of(i, [speeds[freedom] for freedom in own]),
+            of(i, bias),
+            {k: of(i, B[k]) for k in masters},
+            {k: of(i, dB[k]) for k in masters},
+        )
+        for i in linkage.dependent
+    }
+
+
+def _by_freedom(numbers: Mapping[int, Sequence[Number]]) -> dict[Freedom, Number]:
+    return {(i, n): x for i, own in numbers.items() for n, x in enumerate(own)}
+
+
+def _weighted(columns: Mapping[Freedom, Any], weights: Mapping[Freedom, Number]) -> Any:
+    """Sum of columns times numbers; zero in the columns' own kind if there are none."""
+    zero = next(iter(columns.values())) * 0.0
+    return sum((columns[freedom] * x for freedom, x in weights.items()), zero)

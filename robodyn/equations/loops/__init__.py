@@ -1,0 +1,1 @@
+"""Constraints of closed loops, and dynamics under them."""

@@ -1,0 +1,105 @@
+"""From cut joints and couplings of a description to the closures of the equations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Coupling, Joint, Loop
+from robodyn.equations.loops.closure_rows import ROWS, Closure, Coupled
+from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.mechanism.frames import align_z, placement
+from robodyn.errors import TopologyError
+from robodyn.joints.kinds import AXIAL
+from robodyn.symbolic.vector import Vec3
+
+__all__ = ["closure", "coupled"]
+
+Array = NDArray[np.float64]
+
+
+def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
+    """Closure of a cut joint or a loop.
+
+    Raises
+    ------
+    TopologyError
+        If the joint can only be part of the tree.
+    """
+    if isinstance(cut, Joint):
+        if cut.map is not None or cut.stiffness:
+            what = "is given as a map" if cut.map is not None else "has a spring"
+            raise TopologyError(
+                f"the joint closes a loop, but {what}: mark another joint of the loop with "
+                'cut="true"',
+                line=cut.line,
+                element=f"joint {cut.name!r}",
+            )
+        ends = (cut.parent, cut.origin.matrix), (cut.child, np.eye(4))
+        distance = 0.0
+    else:
+        ends = (
+            (cut.predecessor, cut.X_predecessor.matrix),
+            (cut.successor, cut.X_successor.matrix),
+        )
+        distance = cut.distance
+    if cut.kind not in ROWS:
+        raise TopologyError(f"no loop of kind {cut.kind!r}", element=f"loop {cut.name!r}")
+    if cut.kind == "distance" and not distance > 0.0:
+        raise TopologyError(
+            f"the distance is {distance}, expected a positive number: points that coincide are a "
+            "spherical loop",
+            line=cut.line,
+            element=f"loop {cut.name!r}",
+        )
+    R_UG = np.eye(4)
+    if cut.kind in AXIAL | {"planar", "universal"}:
+        R_UG[:3, :3] = align_z(np.array(cut.axis))
+    bodies, poses = [], []
+    for link, X_LU in ends:
+        body, X_BL = model.frames[link]
+        bodies.append(body)
+        poses.append(placement(X_BL @ X_LU @ R_UG, max(snap, 1e-15)))
+    axis2 = R_UG[:3, :3].T @ np.array(cut.axis2)
+    return Closure(
+        cut.name,
+        cut.kind,
+        bodies[0],
+        bodies[1],
+        poses[0],
+        poses[1],
+        cut.pitch,
+        distance,
+        Vec3(*(float(x) for x in axis2)),
+        placement(R_UG),
+        cut.damping,
+        cut.friction,
+    )
+
+
+def coupled(
+    model: MechanismModel, coupling: Coupling, over: list[str], under: list[str]
+) -> Coupled:
+    """The row of a coupling between the joints on two branches.
+
+    Parameters
+    ----------
+    over, under : list of str
+        Joints from the nearest common ancestor to the successor, to the predecessor.
+    """
+    bodies = {body.description.name: body for body in model}
+    weights: list[tuple[int, int, float]] = []
+    offset = coupling.offset
+    for names, sign in ((over, 1.0), (under, -coupling.ratio)):
+        for name in names:
+            body = bodies[name]
+            if len(body.q) != 1 or len(body.speeds) != 1:
+                raise TopologyError(
+                    f"couples joint {name!r}, which has more than one coordinate",
+                    line=coupling.line,
+                    element=f"coupling {coupling.name!r}",
+                )
+            index, factor, shift = body.q[0]
+            weights.append((index, body.speeds[0].index, sign * factor))
+            offset -= sign * shift
+    return Coupled(coupling.name, tuple(weights), offset)

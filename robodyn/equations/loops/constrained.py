@@ -1,0 +1,169 @@
+"""Dynamics of closed linkages, in straight-line code, where the rank of the loops is known.
+
+The rows that are used are independent. Should they become dependent after all, at a singular
+posture, the results are not a number, and another solver has to be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robodyn.equations.loops.closure_rows import Row
+from robodyn.equations.tree.composite_body import Matrix
+from robodyn.equations.tree.factorization import Factors, lower, upper
+from robodyn.symbolic.scalar import Number, sqrt
+
+__all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]
+
+#: Pivots below this part of what they were before elimination count as zero.
+SINGULAR = 1e-11
+
+#: So do those below this part of the sum of all: rows that vanish as a whole.
+VANISHING = 1e-22
+
+
+def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
+    """Inverse of a pivot that is positive; not a number where it is too small.
+
+    ``1 / (sqrt(p - e)^2 + e)`` with ``e`` a small part of what the pivot was before elimination,
+    and a much smaller one of the sum of all pivots before elimination.
+    """
+    if isinstance(pivot, float):
+        return 1.0 / pivot
+    least = before * SINGULAR + total * VANISHING
+    root = sqrt(pivot - least)
+    return 1.0 / (root * root + least)
+
+
+def accelerations(
+    factors: Factors, force: Sequence[Number], rows: Sequence[Row]
+) -> tuple[list[Number], list[Number]]:
+    """Accelerations and multipliers [W 5.203, 5.204; Mufti 14].
+
+    Parameters
+    ----------
+    factors : Factors
+        Of the mass matrix.
+    force : sequence of nv numbers
+        ``tau - h``.
+    rows : sequence of Row
+        Independent; their bias includes what stabilises them.
+    """
+    n = len(force)
+    f = upper(factors, list(force))
+    W = [upper(factors, [row.jacobian.get(k, 0.0) for k in range(n)]) for row in rows]
+    D = factors.inverse_D
+    scaled = [[x * d for x, d in zip(w, D, strict=True)] for w in W]
+    A = [[_dot(scaled[i], W[j]) for j in range(i + 1)] for i in range(len(rows))]
+    rest = [-row.bias - _dot(s, f) for row, s in zip(rows, scaled, strict=True)]
+    lam = _solve_positive(A, rest)
+    for w, x in zip(W, lam, strict=True):
+        f = [a + b * x for a, b in zip(f, w, strict=True)]
+    return lower(factors, [x * d for x, d in zip(f, D, strict=True)]), lam
+
+
+def motor_forces(
+    needed: Sequence[Number], rows: Sequence[Row], dependent: Sequence[int], order: Sequence[int]
+) -> tuple[list[Number], list[Number]]:
+    """Generalised forces at the independent speeds alone, and multipliers: the loops do the rest.
+
+    ``K_d^T lam = g_d`` and ``tau_u = g_u - K_u^T lam`` with ``g`` the forces of the open tree
+    [PyMbs 11].
+
+    Parameters
+    ----------
+    needed : sequence of nv numbers
+        ``g``.
+    rows : sequence of Row
+        As many as there are dependent speeds.
+    dependent : sequence of int
+        Speeds without motor.
+    order : sequence of int
+        The row to eliminate with each of them: pivots that were large where it was tried.
+    """
+    A = [[rows[r].jacobian.get(k, 0.0) for r in order] for k in dependent]
+    lam = _solve_general(A, [needed[k] for k in dependent])
+    multipliers: list[Number] = [0.0] * len(rows)
+    for r, x in zip(order, lam, strict=True):
+        multipliers[r] = x
+    tau = list(needed)
+    for row, x in zip(rows, multipliers, strict=True):
+        for k, slope in row.jacobian.items():
+            tau[k] = tau[k] - slope * x
+    for k in dependent:
+        tau[k] = 0.0
+    return tau, multipliers
+
+
+def if_possible(
+    tau: Sequence[Number], gaps: Sequence[Number], a: Sequence[Number], part: float
+) -> list[Number]:
+    """Forces; not numbers where accelerations open the loops by more than a part of the largest."""
+    least = (_dot(a, a) + 1.0) * (part**2 / (len(a) + 1))
+    rest = least - _dot(gaps, gaps)
+    root = sqrt(rest)
+    # zero, but for rounding far below that of the forces, where the root is a number
+    return [x if isinstance(x, float) else x + (root * root - rest) for x in tau]
+
+
+def _dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
+    total: Number = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
+
+
+def _sum(numbers: Sequence[Number]) -> Number:
+    total: Number = 0.0
+    for x in numbers:
+        total = total + x
+    return total
+
+
+def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
+    """``A x = b`` for a positive definite matrix, given by its lower half: ``A = L D L^T``."""
+    n = len(b)
+    inverse: list[Number] = []
+    before = [A[i][i] for i in range(n)]
+    total = _sum(before)
+    x = list(b)
+    for k in range(n):
+        inverse.append(guarded_inverse(A[k][k], before[k], total))
+        column: list[Number] = [A[i][k] if i > k else 0.0 for i in range(n)]
+        for i in range(k + 1, n):
+            factor = column[i] * inverse[k]
+            if factor.__class__ is float and not factor:
+                continue
+            for j in range(k + 1, i + 1):
+                A[i][j] = A[i][j] - factor * column[j]
+            x[i] = x[i] - factor * x[k]
+            A[i][k] = factor
+    for k in range(n - 1, -1, -1):
+        x[k] = x[k] * inverse[k]
+        for i in range(k + 1, n):
+            x[k] = x[k] - A[i][k] * x[i]
+    return x
+
+
+def _solve_general(A: Matrix, b: list[Number]) -> list[Number]:
+    """``A x = b`` by elimination along the diagonal."""
+    n, x = len(b), list(b)
+    inverse: list[Number] = []
+    size = [_dot(row, row) for row in A]
+    total = _sum(size)
+    for k in range(n):
+        pivot = A[k][k]
+        # p / p^2, where p^2 is not too small beside the row it comes from
+        inverse.append(pivot * guarded_inverse(pivot * pivot, size[k], total))
+        for i in range(k + 1, n):
+            factor = A[i][k] * inverse[k]
+            if factor.__class__ is float and not factor:
+                continue
+            for j in range(k + 1, n):
+                A[i][j] = A[i][j] - factor * A[k][j]
+            x[i] = x[i] - factor * x[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            x[k] = x[k] - A[k][j] * x[j]
+        x[k] = x[k] * inverse[k]
+    return x

@@ -1,0 +1,74 @@
+"""Constraints given by their user in their place: between the joints of a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robodyn.equations.loops.closure_rows import Row
+from robodyn.equations.loops.constraint import TracedConstraint
+from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.mechanism.state import State
+from robodyn.errors import TopologyError
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["Related", "constraint_rows", "related"]
+
+
+@dataclass(frozen=True, eq=False)
+class Related:
+    """A constraint and the bodies whose joints it is about; ``None`` for joints that are held."""
+
+    given: TracedConstraint
+    bodies: tuple[int | None, ...]
+
+    @property
+    def name(self) -> str:
+        """As its user gave it."""
+        return self.given.name
+
+
+def related(model: MechanismModel, given: TracedConstraint) -> Related:
+    """A constraint in its place.
+
+    Raises
+    ------
+    TopologyError
+        If a joint closes a loop, or has no coordinate any more.
+    """
+    bodies = {body.description.name: body.index for body in model}
+    held = dict(given.held)
+    for joint in given.joints:
+        if joint not in bodies and joint not in held:
+            raise TopologyError(
+                f"joint {joint!r} has no coordinate of its own: it is cut, fixed or gone; mark "
+                'another joint of its loop with cut="true"',
+                element=f"constraint {given.name!r}",
+            )
+    return Related(given, tuple(None if joint in held else bodies[joint] for joint in given.joints))
+
+
+def constraint_rows(model: MechanismModel, state: State, constraint: Related) -> list[Row]:
+    """Rows of one constraint."""
+    given, held = constraint.given, dict(constraint.given.held)
+    q: list[Number] = []
+    v: list[Number] = []
+    places: list[tuple[int, float] | None] = []
+    for joint, i in zip(given.joints, constraint.bodies, strict=True):
+        if i is None:
+            q, v, places = [*q, held[joint]], [*v, 0.0], [*places, None]
+            continue
+        q, v = [*q, *state[i].q], [*v, *state[i].v]
+        places += [(speed.index, speed.factor) for speed in model.bodies[i].speeds]
+    zero: list[Number] = [0.0] * given.count
+    values = zero if given.value is None else inline(given.value, q)
+    slopes, offsets = inline(given.slopes, q), inline(given.offset, q)
+    bias, m = inline(given.bias, [*q, *v]), len(v)
+    rows = []
+    for k in range(given.count):
+        columns: dict[int, Number] = {}
+        for place, slope in zip(places, slopes[k * m : (k + 1) * m], strict=True):
+            if place is not None:
+                columns[place[0]] = columns.get(place[0], 0.0) + slope * place[1]
+        rows.append(Row(values[k], columns, bias[k], offsets[k]))
+    return rows

@@ -1,0 +1,96 @@
+"""Motion of one frame seen from another, along the chain of bodies between them.
+
+The chain leads from the reference F down its branch to where the branches part, and up to the frame
+G. An observer in F sees each joint turn what lies beyond it: a joint of the branch of G moves its
+body, one of the branch of F moves its parent, the other way round. All twists are taken at the
+origin of F in its axes, where they simply add up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.mechanism.state import JointAtState, State
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.spatial import Placement, Twist
+from robodyn.symbolic.vector import Vec3
+
+__all__ = ["RelativeMotion", "relative_motion"]
+
+Frame = tuple[int, Placement]
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeMotion:
+    """Motion of G seen from F, in the axes of F; velocities are those of the origin of G.
+
+    Attributes
+    ----------
+    X : Placement
+        ``X_FG``.
+    v, w, dv, dw : Vec3
+        Velocity, angular velocity, and their rates at zero accelerations of all joints.
+    columns : dict of v index to (Vec3, Vec3)
+        ``v`` and ``w`` a unit of each speed.
+    """
+
+    X: Placement
+    v: Vec3
+    w: Vec3
+    dv: Vec3
+    dw: Vec3
+    columns: dict[int, tuple[Vec3, Vec3]]
+
+
+def relative_motion(
+    model: MechanismModel, state: State, frame: Frame, reference: Frame
+) -> RelativeMotion:
+    """Motion of a frame, fixed in a body at a placement, seen from another."""
+    columns: dict[int, Twist] = {}
+    V, A = Twist(), Twist()
+    X = _multiplied(reference[1].inverse)
+    for joint, forward in _chain(model, state, frame[0], reference[0]):
+        sign = 1.0 if forward else -1.0
+        if forward:
+            X = _multiplied(X @ joint.X)
+        own = [(k, X.twist_out(s)) for k, s in joint.columns]
+        step = _sum(s * state.v[k] for k, s in own)
+        # columns are fixed in the joint's body, which moves with V and, beyond the joint, with it
+        rate = X.twist_out(joint.c) + V.cross(step)
+        for k, s in own:
+            columns[k] = columns.get(k, Twist()) + s * sign
+        V, A = V + step * sign, A + rate * sign
+        if not forward:
+            X = _multiplied(X @ joint.X.inverse)
+    X = X @ frame[1]
+
+    def at_G(s: Twist) -> Vec3:
+        return s.v + s.w.cross(X.p)
+
+    v = at_G(V)
+    return RelativeMotion(
+        X, v, V.w, at_G(A) + V.w.cross(v), A.w, {k: (at_G(s), s.w) for k, s in columns.items()}
+    )
+
+
+def _chain(
+    model: MechanismModel, state: State, body: int, reference: int
+) -> Iterator[tuple[JointAtState, bool]]:
+    """Joints from the reference to the body; whether a joint is passed from parent to child."""
+    up, down = model.path(body), model.path(reference)
+    common = sum(1 for a, b in zip(up, down, strict=False) if a == b)
+    for i in reversed(down[common:]):
+        yield state[i], False
+    for i in up[common:]:
+        yield state[i], True
+
+
+def _multiplied(X: Placement) -> Placement:
+    """With one matrix for the rotation: it turns many vectors."""
+    return Placement(Rotation(X.R.matrix), X.p) if len(X.R.factors) > 1 else X
+
+
+def _sum(twists: Iterator[Twist]) -> Twist:
+    return sum(twists, Twist())

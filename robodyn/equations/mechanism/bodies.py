@@ -1,0 +1,264 @@
+"""The mechanism as the sweeps walk it: bodies from root to leaves, with frames and inertias."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Joint
+from robodyn.equations.closed_form.linkage import Linkage
+from robodyn.equations.mechanism.frames import ROUNDING, choose_frames, inverse_pose, vector
+from robodyn.equations.mechanism.lumping import lump, moved, pseudo_inertia, rigid
+from robodyn.equations.mechanism.rotors import Armature, Rotor
+from robodyn.joints.kinds import JointGeometry
+from robodyn.symbolic.spatial import RigidInertia
+from robodyn.symbolic.vector import EZ
+from robodyn.topology.spanning_tree import SpanningTree
+
+__all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build"]
+
+Array = NDArray[np.float64]
+
+#: Index of the base, parent of the first bodies.
+BASE = -1
+
+
+@dataclass(frozen=True)
+class Speed:
+    """A column of a body's motion subspace: which ``v`` drives it, and how fast."""
+
+    index: int
+    factor: float = 1.0
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A motor's rotor as it is described.
+
+    Attributes
+    ----------
+    joint : str
+    ratio : float
+        Speed of the rotor over the speed of the joint.
+    inertia : float [kg m^2]
+        About the rotor's axis.
+    carrier : str or None
+        Link that carries it; ``None``: only the inertia that the joint feels counts.
+    axis : (3,)
+        In the axes of that link.
+    """
+
+    joint: str
+    ratio: float
+    inertia: float
+    carrier: str | None = None
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A body and the joint that moves it.
+
+    Attributes
+    ----------
+    index, parent : int
+        ``parent < index``; `BASE` for the base.
+    description : Joint
+    joint : JointGeometry
+    q : tuple of (index, factor, offset)
+        Own coordinates as ``factor * q[index] + offset`` (not 1, 0 for a mimic joint); none of a
+        joint that follows others by a closed loop.
+    speeds : tuple of Speed
+        One a column of the motion subspace; none of such a joint.
+    inertia : RigidInertia
+        Of the links on this body.
+    lumped : RigidInertia
+        With what may be counted on the parent moved there: same motion, same joint torques.
+    X_LB : ndarray, shape (4, 4)
+        Frame of the equations in the body frame of the spanning tree.
+    """
+
+    index: int
+    parent: int
+    description: Joint
+    joint: JointGeometry
+    q: tuple[tuple[int, float, float], ...]
+    speeds: tuple[Speed, ...]
+    inertia: RigidInertia
+    lumped: RigidInertia
+    X_LB: Array
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismModel:
+    """Bodies in walking order.
+
+    Attributes
+    ----------
+    bodies : tuple of Body
+    base_inertia : RigidInertia
+        Links fixed to the base, in the base frame.
+    nq, nv : int
+    frames : dict
+        Link name -> (body index, pose of the link frame in the body's frame, shape (4, 4)).
+    coupled : bool
+        Some joints mimic or follow others, so bodies share speeds.
+    armature : tuple of Armature
+        Inertia of the motors' rotors as joints feel it.
+    rotors : tuple of Rotor
+        Those that their carriers feel, too.
+    lumped_armature, lumped_rotors
+        The same with bodies that are lumped as rotors; they go with `Body.lumped`.
+    linkages : tuple of Linkage
+        Closed loops that make joints follow others, in the order of their solution.
+    """
+
+    bodies: tuple[Body, ...]
+    base_inertia: RigidInertia
+    nq: int
+    nv: int
+    frames: dict[str, tuple[int, Array]]
+    coupled: bool
+    armature: tuple[Armature, ...]
+    rotors: tuple[Rotor, ...]
+    lumped_armature: tuple[Armature, ...]
+    lumped_rotors: tuple[Rotor, ...]
+    linkages: tuple[Linkage, ...] = ()
+
+    def __iter__(self) -> Iterator[Body]:
+        return iter(self.bodies)
+
+    def __reversed__(self) -> Iterator[Body]:
+        return reversed(self.bodies)
+
+    @property
+    def chained(self) -> bool:
+        """No joint shares speeds or a rotor with a body that is not next to it."""
+        return not self.coupled and all(
+            rotor.carrier in (BASE, self.bodies[rotor.body].parent) for rotor in self.lumped_rotors
+        )
+
+    def path(self, body: int) -> list[int]:
+        """Bodies from the base (not included) to a body."""
+        path = []
+        while body != BASE:
+            path.append(body)
+            body = self.bodies[body].parent
+        return path[::-1]
+
+    def chains(self, one: int, other: int) -> tuple[list[int], list[int]]:
+        """Bodies to one and to another from where their paths part."""
+        first, second = self.path(one), self.path(other)
+        common = 0
+        for a, b in zip(first, second, strict=False):
+            if a != b:
+                break
+            common += 1
+        return first[common:], second[common:]
+
+
+def build(
+    tree: SpanningTree,
+    *,
+    snap: float,
+    drives: Sequence[Drive] = (),
+    linkages: tuple[Linkage, ...] = (),
+) -> MechanismModel:
+    """Bodies, frames and inertias of a spanning tree.
+
+    Parameters
+    ----------
+    tree : SpanningTree
+    snap : float [rad, m]
+        Angles this near to quarter turns, and lengths this near to zero, are taken as such.
+    drives : sequence of Drive
+        Rotors of motors.
+    linkages : tuple of Linkage
+        Loops solved in closed form, of a tree that has their dependent joints marked.
+    """
+    choice = choose_frames(tree, snap)
+    q_index, v_index, nq, nv = _coordinates(tree)
+    own = [
+        moved(pseudo_inertia(body), inverse_pose(frame.X_LB))
+        for body, frame in zip(tree.inertias, choice, strict=True)
+    ]
+    lumped, spinning = lump(tree, choice, own)
+    bodies = []
+    for i, (joint, frame) in enumerate(zip(tree.joints, choice, strict=True)):
+        kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
+        q: tuple[tuple[int, float, float], ...] = ()
+        speeds: tuple[Speed, ...] = ()
+        if joint.independent:
+            q = tuple((q_index[i] + k, 1.0, 0.0) for k in range(kind_nq))
+            speeds = tuple(Speed(v_index[i] + k) for k in range(kind_nv))
+        elif joint.mimic is not None:
+            master, factor, offset = joint.mimic
+            q = ((q_index[master], factor, offset),)
+            speeds = (Speed(v_index[master], factor),)
+        bodies.append(
+            Body(
+                i,
+                joint.parent,
+                joint.joint,
+                frame.joint,
+                q,
+                speeds,
+                rigid(own[i]),
+                rigid(lumped[i]),
+                frame.X_LB,
+            )
+        )
+    frames = {
+        name: (i, X if i == BASE else inverse_pose(choice[i].X_LB) @ X)
+        for name, (i, X) in tree.links.items()
+    }
+    coupled = not all(joint.independent for joint in tree.joints)
+    base = rigid(pseudo_inertia(tree.base_inertia))
+    armature = [0.0] * len(bodies)
+    rotors = []
+    driven = {body.description.name: body.index for body in bodies}
+    for drive in drives:
+        if drive.joint not in driven:
+            continue
+        i = driven[drive.joint]
+        armature[i] += drive.ratio**2 * drive.inertia
+        if drive.carrier is not None and drive.inertia:
+            carrier, X_BL = frames[drive.carrier]
+            axis = vector(X_BL[:3, :3] @ np.array(drive.axis), ROUNDING)
+            rotors.append(Rotor(i, drive.ratio, drive.inertia, carrier, axis))
+    lumped_armature, lumped_rotors = armature.copy(), rotors.copy()
+    for i, inertia in spinning.items():
+        lumped_armature[i] += inertia
+        axis = bodies[i].joint.X_PJ.R * EZ
+        lumped_rotors.append(Rotor(i, 1.0, inertia, bodies[i].parent, axis))
+    return MechanismModel(
+        tuple(bodies),
+        base,
+        nq,
+        nv,
+        frames,
+        coupled,
+        _felt(armature),
+        tuple(rotors),
+        _felt(lumped_armature),
+        tuple(lumped_rotors),
+        linkages,
+    )
+
+
+def _felt(armature: Sequence[float]) -> tuple[Armature, ...]:
+    return tuple(Armature(i, inertia) for i, inertia in enumerate(armature) if inertia)
+
+
+def _coordinates(tree: SpanningTree) -> tuple[list[int], list[int], int, int]:
+    q_index, v_index, nq, nv = [], [], 0, 0
+    for joint in tree.joints:
+        q_index.append(nq)
+        v_index.append(nv)
+        if joint.independent:
+            kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
+            nq, nv = nq + kind_nq, nv + kind_nv
+    return q_index, v_index, nq, nv

@@ -1,0 +1,235 @@
+"""Where the body frames of the equations lie.
+
+The frames of a URDF are its author's. The equations use frames of their own, chosen so that their
+constants are zeros and ones: the axis of every axial joint is z, the origin of a body lies at the
+foot of the common normal with the parent's axis, and x points along the common normal with the
+child's. Everything that a user sees is converted at the end by the constant poses ``X_LB``.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.joints.kinds import AXIAL, JointGeometry
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.spatial import Placement
+from robodyn.symbolic.vector import Vec3
+from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
+
+__all__ = [
+    "ROUNDING",
+    "FrameChoice",
+    "align_z",
+    "choose_frames",
+    "inverse_pose",
+    "placement",
+    "rotation",
+]
+
+Array = NDArray[np.float64]
+
+#: Angles [rad] and lengths [m] below this are rounding noise of the input.
+ROUNDING = 4e-15
+
+#: Common normals of axes that are nearer to parallel than this (sine) lie too far away to be used.
+NEARLY_PARALLEL = 0.05
+
+#: How far an origin may be moved along its axis, in distances between the joints.
+FARTHEST = 1.5
+
+
+def align_z(axis: Array) -> Array:
+    """Rotation matrix, shape (3, 3), that turns z to a unit vector by the shortest way."""
+    x, y, z = axis
+    if z < -1.0 + 1e-14:
+        return np.diag([1.0, -1.0, -1.0])
+    return np.array(
+        [
+            [1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), x],
+            [-x * y / (1.0 + z), 1.0 - y * y / (1.0 + z), y],
+            [-x, -y, z],
+        ]
+    )
+
+
+def zxz_angles(R: Array, snap: float) -> tuple[float, float, float]:
+    """Angles ``a, b, c`` [rad] with ``R = Rz(a) Rx(b) Rz(c)``; ``a`` is 0 if z is kept."""
+    b = math.atan2(math.hypot(R[0, 2], R[1, 2]), R[2, 2])
+    if min(b, math.pi - b) <= max(snap, ROUNDING):
+        b = 0.0 if R[2, 2] > 0 else math.pi
+        return 0.0, b, math.atan2(-R[0, 1], R[0, 0])
+    a = math.atan2(R[0, 2], -R[1, 2])
+    # From what remains, not from the last row of R: that would lose digits for small b.
+    x = _about_z(-a) @ R[:, 0]
+    return a, b, math.atan2(math.cos(b) * x[1] + math.sin(b) * x[2], x[0])
+
+
+def rotation(R: Array, snap: float) -> Rotation:
+    """A known rotation as turns about z, x, z."""
+    a, b, c = zxz_angles(R, snap)
+    return (
+        Rotation.about(2, a, snap=snap)
+        @ Rotation.about(0, b, snap=snap)
+        @ Rotation.about(2, c, snap=snap)
+    )
+
+
+def vector(p: Array, snap: float) -> Vec3:
+    """A known vector; components that are noise beside ``snap`` [m] are zero."""
+    return Vec3(*(0.0 if abs(x) <= snap else float(x) for x in p))
+
+
+def placement(X: Array, snap: float = ROUNDING) -> Placement:
+    """A known pose, shape (4, 4), as a `Placement`."""
+    return Placement(rotation(X[:3, :3], snap), vector(X[:3, 3], snap))
+
+
+class FrameChoice:
+    """Frame of one body and its joint in it.
+
+    Attributes
+    ----------
+    X_LB : ndarray, shape (4, 4)
+        Frame of the equations in the body frame of the spanning tree.
+    joint : JointGeometry
+    """
+
+    __slots__ = ("X_LB", "joint")
+
+    def __init__(self, X_LB: Array, joint: JointGeometry) -> None:
+        self.X_LB, self.joint = X_LB, joint
+
+
+def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
+    """Frames of all bodies, parents first."""
+    heirs = _heirs(tree)
+    chosen: list[FrameChoice] = []
+    for index, joint in enumerate(tree.joints):
+        parent = chosen[joint.parent] if joint.parent >= 0 else None
+        X_PJ = joint.X_PJ if parent is None else inverse_pose(parent.X_LB) @ joint.X_PJ
+        turns = parent is not None and parent.joint.kind in AXIAL - {"prismatic"}
+        if joint.joint.kind in AXIAL:
+            heir = tree.joints[heirs[index]] if heirs[index] >= 0 else None
+            chosen.append(_axial(joint, X_PJ, turns, heir, tree.inertias[index].h, snap))
+        else:
+            chosen.append(_other(joint, X_PJ, snap))
+    return chosen
+
+
+def _axial(
+    joint: TreeJoint, X_PJ: Array, parent_turns: bool, heir: TreeJoint | None, h: Array, snap: float
+) -> FrameChoice:
+    kind = joint.joint.kind
+    axis = np.array(joint.joint.axis) * (-1.0 if joint.reversed else 1.0)
+    R_LZ = align_z(axis)
+    R_PZ = X_PJ[:3, :3] @ R_LZ
+    a, b, c = zxz_angles(R_PZ, snap)
+    if kind == "prismatic":
+        shift = -R_LZ.T @ X_PJ[:3, :3].T @ X_PJ[:3, 3]
+    else:
+        shift = np.array([0.0, 0.0, _slide(R_PZ, X_PJ[:3, 3], parent_turns)])
+    p_PB = X_PJ[:3, 3] + R_PZ @ shift
+    psi = _azimuth(R_LZ, shift, heir, h, -c)
+    offset = _wrapped(psi + c)
+    if abs(offset) <= max(snap, ROUNDING):
+        offset, psi = 0.0, -c
+    X_LB = np.eye(4)
+    X_LB[:3, :3] = R_LZ @ _about_z(psi)
+    X_LB[:3, 3] = R_LZ @ shift
+    R_PJ = Rotation.about(2, a, snap=snap) @ Rotation.about(0, b, snap=snap)
+    if kind == "prismatic":  # nothing turns: the offset is a constant turn
+        R_PJ, offset = R_PJ @ Rotation.about(2, offset, snap=snap), 0.0
+    geometry = JointGeometry(
+        kind, Placement(R_PJ, vector(p_PB, snap)), offset, pitch=joint.joint.pitch
+    )
+    return FrameChoice(X_LB, geometry)
+
+
+def _other(joint: TreeJoint, X_PJ: Array, snap: float) -> FrameChoice:
+    X_LB = np.eye(4)
+    kind = joint.joint.kind
+    R_J1 = R_J2 = Rotation()
+    if kind == "planar":
+        X_LB[:3, :3] = align_z(np.array(joint.joint.axis))
+        X_PJ = X_PJ @ X_LB
+    elif kind == "universal":
+        R_J1 = rotation(align_z(np.array(joint.joint.axis)), snap)
+        R_J2 = rotation(align_z(np.array(joint.joint.axis2)), snap)
+    geometry = JointGeometry(
+        kind,
+        placement(X_PJ, snap),
+        R_J1=R_J1,
+        R_J2=R_J2,
+        reversed=joint.reversed,
+        map=joint.joint.map,
+    )
+    return FrameChoice(X_LB, geometry)
+
+
+def _slide(R_PZ: Array, p: Array, parent_turns: bool) -> float:
+    """How far along its axis a body's origin is moved from where the file has it."""
+    z = R_PZ[:, 2]
+    sine_squared = z[0] ** 2 + z[1] ** 2
+    if not parent_turns:
+        return -float(p @ z)
+    if sine_squared > NEARLY_PARALLEL**2:  # foot of the common normal
+        slide = -float(p[0] * z[0] + p[1] * z[1]) / float(sine_squared)
+    else:
+        slide = -float(p[2] / z[2])
+    # Inertias about a far origin lose digits.
+    return slide if abs(slide) <= FARTHEST * float(np.linalg.norm(p)) else 0.0
+
+
+def _azimuth(R_LZ: Array, shift: Array, heir: TreeJoint | None, h: Array, unforced: float) -> float:
+    """Angle of the x axis about z: along the common normal with the heir's axis."""
+    if heir is None:
+        to = R_LZ.T @ h
+    elif heir.joint.kind in AXIAL:
+        z = R_LZ.T @ heir.X_PJ[:3, :3] @ np.array(heir.joint.axis)
+        to = np.array([-z[1], z[0], 0.0])
+        if math.hypot(to[0], to[1]) < 1e-9:
+            to = R_LZ.T @ heir.X_PJ[:3, 3] - shift
+    else:
+        to = R_LZ.T @ heir.X_PJ[:3, 3] - shift
+    if math.hypot(to[0], to[1]) < 1e-9 * (1.0 if heir is not None else np.linalg.norm(h) + 1e-30):
+        return unforced
+    psi = math.atan2(to[1], to[0])
+    quarter = (psi - unforced) / (0.5 * math.pi)
+    # A quarter turn costs nothing in the constants and an offset costs an addition.
+    return unforced if abs(quarter - round(quarter)) < 1e-12 else psi
+
+
+def _heirs(tree: SpanningTree) -> list[int]:
+    """The child with the largest subtree, for each body (-1: none)."""
+    n = len(tree.joints)
+    size = [1] * n
+    for index in range(n - 1, -1, -1):
+        parent = tree.joints[index].parent
+        if parent >= 0:
+            size[parent] += size[index]
+    heirs = [-1] * n
+    for index in range(n):
+        parent = tree.joints[index].parent
+        if parent >= 0 and (heirs[parent] < 0 or size[index] > size[heirs[parent]]):
+            heirs[parent] = index
+    return heirs
+
+
+def _about_z(angle: float) -> Array:
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _wrapped(angle: float) -> float:
+    return math.remainder(angle, 2.0 * math.pi)
+
+
+def inverse_pose(X: Array) -> Array:
+    """``X_BA`` of ``X_AB``, shape (4, 4)."""
+    Y = np.eye(4)
+    Y[:3, :3] = X[:3, :3].T
+    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
+    return Y

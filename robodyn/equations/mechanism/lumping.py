@@ -1,0 +1,98 @@
+"""Inertias regrouped: what may be counted on the parent as well is moved there."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.equations.mechanism.frames import FrameChoice, inverse_pose
+from robodyn.symbolic.spatial import RigidInertia
+from robodyn.symbolic.vector import Sym3, Vec3
+from robodyn.topology.spanning_tree import BodyInertia, SpanningTree
+
+__all__ = ["lump", "moved", "pseudo_inertia", "rigid"]
+
+Array = NDArray[np.float64]
+
+#: Inertia components below this part of a body's largest are rounding noise.
+NOISE = 1e-15
+
+#: Differences below this part of a body's inertia do not count against its symmetry.
+SYMMETRIC = 1e-14
+
+
+def pseudo_inertia(body: BodyInertia) -> Array:
+    """``integral of [r; 1] [r; 1]^T dm``, shape (4, 4): it moves as ``X P X^T``."""
+    P = np.empty((4, 4))
+    P[:3, :3] = 0.5 * np.trace(body.I) * np.eye(3) - body.I
+    P[:3, 3] = P[3, :3] = body.h
+    P[3, 3] = body.mass
+    return P
+
+
+def moved(P: Array, X: Array) -> Array:
+    """A pseudo-inertia of frame B in frame A, where ``X`` is ``X_AB``."""
+    return np.asarray(X @ P @ X.T)
+
+
+def lump(
+    tree: SpanningTree, choice: list[FrameChoice], own: list[Array]
+) -> tuple[list[Array], dict[int, float]]:
+    """Move to each parent what moves with it as well.
+
+    A mass on the axis of a revolute joint belongs to either body (mass, its moment and second
+    moment along the axis); so does the rotational inertia beyond a prismatic joint and a mass at
+    the centre of a spherical one. A last body that is symmetric about its axis is a rotor: the
+    parent has all of it but the spin [Sayers 19].
+
+    Returns
+    -------
+    lumped : list of ndarray, shape (4, 4)
+        Pseudo-inertia of each body.
+    spinning : dict of int to float [kg m^2]
+        Inertia about the axis of the bodies that are rotors.
+    """
+    lumped = [P.copy() for P in own]
+    spinning: dict[int, float] = {}
+    parents = {joint.parent for joint in tree.joints}
+    for i in range(len(lumped) - 1, -1, -1):
+        joint = tree.joints[i]
+        shared = np.zeros((4, 4))
+        P = lumped[i]
+        kind = joint.joint.kind
+        if kind == "fixed":
+            shared = P.copy()
+        elif kind in ("revolute", "continuous"):
+            shared[2:, 2:] = P[2:, 2:]
+            if i not in parents and not joint.follows and _symmetric(P):
+                shared[0, 0] = shared[1, 1] = 0.5 * (P[0, 0] + P[1, 1])
+                spinning[i] = 2.0 * float(shared[0, 0])
+                P = shared
+        elif kind == "prismatic":
+            shared[:3, :3] = P[:3, :3]
+        elif kind in ("spherical", "universal") and not joint.reversed:
+            shared[3, 3] = P[3, 3]
+        lumped[i] = P - shared
+        if joint.parent >= 0:
+            X_PB = inverse_pose(choice[joint.parent].X_LB) @ joint.X_PJ @ choice[i].X_LB
+            lumped[joint.parent] += moved(shared, X_PB)
+    return lumped, {i: inertia for i, inertia in spinning.items() if inertia}
+
+
+def _symmetric(P: Array) -> bool:
+    """Nothing of the body turns with its angle about z."""
+    beside = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2])
+    size = np.abs(P).max()
+    return bool(max(map(abs, (*beside, P[0, 3], P[1, 3]))) <= SYMMETRIC * size)
+
+
+def rigid(P: Array) -> RigidInertia:
+    """Numbers without rounding noise."""
+    second = 0.0 if not P.any() else NOISE * max(abs(P[:3, :3]).max(), 1e-300)
+    first = NOISE * max(abs(P[:3, 3]).max(), abs(P[3, 3]), 1e-300)
+    clean = [0.0 if abs(x) <= first else float(x) for x in P[:3, 3]]
+    S = [
+        0.0 if abs(P[i, j]) <= second else float(P[i, j])
+        for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+    ]
+    return RigidInertia(float(P[3, 3]), Vec3(*clean), Sym3(*S))

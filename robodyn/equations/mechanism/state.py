@@ -1,0 +1,217 @@
+"""A mechanism at a state: every joint evaluated once, and the motion of the base."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from robodyn.equations.closed_form.linkage import JointMotion, Linkage, motions
+from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.joints.kinds import evaluate, places_of
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import BodyMotion, Placement, Twist, Wrench
+from robodyn.symbolic.vector import ZERO3, Vec3
+
+__all__ = ["BaseState", "JointAtState", "State", "evaluate_joints"]
+
+
+@dataclass(frozen=True, eq=False)
+class JointAtState:
+    """A joint of the tree at a state.
+
+    Attributes
+    ----------
+    X : Placement
+        ``X_PB``, body in parent.
+    columns : tuple of (v index, Twist)
+        Motion subspace: twist of the body relative to its parent a unit of ``v[index]``, in B.
+    rates : tuple of Twist
+        Rate of each column in B.
+    V, c : Twist
+        ``S v`` and ``dS v``.
+    q, v : tuple of numbers
+        Its own coordinates and speeds; no coordinate where only cosine and sine are known.
+    own : tuple of Twist
+        Motion subspace, a column a freedom of its own.
+    ratios : tuple of (v index, freedom, Number)
+        Speed of each freedom of its own a unit of ``v[index]``.
+    ratio_rates : tuple of Number
+        Rate of each of these.
+    own_c : tuple of Number
+        Acceleration of each freedom of its own when those of ``v`` are zero.
+    """
+
+    X: Placement
+    columns: tuple[tuple[int, Twist], ...]
+    rates: tuple[Twist, ...]
+    V: Twist
+    c: Twist
+    q: tuple[Number, ...]
+    v: tuple[Number, ...]
+    own: tuple[Twist, ...]
+    ratios: tuple[tuple[int, int, Number], ...]
+    ratio_rates: tuple[Number, ...]
+    own_c: tuple[Number, ...]
+
+    def times(self, a: Sequence[Number]) -> Twist:
+        """``S a``."""
+        own: list[Number] = [0.0] * len(self.own)
+        for k, n, ratio in self.ratios:
+            own[n] = own[n] + ratio * a[k]
+        return sum((s * x for s, x in zip(self.own, own, strict=True)), Twist())
+
+    def forces(self, F: Wrench) -> list[tuple[int, Number]]:
+        """What a wrench on the body does along each speed, by index; an index may come twice."""
+        own = [s.dot(F) for s in self.own]
+        return [(k, own[n] * ratio) for k, n, ratio in self.ratios]
+
+    def acceleration(self, a: Sequence[Number]) -> list[Number]:
+        """Of each freedom of its own."""
+        total = list(self.own_c)
+        for k, n, ratio in self.ratios:
+            total[n] = total[n] + ratio * a[k]
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """All joints of a mechanism, by body index, and its speeds.
+
+    Attributes
+    ----------
+    joints : list of JointAtState
+    v : sequence of nv numbers
+    dependent : dict of body index to JointMotion
+        Joints that follow others by a closed loop.
+    """
+
+    joints: list[JointAtState]
+    v: Sequence[Number]
+    dependent: dict[int, JointMotion] = field(default_factory=dict)
+
+    def __getitem__(self, body: int) -> JointAtState:
+        return self.joints[body]
+
+
+@dataclass(frozen=True, eq=False)
+class BaseState:
+    """Pose, twist and acceleration (derivative of the body twist) of the base; gravity.
+
+    Attributes
+    ----------
+    X_WB : Placement
+    V, A : Twist
+        In base axes.
+    g_W : Vec3
+        Gravity in the world.
+    """
+
+    X_WB: Placement
+    V: Twist
+    A: Twist
+    g_W: Vec3
+
+    @classmethod
+    def at_rest(cls, g_W: Vec3) -> BaseState:
+        """The base is the world."""
+        return cls(Placement(Rotation(), ZERO3), Twist(), Twist(), g_W)
+
+    @property
+    def motion(self) -> BodyMotion:
+        """What the base passes on: gravity enters as an acceleration of the base against it."""
+        a = self.A.v + self.V.w.cross(self.V.v) - self.X_WB.R.inverse_times(self.g_W)
+        return BodyMotion(self.V.w, self.A.w, a)
+
+
+def _joint(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointAtState:
+    own_q = [q[k] * factor + offset for k, factor, offset in body.q]
+    own_v = [v[speed.index] * speed.factor for speed in body.speeds]
+    joint = evaluate(body.joint, own_q, own_v)
+    V, c = Twist(), Twist()
+    for s, ds, x in zip(joint.S, joint.dS, own_v, strict=True):
+        V, c = V + s * x, c + ds * x
+    columns = tuple(
+        (speed.index, s * speed.factor) for speed, s in zip(body.speeds, joint.S, strict=True)
+    )
+    rates = tuple(ds * speed.factor for speed, ds in zip(body.speeds, joint.dS, strict=True))
+    ratios = tuple((speed.index, n, speed.factor) for n, speed in enumerate(body.speeds))
+    still = (0.0,) * len(ratios)
+    return JointAtState(
+        joint.X,
+        columns,
+        rates,
+        V,
+        c,
+        tuple(own_q),
+        tuple(own_v),
+        tuple(joint.S),
+        ratios,
+        still,
+        still,
+    )
+
+
+def _following(body: Body, motion: JointMotion) -> JointAtState:
+    """A joint that follows others by a closed loop."""
+    S, dS = motion.joint.S, motion.joint.dS
+
+    def twist(speeds: Sequence[Number]) -> Twist:
+        return sum((s * x for s, x in zip(S, speeds, strict=True)), Twist())
+
+    def turned(speeds: Sequence[Number]) -> Twist:
+        return sum((ds * x for ds, x in zip(dS, speeds, strict=True)), Twist())
+
+    return JointAtState(
+        motion.joint.X,
+        tuple((k, twist(column)) for k, column in motion.columns.items()),
+        tuple(twist(motion.rates[k]) + turned(column) for k, column in motion.columns.items()),
+        twist(motion.v),
+        twist(motion.c) + turned(motion.v),
+        (motion.places[0].x,) if body.joint.kind == "prismatic" else (),
+        motion.v,
+        tuple(S),
+        tuple((k, n, x) for k, column in motion.columns.items() for n, x in enumerate(column)),
+        tuple(x for k in motion.columns for x in motion.rates[k]),
+        motion.c,
+    )
+
+
+def _leading(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointMotion:
+    """Motion of a joint of a loop with coordinates of its own, or that of a joint it mimics."""
+    own_q = [q[k] * factor + offset for k, factor, offset in body.q]
+    own_v = tuple(v[speed.index] * speed.factor for speed in body.speeds)
+    columns: dict[int, tuple[Number, ...]] = {
+        speed.index: tuple(speed.factor if m == n else 0.0 for m in range(len(body.speeds)))
+        for n, speed in enumerate(body.speeds)
+    }
+    return JointMotion(
+        places_of(body.joint, own_q),
+        evaluate(body.joint, own_q, own_v),
+        own_v,
+        (0.0,) * len(own_v),
+        columns,
+    )
+
+
+def _dependent(
+    model: MechanismModel, linkage: Linkage, q: Sequence[Number], v: Sequence[Number],
+    solved: dict[int, JointMotion],
+) -> dict[int, JointMotion]:  # fmt: skip
+    known = {}
+    for i in linkage.bodies:
+        if i not in linkage.dependent:
+            known[i] = solved[i] if i in solved else _leading(model.bodies[i], q, v)
+    return motions(linkage, known, v, {i: model.bodies[i].joint for i in linkage.dependent})
+
+
+def evaluate_joints(model: MechanismModel, q: Sequence[Number], v: Sequence[Number]) -> State:
+    """All joints at coordinates ``q`` (nq) and speeds ``v`` (nv; zeros where not wanted)."""
+    dependent: dict[int, JointMotion] = {}
+    for linkage in model.linkages:
+        dependent |= _dependent(model, linkage, q, v, dependent)
+    joints = [
+        _following(body, dependent[body.index]) if body.index in dependent else _joint(body, q, v)
+        for body in model
+    ]
+    return State(joints, v, dependent)

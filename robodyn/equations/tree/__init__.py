@@ -1,0 +1,1 @@
+"""Algorithms for trees of bodies."""

@@ -1,0 +1,111 @@
+"""Mass matrix: composite rigid bodies."""
+
+from __future__ import annotations
+
+from robodyn.equations.mechanism.bodies import BASE, MechanismModel
+from robodyn.equations.mechanism.state import State
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Twist, Wrench
+
+__all__ = ["Matrix", "mass_matrix"]
+
+Matrix = list[list[Number]]
+
+#: Columns of motion subspaces by body, each with its row of the matrix.
+Columns = dict[int, list[tuple[int, Twist]]]
+
+
+def mass_matrix(model: MechanismModel, state: State) -> Matrix:
+    """``M`` (nv, nv), symmetric [Featherstone, table 6.2].
+
+    The momentum of everything beyond a joint, for a unit speed of that joint, is projected on the
+    joints on its way to the base. Freedoms that follow others by closed loops have rows of their
+    own first, which are then put on the independent ones: ``B^T M B``.
+    """
+    columns, ratios = _columns(model, state)
+    M = _of_tree(model, state, columns, model.nv + len(ratios))
+    return _reduced(M, ratios) if ratios else M
+
+
+def _columns(model: MechanismModel, state: State) -> tuple[Columns, list[dict[int, Number]]]:
+    """Columns of all joints; for each row beyond ``nv``, its speed a unit of the others."""
+    columns: Columns = {}
+    ratios: list[dict[int, Number]] = []
+    for body in model:
+        joint = state[body.index]
+        if body.index not in state.dependent:
+            columns[body.index] = list(joint.columns)
+            continue
+        columns[body.index] = [(model.nv + len(ratios) + n, s) for n, s in enumerate(joint.own)]
+        ratios += [{k: x for k, m, x in joint.ratios if m == n} for n in range(len(joint.own))]
+    return columns, ratios
+
+
+def _of_tree(model: MechanismModel, state: State, columns: Columns, size: int) -> Matrix:
+    """Over all columns."""
+    inertia = {body.index: body.lumped for body in model}
+    M: Matrix = [[0.0] * size for _ in range(size)]
+    for armature in model.lumped_armature:
+        driven = _driven(state, columns, armature.body)
+        for k, x in driven:
+            for j, y in driven:
+                M[k][j] += x * y * armature.inertia
+    for body in reversed(model):
+        momenta = [(k, inertia[body.index].momentum(s)) for k, s in columns[body.index]]
+        for k, s in columns[body.index]:
+            for j, F in momenta:
+                M[k][j] += s.dot(F)
+        if body.parent != BASE:
+            X = state[body.index].X
+            outwards = [(j, X.wrench_out(F)) for j, F in momenta]
+            _project(model, state, columns, M, body.parent, outwards)
+            inertia[body.parent] += inertia[body.index].in_parent(X)
+    for rotor in model.lumped_rotors:
+        spun = [(k, Wrench(n=rotor.g * x)) for k, x in _driven(state, columns, rotor.body)]
+        _project(model, state, columns, M, rotor.carrier, spun)
+    return M
+
+
+def _driven(state: State, columns: Columns, body: int) -> list[tuple[int, Number]]:
+    """Rows that move a joint with one freedom, and its speed a unit of each."""
+    if body in state.dependent:
+        return [(k, 1.0) for k, _ in columns[body]]
+    return [(k, x) for k, _, x in state[body].ratios]
+
+
+def _project(
+    model: MechanismModel,
+    state: State,
+    columns: Columns,
+    M: Matrix,
+    body: int,
+    momenta: list[tuple[int, Wrench]],
+) -> None:
+    """Momenta of a body, by the speed that makes them, on the joints that move the body."""
+    while body != BASE:
+        for k, s in columns[body]:
+            for j, F in momenta:
+                projected = s.dot(F)
+                M[k][j] += projected
+                M[j][k] += projected
+        X, body = state[body].X, model.bodies[body].parent
+        momenta = [(j, X.wrench_out(F)) for j, F in momenta]
+
+
+def _reduced(M: Matrix, ratios: list[dict[int, Number]]) -> Matrix:
+    """``M + B^T M + M B + B^T M B`` over the independent speeds."""
+    nv = len(M) - len(ratios)
+    beyond = range(len(ratios))
+    felt: Matrix = [
+        [sum((M[nv + f][nv + g] * ratios[g].get(j, 0.0) for g in beyond), M[nv + f][j])
+         for j in range(nv)]
+        for f in beyond
+    ]  # fmt: skip
+    total: Matrix = [row[:nv] for row in M[:nv]]
+    for k in range(nv):
+        for j in range(k, nv):
+            for f in beyond:
+                x, y = ratios[f].get(k, 0.0), ratios[f].get(j, 0.0)
+                total[k][j] += x * felt[f][j] + M[nv + f][k] * y
+            total[j][k] = total[k][j]
+    return total

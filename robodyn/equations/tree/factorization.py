@@ -1,0 +1,79 @@
+"""Solving with the mass matrix: its factorisation ``M = L^T D L`` keeps the zeros of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robodyn.equations.tree.composite_body import Matrix
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["Factors", "factorize", "inverse", "lower", "solve", "upper"]
+
+
+class Factors:
+    """``L`` (unit, lower) and the inverse of ``D`` (diagonal)."""
+
+    __slots__ = ("L", "inverse_D")
+
+    def __init__(self, L: Matrix, inverse_D: list[Number]) -> None:
+        self.L, self.inverse_D = L, inverse_D
+
+
+def factorize(M: Matrix) -> Factors:
+    """``M = L^T D L`` from the last row up: no zero of M is filled [Featherstone, table 6.3]."""
+    n = len(M)
+    L = [row[: k + 1] for k, row in enumerate(M)]
+    inverse_D: list[Number] = [0.0] * n
+    for k in range(n - 1, -1, -1):
+        inverse_D[k] = 1.0 / L[k][k]
+        for i in range(k - 1, -1, -1):
+            scaled = L[k][i] * inverse_D[k]
+            if scaled.__class__ is float and not scaled:
+                continue
+            for j in range(i + 1):
+                L[i][j] -= scaled * L[k][j]
+            L[k][i] = scaled
+        L[k][k] = 1.0
+    return Factors(L, inverse_D)
+
+
+def solve(factors: Factors, b: Sequence[Number]) -> list[Number]:
+    """``x`` with ``M x = b``."""
+    x = upper(factors, list(b))
+    return lower(factors, [value * d for value, d in zip(x, factors.inverse_D, strict=True)])
+
+
+def upper(factors: Factors, x: list[Number]) -> list[Number]:
+    """``L^-T x``."""
+    for k in range(len(x) - 1, -1, -1):
+        for i in range(k):
+            x[i] -= factors.L[k][i] * x[k]
+    return x
+
+
+def lower(factors: Factors, x: list[Number]) -> list[Number]:
+    """``L^-1 x``."""
+    for k in range(len(x)):
+        for i in range(k):
+            x[k] -= factors.L[k][i] * x[i]
+    return x
+
+
+def inverse(factors: Factors) -> Matrix:
+    """``M^-1 = W D^-1 W^T`` with ``W = L^-1``."""
+    L, n = factors.L, len(factors.inverse_D)
+    W: Matrix = [[0.0] * n for _ in range(n)]
+    for j in range(n):
+        W[j][j] = 1.0
+        for i in range(j + 1, n):
+            for k in range(j, i):
+                W[i][j] -= L[i][k] * W[k][j]
+    result: Matrix = [[0.0] * n for _ in range(n)]
+    for i in range(n):
+        scaled = [W[i][k] * factors.inverse_D[k] for k in range(i + 1)]
+        for j in range(i + 1):
+            total: Number = 0.0
+            for k in range(j + 1):
+                total += scaled[k] * W[j][k]
+            result[i][j] = result[j][i] = total
+    return result

@@ -1,0 +1,119 @@
+"""Pose, twist, acceleration and Jacobians of a frame, seen from the world or from another link."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Placement, Twist
+
+__all__ = ["FrameMotion", "absolute", "in_axes", "relative"]
+
+
+@dataclass(eq=False)
+class FrameMotion:
+    """Motion of a frame F seen from a reference frame A.
+
+    Attributes
+    ----------
+    X : Placement
+        ``X_AF``.
+    V, A : Twist
+        Twist and its componentwise derivative, in F.
+    columns, rates : dict of v index to Twist
+        Jacobian (``V = sum of columns * v`` with the reference at rest) and its rate, in F.
+    """
+
+    X: Placement
+    V: Twist
+    A: Twist
+    columns: dict[int, Twist]
+    rates: dict[int, Twist]
+
+    def onto(self, X: Placement) -> FrameMotion:
+        """Motion of a frame that is fixed in F at ``X``."""
+        return FrameMotion(
+            self.X @ X,
+            X.twist_in(self.V),
+            X.twist_in(self.A),
+            {k: X.twist_in(s) for k, s in self.columns.items()},
+            {k: X.twist_in(s) for k, s in self.rates.items()},
+        )
+
+
+def _walk(
+    model: MechanismModel,
+    state: State,
+    path: Sequence[int],
+    a: Sequence[Number],
+    start: FrameMotion,
+) -> FrameMotion:
+    """Motion of the last body of a path whose first body's parent moves as ``start``."""
+    motion = start
+    for i in path:
+        joint = state[i]
+        motion = motion.onto(joint.X)
+        V = motion.V + joint.V
+        motion.A = motion.A + joint.times(a) + joint.c + V.cross(joint.V)
+        motion.V = V
+        for k, s in motion.columns.items():
+            motion.rates[k] = motion.rates[k] + s.cross(joint.V)
+        for (k, s), ds in zip(joint.columns, joint.rates, strict=True):
+            motion.columns[k] = motion.columns.get(k, Twist()) + s
+            motion.rates[k] = motion.rates.get(k, Twist()) + ds
+    return motion
+
+
+def absolute(
+    model: MechanismModel,
+    state: State,
+    a: Sequence[Number],
+    base: BaseState,
+    body: int,
+    X_BF: Placement,
+) -> FrameMotion:
+    """Motion in the world of a frame fixed in a body at ``X_BF``."""
+    start = FrameMotion(base.X_WB, base.V, base.A, {}, {})
+    return _walk(model, state, model.path(body), a, start).onto(X_BF)
+
+
+def relative(
+    model: MechanismModel,
+    state: State,
+    a: Sequence[Number],
+    frame: tuple[int, Placement],
+    reference: tuple[int, Placement],
+) -> FrameMotion:
+    """Motion of one frame seen from another; what moves both does not enter."""
+    path_F, path_A = model.chains(frame[0], reference[0])
+    still = Twist()
+    F = _walk(model, state, path_F, a, FrameMotion(Placement(), still, still, {}, {})).onto(
+        frame[1]
+    )
+    A = _walk(model, state, path_A, a, FrameMotion(Placement(), still, still, {}, {})).onto(
+        reference[1]
+    )
+    X_AF = A.X.inverse @ F.X
+    V_A = X_AF.twist_in(A.V)
+    V = F.V - V_A
+    acceleration = F.A - X_AF.twist_in(A.A) + V.cross(V_A)
+    columns, rates = dict(F.columns), dict(F.rates)
+    for k, s in A.columns.items():
+        carried = X_AF.twist_in(s)
+        columns[k] = columns.get(k, Twist()) - carried
+        rates[k] = rates.get(k, Twist()) - X_AF.twist_in(A.rates[k]) + V.cross(carried)
+    return FrameMotion(X_AF, V, acceleration, columns, rates)
+
+
+def classical(V: Twist, A: Twist) -> Twist:
+    """Acceleration of the origin, and angular acceleration, from the twist's derivative."""
+    return Twist(A.v + V.w.cross(V.v), A.w)
+
+
+def in_axes(R: Rotation, V: Twist) -> Twist:
+    """The same twist in other axes."""
+    return Twist(R * V.v, R * V.w)

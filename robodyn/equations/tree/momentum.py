@@ -1,0 +1,124 @@
+"""Centre of mass, momentum, energies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robodyn.equations.mechanism.bodies import BASE, MechanismModel
+from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.tree.composite_body import Matrix
+from robodyn.equations.tree.rotor_forces import spin
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import RigidInertia, Twist, Wrench
+from robodyn.symbolic.vector import Vec3
+
+__all__ = [
+    "center_of_mass",
+    "centroidal_matrix",
+    "first_moment",
+    "kinetic_energy",
+    "momentum",
+    "potential_energy",
+    "total_mass",
+]
+
+
+def total_mass(model: MechanismModel, base_inertia: RigidInertia | None) -> float:
+    """Mass of everything that moves [kg]; with a moving base, of the base as well."""
+    masses = [body.inertia.m for body in model] + ([base_inertia.m] if base_inertia else [])
+    return float(sum(masses))  # type: ignore[arg-type]
+
+
+def first_moment(
+    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
+) -> Vec3:
+    """Integral of ``p_W dm``."""
+    h = {body.index: body.inertia.h for body in model}
+    m = {body.index: body.inertia.m for body in model}
+    h[BASE] = base_inertia.h if base_inertia else Vec3(0.0, 0.0, 0.0)
+    m[BASE] = base_inertia.m if base_inertia else 0.0
+    for body in reversed(model):
+        X = state[body.index].X
+        h[body.parent] += X.R * h[body.index] + X.p * m[body.index]
+        m[body.parent] += m[body.index]
+    return base.X_WB.R * h[BASE] + base.X_WB.p * m[BASE]
+
+
+def center_of_mass(
+    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
+) -> Vec3:
+    """Centre of mass in the world."""
+    h = first_moment(model, state, base, base_inertia)
+    return h * (1.0 / total_mass(model, base_inertia))
+
+
+def potential_energy(
+    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
+) -> Number:
+    """``- g . integral of p dm``."""
+    return -base.g_W.dot(first_moment(model, state, base, base_inertia))
+
+
+def kinetic_energy(
+    model: MechanismModel,
+    state: State,
+    V: Mapping[int, Twist],
+    base_inertia: RigidInertia | None,
+) -> Number:
+    """Sum over bodies of ``1/2 V . I V``, and over rotors."""
+    bodies = [(V[body.index], body.inertia) for body in model]
+    if base_inertia:
+        bodies.append((V[BASE], base_inertia))
+    twice: Number = sum(twist.dot(inertia.momentum(twist)) for twist, inertia in bodies)
+    for armature in model.armature:
+        (x,) = state[armature.body].v
+        twice = twice + x * x * armature.inertia
+    for i, P in spin(model.rotors, state):
+        twice = twice + 2.0 * V[i].dot(P)
+    return 0.5 * twice
+
+
+def momentum(
+    model: MechanismModel,
+    state: State,
+    V: Mapping[int, Twist],
+    base: BaseState,
+    base_inertia: RigidInertia | None,
+) -> Wrench:
+    """Linear and angular momentum about the centre of mass, in world axes."""
+    P = {body.index: body.inertia.momentum(V[body.index]) for body in model}
+    P[BASE] = base_inertia.momentum(V[BASE]) if base_inertia else Wrench()
+    for i, spun in spin(model.rotors, state):
+        P[i] += spun
+    for body in reversed(model):
+        P[body.parent] += state[body.index].X.wrench_out(P[body.index])
+    P_W = base.X_WB.wrench_out(P[BASE])
+    com = center_of_mass(model, state, base, base_inertia)
+    return Wrench(P_W.f, P_W.n - com.cross(P_W.f))
+
+
+def centroidal_matrix(
+    model: MechanismModel, state: State, base: BaseState, base_inertia: RigidInertia | None
+) -> Matrix:
+    """``A`` (6, nv): `momentum` is ``A v`` (with the base at rest)."""
+    com = center_of_mass(model, state, base, base_inertia)
+    inertia = {body.index: body.inertia for body in model}
+    columns: list[Wrench] = [Wrench() for _ in range(model.nv)]
+
+    def add(k: int, i: int, F: Wrench) -> None:
+        while i != BASE:
+            F, i = state[i].X.wrench_out(F), model.bodies[i].parent
+        F = base.X_WB.wrench_out(F)
+        columns[k] += Wrench(F.f, F.n - com.cross(F.f))
+
+    for rotor in model.rotors:
+        for k, _, ratio in state[rotor.body].ratios:
+            add(k, rotor.carrier, Wrench(n=rotor.g * ratio))
+    for body in reversed(model):
+        joint = state[body.index]
+        for k, s in joint.columns:
+            add(k, body.index, inertia[body.index].momentum(s))
+        if body.parent != BASE:
+            inertia[body.parent] += inertia[body.index].in_parent(joint.X)
+    rows = [list(column) for column in columns]
+    return [[rows[k][r] for k in range(model.nv)] for r in range(6)]

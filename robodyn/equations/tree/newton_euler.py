@@ -1,0 +1,50 @@
+"""Inverse dynamics: recursive Newton-Euler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from robodyn.equations.mechanism.bodies import BASE, MechanismModel
+from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.tree.kinematics import body_motions
+from robodyn.equations.tree.rotor_forces import drag, react
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Wrench
+
+__all__ = ["inverse_dynamics"]
+
+
+def inverse_dynamics(
+    model: MechanismModel,
+    state: State,
+    a: Sequence[Number],
+    base: BaseState,
+    wrenches: Mapping[int, Wrench],
+) -> list[Number]:
+    """Generalised forces that produce accelerations ``a``; O(n) [Featherstone, table 5.1].
+
+    Parameters
+    ----------
+    wrenches : mapping of body index to Wrench
+        Applied from outside, about the body's origin in its axes.
+    """
+    motion = body_motions(model, state, a, base)
+    F: dict[int, Wrench] = {}
+    for body in model:
+        F[body.index] = body.lumped.wrench(motion[body.index])
+        if body.index in wrenches:
+            F[body.index] -= wrenches[body.index]
+    tau: list[Number] = [0.0] * model.nv
+    for forces in (
+        drag(model.lumped_armature, state, a),
+        react(model.lumped_rotors, state, a, motion, F),
+    ):
+        for k, force in forces.items():
+            tau[k] += force
+    for body in reversed(model):
+        joint = state[body.index]
+        for k, force in joint.forces(F[body.index]):
+            tau[k] += force
+        if body.parent != BASE:
+            F[body.parent] += joint.X.wrench_out(F[body.index])
+    return tau

@@ -1,0 +1,80 @@
+"""What joints carry: the wrench between parent and child, and how much of it motors give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
+from robodyn.equations.mechanism.frames import ROUNDING, placement
+from robodyn.equations.mechanism.state import BaseState, State
+from robodyn.equations.tree.factorization import factorize, solve
+from robodyn.equations.tree.kinematics import body_motions
+from robodyn.equations.tree.rotor_forces import react
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Placement, Twist, Wrench
+
+__all__ = ["along_axes", "body_wrenches", "joint_axes", "joint_wrench"]
+
+
+def body_wrenches(
+    model: MechanismModel,
+    state: State,
+    a: Sequence[Number],
+    base: BaseState,
+    wrenches: Mapping[int, Wrench],
+) -> dict[int, Wrench]:
+    """What each body gets through the joint that moves it; what the base gets from outside.
+
+    About the body's origin in its axes. It makes the body, and all that hangs on it, move as they
+    do [W 5.180]: here every body has its own inertia, none is counted on its parent.
+    """
+    motion = body_motions(model, state, a, base)
+    inertias = {BASE: model.base_inertia} | {body.index: body.inertia for body in model}
+    F = {i: inertia.wrench(motion[i]) for i, inertia in inertias.items()}
+    for i, wrench in wrenches.items():
+        F[i] -= wrench
+    react(model.rotors, state, a, motion, F)
+    for body in reversed(model):
+        F[body.parent] += state[body.index].X.wrench_out(F[body.index])
+    return F
+
+
+def _outwards(model: MechanismModel, body: Body) -> bool:
+    """The tree goes from the joint's parent to its child, as the person who drew it does."""
+    return model.frames[body.description.child][0] == body.index
+
+
+def _child_frame(model: MechanismModel, body: Body) -> Placement:
+    """The child link of the joint, on the body that carries it."""
+    return placement(model.frames[body.description.child][1], ROUNDING)
+
+
+def joint_wrench(model: MechanismModel, state: State, body: Body, F: Wrench) -> Wrench:
+    """The wrench ``F`` on a body as parent link on child link, in the child link's frame."""
+    X = _child_frame(model, body)
+    if _outwards(model, body):
+        return X.wrench_in(F)
+    return -X.wrench_in(state[body.index].X.wrench_out(F))
+
+
+def joint_axes(model: MechanismModel, state: State, body: Body) -> list[Twist]:
+    """Motion subspace of the joint in the child link's frame, a column a freedom of its own."""
+    X, joint = _child_frame(model, body), state[body.index]
+    if _outwards(model, body):
+        return [X.twist_in(s) for s in joint.own]
+    return [-X.twist_in(joint.X.twist_out(s)) for s in joint.own]
+
+
+def along_axes(axes: Sequence[Twist], forces: Sequence[Number]) -> Wrench:
+    """The wrench in the span of the axes that does the work of given forces.
+
+    ``S (S^T S)^-1 tau``: it projects to ``tau``, and has nothing that the bearings could carry.
+    """
+    if not axes:
+        return Wrench()
+    gram = [[a.v.dot(b.v) + a.w.dot(b.w) for b in axes] for a in axes]
+    weights = solve(factorize(gram), list(forces))
+    total = Twist()
+    for s, x in zip(axes, weights, strict=True):
+        total = total + s * x
+    return Wrench(total.v, total.w)

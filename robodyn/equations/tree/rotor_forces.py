@@ -1,0 +1,47 @@
+"""What rotors exert at a state: on the links that carry them, and on the joints they drive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from robodyn.equations.mechanism.rotors import Armature, Rotor
+from robodyn.equations.mechanism.state import State
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import BodyMotion, Wrench
+
+__all__ = ["drag", "react", "spin"]
+
+
+def react(
+    rotors: Sequence[Rotor],
+    state: State,
+    a: Sequence[Number],
+    motion: Mapping[int, BodyMotion],
+    F: dict[int, Wrench],
+) -> dict[int, Number]:
+    """Add to ``F`` what the carriers feel; returns the forces ``g . dw`` by index of speed."""
+    forces: dict[int, Number] = {}
+    for rotor in rotors:
+        g, i, joint = rotor.g, rotor.carrier, state[rotor.body]
+        moment = g * joint.acceleration(a)[0] + motion[i].w.cross(g) * joint.v[0]
+        F[i] = F.get(i, Wrench()) + Wrench(n=moment)
+        force = g.dot(motion[i].dw)
+        for k, _, ratio in joint.ratios:
+            forces[k] = forces.get(k, 0.0) + force * ratio
+    return forces
+
+
+def drag(armatures: Sequence[Armature], state: State, a: Sequence[Number]) -> dict[int, Number]:
+    """Forces that armatures take, by index of speed."""
+    forces: dict[int, Number] = {}
+    for armature in armatures:
+        joint = state[armature.body]
+        force = joint.acceleration(a)[0] * armature.inertia
+        for k, _, ratio in joint.ratios:
+            forces[k] = forces.get(k, 0.0) + force * ratio
+    return forces
+
+
+def spin(rotors: Sequence[Rotor], state: State) -> list[tuple[int, Wrench]]:
+    """Momentum that each rotor's spin adds to its carrier."""
+    return [(rotor.carrier, Wrench(n=rotor.g * state[rotor.body].v[0])) for rotor in rotors]

@@ -1,0 +1,1 @@
+"""Kinds of joints: coordinates, poses, motion subspaces."""

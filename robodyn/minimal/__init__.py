@@ -1,0 +1,1 @@
+"""Closed linkages over independent coordinates, in closed form or numerically."""

@@ -1,0 +1,200 @@
+"""Minimal coordinates: loops substituted in closed form."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.equations.closed_form.linkage import Linkage, Posture
+from robodyn.equations.loops.closure_rows import Closure
+from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
+from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
+from robodyn.joints.kinds import evaluate, places_of
+from robodyn.minimal.loop_order import solution_order
+from robodyn.minimal.planar_loops import NotPlanar, PlanarLoop, planar_loop
+from robodyn.minimal.spatial_loops import NotSpatial, SpatialLoop, spatial_loop
+from robodyn.model.model import Model, drives_of, effective_mechanism, mass_matrix_at, model_of
+from robodyn.model.settings import Settings
+
+__all__ = ["minimal_model", "own_coordinates"]
+
+Array = NDArray[np.float64]
+
+Loop = PlanarLoop | SpatialLoop
+
+
+def minimal_model(tree_form: Model, settings: Settings, q: Array) -> Model:
+    """Model without constraints of a linkage whose loops have a closed form.
+
+    Parameters
+    ----------
+    tree_form : Model
+        The same robot in tree coordinates.
+    settings : Settings
+    q : ndarray, shape (nq,)
+        A closed posture of it; it says which way each loop is assembled.
+
+    Raises
+    ------
+    TopologyError
+        If a loop has no closed form, or the posture does not say how it is assembled.
+    """
+    linkages = _linkages(tree_form, settings, q)
+    following = {i for linkage in linkages for i in linkage.dependent}
+    joints = tuple(
+        dataclasses.replace(joint, follows=i in following)
+        for i, joint in enumerate(tree_form.tree.joints)
+    )
+    tree = dataclasses.replace(tree_form.tree, joints=joints)
+    effective = effective_mechanism(tree_form.mechanism, settings)
+    drives = drives_of(effective, settings)
+    bodies = build(tree, snap=settings.snap, drives=drives, linkages=linkages)
+    setup = dataclasses.replace(tree_form.setup, model=bodies, closures=(), coupled=())
+    M = _mass_matrix(tree_form, bodies, own_coordinates(tree_form.bodies, bodies, q))
+    return model_of(tree_form.mechanism, effective, settings, tree, setup, M)
+
+
+def own_coordinates(tree_form: MechanismModel, minimal: MechanismModel, q: Array) -> Array:
+    """Coordinates of the independent joints, shape (..., nq), of those of all, (..., nq)."""
+    picked: dict[int, int] = {}
+    for one, other in zip(tree_form, minimal, strict=True):
+        for (k, *_), (own, *_) in zip(one.q, other.q, strict=False):
+            picked[own] = k
+    return np.asarray(q)[..., [picked[own] for own in range(minimal.nq)]]
+
+
+def _mass_matrix(tree_form: Model, bodies: MechanismModel, q: Array) -> Array:
+    """Beside the posture, which may have symmetries, if loops close there."""
+    try:
+        return mass_matrix_at(
+            bodies, [float(x) for x in q + 0.01 * np.sin(1.0 + np.arange(len(q)))]
+        )
+    except (ValueError, ZeroDivisionError):
+        pass
+    try:
+        return mass_matrix_at(bodies, [float(x) for x in q])
+    except (ValueError, ZeroDivisionError):
+        raise AssemblyError(
+            f"loops of {tree_form.mechanism.name!r} do not close in these branches with the "
+            "independent joints at their neutral position",
+            residual=np.zeros(0),
+            q=q,
+        ) from None
+
+
+def _linkages(tree_form: Model, settings: Settings, q: Array) -> tuple[Linkage, ...]:
+    setup = tree_form.setup
+    _check_names(tree_form, settings)
+    loops, reasons = _recognised(setup.model, setup.closures, q)
+    for coupling in setup.coupled:
+        reasons[coupling.name] = "it couples more than two joints"
+    for constraint in setup.constraints:
+        reasons[constraint.name] = "it is a constraint of its user"
+    if not reasons:
+        held = _held(tree_form)
+        order = solution_order(
+            {name: (loop.bodies, loop.candidates) for name, loop in loops.items()},
+            _bodies(tree_form, [name for name, _ in tree_form.mechanism.actuators]),
+            held,
+        )
+        reasons = {name: _unsolved(tree_form, loops[name], held) for name in order.left}
+    if reasons:
+        told = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
+        raise TopologyError(
+            f"loops without closed form: {told}. Load with coordinates='tree'",
+            file=tree_form.mechanism.file,
+            element=f"robot {tree_form.mechanism.name!r}",
+        )
+    chosen = dict(settings.branches)
+    return tuple(
+        _assembled(tree_form, loops[name].linkage(follow), q, chosen.get(name))
+        for name, follow in order.steps
+    )
+
+
+def _check_names(tree_form: Model, settings: Settings) -> None:
+    known = [c.name for c in tree_form.setup.closures]
+    for name, _ in settings.branches:
+        if name not in known:
+            raise UnknownNameError("loop", name, known, repr(tree_form.mechanism.name))
+
+
+def _recognised(
+    model: MechanismModel, closures: Sequence[Closure], q: Array
+) -> tuple[dict[str, Loop], dict[str, str]]:
+    loops: dict[str, Loop] = {}
+    reasons = {}
+    for closure in closures:
+        try:
+            loops[closure.name] = planar_loop(model, closure)
+        except NotPlanar as not_planar:
+            try:
+                loop = spatial_loop(model, closure)
+                postures = {i: _posture(model.bodies[i], q) for i in loop.bodies}
+                loops[closure.name] = loop.regular(postures)
+            except NotSpatial as not_spatial:
+                reasons[closure.name] = f"not planar, {not_planar}; nor spatial, {not_spatial}"
+    return loops, reasons
+
+
+def _bodies(tree_form: Model, names: Sequence[str]) -> list[int]:
+    bodies = {body.description.name: body.index for body in tree_form.bodies}
+    return [bodies[name] for name in names if name in bodies]
+
+
+def _held(tree_form: Model) -> set[int]:
+    """Bodies whose joints must be independent: the user, or their angle or one speed, needs it."""
+    marked = [j.name for j in tree_form.mechanism.joints if j.independent]
+    users = Counter(k for body in tree_form.bodies for k, *_ in body.q)
+    held = set(_bodies(tree_form, marked))
+    for body in tree_form.bodies:
+        told = body.description
+        springy = told.stiffness and told.kind != "prismatic"
+        if springy or any(users[k] > 1 for k, *_ in body.q):
+            held.add(body.index)
+    return held
+
+
+def _unsolved(tree_form: Model, loop: Loop, held: set[int]) -> str:
+    free = [i for i in sorted(loop.bodies) if i not in held]
+    names = ", ".join(tree_form.bodies.bodies[i].description.name for i in free)
+    if not any(held.isdisjoint(follow) for follow in loop.candidates):
+        return (
+            "too few of its joints can follow the others: too many are marked as independent, or "
+            "have springs or mimic joints"
+        )
+    counts = sorted({len(follow) for follow in loop.candidates})
+    many = " or ".join(("one", "two", "three")[n - 1] for n in counts)
+    return f"{names} remain unknown, and only {many} at a time can be solved for"
+
+
+def _posture(body: Body, q: Array) -> Posture:
+    """Of a joint at a known position."""
+    own = [float(q[k]) * factor + offset for k, factor, offset in body.q]
+    return Posture(places_of(body.joint, own), evaluate(body.joint, own, [0.0] * len(body.speeds)))
+
+
+def _assembled(tree_form: Model, linkage: Linkage, q: Array, branch: int | None) -> Linkage:
+    """A loop in the branch asked for, or in that of the posture."""
+    if branch is not None:
+        if branch not in linkage.branches:
+            known = [str(sign) for sign in linkage.branches]
+            raise UnknownNameError("branch", str(branch), known, f"loop {linkage.name!r}")
+        return dataclasses.replace(linkage, branch=branch)
+    bodies = tree_form.bodies.bodies
+    fitting = linkage.fitting({i: _posture(bodies[i], q) for i in linkage.bodies})
+    all_slide = all(bodies[i].joint.kind == "prismatic" for i in linkage.dependent)
+    if len(fitting) == 1 or (fitting and all_slide):
+        return dataclasses.replace(linkage, branch=fitting[0])
+    names = " and ".join(bodies[i].description.name for i in linkage.dependent)
+    signs = ", ".join(f"{sign:+d}" for sign in linkage.branches)
+    raise TopologyError(
+        f"at the neutral posture {names} stand where two ways to assemble the loop meet: say which "
+        f"is meant by branches={{{linkage.name!r}: one of {signs}}}",
+        file=tree_form.mechanism.file,
+        element=f"loop {linkage.name!r}",
+    )

@@ -1,0 +1,188 @@
+"""Which closed loops are planar, seen from their geometry, and their chains in the plane.
+
+A loop is planar if all joints of its chains turn about one normal or slide across it, and the joint
+that closes it leaves the plane to them. The plane is fixed in the body where the chains part; no
+axes of the world matter, nor the posture at which one looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.equations.closed_form.planar_linkage import Chain, Link, PlanarLinkage
+from robodyn.equations.loops.closure_rows import Closure
+from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.joints.kinds import JointGeometry, evaluate
+from robodyn.symbolic.plane import Planar
+from robodyn.symbolic.spatial import Placement
+
+__all__ = ["NotPlanar", "PlanarLoop", "planar_loop"]
+
+Array = NDArray[np.float64]
+
+#: Sines of angles, and lengths over the size of the loop, that count as zero.
+TOLERANCE = 1e-9
+
+#: Parts of a length that are rounding noise.
+NOISE = 1e-14
+
+#: Kinds of joints that close a planar loop in a point, and have an axis that must be the normal.
+PINS = ("revolute", "continuous", "cylindrical")
+
+
+class NotPlanar(Exception):
+    """Why a loop is not planar."""
+
+
+@dataclass(frozen=True, eq=False)
+class PlanarLoop:
+    """A planar loop before it is known which joints follow.
+
+    Attributes
+    ----------
+    name : str
+    predecessor, successor : Chain
+    """
+
+    name: str
+    predecessor: Chain
+    successor: Chain
+
+    @property
+    def bodies(self) -> tuple[int, ...]:
+        """Bodies whose joints are in the loop."""
+        chains = (self.predecessor, self.successor)
+        return tuple(link.body for chain in chains for link in chain.links)
+
+    @property
+    def candidates(self) -> tuple[tuple[int, ...], ...]:
+        """Joints that can follow the others together: any two."""
+        return tuple(combinations(sorted(self.bodies), 2))
+
+    def linkage(self, dependent: tuple[int, ...]) -> PlanarLinkage:
+        """The loop with some joints that follow."""
+        return PlanarLinkage(
+            self.name, dependent, predecessor=self.predecessor, successor=self.successor
+        )
+
+
+def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
+    """A loop as two chains in its plane.
+
+    Raises
+    ------
+    NotPlanar
+        Saying why.
+    """
+    if closure.kind not in (*PINS, "spherical"):
+        raise NotPlanar(f"a {closure.kind} joint closes it")
+    paths = [
+        [model.bodies[i] for i in chain]
+        for chain in model.chains(closure.predecessor, closure.successor)
+    ]
+    for body in (*paths[0], *paths[1]):
+        _check_kind(body)
+    walks = [_walk(path) for path in paths]
+    plane = _plane(paths, walks)
+    ends = [
+        (walk[-1] if walk else np.eye(4)) @ _matrix(X)
+        for walk, X in zip(walks, (closure.X_PF, closure.X_SG), strict=True)
+    ]
+    size = max(np.linalg.norm(X[:3, 3]) for X in (*walks[0], *walks[1], *ends)) or 1.0
+    _check_pin(closure, plane, ends, float(size))
+    one, other = (
+        _chain(path, walk, end, plane, float(size))
+        for path, walk, end in zip(paths, walks, ends, strict=True)
+    )
+    return PlanarLoop(closure.name, one, other)
+
+
+def _check_kind(body: Body) -> None:
+    kind = body.joint.kind
+    if kind not in ("revolute", "continuous", "prismatic"):
+        raise NotPlanar(f"joint {body.description.name!r} is {kind}")
+
+
+def _matrix(X: Placement) -> Array:
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.array([list(row) for row in X.R.matrix.rows()], float)
+    matrix[:3, 3] = np.array(list(X.p), float)
+    return matrix
+
+
+def _at_zero(joint: JointGeometry) -> Array:
+    """Child in parent where the angle of the equations, or the displacement, is zero."""
+    return _matrix(evaluate(joint, [-joint.offset], [0.0]).X)
+
+
+def _walk(path: Sequence[Body]) -> list[Array]:
+    """Frames of the bodies of a chain in the body where it begins, all joints at zero."""
+    X, frames = np.eye(4), []
+    for body in path:
+        X = X @ _at_zero(body.joint)
+        frames.append(X)
+    return frames
+
+
+def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[Array]]) -> Array:
+    """Axes along x, y and the normal of the plane, as rows, shape (3, 3)."""
+    joints = [(b, X) for path, walk in zip(paths, walks, strict=True)
+              for b, X in zip(path, walk, strict=True)]  # fmt: skip
+    turning = [X[:3, 2] for body, X in joints if body.joint.kind != "prismatic"]
+    sliding = [X[:3, 2] for body, X in joints if body.joint.kind == "prismatic"]
+    if turning:
+        normal = turning[0]
+    elif len(sliding) > 1:
+        normal = np.cross(sliding[0], sliding[-1])
+        normal = normal / (np.linalg.norm(normal) or 1.0)
+    else:
+        raise NotPlanar("too few joints move it")
+    for body, X in joints:
+        along = abs(float(X[:3, 2] @ normal))
+        off = along if body.joint.kind == "prismatic" else _sine(X[:3, 2], normal)
+        if off > TOLERANCE:
+            raise NotPlanar(f"the axis of joint {body.description.name!r} is not in its plane")
+    first, X = joints[0]
+    x = X[:3, 2] if first.joint.kind == "prismatic" else X[:3, 0]
+    return np.array([x, np.cross(normal, x), normal])
+
+
+def _sine(a: Array, b: Array) -> float:
+    return float(np.linalg.norm(np.cross(a, b)))
+
+
+def _check_pin(closure: Closure, plane: Array, ends: Sequence[Array], size: float) -> None:
+    """The joint that closes the loop asks for nothing out of the plane."""
+    normal = plane[2]
+    if closure.kind in PINS:
+        for X in ends:
+            if _sine(X[:3, 2], normal) > TOLERANCE:
+                raise NotPlanar("the axis of the joint that closes it is not normal to its plane")
+    if closure.kind != "cylindrical":
+        gap = abs(float(normal @ (ends[1][:3, 3] - ends[0][:3, 3])))
+        if gap > TOLERANCE * size:
+            raise NotPlanar(f"its ends lie in planes {gap:.3g} m apart")
+
+
+def _chain(
+    path: Sequence[Body], walk: Sequence[Array], end: Array, plane: Array, size: float
+) -> Chain:
+    def vector(p: Array, scale: float) -> Planar:
+        x, y = (float(c) for c in plane[:2] @ p)
+        return Planar(*(0.0 if abs(c) <= NOISE * scale else c for c in (x, y)))
+
+    links, last = [], np.zeros(3)
+    for body, X in zip(path, walk, strict=True):
+        turning = body.joint.kind != "prismatic"
+        if turning:
+            direction = Planar(1.0, 1.0 if float(X[:3, 2] @ plane[2]) > 0.0 else -1.0)
+        else:
+            direction = vector(X[:3, 2], 1.0)
+        links.append(Link(body.index, vector(X[:3, 3] - last, size), turning, direction))
+        last = X[:3, 3]
+    return Chain(tuple(links), vector(end[:3, 3] - last, size))

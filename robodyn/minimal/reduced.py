@@ -1,0 +1,209 @@
+"""A closed linkage as functions of its independent joints, loops closed numerically.
+
+For linkages without closed form. The posture is tracked: each is looked for near a given one, so
+that the branch of the assembly stays the same along a motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.arrays import named
+from robodyn.errors import AssemblyError, ShapeError, SingularError
+from robodyn.model.speed_selection import speed_indices, speed_names
+
+__all__ = ["ReducedRobot"]
+
+Array = NDArray[Any]
+
+#: Least singular value, over the largest, of the columns of dependent speeds.
+SINGULAR = 1e-9
+
+#: Longest way [rad, m] that is followed: five seconds, about.
+FARTHEST = 150.0
+
+#: Independent coordinates this near [rad, m] are reached, after so many rounds at most.
+NEAR, ROUNDS = 1e-11, 40
+
+
+class ReducedRobot:
+    """Dynamics over independent speeds ``u`` of a robot with constraints [PyMbs 9-11].
+
+    ``v = B u`` and ``a = B du + b'`` follow from the rows ``K v = 0``; redundant rows do no harm.
+
+    Attributes
+    ----------
+    robot : Robot
+    independent_joints : tuple of str
+        ``"joint[k]"`` where only some axes of a joint are independent.
+    nu : int
+        Number of independent speeds.
+    """
+
+    def __init__(self, robot: Any, independent: Iterable[str] | None = None) -> None:
+        self.robot = robot
+        names = _independent(robot) if independent is None else named("independent", independent)
+        self.independent_joints: tuple[str, ...] = names
+        self._own = [k for name in names for k in speed_indices(robot._model, name)]
+        self._others = [k for k in range(robot.nv) if k not in self._own]
+        self.nu = len(self._own)
+        self._check_number()
+
+    def _check_number(self) -> None:
+        if self.nu != self.robot.dof or len({*self._own}) != self.nu:
+            raise SingularError(
+                f"{self.nu} speeds are named ({', '.join(self.independent_joints)}), but "
+                f"{self.robot.name!r} has {self.robot.dof} degrees of freedom; independent are "
+                f"{', '.join(_independent(self.robot))}",
+                joints=self.independent_joints,
+            )
+
+    def __repr__(self) -> str:
+        return f"<ReducedRobot {self.robot.name!r}: {', '.join(self.independent_joints)}>"
+
+    # -- motion -------------------------------------------------------------------------------
+
+    def expand(self, u: ArrayLike, near: ArrayLike | None = None) -> Array:
+        """Closed posture, shape (nq,), with given independent coordinates.
+
+        Parameters
+        ----------
+        u : array_like, shape (nu,) [rad, m]
+            Motion of the independent joints from the neutral posture, as `Robot.difference` has it.
+        near : array_like, shape (nq,), optional
+            Posture from which the others are followed. Default: the neutral one.
+
+        Raises
+        ------
+        AssemblyError
+            If the loops do not close there.
+        """
+        robot = self.robot
+        neutral = robot.neutral()
+        q = neutral if near is None else robot._array("near", near, robot.nq)
+        wanted = robot._array("u", u, self.nu)
+        if wanted.ndim != 1 or q.ndim != 1:
+            raise ShapeError("expand takes one posture at a time", name="u", given=wanted.shape)
+        for _ in range(ROUNDS):
+            rest = wanted - robot.difference(neutral, q)[self._own]
+            q = self._followed(q, rest)
+            # an axis of a joint that turns in space is no coordinate: turns do not add up
+            off = np.abs(wanted - robot.difference(neutral, q)[self._own])
+            if off.max(initial=0.0) <= NEAR:
+                return np.asarray(q)
+        raise AssemblyError(
+            f"{self.independent_joints[int(off.argmax())]} of {robot.name!r} does not come nearer "
+            f"than {off.max():.3g} (rad or m)",
+            residual=off,
+            q=q,
+        )
+
+    def _followed(self, q: Array, way: Array) -> Array:
+        """A posture some way from another, on its branch."""
+        farthest = float(np.abs(way).max(initial=0.0))
+        if not np.isfinite(farthest):
+            raise ShapeError("u or near holds numbers that are not finite", name="u", given=way)
+        if farthest > FARTHEST:
+            raise ShapeError(
+                f"u is {farthest:g} rad or m from the posture it is followed from: give one "
+                f"nearer than {FARTHEST:g} as near=",
+                name="u",
+                given=way,
+            )
+        step = np.zeros(self.robot.nv)
+        step[self._own] = way
+        goal = self.robot.integrate(q, step)
+        return np.asarray(self.robot.assemble(goal, hold=self.independent_joints, near=q))
+
+    def expand_velocity(self, q: ArrayLike, du: ArrayLike) -> Array:
+        """Speeds of all joints, shape (..., nv): ``B du``, and what unsteady constraints add."""
+        v = self._mapped(q, du)
+        if self.robot._has_offset:
+            v += self._answer(q, self.robot.loop_velocity_offset(q))
+        return v
+
+    def _mapped(self, q: ArrayLike, du: ArrayLike) -> Array:
+        speeds = self.robot._array("du", du, self.nu)
+        return np.asarray(np.einsum("...ij,...j->...i", self.speed_map(q), speeds))
+
+    def expand_acceleration(self, q: ArrayLike, du: ArrayLike, ddu: ArrayLike) -> Array:
+        """Accelerations of all joints, shape (..., nv): ``B ddu + b'``."""
+        v = self.expand_velocity(q, du)
+        return self._mapped(q, ddu) + self._bias(q, v)
+
+    def speed_map(self, q: ArrayLike) -> Array:
+        """``B``, shape (..., nv, nu): speeds of all joints a unit of each independent one.
+
+        Raises
+        ------
+        SingularError
+            If the independent speeds do not determine the others there.
+        """
+        K = self.robot.loop_jacobian(q)
+        B = np.zeros((*K.shape[:-2], self.robot.nv, self.nu))
+        B[..., self._own, :] = np.eye(self.nu)
+        B[..., self._others, :] = -self._inverse(K) @ K[..., self._own]
+        return B
+
+    def _inverse(self, K: Array) -> Array:
+        """Pseudoinverse of the columns of the dependent speeds, which must have full rank."""
+        columns = K[..., self._others]
+        if not self._others:
+            return np.zeros((*K.shape[:-2], 0, K.shape[-2]))
+        sizes = np.linalg.svd(columns, compute_uv=False)
+        enough = sizes.shape[-1] == len(self._others)
+        if not enough or (sizes[..., -1] <= SINGULAR * sizes[..., 0]).any():
+            raise SingularError(
+                f"{', '.join(self.independent_joints)} do not determine the motion of "
+                f"{self.robot.name!r} here",
+                joints=self.independent_joints,
+            )
+        return np.asarray(np.linalg.pinv(columns, rcond=SINGULAR))
+
+    def _bias(self, q: ArrayLike, v: Array) -> Array:
+        """``b'``, shape (..., nv): accelerations where those of the independent speeds are zero."""
+        return self._answer(q, self.robot.loop_bias(q, v))
+
+    def _answer(self, q: ArrayLike, k: Array) -> Array:
+        """What the dependent joints do, shape (..., nv), so that ``K x = -k``."""
+        inverse = self._inverse(self.robot.loop_jacobian(q))
+        x = np.zeros((*inverse.shape[:-2], self.robot.nv))
+        x[..., self._others] = -np.einsum("...ij,...j->...i", inverse, k)
+        return x
+
+    # -- dynamics -----------------------------------------------------------------------------
+
+    def mass_matrix(self, q: ArrayLike) -> Array:
+        """``B^T M B``, shape (..., nu, nu)."""
+        B = self.speed_map(q)
+        return np.asarray(np.swapaxes(B, -1, -2) @ self.robot.mass_matrix(q) @ B)
+
+    def bias_forces(self, q: ArrayLike, du: ArrayLike, **loads: Any) -> Array:
+        """``B^T (M b' + h)``, shape (..., nu); ``wrenches`` and ``base`` as in `Robot`."""
+        v = self.expand_velocity(q, du)
+        inertial = np.einsum("...ij,...j->...i", self.robot.mass_matrix(q), self._bias(q, v))
+        return self._onto(q, inertial + self.robot.bias_forces(q, v, **loads))
+
+    def torque_map(self, q: ArrayLike) -> Array:
+        """``B^T``, shape (..., nu, nv): forces over ``u`` of the forces in all joints."""
+        return np.asarray(np.swapaxes(self.speed_map(q), -1, -2))
+
+    def forward_dynamics(self, q: ArrayLike, du: ArrayLike, tau: ArrayLike, **loads: Any) -> Array:
+        """``ddu``, shape (..., nu), under forces ``tau`` (..., nv) in all joints."""
+        force = self._onto(q, self.robot._array("tau", tau, self.robot.nv))
+        force = force - self.bias_forces(q, du, **loads)
+        return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0])
+
+    def _onto(self, q: ArrayLike, force: Array) -> Array:
+        return np.asarray(np.einsum("...ij,...j->...i", self.torque_map(q), force))
+
+
+def _independent(robot: Any) -> tuple[str, ...]:
+    """Speeds that determine the others, by name."""
+    if not robot.nc:
+        return tuple(robot.independent_joints)
+    return speed_names(robot._model, robot.loops_analysis.independent)

@@ -1,0 +1,203 @@
+"""Motors as the equations see them: rotors on their carriers, friction on the motor side."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from robodyn.description import (
+    Actuator,
+    Inertia,
+    Joint,
+    Link,
+    Mechanism,
+    Rotor,
+)
+from robodyn.equations.mechanism.bodies import Drive
+from robodyn.errors import ActuationError, InertiaError, TopologyError, UnknownNameError
+
+__all__ = ["rotor_drives", "with_free_rotors", "with_motors"]
+
+
+def with_motors(mechanism: Mechanism) -> Mechanism:
+    """The friction of motors counted on their joints.
+
+    A motor at ``gear_ratio`` times the joint's speed brakes the joint with ``gear_ratio^2`` times
+    its viscous and ``gear_ratio`` times its dry friction.
+
+    Raises
+    ------
+    ActuationError
+        If a joint with several freedoms has a motor with rotor or friction.
+    """
+    motors = dict(mechanism.actuators)
+    joints = []
+    for joint in mechanism.joints:
+        motor = motors.get(joint.name)
+        if (
+            motor is not None
+            and joint.kind != "fixed"
+            and (motor.viscous or motor.coulomb or motor.rotor_inertia)
+        ):
+            _check_single(mechanism, joint)
+            joint = dataclasses.replace(
+                joint,
+                damping=joint.damping + motor.gear_ratio**2 * motor.viscous,
+                friction=joint.friction + abs(motor.gear_ratio) * motor.coulomb,
+            )
+        joints.append(joint)
+    return dataclasses.replace(mechanism, joints=tuple(joints))
+
+
+def with_free_rotors(mechanism: Mechanism) -> Mechanism:
+    """Free rotors as links on continuous joints, taken off the links that carry them.
+
+    Raises
+    ------
+    UnknownNameError
+        If a rotor's link does not exist.
+    InertiaError
+        If a rotor is heavier about its axis than the link that counts it.
+    TopologyError
+        If its name is taken.
+    """
+    links = {link.name: link for link in mechanism.links}
+    joints = list(mechanism.joints)
+    taken = {joint.name for joint in joints}
+    for rotor in mechanism.rotors:
+        if rotor.link not in links:
+            raise UnknownNameError("link", rotor.link, links, f"rotor {rotor.name!r}")
+        if rotor.name in taken or rotor.name in links:
+            raise TopologyError(
+                "the name is taken by a link or joint; rename the rotor",
+                file=mechanism.file,
+                element=f"rotor {rotor.name!r}",
+            )
+        taken.add(rotor.name)
+        u = np.array(rotor.axis, float) / np.linalg.norm(rotor.axis)
+        spinning = rotor.inertia * np.outer(u, u)
+        links[rotor.link] = _without(mechanism, links[rotor.link], spinning, rotor, u)
+        links[rotor.name] = Link(rotor.name, Inertia.from_matrix(0.0, np.zeros(3), spinning))
+        axis = (float(u[0]), float(u[1]), float(u[2]))
+        joints.append(Joint(rotor.name, "continuous", rotor.link, rotor.name, axis=axis))
+    return dataclasses.replace(
+        mechanism, links=tuple(links.values()), joints=tuple(joints), rotors=()
+    )
+
+
+def _without(mechanism: Mechanism, link: Link, spinning: Any, rotor: Rotor, u: Any) -> Link:
+    """A link less the inertia of a rotor on it."""
+    own = link.inertia
+    if own is None or not rotor.inertia <= u @ _central(own) @ u:
+        raise InertiaError(
+            f"the inertia {rotor.inertia:g} kg m^2 of rotor {rotor.name!r} about its axis is more "
+            f"than that of the link that carries it: the link's inertia counts its rotors",
+            **mechanism.where(link),
+        )
+    inertia = Inertia.from_matrix(own.mass, own.origin.xyz, _central(own) - spinning)
+    return dataclasses.replace(link, inertia=inertia)
+
+
+def _central(inertia: Inertia) -> Any:
+    R = inertia.origin.matrix[:3, :3]
+    return R @ inertia.matrix @ R.T
+
+
+def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
+    """Rotor of each motor.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    exact : bool
+        With carrier and axis; else only the inertia that the joint feels.
+
+    Raises
+    ------
+    ActuationError
+        If a motor is mounted away from its joint and its axis is not given.
+    UnknownNameError
+        If it is mounted on a link that does not exist.
+    """
+    joints = {joint.name: joint for joint in mechanism.joints}
+    drives = []
+    for name, motor in mechanism.actuators:
+        joint = joints[name]
+        _check_values(name, motor)
+        if motor.rotor_inertia and joint.kind != "fixed":
+            carrier = motor.mounted_on or joint.parent
+            links = [link.name for link in mechanism.links]
+            if carrier not in links:
+                raise UnknownNameError("link", carrier, links, f"the motor of {name!r}")
+            axis = _axis(mechanism, motor, joint, carrier)
+            where = carrier if exact else None
+            drives.append(Drive(name, motor.gear_ratio, motor.rotor_inertia, where, axis))
+    return tuple(drives)
+
+
+def _axis(
+    mechanism: Mechanism, motor: Actuator, joint: Joint, carrier: str
+) -> tuple[float, float, float]:
+    """Unit vector along the rotor in the axes of the carrier."""
+    if motor.axis is not None:
+        u = np.array(motor.axis, float)
+        length = float(np.linalg.norm(u))
+        if u.shape != (3,) or not np.isfinite(length) or length < 1e-12:
+            raise ActuationError(
+                f"the rotor axis of the motor of {joint.name!r} is {motor.axis}, expected three "
+                "numbers that are not all zero",
+                direction=motor.axis,
+            )
+        u = u / length
+    elif carrier == joint.parent:
+        u = joint.origin.matrix[:3, :3] @ np.array(joint.axis)
+    elif carrier == joint.child:
+        u = np.array(joint.axis)
+    else:
+        raise ActuationError(
+            f"the motor of joint {joint.name!r} of {mechanism.name!r} is mounted on {carrier!r}, "
+            "which the joint does not move directly: give the rotor's axis in the axes of that "
+            "link",
+            direction=joint.name,
+        )
+    return float(u[0]), float(u[1]), float(u[2])
+
+
+def _check_values(name: str, motor: Actuator) -> None:
+    """Numbers that a motor can have."""
+    wrong = [
+        f"{key}={getattr(motor, key)}"
+        for key, least in (
+            ("gear_ratio", -np.inf),
+            ("rotor_inertia", 0.0),
+            ("viscous", 0.0),
+            ("coulomb", 0.0),
+        )
+        if not _is_number(getattr(motor, key), least)
+    ]
+    if wrong:
+        raise ActuationError(
+            f"the motor of joint {name!r} has {', '.join(wrong)}: expected finite numbers, and "
+            "inertia and friction that are not negative",
+            direction=name,
+        )
+
+
+def _is_number(value: Any, least: float) -> bool:
+    """Finite, and not less than that."""
+    try:
+        return math.isfinite(value) and value >= least
+    except TypeError:
+        return False
+
+
+def _check_single(mechanism: Mechanism, joint: Joint) -> None:
+    if (joint.nq, joint.nv) != (1, 1):
+        raise ActuationError(
+            f"joint {joint.name!r} of {mechanism.name!r} is {joint.kind}: a motor with a rotor or "
+            "friction drives a joint with one freedom",
+            direction=joint.name,
+        )

@@ -1,0 +1,86 @@
+"""Changed copies of a description: masses added to links, joints welded."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from robodyn.arrays import expect
+from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.equations.loops.constraint import TracedConstraint
+from robodyn.equations.mechanism.frames import align_z
+from robodyn.errors import UnknownNameError
+from robodyn.joints.kinds import JointGeometry, evaluate
+from robodyn.model.locking import all_held, couplings_left
+from robodyn.model.settings import SettingsError
+from robodyn.symbolic.spatial import Placement
+
+__all__ = ["changed"]
+
+
+def changed(
+    mechanism: Mechanism, payload: Mapping[str, Inertia], locked: Mapping[str, float]
+) -> Mechanism:
+    """A description with masses added to links and joints welded."""
+    links = {link.name: link for link in mechanism.links}
+    joints = {joint.name: joint for joint in mechanism.joints}
+    for name, load in payload.items():
+        if name not in links:
+            raise UnknownNameError("link", name, links, repr(mechanism.name))
+        expect(f"payload[{name!r}]", load, Inertia, "payload")
+        links[name] = _loaded(links[name], load)
+    for name, value in locked.items():
+        if name not in joints:
+            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
+        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+            raise SettingsError(f"locked[{name!r}] is {value!r}, expected a finite number")
+    held = all_held(mechanism, {name: float(value) for name, value in locked.items()})
+    for name, value in held.items():
+        joints[name] = _welded(joints[name], value)
+    couplings, rows = couplings_left(mechanism, held)
+    return dataclasses.replace(
+        mechanism,
+        links=tuple(links.values()),
+        joints=tuple(joints.values()),
+        couplings=couplings,
+        constraints=(*(_holding(given, held) for given in mechanism.constraints), *rows),
+    )
+
+
+def _holding(given: TracedConstraint, locked: Mapping[str, float]) -> TracedConstraint:
+    """A constraint that knows which of its joints are welded."""
+    for name in given.joints:
+        given = given.holding(name, locked[name]) if name in locked else given
+    return given
+
+
+def _loaded(link: Link, load: Inertia) -> Link:
+    parts = [inertia for inertia in (link.inertia, load) if inertia is not None]
+    mass = sum(part.mass for part in parts)
+    if mass == 0.0:
+        return link
+    com = sum(part.mass * np.array(part.origin.xyz) for part in parts) / mass
+    J = np.zeros((3, 3))
+    for part in parts:
+        R = part.origin.matrix[:3, :3]
+        d = np.array(part.origin.xyz) - com
+        J += R @ part.matrix @ R.T + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return dataclasses.replace(link, inertia=Inertia.from_matrix(mass, com, J))
+
+
+def _welded(joint: Joint, value: float) -> Joint:
+    if (joint.nq, joint.nv) != (1, 1):
+        raise UnknownNameError("joint with one freedom", joint.name, ())
+    R_JZ = np.eye(4)
+    if joint.map is None:  # axes are z in the equations; a map is as its user wrote it
+        R_JZ[:3, :3] = align_z(np.array(joint.axis))
+    geometry = JointGeometry(joint.kind, Placement(), pitch=joint.pitch, map=joint.map)
+    moved = evaluate(geometry, [float(value)], [0.0]).X
+    X = np.eye(4)
+    X[:3, :3] = np.array([list(row) for row in moved.R.matrix.rows()], float)
+    X[:3, 3] = np.array(list(moved.p), float)
+    origin = Pose.from_matrix(joint.origin.matrix @ R_JZ @ X @ R_JZ.T)
+    return dataclasses.replace(joint, kind="fixed", origin=origin, mimic=None, map=None)

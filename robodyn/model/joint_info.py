@@ -1,0 +1,60 @@
+"""What a robot tells of its joints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from robodyn.description import Limits
+from robodyn.errors import UnknownNameError
+
+__all__ = ["JointInfo", "Joints"]
+
+
+@dataclass(frozen=True)
+class JointInfo:
+    """A joint of a robot.
+
+    Attributes
+    ----------
+    name, type : str
+    q, v : slice
+        Where its coordinates and speeds stand; empty for fixed joints and for joints that mimic or
+        follow others.
+    parent, child : str
+        Link names.
+    limits : Limits or None
+    axis : (3,)
+        In joint axes.
+    """
+
+    name: str
+    type: str
+    q: slice
+    v: slice
+    parent: str
+    child: str
+    limits: Limits | None
+    axis: tuple[float, float, float]
+
+
+class Joints(Mapping[str, JointInfo]):
+    """Joints by name, with suggestions for names that do not exist."""
+
+    def __init__(self, joints: dict[str, JointInfo], robot: str) -> None:
+        self._joints, self._robot = joints, robot
+
+    def __getitem__(self, name: str) -> JointInfo:
+        try:
+            return self._joints[name]
+        except KeyError:
+            raise UnknownNameError("joint", name, self._joints, repr(self._robot)) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._joints
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._joints)
+
+    def __len__(self) -> int:
+        return len(self._joints)

@@ -1,0 +1,93 @@
+"""What holding some joints does to those that mimic them, or are coupled to them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from robodyn.description import Coupling, Joint, Mechanism
+from robodyn.description.couplings import branches
+from robodyn.equations.loops.constraint import Constraint, TracedConstraint
+from robodyn.model.settings import SettingsError
+
+__all__ = ["all_held", "couplings_left"]
+
+#: Positions [rad, m] that differ by less agree.
+AGREE = 1e-9
+
+#: ``sum of factor * position = constant`` over joints.
+Tie = tuple[dict[str, float], float]
+
+
+def all_held(mechanism: Mechanism, locked: Mapping[str, float]) -> dict[str, float]:
+    """Positions of the joints that are locked, and of those that cannot but stand with them.
+
+    Raises
+    ------
+    SettingsError
+        If joints are locked where their mimics or couplings do not allow them together.
+    """
+    if not locked:
+        return {}
+    ties = {f"the mimic of {j.name!r}": _mimicry(j) for j in mechanism.joints if j.mimic}
+    ties |= {f"coupling {c.name!r}": _coupled(mechanism, c) for c in mechanism.couplings}
+    held, known = dict(locked), -1
+    while known < len(held):
+        known = len(held)
+        for what, tie in ties.items():
+            free = [name for name, factor in tie[0].items() if factor and name not in held]
+            rest = _rest(tie, held)
+            if len(free) == 1:
+                held[free[0]] = rest / tie[0][free[0]]
+            elif not free and abs(rest) > AGREE:
+                raise SettingsError(
+                    f"locked={dict(locked)} contradicts {what}, by {abs(rest):.3g} (rad or m): "
+                    "leave one of its joints out"
+                )
+    return held
+
+
+def couplings_left(
+    mechanism: Mechanism, held: Mapping[str, float]
+) -> tuple[tuple[Coupling, ...], tuple[TracedConstraint, ...]]:
+    """Couplings between the joints that are left, and rows where one side of one stands still."""
+    couplings, rows = [], []
+    kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
+    for coupling in mechanism.couplings:
+        factors, constant = _coupled(mechanism, coupling)
+        if not held.keys() & factors.keys():
+            couplings.append(coupling)
+            continue
+        rest = _rest((factors, constant), held)
+        left = {name: factor for name, factor in factors.items() if name not in held}
+        if not left:
+            continue
+        over, under = ([name for name in side if name in left]
+                       for side in branches(mechanism, coupling))  # fmt: skip
+        if over and under:
+            couplings.append(dataclasses.replace(coupling, offset=rest))
+        else:
+            given = Constraint(coupling.name, _linear([*left.values()], rest), left)
+            rows.append(given.traced(kinds))
+    return tuple(couplings), tuple(rows)
+
+
+def _linear(factors: list[float], constant: float) -> Any:
+    return lambda q: sum(f * x for f, x in zip(factors, q, strict=True)) - constant
+
+
+def _rest(tie: Tie, held: Mapping[str, float]) -> float:
+    """What the joints that are not held have to add up to."""
+    factors, constant = tie
+    return constant - sum(factor * held[n] for n, factor in factors.items() if n in held)
+
+
+def _mimicry(joint: Joint) -> Tie:
+    assert joint.mimic is not None
+    return {joint.name: 1.0, joint.mimic.joint: -joint.mimic.multiplier}, joint.mimic.offset
+
+
+def _coupled(mechanism: Mechanism, coupling: Coupling) -> Tie:
+    over, under = branches(mechanism, coupling)
+    return dict.fromkeys(over, 1.0) | dict.fromkeys(under, -coupling.ratio), coupling.offset

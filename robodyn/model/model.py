@@ -1,0 +1,296 @@
+"""From a description to a model: tree, frames, names, limits, and the choices made at loading."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Joint, Mechanism
+from robodyn.description.couplings import branches, with_couplings
+from robodyn.equations.catalogue import Setup
+from robodyn.equations.loops.closing import closure, coupled
+from robodyn.equations.loops.related import related
+from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
+from robodyn.equations.mechanism.state import evaluate_joints
+from robodyn.equations.tree.composite_body import mass_matrix
+from robodyn.errors import (
+    ActuationError,
+    InertiaError,
+    TopologyError,
+)
+from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
+from robodyn.model.configuration import Block
+from robodyn.model.joint_info import JointInfo, Joints
+from robodyn.model.settings import Settings
+from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
+
+__all__ = [
+    "JointInfo",
+    "Model",
+    "Settings",
+    "build_model",
+    "drives_of",
+    "effective_mechanism",
+    "mass_matrix_at",
+    "model_of",
+]
+
+Array = NDArray[np.float64]
+#: Smallest eigenvalue of a scaled mass matrix that is not zero but for rounding.
+SINGULAR = 1e-13
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Everything a `Robot` knows; its arrays are not handed out."""
+
+    mechanism: Mechanism
+    settings: Settings
+    tree: SpanningTree
+    bodies: MechanismModel
+    setup: Setup
+    blocks: tuple[Block, ...]
+    joints: Joints
+    joint_names: tuple[str, ...]
+    actuated_joints: tuple[str, ...]
+    lower: Array
+    upper: Array
+    velocity: Array
+    effort: Array
+    some_mass_matrix: Array
+
+    def undetermined(self, controlled: Container[int]) -> tuple[str, ...]:
+        """Joints whose accelerations no forces determine, because they move no mass.
+
+        Parameters
+        ----------
+        controlled : container of int
+            Speeds that are not free.
+        """
+        free = [k for k in range(self.bodies.nv) if k not in controlled]
+        M = self.some_mass_matrix[np.ix_(free, free)]
+        scale = np.sqrt(np.maximum(np.diag(M), 0.0))
+        still = {free[k] for k in np.flatnonzero(~(scale > 1e-15 * scale.max(initial=0.0)))}
+        moving = [i for i, k in enumerate(free) if k not in still]
+        scaled = M[np.ix_(moving, moving)] / np.outer(scale[moving], scale[moving])
+        sizes, modes = np.linalg.eigh(scaled)
+        for mode in modes.T[sizes < SINGULAR]:
+            still |= {free[moving[i]] for i in np.flatnonzero(np.abs(mode) > 0.1)}
+        return tuple(
+            name
+            for name in self.joint_names
+            if still & set(range(self.joints[name].v.start, self.joints[name].v.stop))
+        )
+
+    def keeping(self, fixed: tuple[str, ...]) -> Setup:
+        """The same equations with some fixed joints as joints; coordinates stay as they are."""
+        if not fixed:
+            return self.setup
+        effective = effective_mechanism(self.mechanism, self.settings)
+        floating = self.settings.base == "floating"
+        tree = spanning_tree(effective, floating=floating, keep_fixed=fixed)
+        return _setup(effective, self.settings, tree)
+
+    def check_actuated(self, actuated: tuple[str, ...]) -> None:
+        """A tree can follow any acceleration only if every joint has a motor."""
+        for name in actuated:
+            _ = self.joints[name]
+        missing = [name for name in self.joint_names if name not in actuated]
+        if missing:
+            raise ActuationError(
+                f"{self.mechanism.name!r} is a tree: joints {', '.join(missing)} need a force for "
+                "an arbitrary acceleration; leave actuated= out, or use hybrid dynamics",
+                direction=tuple(missing),
+            )
+
+
+def build_model(mechanism: Mechanism, settings: Settings) -> Model:
+    """Model of a description.
+
+    Raises
+    ------
+    TopologyError, InertiaError
+    """
+    effective = effective_mechanism(mechanism, settings)
+    tree = spanning_tree(effective, floating=settings.base == "floating")
+    _check_motors(mechanism, tree)
+    setup = _setup(effective, settings, tree)
+    return model_of(mechanism, effective, settings, tree, setup, some_mass_matrix(setup.model))
+
+
+def model_of(
+    mechanism: Mechanism,
+    effective: Mechanism,
+    settings: Settings,
+    tree: SpanningTree,
+    setup: Setup,
+    M: Array,
+) -> Model:
+    """Names, limits and roles around the equations of a robot.
+
+    Parameters
+    ----------
+    mechanism, effective : Mechanism
+        As described, and with what counts in the equations.
+    settings : Settings
+    tree : SpanningTree
+    setup : Setup
+    M : ndarray, shape (nv, nv)
+        Mass matrix somewhere.
+    """
+    bodies = setup.model
+    massless = _massless_joint(bodies, M)
+    if massless is not None and not settings.allow_unphysical and not setup.closed:
+        raise _massless_error(mechanism, massless)
+    blocks, infos = _names(effective, tree)
+    moving = [info for info in infos.values() if info.v.stop > info.v.start]
+    names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
+    limits = _limits(tree, bodies.nq, bodies.nv)
+    motors = tuple(joint for joint, _ in mechanism.actuators if joint in names)
+    free = tuple(n for n in names if infos[n].type not in ("floating",))
+    joints = Joints(infos, mechanism.name)
+    return Model(
+        mechanism,
+        settings,
+        tree,
+        bodies,
+        setup,
+        blocks,
+        joints,
+        names,
+        motors or free,
+        *limits,
+        M,
+    )
+
+
+def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
+    """With free rotors as joints, and with what motors do to their joints, where that counts."""
+    mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
+    mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
+    return with_motors(mechanism) if settings.passive else mechanism
+
+
+def _check_motors(mechanism: Mechanism, tree: SpanningTree) -> None:
+    """No motor sits on a joint that is cut."""
+    cuts = {cut.name for cut in tree.cuts}
+    for name, _ in mechanism.actuators:
+        if name in cuts:
+            raise TopologyError(
+                "the joint closes a loop and has a motor: every other joint of the loop has one, "
+                "too, or constrains more; take a motor away, or mark another joint with "
+                'cut="true"',
+                file=mechanism.file,
+                element=f"joint {name!r}",
+            )
+
+
+def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setup:
+    bodies = build(tree, snap=settings.snap, drives=drives_of(effective, settings))
+    closures = tuple(closure(bodies, cut, settings.snap) for cut in tree.cuts)
+    return Setup(
+        bodies,
+        settings.gravity,
+        settings.passive,
+        settings.friction_speed,
+        settings.base == "moving",
+        effective.springs,
+        settings.base == "floating",
+        closures,
+        tuple(
+            coupled(bodies, coupling, *branches(effective, coupling))
+            for coupling in effective.couplings
+        ),
+        tuple(related(bodies, given) for given in effective.constraints),
+        tuple(c for c in closures if c.damping or c.friction),
+    )
+
+
+def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:
+    """Rotors that count; none where only rigid bodies do."""
+    if not settings.passive:
+        return ()
+    return rotor_drives(mechanism, exact=settings.rotor_model == "exact")
+
+
+def some_mass_matrix(bodies: MechanismModel) -> Array:
+    """Mass matrix in a position without symmetry, shape (nv, nv)."""
+    q: list[Any] = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
+    for body in bodies:
+        if body.description.kind in ("spherical", "floating"):
+            last = body.q[-1][0]
+            q[last - 3 : last + 1] = [0.1, 0.3, -0.5, math.sqrt(0.65)]
+    return mass_matrix_at(bodies, q)
+
+
+def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> Array:
+    """Mass matrix at a position, shape (nv, nv), without a compiler."""
+    M: Any = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
+    return np.array(M, float).reshape(bodies.nv, bodies.nv)
+
+
+def _massless_joint(bodies: MechanismModel, M: Array) -> Joint | None:
+    """A joint whose speed moves no mass at all."""
+    largest = np.diag(M).max(initial=0.0)
+    for body in bodies:
+        if any(not M[s.index, s.index] > 1e-30 * largest for s in body.speeds):
+            return body.description
+    return None
+
+
+def _massless_error(mechanism: Mechanism, joint: Joint) -> InertiaError:
+    return InertiaError(
+        f"nothing that joint {joint.name!r} moves has mass (link {joint.child!r} and what hangs on "
+        "it): give it an <inertial>, make the joint fixed, or load with allow_unphysical=True if "
+        "no forward dynamics is wanted",
+        **mechanism.where(joint),
+    )
+
+
+def _names(
+    mechanism: Mechanism, tree: SpanningTree
+) -> tuple[tuple[Block, ...], dict[str, JointInfo]]:
+    nq = nv = 0
+    blocks, slices = [], {}
+    for joint in tree.joints:
+        if joint.independent:
+            kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
+            q, v = slice(nq, nq + kind_nq), slice(nv, nv + kind_nv)
+            nq, nv = q.stop, v.stop
+            blocks.append(Block(joint.joint.kind, q, v))
+            slices[joint.joint.name] = (q, v)
+    empty = slice(0, 0)
+    synthetic = [j.joint for j in tree.joints if j.joint not in mechanism.joints]
+    infos = {
+        described.name: _info(described, *slices.get(described.name, (empty, empty)))
+        for described in (*synthetic, *mechanism.joints)
+    }
+    return tuple(blocks), infos
+
+
+def _info(joint: Joint, q: slice, v: slice) -> JointInfo:
+    return JointInfo(
+        joint.name, joint.kind, q, v, joint.parent, joint.child, joint.limits, joint.axis
+    )
+
+
+def _limits(tree: SpanningTree, nq: int, nv: int) -> tuple[Array, Array, Array, Array]:
+    lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
+    velocity, effort = np.full(nv, np.inf), np.full(nv, np.inf)
+    q = v = 0
+    for joint in tree.joints:
+        if not joint.independent:
+            continue
+        kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
+        limits = joint.joint.limits
+        if limits is not None:
+            velocity[v : v + kind_nv], effort[v : v + kind_nv] = limits.velocity, limits.effort
+            if joint.joint.kind != "continuous" and kind_nq == 1:
+                lower[q], upper[q] = limits.lower, limits.upper
+        q, v = q + kind_nq, v + kind_nv
+    return lower, upper, velocity, effort

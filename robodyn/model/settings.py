@@ -1,0 +1,62 @@
+"""Choices of `robodyn.load` that are not in the file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import RobodynError, UnknownNameError
+
+__all__ = ["Settings", "SettingsError"]
+
+BASES = ("fixed", "floating", "moving")
+ROTOR_MODELS = ("exact", "armature")
+COORDINATES = ("tree", "minimal")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choices of `robodyn.load` that are not in the file."""
+
+    base: str = "fixed"
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    passive: bool = True
+    friction_speed: float = 0.01
+    snap: float = 1e-10
+    allow_unphysical: bool = False
+    rotor_model: str = "exact"
+    coordinates: str = "tree"
+    branches: tuple[tuple[str, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.base not in BASES:
+            raise UnknownNameError("base", self.base, BASES)
+        if self.rotor_model not in ROTOR_MODELS:
+            raise UnknownNameError("rotor model", self.rotor_model, ROTOR_MODELS)
+        if self.coordinates not in COORDINATES:
+            raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
+        object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
+        g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
+        if len(g) != 3 or not np.all(np.isfinite(g)):
+            raise SettingsError(f"gravity is {self.gravity!r}, expected three finite numbers")
+        object.__setattr__(self, "gravity", g)
+        if not self.friction_speed > 0.0:
+            raise SettingsError(f"friction_speed is {self.friction_speed!r}, expected it positive")
+        if not 0.0 <= self.snap <= 1e-3:
+            raise SettingsError(f"snap is {self.snap!r}, expected 0 to 1e-3 rad")
+
+    def replaced(self, values: Mapping[str, Any]) -> Settings:
+        """With other values; unknown names are an error."""
+        known = [f.name for f in dataclasses.fields(self)]
+        for name in values:
+            if name not in known:
+                raise UnknownNameError("setting", name, known)
+        return dataclasses.replace(self, **values)
+
+
+class SettingsError(RobodynError, ValueError):
+    """A value given to `robodyn.load` or ``with_`` makes no sense."""

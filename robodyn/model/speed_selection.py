@@ -1,0 +1,228 @@
+"""Which speeds are driven along a motion, and which get a force: from names to arrays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.arrays import named
+from robodyn.errors import ActuationError, ShapeError, UnknownNameError
+from robodyn.model.model import Model
+
+__all__ = ["Roles", "assign_roles", "speed_indices", "speed_names"]
+
+Array = NDArray[Any]
+#: Values by joint name (or ``"joint[k]"``, one axis of it), or one array over all speeds.
+ByJoint = Mapping[str, ArrayLike] | ArrayLike
+
+
+@dataclass(frozen=True, eq=False)
+class Roles:
+    """What is known of each speed.
+
+    Attributes
+    ----------
+    controlled : tuple of int
+        Speeds whose acceleration is given.
+    a : ndarray, shape (..., nc)
+        Those accelerations [rad/s^2, m/s^2].
+    tau : ndarray, shape (..., nv - nc)
+        Generalised forces of the others, in the order of v [N m, N].
+    single : bool
+        All that was given is float32, or plain numbers.
+    """
+
+    controlled: tuple[int, ...]
+    a: Array
+    tau: Array
+    single: bool = False
+
+    def beside(self, dtype: Any) -> tuple[Array, Array]:
+        """``a`` and ``tau`` for a state of that dtype: numbers do not make float32 float64."""
+        if self.single and dtype == np.float32:
+            return self.a.astype(np.float32), self.tau.astype(np.float32)
+        return self.a, self.tau
+
+
+def speed_indices(model: Model, name: str) -> tuple[int, ...]:
+    """Indices in v of a joint, or of one axis ``"joint[k]"`` of it.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such joint or axis, or it has no speed of its own.
+    """
+    if not isinstance(name, str):
+        raise UnknownNameError("joint", repr(name), model.joint_names, repr(model.mechanism.name))
+    axis = re.fullmatch(r"(.+)\[(\d+)\]", name) if name not in model.joints else None
+    joint = model.joints[axis[1] if axis else name]
+    indices = tuple(range(joint.v.start, joint.v.stop))
+    if not indices:
+        raise UnknownNameError(
+            "joint with a speed of its own", name, model.joint_names, repr(model.mechanism.name)
+        )
+    if axis is None:
+        return indices
+    if int(axis[2]) >= len(indices):
+        known = [f"{joint.name}[{k}]" for k in range(len(indices))]
+        raise UnknownNameError("axis", name, known, repr(model.mechanism.name))
+    return (indices[int(axis[2])],)
+
+
+def speed_names(model: Model, speeds: Iterable[int]) -> tuple[str, ...]:
+    """Names of speeds: joints where all of theirs are meant, else ``"joint[k]"``."""
+    wanted, names = {*speeds}, []
+    for name in model.joint_names:
+        own = range(model.joints[name].v.start, model.joints[name].v.stop)
+        some = [f"{name}[{k - own.start}]" for k in own if k in wanted]
+        names += [name] if len(some) == len(own) > 0 else some
+    return tuple(names)
+
+
+def assign_roles(
+    model: Model,
+    controlled: ByJoint | None,
+    tau: ByJoint | None,
+    locked: Iterable[str],
+) -> Roles:
+    """Roles of all speeds.
+
+    Parameters
+    ----------
+    model : Model
+    controlled : mapping of joint name to array_like, or array_like, shape (..., nv)
+        Accelerations; an array has NaN where a speed is free.
+    tau : mapping of joint name to array_like, or array_like, shape (..., nv)
+        Generalised forces, zero where none is given; an array has NaN or zero where a speed is
+        controlled.
+    locked : names of joints
+        Controlled with acceleration zero.
+
+    Raises
+    ------
+    UnknownNameError
+    ShapeError
+    ActuationError
+        If a joint is both controlled and given a force, or controlled and locked.
+    """
+    given = _by_speed(model, "controlled", controlled)
+    held: set[int] = set()
+    for name in named("locked", locked):
+        for k in speed_indices(model, name):
+            if k in given:
+                twice = "is named twice in locked" if k in held else "is both controlled and locked"
+                raise _conflict(model, k, twice)
+            held.add(k)
+            given[k] = np.zeros(())
+    forces = _by_speed(model, "tau", tau)
+    for k in given:
+        force = forces.pop(k, None)
+        # an array over all speeds has to have something here: zero is no torque
+        if force is not None and (isinstance(tau, Mapping) or np.any(force)):
+            raise _conflict(model, k, "is both controlled and given a torque")
+    if not isinstance(tau, Mapping | None):
+        for k in range(model.bodies.nv):
+            if k not in given and k not in forces:
+                raise _conflict(model, k, "is free, but its tau is NaN", ShapeError)
+    order = tuple(sorted(given))
+    free = [k for k in range(model.bodies.nv) if k not in given]
+    zero = np.zeros(())
+    return Roles(
+        order,
+        _stacked([given[k] for k in order]),
+        _stacked([forces.get(k, zero) for k in free]),
+        _is_single(controlled) and _is_single(tau),
+    )
+
+
+def _is_single(values: ByJoint | None) -> bool:
+    parts = values.values() if isinstance(values, Mapping) else [values]
+    return all(
+        part.dtype == np.float32 if isinstance(part, np.ndarray) else not hasattr(part, "__len__")
+        for part in parts
+    )
+
+
+def _conflict(model: Model, speed: int, what: str, kind: Any = ActuationError) -> Exception:
+    names = (n for n in model.joint_names if speed in range(*model.joints[n].v.indices(10**9)))
+    name = next(names)
+    message = f"joint {name!r} of {model.mechanism.name!r} {what}"
+    if kind is ActuationError:
+        return ActuationError(message, direction=name)
+    return ShapeError(message, name="tau", given=name)
+
+
+def _stacked(columns: list[Array]) -> Array:
+    if not columns:
+        return np.zeros((0,))
+    try:
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
+    except ValueError:
+        shapes = ", ".join(str(column.shape) for column in columns)
+        raise ShapeError(
+            f"values by joint have leading axes that do not broadcast together: {shapes}",
+            name="arguments",
+        ) from None
+
+
+def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Array]:
+    if values is None:
+        return {}
+    if isinstance(values, Mapping):
+        result: dict[int, Array] = {}
+        for name, value in values.items():
+            indices = speed_indices(model, name)
+            parts = _split(what, name, value, len(indices))
+            for k, part in zip(indices, parts, strict=True):
+                if k in result:
+                    raise _conflict(model, k, f"is named twice in {what}")
+                result[k] = part
+        return result
+    array = _numbers(what, values)
+    nv = model.bodies.nv
+    if array.ndim == 0 or array.shape[-1] != nv:
+        raise ShapeError(
+            f"{what} has shape {array.shape}, expected (..., {nv}) or a mapping by joint name",
+            name=what,
+            given=array.shape,
+            expected=(nv,),
+        )
+    if np.isinf(array).any():
+        raise ShapeError(f"{what} holds infinite numbers", name=what)
+    missing = np.isnan(array).reshape(-1, nv) if array.size else np.zeros((1, nv), bool)
+    if not np.array_equal(missing.any(axis=0), missing.all(axis=0)):
+        raise ShapeError(
+            f"{what} is NaN (not given) in some rows and a number in others: the same speeds must "
+            "be given in the whole batch",
+            name=what,
+        )
+    return {k: array[..., k] for k in range(nv) if not missing[:, k].any()}
+
+
+def _split(what: str, name: str, value: ArrayLike, width: int) -> list[Array]:
+    array = _numbers(f"{what}[{name!r}]", value)
+    if not np.isfinite(array).all():
+        raise ShapeError(f"{what}[{name!r}] holds numbers that are not finite", name=what)
+    if width == 1:
+        return [array]
+    if array.ndim == 0 or array.shape[-1] != width:
+        raise ShapeError(
+            f"{what}[{name!r}] has shape {array.shape}, expected (..., {width})",
+            name=what,
+            given=array.shape,
+            expected=(width,),
+        )
+    return [array[..., k] for k in range(width)]
+
+
+def _numbers(what: str, value: ArrayLike) -> Array:
+    try:
+        array = np.asarray(value)
+        return array if array.dtype == np.float32 else array.astype(float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{what} is not an array of numbers: {error}", name=what) from None

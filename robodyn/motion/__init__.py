@@ -1,0 +1,1 @@
+"""Prescribed motions in time: of the base and of joints."""

@@ -1,0 +1,243 @@
+"""Prescribed motion of a base: its pose, twist and acceleration, and paths of them in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.errors import PathError, ShapeError
+from robodyn.motion.derivative_check import INTERVAL, check_rate
+
+__all__ = ["BaseMotion", "BasePath"]
+
+Array = NDArray[np.float64]
+
+
+def _checked(name: str, value: ArrayLike, tail: tuple[int, ...]) -> Array:
+    array = np.ascontiguousarray(value, dtype=float)
+    if array.shape[array.ndim - len(tail) :] != tail or array.ndim < len(tail):
+        raise ShapeError(
+            f"{name} has shape {array.shape}, expected (..., {', '.join(map(str, tail))})",
+            name=name,
+            given=array.shape,
+            expected=tail,
+        )
+    return array
+
+
+def rotation_from_quaternion(quat_xyzw: ArrayLike) -> Array:
+    """Rotation matrix, shape (..., 3, 3), of quaternions, shape (..., 4), normalised first."""
+    quat = _checked("quat_xyzw", quat_xyzw, (4,))
+    norm = np.linalg.norm(quat, axis=-1, keepdims=True)
+    if not np.all(norm > 0.0):
+        raise ShapeError(
+            f"quat_xyzw {quat.tolist()} is no rotation: its norm must be a positive number",
+            name="quat_xyzw",
+            given=quat_xyzw,
+            expected="a quaternion x, y, z, w",
+        )
+    x, y, z, w = np.moveaxis(quat / norm, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMotion:
+    """Motion of the base at one instant (or, with leading axes, at many).
+
+    Attributes
+    ----------
+    pose : ndarray, shape (..., 4, 4) [1, m]
+        ``X_WB``, base in the world.
+    twist : ndarray, shape (..., 6) [m/s, rad/s]
+        Body twist: linear, angular velocity of the base frame in base axes.
+    acceleration : ndarray, shape (..., 6) [m/s^2, rad/s^2]
+        Componentwise derivative of ``twist``.
+
+    Raises
+    ------
+    ShapeError
+        If an array does not end in these shapes.
+    """
+
+    pose: Array
+    twist: Array
+    acceleration: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pose", _checked("pose", self.pose, (4, 4)))
+        object.__setattr__(self, "twist", _checked("twist", self.twist, (6,)))
+        object.__setattr__(self, "acceleration", _checked("acceleration", self.acceleration, (6,)))
+
+    @classmethod
+    def at_rest(cls, pose: ArrayLike | None = None) -> BaseMotion:
+        """A base that stands still, in the world frame or at ``pose``, shape (..., 4, 4)."""
+        return cls(np.eye(4) if pose is None else np.asarray(pose), np.zeros(6), np.zeros(6))
+
+    @classmethod
+    def from_world(
+        cls,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        quat_xyzw: ArrayLike = (0.0, 0.0, 0.0, 1.0),
+        linear_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        linear_acceleration: ArrayLike = (0.0, 0.0, 0.0),
+        angular_acceleration: ArrayLike = (0.0, 0.0, 0.0),
+    ) -> BaseMotion:
+        """Motion from what a person measures: classical quantities in world axes.
+
+        Parameters
+        ----------
+        position : array_like, shape (..., 3) [m]
+        quat_xyzw : array_like, shape (..., 4)
+            Orientation; normalised.
+        linear_velocity, angular_velocity : array_like, shape (..., 3) [m/s], [rad/s]
+        linear_acceleration, angular_acceleration : array_like, shape (..., 3)
+            Of the base's origin [m/s^2] and of the base [rad/s^2].
+        """
+        R_WB = rotation_from_quaternion(quat_xyzw)
+        p, v, w, a, dw = (
+            _checked(name, value, (3,))
+            for name, value in (
+                ("position", position),
+                ("linear_velocity", linear_velocity),
+                ("angular_velocity", angular_velocity),
+                ("linear_acceleration", linear_acceleration),
+                ("angular_acceleration", angular_acceleration),
+            )
+        )
+        batch = np.broadcast_shapes(
+            R_WB.shape[:-2], p.shape[:-1], v.shape[:-1], w.shape[:-1], a.shape[:-1], dw.shape[:-1]
+        )
+        pose = np.zeros((*batch, 4, 4))
+        pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = R_WB, p, 1.0
+
+        def body(x: Array) -> Array:
+            return np.broadcast_to(np.einsum("...ji,...j->...i", R_WB, x), (*batch, 3))
+
+        twist = np.concatenate([body(v), body(w)], axis=-1)
+        # d/dt (R^T v) = R^T a - w x (R^T v)
+        dv = body(a) - np.cross(twist[..., 3:], twist[..., :3])
+        return cls(pose, twist, np.concatenate([dv, body(dw)], axis=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class BasePath:
+    """A prescribed motion of the base in time: called with t [s], returns a `BaseMotion`."""
+
+    function: Callable[[float], BaseMotion]
+
+    def __call__(self, t: float) -> BaseMotion:
+        """Motion at time ``t`` [s]."""
+        motion = self.function(t)
+        if not isinstance(motion, BaseMotion):
+            raise PathError(
+                f"the base path returned {type(motion).__name__} at t = {t:.6g} s, expected a "
+                "robodyn.BaseMotion",
+                time=float(t),
+            )
+        return motion
+
+    def at(self, times: ArrayLike) -> BaseMotion:
+        """Motion at many times [s], shape (n,): a `BaseMotion` with leading axis n."""
+        motions = [self(float(t)) for t in np.atleast_1d(np.asarray(times, float))]
+        return BaseMotion(
+            *(
+                np.array([getattr(motion, name) for motion in motions])
+                for name in ("pose", "twist", "acceleration")
+            )
+        )
+
+    def check(self, times: Iterable[float], *, interval: float = INTERVAL) -> None:
+        """Check that twist and acceleration are the derivatives of the pose.
+
+        Parameters
+        ----------
+        times : iterable of float [s]
+        interval : float [s]
+            The path is looked at up to so much after each time.
+
+        Raises
+        ------
+        PathError
+            With the time.
+        """
+        at = list(times)
+
+        def moved(t0: float, t1: float) -> Array:
+            X = np.linalg.inv(self(t0).pose) @ self(t1).pose
+            half_skew = 0.5 * (X[:3, :3] - X[:3, :3].T)
+            turned = np.array([half_skew[2, 1], half_skew[0, 2], half_skew[1, 0]])
+            return np.concatenate([self(t1).pose[:3, 3] - self(t0).pose[:3, 3], turned])
+
+        def velocity(t: float) -> Array:
+            motion = self(t)
+            return np.concatenate([motion.pose[:3, :3] @ motion.twist[:3], motion.twist[3:]])
+
+        check_rate(moved, velocity, at, "velocity of the base", interval)
+        check_rate(
+            lambda a, b: self(b).twist - self(a).twist,
+            lambda t: self(t).acceleration,
+            at,
+            "acceleration of the base",
+            interval,
+        )
+
+    @classmethod
+    def from_function(cls, function: Callable[[float], BaseMotion]) -> BasePath:
+        """Path of a function of time [s] that returns a `BaseMotion`."""
+        return cls(function)
+
+    @classmethod
+    def from_samples(cls, t: ArrayLike, positions: ArrayLike, quats: ArrayLike) -> BasePath:
+        """Smooth path through samples: velocity and acceleration are continuous.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,) [s]
+            Strictly increasing.
+        positions : array_like, shape (n, 3) [m]
+        quats : array_like, shape (n, 4)
+            Orientations x, y, z, w.
+
+        Raises
+        ------
+        ShapeError
+            If the shapes do not fit together or ``t`` does not increase.
+        """
+        from scipy.interpolate import CubicSpline
+        from scipy.spatial.transform import Rotation, RotationSpline
+
+        times = np.asarray(t, float)
+        p, quat = _checked("positions", positions, (3,)), _checked("quats", quats, (4,))
+        if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
+            raise ShapeError(
+                "t must hold at least two strictly increasing times", name="t", given=times.shape
+            )
+        if p.shape != (len(times), 3) or quat.shape != (len(times), 4):
+            raise ShapeError(
+                f"{len(times)} times need positions ({len(times)}, 3) and quats "
+                f"({len(times)}, 4); given {p.shape} and {quat.shape}",
+                name="positions",
+                given=(p.shape, quat.shape),
+                expected=((len(times), 3), (len(times), 4)),
+            )
+        place: Any = CubicSpline(times, p)
+        turn: Any = RotationSpline(times, Rotation.from_quat(quat))
+
+        def motion(at: float) -> BaseMotion:
+            R_WB = turn(at)  # scipy's rates are in body axes
+            w, dw = R_WB.apply(turn(at, 1)), R_WB.apply(turn(at, 2))
+            return BaseMotion.from_world(
+                place(at), R_WB.as_quat(), place(at, 1), w, place(at, 2), dw
+            )
+
+        return cls(motion)

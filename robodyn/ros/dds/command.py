@@ -1,0 +1,46 @@
+"""``robodyn publish --dds``: a simulated robot behind the topics of ROS 2, without ROS."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+
+import robodyn as rd
+from robodyn.ros.dds.node import WireNode
+from robodyn.ros.dds.simulation import WireSim
+from robodyn.ros.engine.engine import Engine
+from robodyn.ros.engine.settings import Settings
+from robodyn.ros.engine.throttled_logger import Notices
+
+__all__ = ["add_dds_arguments", "publish_dds"]
+
+
+def add_dds_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of ``robodyn publish`` that go with ``--dds``."""
+    parser.add_argument("--dds", action="store_true", help="without ROS installed (extra dds)")
+    parser.add_argument("--domain", type=int, help="with --dds; default: ROS_DOMAIN_ID, or 0")
+    parser.add_argument("--duration", type=float, default=math.inf, help="with --dds, seconds")
+
+
+def publish_dds(arguments: argparse.Namespace, settings: Settings) -> int:
+    """Run the command with ``--dds``; returns the exit status."""
+    robot = rd.load(arguments.robot, base=arguments.base)
+    notices = Notices(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))
+    engine = Engine(robot, settings, notices=notices)
+    node = WireNode(arguments.name, domain=arguments.domain, network=arguments.network)
+    sim = WireSim(engine, node, notices)
+    print(
+        f"{robot.name}: {settings.rate:g} states a second on {node.resolved('joint_states')}, "
+        f"{arguments.interface} commands for {', '.join(engine.joints) or 'no joint'} on "
+        f"{node.resolved('~/commands')}; Ctrl-C ends",
+        flush=True,
+    )
+    try:
+        sim.run(arguments.duration)
+    except KeyboardInterrupt:
+        print()
+    finally:
+        node.close()
+    print(f"{sim.published} states published, {sim.overruns} late")
+    return 0

@@ -1,0 +1,264 @@
+"""Topics of ROS 2 on the wire without ROS: a node over DDS (extra ``dds``).
+
+Only this computer is reached unless asked otherwise: the interface is loopback, and other
+processes are found at its address alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.errors import MissingExtraError, RobodynError
+from robodyn.ros.dds.guard import only_loopback
+
+__all__ = ["JointSample", "Reader", "WireNode", "Writer"]
+
+Array = NDArray[np.float64]
+
+#: Vendor 1.15, whose type objects cyclonedds does not accept, is matched by type names.
+_CONFIG = """<CycloneDDS><Domain>{where}
+<Compatibility><IgnoreTypeInformation>1.15</IgnoreTypeInformation></Compatibility>
+</Domain></CycloneDDS>"""
+_LOOPBACK = """
+<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces></General>
+<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</MaxAutoParticipantIndex>
+<Peers><Peer address="127.0.0.1"/></Peers></Discovery>"""
+
+#: Domains that this process is in. One that is collected closes all that is in it.
+_domains: dict[int, tuple[Any, bool]] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class JointSample:
+    """A ``sensor_msgs/JointState``.
+
+    Attributes
+    ----------
+    names : tuple of str
+    position, velocity, effort : ndarray, shape (n,) or (0,) [rad, m], [rad/s, m/s], [N m, N]
+        As they came: of any length, and perhaps not finite.
+    stamp : int [ns]
+    """
+
+    names: tuple[str, ...]
+    position: Array
+    velocity: Array
+    effort: Array
+    stamp: int = 0
+
+
+class WireNode:
+    """A node that other programs of ROS 2 see.
+
+    Parameters
+    ----------
+    name : str
+    namespace : str
+    domain : int, optional
+        Default: ``ROS_DOMAIN_ID``, or 0.
+    network : bool
+        Also reach other computers.
+
+    Raises
+    ------
+    MissingExtraError
+        Without the extra ``dds``.
+    RobodynError
+        If the domain cannot be entered.
+    """
+
+    def __init__(
+        self, name: str, *, namespace: str = "/", domain: int | None = None, network: bool = False
+    ) -> None:
+        self.name, self.namespace = name, "/" + namespace.strip("/")
+        if not name.replace("_", "a").isalnum() or name[:1].isdigit() or not name.isascii():
+            raise RobodynError(f"a node cannot be named {name!r}: use letters, digits and _")
+        number = _domain_number() if domain is None else domain
+        try:
+            from cyclonedds.core import DDSException, Policy, Qos
+            from cyclonedds.domain import DomainParticipant
+        except ImportError:
+            raise MissingExtraError("cyclonedds", "dds", "DDS without ROS") from None
+        from robodyn.ros.dds import types as wire_types
+
+        self.types = wire_types
+        try:
+            with nullcontext() if network else only_loopback():
+                self._domain = _enter(number, network)
+                qos = Qos(Policy.Userdata(b"enclave=/;"))
+                self._participant = DomainParticipant(number, qos=qos)
+        except DDSException as error:
+            raise RobodynError(f"DDS domain {number} cannot be entered: {error}") from error
+        self._readers: list[Any] = []
+        self._writers: list[Any] = []
+        info = wire_types.ParticipantEntitiesInfo
+        self._info = self._endpoint(info, "ros_discovery_info", 1, True, write=True)
+        self._announce()
+
+    def writer(self, kind: str, topic: str, *, depth: int = 10, latched: bool = False) -> Writer:
+        """A publisher of a type of `robodyn.ros.dds.types`; late readers get latched messages."""
+        entity = self._endpoint(self._type(kind), self._wire(topic), depth, latched, write=True)
+        self._writers.append(entity)
+        self._announce()
+        return Writer(self, entity)
+
+    def reader(self, kind: str, topic: str, *, depth: int = 10, latched: bool = False) -> Reader:
+        """A subscription, of which the newest ``depth`` messages wait to be taken."""
+        entity = self._endpoint(self._type(kind), self._wire(topic), depth, latched, write=False)
+        self._readers.append(entity)
+        self._announce()
+        return Reader(self, entity)
+
+    def resolved(self, topic: str) -> str:
+        """Full name: ``~/x`` belongs to the node, ``x`` to its namespace, ``/x`` to nobody."""
+        if topic.startswith("~/"):
+            topic = f"{self.name}/{topic[2:]}"
+        return topic if topic.startswith("/") else f"{self.namespace.rstrip('/')}/{topic}"
+
+    def close(self) -> None:
+        """Leave; peers see it at once."""
+        self._readers, self._writers, self._info = [], [], None
+        self._participant = None
+
+    def _type(self, kind: str) -> Any:
+        return getattr(self.types, kind)
+
+    def _wire(self, topic: str) -> str:
+        return "rt" + self.resolved(topic)
+
+    def _endpoint(self, kind: Any, topic: str, depth: int, latched: bool, write: bool) -> Any:
+        from cyclonedds.core import Policy, Qos
+        from cyclonedds.pub import DataWriter
+        from cyclonedds.sub import DataReader
+        from cyclonedds.topic import Topic
+        from cyclonedds.util import duration
+
+        if self._participant is None:
+            raise RobodynError(f"node {self.name!r} is closed")
+        policies = [
+            Policy.Reliability.Reliable(duration(infinite=True)),
+            Policy.History.KeepLast(depth),
+            Policy.Durability.TransientLocal if latched else Policy.Durability.Volatile,
+            Policy.DataRepresentation(use_cdrv0_representation=True),
+        ]
+        if kind in self.types.HASHES:
+            policies.append(Policy.Userdata(f"typehash={self.types.HASHES[kind]};".encode()))
+        qos = Qos(*policies)
+        described = Topic(self._participant, topic, kind, qos=qos)
+        return (DataWriter if write else DataReader)(self._participant, described, qos=qos)
+
+    def _announce(self) -> None:
+        """Tell the programs of ROS which endpoints are of this node."""
+        types = self.types
+
+        def gid(entity: Any) -> Any:
+            return types.Gid(list(entity.guid.bytes))
+
+        node = types.NodeEntitiesInfo(
+            self.namespace, self.name, [*map(gid, self._readers)], [*map(gid, self._writers)]
+        )
+        self._info.write(types.ParticipantEntitiesInfo(gid(self._participant), [node]))
+
+
+class Writer:
+    """A publisher of a `WireNode`."""
+
+    def __init__(self, node: WireNode, entity: Any) -> None:
+        self._node, self._entity = node, entity
+
+    @property
+    def matched(self) -> int:
+        """How many readers there are."""
+        return len(self._entity.get_matched_subscriptions())
+
+    def write(self, message: Any) -> None:
+        """Send a message of the writer's type."""
+        self._entity.write(message)
+
+    def state(
+        self,
+        names: Sequence[str],
+        position: ArrayLike = (),
+        velocity: ArrayLike = (),
+        effort: ArrayLike = (),
+        stamp: int = 0,
+    ) -> None:
+        """Send a JointState with a time stamp [ns]; what is not known is left empty."""
+        types = self._node.types
+        head = types.Header(types.Time(*divmod(int(stamp), 10**9)))
+        columns = (np.asarray(x, float).tolist() for x in (position, velocity, effort))
+        self.write(types.JointState(head, list(names), *columns))
+
+    def numbers(self, values: ArrayLike) -> None:
+        """Send a Float64MultiArray."""
+        data = np.asarray(values, float).ravel().tolist()
+        self.write(self._node.types.Float64MultiArray(data=data))
+
+    def text(self, text: str) -> None:
+        """Send a String."""
+        self.write(self._node.types.String(text))
+
+
+class Reader:
+    """A subscription of a `WireNode`."""
+
+    def __init__(self, node: WireNode, entity: Any) -> None:
+        self._node, self._entity = node, entity
+        #: Messages that were no messages of this type.
+        self.malformed = 0
+
+    @property
+    def matched(self) -> int:
+        """How many writers there are."""
+        return len(self._entity.get_matched_publications())
+
+    def take(self, most: int = 100) -> list[Any]:
+        """Messages since the last call, oldest first."""
+        try:
+            taken = self._entity.take(most)
+        except Exception:  # whatever the bytes of others do to the deserialiser
+            self.malformed += 1
+            return []
+        kind = self._entity.topic.data_type
+        return [message for message in taken if isinstance(message, kind)]  # not: writer is gone
+
+    def states(self) -> list[JointSample]:
+        """JointStates since the last call."""
+        return [_sample(message) for message in self.take()]
+
+
+def _sample(message: Any) -> JointSample:
+    position, velocity, effort = (
+        np.array(x, float) for x in (message.position, message.velocity, message.effort)
+    )
+    stamp = message.header.stamp
+    nanoseconds = stamp.sec * 10**9 + stamp.nanosec
+    return JointSample(tuple(message.name), position, velocity, effort, nanoseconds)
+
+
+def _domain_number() -> int:
+    given = os.environ.get("ROS_DOMAIN_ID", "") or "0"
+    if not given.isdecimal() or int(given) > 232:
+        raise RobodynError(f"ROS_DOMAIN_ID is {given!r}, expected a number from 0 to 232")
+    return int(given)
+
+
+def _enter(number: int, network: bool) -> Any:
+    from cyclonedds.domain import Domain
+
+    if number not in _domains:
+        config = _CONFIG.format(where="" if network else _LOOPBACK)
+        _domains[number] = Domain(number, config), network
+    domain, reaches = _domains[number]
+    if reaches != network:
+        raise RobodynError(
+            f"this process is in DDS domain {number} with network={reaches}: use another domain"
+        )
+    return domain

@@ -1,0 +1,158 @@
+"""A simulated robot behind the usual topics of ROS 2, over DDS, without ROS (extra ``dds``)."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import RobodynError, ShapeError
+from robodyn.ros.dds.node import JointSample, WireNode
+from robodyn.ros.engine.engine import Engine
+from robodyn.ros.engine.pacing import Pace, burst
+from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, out_of_time
+from robodyn.urdf import write
+
+__all__ = ["WireSim"]
+
+
+#: Commands that may wait between two publications; of more, the newest.
+BURST = 10
+
+
+class WireSim:
+    """Publishes what an engine does, and hands it what is commanded.
+
+    ============================ ========================================= =======================
+    topic                        type                                      content
+    ============================ ========================================= =======================
+    ``joint_states``             sensor_msgs/JointState                    of all joints
+    ``robot_description``        std_msgs/String                           URDF, latched
+    ``~/commands``               std_msgs/Float64MultiArray                one number for each of
+                                                                           ``engine.joints``
+    ``~/joint_commands``         sensor_msgs/JointState                    numbers for some of them
+    ``~/joint_trajectory``       trajectory_msgs/JointTrajectory           a path; empty: stop
+    ============================ ========================================= =======================
+
+    Whatever is wrong with a command, it is ignored, and the simulation goes on.
+
+    Parameters
+    ----------
+    engine : Engine
+    node : WireNode
+    notices : Notices
+        Where warnings go.
+    description : str, optional
+        Default: the URDF of the robot, loops as ``<loop>``.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        node: WireNode,
+        notices: Notices,
+        description: str | None = None,
+    ) -> None:
+        self.engine, self.notices = engine, notices
+        self._states = node.writer("JointState", "joint_states")
+        latched = node.writer("String", "robot_description", depth=1, latched=True)
+        if description is None:
+            description = write(engine.robot.mechanism, strict_tree=True)
+        latched.text(description)
+        self._kept = latched
+        self._commands = node.reader("Float64MultiArray", "~/commands", depth=BURST)
+        self._named = node.reader("JointState", "~/joint_commands", depth=BURST)
+        self._paths = node.reader("JointTrajectory", "~/joint_trajectory", depth=1)
+        self._malformed = 0
+        #: States published, and publications that the computer was too late for.
+        self.published = self.overruns = 0
+
+    def run(self, duration: float = math.inf) -> None:
+        """Simulate beside the clock, for a time [s] or until interrupted."""
+        settings = self.engine.settings
+        pace = Pace(settings.rate, settings.real_time_factor, settings.step)
+        start = due = time.monotonic_ns()
+        period = round(1e9 / settings.rate)
+        while due - start <= 1e9 * duration:
+            self.receive()
+            for steps, late in burst(pace, time.monotonic_ns):
+                stamp = time.time_ns() - late
+                self.engine.advance(steps)
+                self.publish(stamp)
+            pace.tell(self.notices)
+            due += period
+            wait = due - time.monotonic_ns()
+            if wait > 0:
+                time.sleep(1e-9 * wait)
+            else:  # late: the next publication is due from now on
+                due -= wait
+            self.overruns = pace.overruns
+
+    def publish(self, stamp: int) -> None:
+        """Send the present state with a time stamp [ns]."""
+        q, v, _, tau = self.engine.observe()
+        content = self.engine.names.content(q, v, tau, stamp)
+        self._states.state(content.name, content.position, content.velocity, content.effort, stamp)
+        self.published += 1
+
+    def receive(self) -> None:
+        """Take the commands that came; the newest of a kind counts."""
+        waiting = self._commands.take(BURST)
+        if len(waiting) == BURST:
+            self.notices("flood", "commands come faster than they are used: the newest count")
+        for message in waiting:
+            self._try(self._command, message.data)
+        for sample in self._named.states():
+            self._try(self._command_some, sample)
+        for message in self._paths.take(1):
+            self._try(self._follow, message)
+        malformed = sum(r.malformed for r in (self._commands, self._named, self._paths))
+        if malformed > self._malformed:
+            self._malformed = malformed
+            self.notices("malformed", "a message that is not of its topic's type is ignored")
+
+    def _try(self, take: Any, message: Any) -> None:
+        try:
+            take(message)
+        except RobodynError as error:
+            self.notices(f"{take.__name__} {type(error).__name__}", f"command ignored: {error}")
+
+    def _command(self, data: Any) -> None:
+        self.engine.command(np.array(data, float))
+
+    def _command_some(self, sample: JointSample) -> None:
+        """Commands by name, each in the column that says what its joint is told."""
+        engine = self.engine
+        kinds = dict(
+            zip(
+                engine.joints, engine.settings.spread("interfaces", len(engine.joints)), strict=True
+            )
+        )
+        values = []
+        for k, name in enumerate(sample.names):
+            kind = kinds.get(name, "effort")
+            numbers = getattr(sample, kind)
+            if name in kinds and len(numbers) != len(sample.names):
+                raise ShapeError(
+                    f"{len(numbers)} numbers in {kind} for {len(sample.names)} names", name=kind
+                )
+            values.append(numbers[k] if name in kinds else np.nan)
+        engine.command_some(sample.names, values)
+
+    def _follow(self, message: Any) -> None:
+        points = (
+            TrajectoryPoint(
+                point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
+                point.positions,
+                point.velocities,
+                point.accelerations,
+            )
+            for point in message.points
+        )
+        self.engine.follow(TrajectoryContent(tuple(message.joint_names), tuple(points)))
+        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        if text := out_of_time(stamp, time.time_ns()):
+            self.notices("stamp", text)

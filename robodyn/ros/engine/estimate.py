@@ -1,0 +1,143 @@
+"""The whole state of a robot from what was measured of it; nothing here needs ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import robodyn as rd
+from robodyn.ros.engine.messages import Measured, StateNames
+
+__all__ = ["Estimator", "State"]
+
+Array = NDArray[np.float64]
+
+#: Held joints move by so much [rad, m] between two closures: far steps end on other branches.
+STEP = 0.1
+#: Most closures for one message.
+MOST = 100
+#: Positions that are farther away [rad, m] were not measured.
+FAR = 1e3
+#: Measured joints that are farther [rad, m] from where the loops have them contradict these.
+AGREE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Position and velocity with loops closed.
+
+    Attributes
+    ----------
+    q, v : ndarray, shape (nq,), (nv,)
+    """
+
+    q: Array
+    v: Array
+
+
+class Estimator:
+    """Completes measured joints: mimic joints, and joints that loops determine.
+
+    The last state is the guess for the next one, which keeps a linkage on its branch.
+
+    Parameters
+    ----------
+    names : StateNames
+    """
+
+    def __init__(self, names: StateNames) -> None:
+        self.names = names
+        self._last: Array = names.robot.neutral()
+
+    def complete(self, measured: Measured) -> State:
+        """The state that agrees with what was measured.
+
+        Where more was measured than the loops leave free, motors' joints have the last word and
+        the others start the search. Speeds that were not measured and that no loop determines are
+        zero.
+
+        Raises
+        ------
+        UnknownNameError
+            If joints are missing that nothing determines; ``.name`` lists them.
+        AssemblyError
+            If the loops cannot be closed, or other measured joints contradict them.
+        """
+        robot, q = self.names.robot, self._last.copy()
+        known = ~np.isnan(measured.q)
+        q[known] = measured.q[known]
+        speeds = np.where(np.isnan(measured.v), 0.0, measured.v)
+        if not robot.nc:
+            self._demand(measured.missing)
+            self._last = q
+            return State(q, speeds)
+        held = self._held(q, measured)
+        q = self._closed(q, held)
+        self._check(q, measured)
+        v = robot.consistent_velocity(q, speeds, hold=held)
+        self._last = q
+        return State(q, v)
+
+    def _closed(self, q: Array, held: list[str]) -> Array:
+        """Posture near ``q`` with loops closed, reached from the last one without leaps."""
+        robot = self.names.robot
+        at = [self.names.coordinate(name) for name in held]
+        way = q[at] - self._last[at]
+        if not np.abs(way).max(initial=0.0) < FAR:
+            raise rd.AssemblyError(f"measured positions are more than {FAR:g} away", q=q)
+        steps = int(min(np.ceil(np.abs(way).max(initial=0.0) / STEP), MOST))
+        near = self._last.copy()
+        try:
+            for k in range(1, steps):
+                near[at] = self._last[at] + way * k / steps
+                near = robot.assemble(near, hold=held)
+        except rd.AssemblyError:
+            return robot.assemble(q, hold=held)  # the straight way there is barred
+        known = q != self._last  # else nothing new was measured: what was reached is nearer
+        return robot.assemble(np.where(known, q, near), hold=held)
+
+    def _check(self, q: Array, measured: Measured) -> None:
+        names = self.names
+        given = [n for n in names.names if names.is_own(n) and n not in measured.missing]
+        at = [names.coordinate(name) for name in given]
+        gap = np.abs(measured.q[at] - q[at])
+        turns = [names.robot.joints[n.partition("[")[0]].type != "prismatic" for n in given]
+        gap = np.where(turns, np.abs(np.remainder(gap + np.pi, 2.0 * np.pi) - np.pi), gap)
+        if gap.max(initial=0.0) > AGREE:
+            raise rd.AssemblyError(
+                f"{given[int(gap.argmax())]} was measured {gap.max():.3g} (rad or m) away from "
+                "where the loops have it",
+                q=q,
+            )
+
+    def _held(self, q: Array, measured: Measured) -> list[str]:
+        """Measured joints that determine all others, motors first."""
+        robot = self.names.robot
+        motors = self.names.motors
+        own = [n for n in (*motors, *self.names.names) if n not in measured.missing]
+        given = [n for n in dict.fromkeys(own) if self.names.is_own(n)]
+        free = _null_space(robot.loop_jacobian(q))
+        chosen: list[str] = []
+        basis = np.zeros((0, free.shape[1]))
+        for name in given:
+            more = np.vstack([basis, free[self.names.speed(name)]])
+            if np.linalg.matrix_rank(more, tol=1e-6) == len(more):
+                chosen, basis = [*chosen, name], more
+        if len(chosen) < free.shape[1]:
+            self._demand(tuple(n for n in measured.missing if n not in self.names.multi))
+        return chosen
+
+    def _demand(self, missing: tuple[str, ...]) -> None:
+        if missing:
+            raise rd.UnknownNameError(
+                "measurement of", ", ".join(missing), self.names.names, repr(self.names.robot.name)
+            )
+
+
+def _null_space(K: Any) -> Array:
+    _, sizes, rows = np.linalg.svd(np.asarray(K, float))
+    rank = int(np.sum(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)))
+    return np.asarray(rows[rank:].T)

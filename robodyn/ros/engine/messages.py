@@ -1,0 +1,265 @@
+"""Between the state of a robot and the contents of ROS messages; nothing here needs ROS.
+
+A *scalar coordinate* is a coordinate whose rate is a speed: of revolute, continuous, prismatic and
+helical joints, and ``name[k]`` of universal and cylindrical ones. JointState holds these. Planar,
+spherical and floating joints stand in MultiDOFJointState, where ROS has its place for them. Joints
+that are cut to open a loop have no coordinate and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import robodyn as rd
+from robodyn.description.couplings import with_couplings
+
+__all__ = [
+    "JointStateContent",
+    "Measured",
+    "StateNames",
+    "WrenchContent",
+    "split_stamp",
+    "wrench_content",
+]
+
+Array = NDArray[np.float64]
+Stamp = tuple[int, int]
+
+#: Kinds whose place is MultiDOFJointState.
+MULTI = frozenset({"planar", "spherical", "floating"})
+
+
+def split_stamp(nanoseconds: int) -> Stamp:
+    """Seconds and nanoseconds of a time stamp."""
+    return divmod(int(nanoseconds), 1_000_000_000)
+
+
+@dataclass(frozen=True, eq=False)
+class JointStateContent:
+    """What a ``sensor_msgs/JointState`` holds.
+
+    Attributes
+    ----------
+    stamp : (int, int) [s, ns]
+    name : tuple of str
+    position, velocity, effort : ndarray, shape (n,) [rad, m], [rad/s, m/s], [N m, N]
+    """
+
+    stamp: Stamp
+    name: tuple[str, ...]
+    position: Array
+    velocity: Array
+    effort: Array
+
+
+@dataclass(frozen=True, eq=False)
+class WrenchContent:
+    """What a ``geometry_msgs/WrenchStamped`` holds: force and moment about a frame's origin.
+
+    Attributes
+    ----------
+    stamp : (int, int) [s, ns]
+    frame_id : str
+    force, torque : ndarray, shape (3,) [N], [N m]
+    """
+
+    stamp: Stamp
+    frame_id: str
+    force: Array
+    torque: Array
+
+
+def wrench_content(robot: rd.Robot, joint: str, wrench: ArrayLike, stamp: Stamp) -> WrenchContent:
+    """Wrench of a joint as `Robot.joint_wrenches` gives it, in the frame of the joint's child."""
+    values = np.asarray(wrench, float)
+    if values.shape != (6,):
+        raise rd.ShapeError(
+            f"the wrench of {joint!r} has shape {values.shape}, expected (6,)",
+            name="wrench",
+            given=values.shape,
+            expected=(6,),
+        )
+    child = robot.link_names[0] if joint == "base" else robot.joints[joint].child
+    return WrenchContent(stamp, child, values[:3].copy(), values[3:].copy())
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What a JointState says about a robot.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,)
+        NaN where nothing was measured.
+    v : ndarray, shape (nv,)
+        NaN where nothing was measured.
+    missing : tuple of str
+        Scalar coordinates that the message does not give.
+    unknown : tuple of str
+        Names in the message that the robot does not have.
+    """
+
+    q: Array
+    v: Array
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+class StateNames:
+    """The scalar coordinates of a robot by name, mimic joints included.
+
+    Parameters
+    ----------
+    robot : Robot
+
+    Attributes
+    ----------
+    names : tuple of str
+        In the order of the file.
+    multi : tuple of str
+        Joints whose place is MultiDOFJointState.
+    """
+
+    def __init__(self, robot: rd.Robot) -> None:
+        self.robot = robot
+        names: list[str] = []
+        rows: list[tuple[int, int, float, float, bool]] = []
+        for name in robot.joint_names:
+            joint = robot.joints[name]
+            if joint.type in MULTI:
+                continue
+            width = joint.v.stop - joint.v.start
+            names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
+            rows += [(joint.q.start + k, joint.v.start + k, 1.0, 0.0, True) for k in range(width)]
+        for name, master, factor, offset in _mimics(robot):
+            joint = robot.joints[master]
+            names.append(name)
+            rows.append((joint.q.start, joint.v.start, factor, offset, False))
+        self.names = tuple(names)
+        self.multi = tuple(n for n in robot.joint_names if robot.joints[n].type in MULTI)
+        self._place = {name: k for k, name in enumerate(names)}
+        self._q = np.array([row[0] for row in rows], int)
+        self._v = np.array([row[1] for row in rows], int)
+        self._factor = np.array([row[2] for row in rows], float)
+        self._offset = np.array([row[3] for row in rows], float)
+        self._own = np.array([row[4] for row in rows], float)
+
+    def content(
+        self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, nanoseconds: int = 0
+    ) -> JointStateContent:
+        """Contents of a JointState.
+
+        Parameters
+        ----------
+        q, v, tau : array_like, shape (nq,), (nv,), (nv,)
+            The force of a mimic joint acts at the joint that it follows and is zero here.
+        nanoseconds : int
+            Time stamp.
+        """
+        position = np.asarray(q, float)[self._q] * self._factor + self._offset
+        velocity = np.asarray(v, float)[self._v] * self._factor
+        effort = np.asarray(tau, float)[self._v] * self._own
+        return JointStateContent(split_stamp(nanoseconds), self.names, position, velocity, effort)
+
+    def read(self, name: Sequence[str], position: ArrayLike, velocity: ArrayLike = ()) -> Measured:
+        """Coordinates and speeds from the arrays of a JointState, whatever their order.
+
+        A joint that others mimic is known from any of them.
+
+        Parameters
+        ----------
+        name : sequence of str
+        position, velocity : array_like, shape (len(name),)
+            Velocity may be empty: not measured.
+
+        Raises
+        ------
+        ShapeError
+            For lengths that differ, a name given twice, or numbers that are not finite.
+        """
+        x = _column("position", position, len(name))
+        w = _column("velocity", velocity, len(name)) if np.size(velocity) else None
+        twice = {n for n in name if list(name).count(n) > 1} if len({*name}) < len(name) else {}
+        if twice:
+            raise rd.ShapeError(f"named twice: {', '.join(sorted(twice))}", name="name")
+        q, v = np.full(self.robot.nq, np.nan), np.full(self.robot.nv, np.nan)
+        known = [(self._place[n], k) for k, n in enumerate(name) if n in self._place]
+        for place, k in sorted(known, reverse=True):  # own coordinates have the last word
+            if self._factor[place]:
+                q[self._q[place]] = (x[k] - self._offset[place]) / self._factor[place]
+                if w is not None:
+                    v[self._v[place]] = w[k] / self._factor[place]
+        lost = [n for n, k in self._place.items() if self._own[k] and np.isnan(q[self._q[k]])]
+        unknown = tuple(n for n in name if n not in self._place)
+        return Measured(q, v, (*lost, *self.multi), unknown)
+
+    @property
+    def motors(self) -> tuple[str, ...]:
+        """Scalar coordinates of the joints with motors."""
+        moved = {speed for joint in self.robot.actuated_joints for speed in self._speeds(joint)}
+        return tuple(
+            name for k, name in enumerate(self.names) if self._own[k] and self._v[k] in moved
+        )
+
+    def _speeds(self, joint: str) -> range:
+        return range(self.robot.joints[joint].v.start, self.robot.joints[joint].v.stop)
+
+    def is_own(self, name: str) -> bool:
+        """Whether a scalar coordinate is the robot's own, and not that of a mimic joint."""
+        return name in self._place and bool(self._own[self._place[name]])
+
+    def speed(self, name: str) -> int:
+        """Index in v of a scalar coordinate that is the robot's own.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        return int(self._v[self._own_place(name)])
+
+    def coordinate(self, name: str) -> int:
+        """Index in q of a scalar coordinate that is the robot's own."""
+        return int(self._q[self._own_place(name)])
+
+    def _own_place(self, name: str) -> int:
+        place = self._place.get(name, -1)
+        if place < 0 or not self._own[place]:
+            own = [n for n, k in self._place.items() if self._own[k]]
+            raise rd.UnknownNameError("joint", name, own, repr(self.robot.name))
+        return place
+
+
+def _mimics(robot: rd.Robot) -> Iterable[tuple[str, str, float, float]]:
+    """Joints that follow another: name, the joint at the end of the chain, factor, offset."""
+    mechanism = robot.mechanism
+    effective = with_couplings(mechanism) if mechanism.couplings else mechanism
+    joints = {joint.name: joint for joint in effective.joints}
+    for name, joint in joints.items():
+        factor, offset, master = 1.0, 0.0, joint
+        while master.mimic is not None:
+            offset += factor * master.mimic.offset
+            factor *= master.mimic.multiplier
+            master = joints[master.mimic.joint]
+        if master is not joint and joint.kind != "fixed" and master.name in robot.joint_names:
+            yield name, master.name, factor, offset
+
+
+def _column(what: str, values: ArrayLike, size: int) -> Array:
+    try:
+        column = np.asarray(values, float)
+    except (TypeError, ValueError):
+        raise rd.ShapeError(f"{what} holds something that is no number", name=what) from None
+    if column.shape != (size,):
+        raise rd.ShapeError(
+            f"{what} has {column.size} numbers for {size} names",
+            name=what,
+            given=column.shape,
+            expected=(size,),
+        )
+    if not np.isfinite(column).all():
+        raise rd.ShapeError(f"{what} holds numbers that are not finite", name=what)
+    return column

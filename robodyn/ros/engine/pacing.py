@@ -1,0 +1,146 @@
+"""Which publications are due at a time, and how often the clock was missed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from robodyn.ros.engine.throttled_logger import Notices
+
+__all__ = ["Pace", "burst"]
+
+#: Time [s] that is made up for after a delay; the rest is dropped.
+CATCH_UP = 2.0
+#: A clock that goes ahead by more [s] has jumped.
+JUMP = 10.0
+#: Publications in one go: half of what waits for a reader, whose queue must not overflow.
+BURST = 5
+#: A burst ends after this time [s], so that commands and services are looked at.
+SLICE = 0.02
+
+
+@dataclass
+class Pace:
+    """Keeps simulated time beside a clock, one publication a period, late ones included.
+
+    Attributes
+    ----------
+    rate : float [Hz]
+        Publications a second of the clock.
+    factor : float
+        Simulated seconds in a second.
+    step : float [s]
+    overruns : int
+        Publications that came late by a period or more.
+    dropped : int
+        Publications that were left out because the delay was too long.
+    jumps : int
+        Times the clock went backwards, or far ahead.
+    """
+
+    rate: float
+    factor: float
+    step: float
+    overruns: int = 0
+    dropped: int = 0
+    jumps: int = 0
+    _start: int | None = None
+    _periods: int = 0
+    _told: tuple[int, int, int] = (0, 0, 0)
+
+    def changed(self, rate: float, factor: float, step: float) -> Pace:
+        """With other numbers, from the next call on; what was counted stays."""
+        return replace(self, rate=rate, factor=factor, step=step, _start=None, _periods=0)
+
+    def restart(self) -> None:
+        """Count from the next call on."""
+        self._start = None
+
+    def next(self, now: int) -> tuple[int, int] | None:
+        """The publication that is due at ``now`` [ns], and counts as done.
+
+        Returns
+        -------
+        due : (int, int) or None
+            Steps before it, and how long ago it ought to have been [ns].
+        """
+        if self._start is None:
+            return self._restart(now)
+        count = self._overdue(now)
+        if count < 0 or count > JUMP * self.rate + 1.0:
+            self.jumps += 1
+            return self._restart(now)
+        if count == 0:
+            return None
+        lost = max(count - max(1, int(CATCH_UP * self.rate)), 0)
+        self._periods += lost + 1
+        self.dropped += lost
+        ago = now - self._at(self._periods)
+        self.overruns += ago >= self._at(1) - self._at(0)
+        before = self._steps(self._periods - 1)
+        return self._steps(self._periods) - before, max(ago, 0)
+
+    def behind(self, now: int) -> bool:
+        """Whether a publication is due."""
+        return self._start is not None and self._overdue(now) != 0
+
+    def tell(self, notices: Notices) -> None:
+        """Warn of what has gone wrong since the last call."""
+        late, dropped, jumps = self._told
+        self._told = self.overruns, self.dropped, self.jumps
+        if self.overruns > late:
+            notices("overrun", f"publications that came late so far: {self.overruns}")
+        if self.dropped > dropped:
+            notices(
+                "dropped",
+                f"more than {CATCH_UP:g} s behind the clock: publications left out so far, with "
+                f"the time they stand for: {self.dropped}; if that goes on, lower rate or "
+                "real_time_factor, or raise step",
+            )
+        if self.jumps > jumps:
+            notices(
+                "clock",
+                f"the clock jumped, or the computer stood still for {JUMP:g} s; the simulation "
+                "goes on from where it was",
+            )
+
+    def _overdue(self, now: int) -> int:
+        # half a period of slack: a timer that fires a little early is on time
+        elapsed = 1e-9 * (now - int(self._start or 0))
+        return int(elapsed * self.rate + 0.5) - self._periods
+
+    def _at(self, period: int) -> int:
+        return int(self._start or 0) + round(1e9 * period / self.rate)
+
+    def _steps(self, period: int) -> int:
+        return int(period * self.factor / (self.rate * self.step) + 1e-6)
+
+    def _restart(self, now: int) -> tuple[int, int]:
+        self._start, self._periods = now, 0
+        return 0, 0
+
+
+def burst(pace: Pace, clock: Callable[[], int]) -> Iterator[tuple[int, int]]:
+    """What is due by a clock [ns], but no more than readers can take at once.
+
+    The rest is due still at the next call.
+
+    Parameters
+    ----------
+    pace : Pace
+    clock : callable
+
+    Yields
+    ------
+    due : (int, int)
+        As from `Pace.next`.
+    """
+    end = time.monotonic() + SLICE
+    for _ in range(BURST):
+        due = pace.next(clock())
+        if due is None:
+            return
+        yield due
+        if time.monotonic() > end:
+            return

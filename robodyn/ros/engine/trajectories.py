@@ -1,0 +1,274 @@
+"""From the points of a JointTrajectory to smooth, checked paths of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import robodyn as rd
+from robodyn.ros.engine.messages import StateNames
+
+__all__ = [
+    "Motion",
+    "TrajectoryContent",
+    "TrajectoryPoint",
+    "out_of_time",
+    "plan",
+    "prepare",
+    "trajectory_paths",
+]
+
+Array = NDArray[np.float64]
+
+#: Speeds may exceed the limits by this part: rounding, and overshoot between points.
+SLACK = 1e-6
+#: A time stamp that is nearer than this [s] means now.
+NOW = 1.0
+
+
+@dataclass(frozen=True)
+class TrajectoryPoint:
+    """A point of a trajectory: what ``trajectory_msgs/JointTrajectoryPoint`` holds.
+
+    Attributes
+    ----------
+    time : float [s]
+        From the start.
+    positions, velocities, accelerations : sequence of float
+        The last two may be empty.
+    """
+
+    time: float
+    positions: Sequence[float]
+    velocities: Sequence[float] = ()
+    accelerations: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class TrajectoryContent:
+    """What ``trajectory_msgs/JointTrajectory`` holds; no points: stop."""
+
+    joint_names: tuple[str, ...]
+    points: tuple[TrajectoryPoint, ...]
+
+
+class Motion:
+    """A smooth motion of several joints, which ends at rest.
+
+    Attributes
+    ----------
+    names : tuple of str
+    duration : float [s]
+    """
+
+    def __init__(self, names: tuple[str, ...], polynomial: Any, duration: float) -> None:
+        self.names, self.duration = names, duration
+        self._polynomials = polynomial, polynomial.derivative(1), polynomial.derivative(2)
+        rest = np.asarray(polynomial(duration), float)
+        self._rest = np.stack([rest, 0.0 * rest, 0.0 * rest])
+        self._time, self._values = np.nan, self._rest
+
+    def at(self, t: float) -> Array:
+        """Positions, velocities and accelerations, shape (3, n); at rest after the end."""
+        if t >= self.duration:
+            return self._rest
+        if t != self._time:
+            at = max(t, 0.0)
+            self._values = np.array([polynomial(at) for polynomial in self._polynomials])
+            self._time = t
+        return self._values
+
+    def path(self, name: str) -> rd.JointPath:
+        """Path of one of the joints."""
+        k = self.names.index(name)
+        return rd.JointPath(lambda t: tuple(self.at(t)[:, k]))
+
+
+def prepare() -> None:
+    """Load what plans: it takes most of a second, which a first trajectory would be late by."""
+    import scipy.interpolate  # noqa: F401
+
+
+def plan(
+    robot: rd.Robot,
+    content: TrajectoryContent,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    names: StateNames | None = None,
+) -> Motion:
+    """Motion of the named joints from where they are through the points of a trajectory.
+
+    Positions alone are joined by a spline whose acceleration is continuous and that ends at rest;
+    with velocities by cubic, with accelerations too by quintic polynomials. After the last point
+    the joints stay.
+
+    Parameters
+    ----------
+    robot : Robot
+    content : TrajectoryContent
+    q, v : array_like, shape (nq,), (nv,)
+        State at time zero. A point at time zero must agree with it to 0.01 rad (m).
+    names : StateNames, optional
+        Of the robot, where it is at hand.
+
+    Raises
+    ------
+    UnknownNameError
+        For joints that the robot does not have.
+    ShapeError
+        For wrong lengths, times that do not increase, numbers that are not finite.
+    PathError
+        For a jump at the start, positions or speeds beyond a limit, or no rest at the end.
+    """
+    names = names or StateNames(robot)
+    joints = content.joint_names
+    if len({*joints}) < len(joints) or not joints:
+        raise rd.ShapeError("joint_names must name each joint once", name="joint_names")
+    at = [names.coordinate(name) for name in joints], [names.speed(name) for name in joints]
+    start = np.asarray(q, float)[at[0]], np.asarray(v, float)[at[1]]
+    times, x, dx, ddx = _table(content, start)
+    _check_limits(robot, joints, at, x)
+    polynomial = _polynomial(times, x, dx, ddx)
+    _check_speeds(robot, joints, at[1], polynomial, times)
+    return Motion(joints, polynomial, float(times[-1]))
+
+
+def trajectory_paths(
+    robot: rd.Robot, content: TrajectoryContent, q: ArrayLike, v: ArrayLike
+) -> tuple[dict[str, rd.JointPath], float]:
+    """Paths of joints, by name, and their duration [s]; arguments and errors as in `plan`."""
+    motion = plan(robot, content, q, v)
+    return {name: motion.path(name) for name in motion.names}, motion.duration
+
+
+def _table(
+    content: TrajectoryContent, start: tuple[Array, Array]
+) -> tuple[Array, Array, Array, Array | None]:
+    """Times, positions, velocities and accelerations with the present state in front."""
+    points, n = content.points, len(content.joint_names)
+    times = np.array([point.time for point in points], float)
+    if not len(times):
+        raise rd.ShapeError("the trajectory has no points", name="points")
+    if not np.isfinite(times).all() or times[0] < 0.0 or not np.all(np.diff(times) > 0.0):
+        raise rd.ShapeError("time_from_start must increase from point to point", name="points")
+    x = _rows("positions", [point.positions for point in points], n)
+    dx = _optional("velocities", [point.velocities for point in points], n)
+    ddx = _optional("accelerations", [point.accelerations for point in points], n)
+    if ddx is not None and dx is None:
+        raise rd.ShapeError("accelerations are given, but no velocities", name="velocities")
+    if dx is not None and np.abs(dx[-1]).max(initial=0.0) > 1e-9:
+        raise rd.PathError("the last point must be at rest", time=float(times[-1]))
+    if times[0] == 0.0:
+        jump = np.abs(x[0] - start[0])
+        if jump.max(initial=0.0) > 0.01:
+            worst = content.joint_names[int(jump.argmax())]
+            raise rd.PathError(
+                f"{worst} is {jump.max():.3g} away from where the trajectory starts", time=0.0
+            )
+        times, x = times[1:], x[1:]
+        dx, ddx = (None if rows is None else rows[1:] for rows in (dx, ddx))
+        if not len(times):
+            raise rd.ShapeError("the only point is at time zero", name="points")
+    if dx is None:
+        return np.append(0.0, times), *_smooth(times, x, start)
+    before = None if ddx is None else np.vstack([np.zeros(n), ddx])
+    return np.append(0.0, times), np.vstack([start[0], x]), np.vstack([start[1], dx]), before
+
+
+def _smooth(times: Array, x: Array, start: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+    """Velocities and accelerations of the spline through positions, which ends at rest."""
+    from scipy.interpolate import CubicSpline
+
+    at, rows = np.append(0.0, times), np.vstack([start[0], x])
+    spline: Any = CubicSpline(at, rows, bc_type=((1, start[1]), (1, np.zeros(rows.shape[1]))))
+    speeds, accelerations = spline(at, 1), spline(at, 2)
+    accelerations[0] = accelerations[-1] = 0.0
+    return rows, speeds, accelerations
+
+
+def _optional(what: str, rows: Sequence[Sequence[float]], n: int) -> Array | None:
+    """Rows that all points give, or none of them."""
+    given = [len(row) > 0 for row in rows]
+    if not any(given):
+        return None
+    return _rows(what, rows, n)
+
+
+def _rows(what: str, rows: Sequence[Sequence[float]], n: int) -> Array:
+    wrong = [k for k, row in enumerate(rows) if len(row) != n]
+    if wrong:
+        raise rd.ShapeError(
+            f"point {wrong[0]} has {len(rows[wrong[0]])} {what}, expected {n}",
+            name=what,
+            expected=n,
+        )
+    table = np.array([[float(value) for value in row] for row in rows])
+    if not np.isfinite(table).all():
+        raise rd.ShapeError(f"{what} hold numbers that are not finite", name=what)
+    return table
+
+
+def _check_limits(
+    robot: rd.Robot, joints: Sequence[str], at: tuple[list[int], list[int]], x: Array
+) -> None:
+    low, high = robot.lower_limits[at[0]], robot.upper_limits[at[0]]
+    beyond = np.maximum(low - x[1:], x[1:] - high).max(axis=0)
+    if np.any(beyond > 1e-9):
+        k = int(beyond.argmax())
+        raise rd.PathError(f"{joints[k]} would leave [{low[k]:.4g}, {high[k]:.4g}]")
+
+
+def _check_speeds(
+    robot: rd.Robot, joints: Sequence[str], at: list[int], poly: Any, times: Array
+) -> None:
+    top = robot.velocity_limits[at]
+    top = np.where(top > 0.0, top, np.inf)
+    parts = np.linspace(0.0, 1.0, 9)
+    moments = np.unique(np.add.outer(times[:-1], 0.0 * parts) + np.outer(np.diff(times), parts))
+    over = np.abs(poly(moments, 1)[1:]) / top - 1.0
+    if np.any(over > SLACK):
+        row, k = divmod(int(over.argmax()), over.shape[1])
+        raise rd.PathError(
+            f"{joints[k]} would move faster than {top[k]:.4g}", time=float(moments[1 + row])
+        )
+
+
+def _polynomial(times: Array, x: Array, dx: Array, ddx: Array | None) -> Any:
+    """Pieces of degree three, or five where accelerations are given, in powers of time."""
+    from scipy.interpolate import PPoly
+
+    h = np.diff(times)[:, None]
+    # in parts of each piece: its ends, and what it must gain beyond where its start leads
+    v, w = h * dx[:-1], h * dx[1:]
+    gain = x[1:] - x[:-1] - v
+    if ddx is None:
+        powers = [w - v - 2.0 * gain, 3.0 * gain - (w - v), v, x[:-1]]
+    else:
+        a, b = 0.5 * h**2 * ddx[:-1], 0.5 * h**2 * ddx[1:]
+        gain, speed, bend = gain - a, w - v - 2.0 * a, b - a
+        powers = [
+            6.0 * gain - 3.0 * speed + bend,
+            -15.0 * gain + 7.0 * speed - 2.0 * bend,
+            10.0 * gain - 4.0 * speed + bend,
+            a,
+            v,
+            x[:-1],
+        ]
+    degree = len(powers) - 1
+    return PPoly(np.stack([p / h ** (degree - k) for k, p in enumerate(powers)]), times)
+
+
+def out_of_time(stamp: int, now: int) -> str:
+    """What to say about the time stamp [ns] of a trajectory; nothing if it means now."""
+    away = 1e-9 * (stamp - now)
+    if not stamp or abs(away) < NOW:
+        return ""
+    return (
+        f"a trajectory is stamped {abs(away):.3g} s {'ahead' if away > 0 else 'ago'}; it starts "
+        "when it comes"
+    )

@@ -1,0 +1,1 @@
+"""Nodes of ROS 2 by rclpy."""

@@ -1,0 +1,112 @@
+"""Between contents and message objects of rclpy."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.ros.engine.frames import Transform
+from robodyn.ros.engine.messages import JointStateContent, Stamp, WrenchContent
+from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint
+from robodyn.ros.rclpy.access import message
+
+__all__ = [
+    "joint_state_message",
+    "multi_joint_message",
+    "topic_name",
+    "trajectory_content",
+    "transform_message",
+    "wrench_message",
+]
+
+
+def topic_name(name: str) -> str:
+    """A joint's name as part of a topic's: letters, digits and single underscores."""
+    plain = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9_]", "_", name)).strip("_") or "joint"
+    return f"joint_{plain}" if plain[0].isdigit() else plain
+
+
+def joint_state_message(content: JointStateContent) -> Any:
+    """A ``sensor_msgs/JointState``."""
+    (kind,) = message("sensor_msgs", "JointState")
+    msg = kind(name=list(content.name))
+    _stamp(msg, content.stamp)
+    msg.position = content.position.tolist()
+    msg.velocity = content.velocity.tolist()
+    msg.effort = content.effort.tolist()
+    return msg
+
+
+def wrench_message(content: WrenchContent) -> Any:
+    """A ``geometry_msgs/WrenchStamped``."""
+    (kind,) = message("geometry_msgs", "WrenchStamped")
+    msg = kind()
+    _stamp(msg, content.stamp)
+    msg.header.frame_id = content.frame_id
+    _fill(msg.wrench.force, content.force)
+    _fill(msg.wrench.torque, content.torque)
+    return msg
+
+
+def multi_joint_message(
+    joints: list[tuple[str, Transform, NDArray[np.float64]]], stamp: Stamp
+) -> Any:
+    """A ``sensor_msgs/MultiDOFJointState`` of names, poses and twists."""
+    (kind,) = message("sensor_msgs", "MultiDOFJointState")
+    pose, speed = message("geometry_msgs", "Transform", "Twist")
+    msg = kind(joint_names=[name for name, _, _ in joints])
+    _stamp(msg, stamp)
+    for _, transform, twist in joints:
+        one, rate = pose(), speed()
+        _place(one, transform)
+        _fill(rate.linear, twist[:3])
+        _fill(rate.angular, twist[3:])
+        msg.transforms.append(one)
+        msg.twist.append(rate)
+    return msg
+
+
+def transform_message(transforms: list[Transform], stamp: Stamp) -> Any:
+    """A ``tf2_msgs/TFMessage``."""
+    (kind,) = message("tf2_msgs", "TFMessage")
+    (stamped,) = message("geometry_msgs", "TransformStamped")
+    msg = kind()
+    for transform in transforms:
+        one = stamped(child_frame_id=transform.child)
+        _stamp(one, stamp)
+        one.header.frame_id = transform.parent
+        _place(one.transform, transform)
+        msg.transforms.append(one)
+    return msg
+
+
+def trajectory_content(msg: Any) -> TrajectoryContent:
+    """Contents of a ``trajectory_msgs/JointTrajectory``."""
+    points = tuple(
+        TrajectoryPoint(
+            point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
+            tuple(point.positions),
+            tuple(point.velocities),
+            tuple(point.accelerations),
+        )
+        for point in msg.points
+    )
+    return TrajectoryContent(tuple(msg.joint_names), points)
+
+
+def _stamp(msg: Any, stamp: Stamp) -> None:
+    msg.header.stamp.sec, msg.header.stamp.nanosec = stamp
+
+
+def _fill(vector: Any, values: NDArray[np.float64]) -> None:
+    vector.x, vector.y, vector.z = (float(value) for value in values)
+
+
+def _place(transform: Any, values: Transform) -> None:
+    _fill(transform.translation, values.translation)
+    x, y, z, w = (float(value) for value in values.rotation)
+    transform.rotation.x, transform.rotation.y = x, y
+    transform.rotation.z, transform.rotation.w = z, w

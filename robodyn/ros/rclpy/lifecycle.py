@@ -1,0 +1,118 @@
+"""A simulated robot as a managed node: configure loads, activate lets time run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import robodyn as rd
+from robodyn.ros.engine.settings import Settings
+from robodyn.ros.rclpy.access import rclpy, start, told
+from robodyn.ros.rclpy.node import robot_of, spin
+from robodyn.ros.rclpy.parameters import Parameters
+from robodyn.ros.rclpy.simulation_node import SimulationOnNode
+
+__all__ = ["SimLifecycleNode"]
+
+
+class SimLifecycleNode:
+    """A simulated robot as a managed (lifecycle) node.
+
+    ``configure`` loads the robot and makes topics and services, ``activate`` lets time run,
+    ``deactivate`` stops it, ``cleanup`` forgets everything. A robot that cannot be loaded makes
+    ``configure`` fail, and the node stays.
+
+    Parameters
+    ----------
+    robot, name, settings
+        As for `SimNode`.
+
+    Attributes
+    ----------
+    node : rclpy.lifecycle.LifecycleNode
+    simulation : SimulationOnNode or None
+        From ``configure`` to ``cleanup``.
+    """
+
+    def __init__(
+        self,
+        robot: rd.Robot | str | None = None,
+        *,
+        name: str = "robodyn",
+        settings: Settings | None = None,
+    ) -> None:
+        start()
+        rclpy()
+        from rclpy.lifecycle import LifecycleNode
+
+        self._robot = robot
+        self.simulation: SimulationOnNode | None = None
+        with told():
+            self.node: Any = LifecycleNode(name)
+        self.node.add_managed_entity(_managed(self))
+        try:
+            with told():
+                if robot is None:
+                    self.node.declare_parameter("robot_description", "")
+                self._parameters = Parameters(self.node, settings or Settings())
+        except BaseException:
+            self.node.destroy_node()
+            raise
+
+    def spin(self) -> None:
+        """Run until ROS shuts down or Ctrl-C."""
+        spin(self.node)
+
+    def close(self) -> None:
+        """Stop, and take the node off the network."""
+        self.forget()
+        self.node.destroy_node()
+
+    def configure(self) -> bool:
+        """Load the robot; whether that worked."""
+        try:
+            robot = robot_of(self.node, self._robot)
+            self.simulation = SimulationOnNode(self.node, robot, self._parameters)
+        except (rd.RobodynError, OSError) as error:
+            self.node.get_logger().error(str(error))
+            return False
+        return True
+
+    def forget(self) -> None:
+        """Take everything off the node."""
+        if self.simulation is not None:
+            self.simulation.close()
+            self.simulation = None
+
+
+def _managed(owner: SimLifecycleNode) -> Any:
+    """What rclpy calls when the state of the node changes."""
+    from rclpy.lifecycle import ManagedEntity
+    from rclpy.lifecycle import TransitionCallbackReturn as Outcome
+
+    class Managed(ManagedEntity):  # type: ignore[misc]
+        def on_configure(self, state: Any) -> Any:
+            return Outcome.SUCCESS if owner.configure() else Outcome.FAILURE
+
+        def on_activate(self, state: Any) -> Any:
+            assert owner.simulation
+            owner.simulation.start()
+            return Outcome.SUCCESS
+
+        def on_deactivate(self, state: Any) -> Any:
+            if owner.simulation:
+                owner.simulation.stop()
+            return Outcome.SUCCESS
+
+        def on_cleanup(self, state: Any) -> Any:
+            owner.forget()
+            return Outcome.SUCCESS
+
+        def on_shutdown(self, state: Any) -> Any:
+            owner.forget()
+            return Outcome.SUCCESS
+
+        def on_error(self, state: Any) -> Any:
+            owner.forget()
+            return Outcome.SUCCESS
+
+    return Managed()

@@ -1,0 +1,137 @@
+"""A loop around a real robot: its joint states in, efforts by inverse dynamics out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import robodyn as rd
+from robodyn.ros.engine.estimate import Estimator, State
+from robodyn.ros.engine.messages import StateNames
+from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.rclpy.access import message, rclpy, start, told
+from robodyn.ros.rclpy.node import spin
+from robodyn.ros.rclpy.quality import command_quality, state_quality
+
+__all__ = ["StateListener"]
+
+Array = NDArray[np.float64]
+Law = Callable[[float, Array, Array], ArrayLike]
+
+
+class StateListener:
+    """Listens to ``joint_states`` and answers with efforts.
+
+    For each state that comes in, accelerations are asked of ``acceleration`` and the efforts that
+    produce them are published: inverse dynamics. With ``controller`` instead, its torques are.
+    Names are matched; mimic joints and joints that loops determine need not be measured; what is
+    missing is warned of, and nothing is published then.
+
+    Parameters
+    ----------
+    robot : Robot
+    acceleration : callable, optional
+        ``a = acceleration(t, q, v)``, shape (nv,). With loops the nearest accelerations that keep
+        them closed are used. Default: zero, which makes the robot float at rest.
+    controller : callable, optional
+        ``tau = controller(t, q, v)``, in the place of ``acceleration``.
+    name : str
+        Of the node.
+    states, efforts : str
+        Topics: ``sensor_msgs/JointState`` in, ``std_msgs/Float64MultiArray`` out, in the order of
+        ``joints``.
+    joints : sequence of str, optional
+        Default: those with motors.
+    limit : bool
+        Cut efforts to the limits of the joints.
+
+    Attributes
+    ----------
+    node : rclpy.node.Node
+    state : State or None
+        The last one.
+
+    Raises
+    ------
+    MissingExtraError
+        If rclpy is not installed.
+    """
+
+    def __init__(
+        self,
+        robot: rd.Robot,
+        acceleration: Law | None = None,
+        *,
+        controller: Law | None = None,
+        name: str = "robodyn_listener",
+        states: str = "joint_states",
+        efforts: str = "~/commands",
+        joints: tuple[str, ...] | None = None,
+        limit: bool = True,
+    ) -> None:
+        self.robot, self.names = robot, StateNames(robot)
+        self.joints = self.names.motors if joints is None else tuple(joints)
+        self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
+        effort = robot.effort_limits[self._speeds]
+        self._limit = np.where((effort > 0.0) & limit, effort, np.inf)
+        self._law = self._by_controller(controller) if controller else self._by(acceleration)
+        self._estimator = Estimator(self.names)
+        self.state: State | None = None
+        start()
+        (state,) = message("sensor_msgs", "JointState")
+        (numbers,) = message("std_msgs", "Float64MultiArray")
+        self._numbers = numbers
+        with told():
+            self.node: Any = rclpy().create_node(name)
+        self._notices = Notices(self.node.get_logger().warning)
+        self._out = self.node.create_publisher(numbers, efforts, command_quality())
+        self.node.create_subscription(state, states, self._received, state_quality())
+
+    def spin(self) -> None:
+        """Run until ROS shuts down or Ctrl-C."""
+        spin(self.node)
+
+    def close(self) -> None:
+        """Take the node off the network."""
+        self.node.destroy_node()
+
+    def _received(self, msg: Any) -> None:
+        try:
+            measured = self.names.read(msg.name, msg.position, msg.velocity)
+            if measured.unknown:
+                self._notices("unknown", f"not of this robot: {', '.join(measured.unknown)}")
+            state = self._estimator.complete(measured)
+            stamp = msg.header.stamp
+            tau = self._law(stamp.sec + 1e-9 * stamp.nanosec, state.q, state.v)[self._speeds]
+        except (rd.RobodynError, TypeError, ValueError) as error:
+            self._notices("state", f"joint state not used: {error}")
+            return
+        if not np.isfinite(tau).all():
+            self._notices("torque", "no efforts published: they are not finite")
+            return
+        self.state = state
+        self._out.publish(self._numbers(data=np.clip(tau, -self._limit, self._limit).tolist()))
+
+    def _by(self, acceleration: Law | None) -> Callable[[float, Array, Array], Array]:
+        def law(t: float, q: Array, v: Array) -> Array:
+            a = np.zeros(self.robot.nv) if acceleration is None else acceleration(t, q, v)
+            if self.robot.nc:
+                a = self.robot.consistent_acceleration(q, v, a)
+            return np.asarray(self.robot.inverse_dynamics(q, v, a))
+
+        return law
+
+    def _by_controller(self, controller: Law) -> Callable[[float, Array, Array], Array]:
+        def law(t: float, q: Array, v: Array) -> Array:
+            tau = np.asarray(controller(t, q, v), float)
+            if tau.shape != (self.robot.nv,):
+                raise rd.ShapeError(
+                    f"the controller returned shape {tau.shape}, expected {(self.robot.nv,)}",
+                    name="tau",
+                )
+            return tau
+
+        return law

@@ -1,0 +1,118 @@
+"""A simulated robot as a ROS node."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+import robodyn as rd
+from robodyn.ros.engine.settings import Settings
+from robodyn.ros.rclpy.access import rclpy, start, told
+from robodyn.ros.rclpy.parameters import Parameters
+from robodyn.ros.rclpy.simulation_node import SimulationOnNode
+
+__all__ = ["SimNode", "robot_of", "spin"]
+
+
+class SimNode:
+    """A simulated robot behind the usual topics; see docs/ros.md.
+
+    Parameters
+    ----------
+    robot : Robot, path or URDF text, optional
+        Default: the parameter ``robot_description``.
+    name : str
+        Of the node.
+    settings : Settings, optional
+        Defaults of the parameters.
+
+    Attributes
+    ----------
+    node : rclpy.node.Node
+    engine : Engine
+
+    Raises
+    ------
+    MissingExtraError
+        If rclpy is not installed.
+    RobodynError
+        If ROS does not take the name or a parameter.
+    """
+
+    def __init__(
+        self,
+        robot: rd.Robot | str | None = None,
+        *,
+        name: str = "robodyn",
+        settings: Settings | None = None,
+    ) -> None:
+        start()
+        with told():
+            self.node: Any = rclpy().create_node(name)
+        try:
+            with told():
+                parameters = Parameters(self.node, settings or Settings())
+            self._simulation = SimulationOnNode(self.node, robot_of(self.node, robot), parameters)
+        except BaseException:
+            self.node.destroy_node()
+            raise
+        self.engine = self._simulation.engine
+        self._simulation.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def overruns(self) -> int:
+        """Publications that came late so far."""
+        return self._simulation.overruns
+
+    def spin(self) -> None:
+        """Run until ROS shuts down or Ctrl-C."""
+        spin(self.node)
+
+    def close(self) -> None:
+        """Stop, and take the node off the network."""
+        self._simulation.close()
+        self.node.destroy_node()
+
+
+def robot_of(node: Any, robot: rd.Robot | str | None) -> rd.Robot:
+    """A robot, loaded if it is not one; by default from the parameter ``robot_description``.
+
+    Raises
+    ------
+    UrdfError
+        If neither is given.
+    """
+    if isinstance(robot, rd.Robot):
+        return robot
+    if robot is None:
+        if not node.has_parameter("robot_description"):
+            node.declare_parameter("robot_description", "")
+        robot = str(node.get_parameter("robot_description").value)
+        if not robot.strip():
+            raise rd.UrdfError("no robot: give a file, or the parameter robot_description")
+    return rd.load(robot)
+
+
+def spin(node: Any) -> None:
+    """Serve a node until ROS shuts down or Ctrl-C; both end quietly."""
+    module = rclpy()
+    from rclpy.executors import ExternalShutdownException
+
+    try:
+        module.spin(node)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    except Exception:
+        if module.ok():
+            raise  # else ROS shut down while a callback ran

@@ -1,0 +1,110 @@
+"""Settings as parameters of a ROS node: declared, checked, and changed while it runs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import robodyn as rd
+from robodyn.ros.engine.settings import NOTES, Settings
+from robodyn.ros.rclpy.access import message
+
+__all__ = ["Parameters"]
+
+#: Choices made once, when the node starts.
+FIXED: Mapping[str, tuple[Any, str]] = {
+    "joints": ([""], "scalar joints that commands move, in this order; default: with motors"),
+    "wrenches": ([""], "joints whose wrenches are published; default: all that move"),
+    "publish_clock": (False, "publish /clock with the time of the simulation"),
+    "publish_tf": (True, "publish /tf and /tf_static, where tf2_msgs is installed"),
+    "description": ("tree", "robot_description: tree (cut joints left out) or source"),
+}
+
+
+class Parameters:
+    """Parameters of a simulation node.
+
+    Parameters
+    ----------
+    node : rclpy Node
+    settings : Settings
+        Defaults.
+
+    Attributes
+    ----------
+    settings : Settings
+        As they are now.
+    check : callable or None
+        Gets settings before they are taken; raises `RobodynError` if they will not do.
+    changed : callable or None
+        Called after a change.
+
+    Raises
+    ------
+    ShapeError
+        If a file or the command line gives values that make no sense.
+    """
+
+    def __init__(self, node: Any, settings: Settings) -> None:
+        self._node = node
+        self.check: Callable[[Settings], object] | None = None
+        self.changed: Callable[[], None] | None = None
+        for field in dataclasses.fields(settings):
+            value = getattr(settings, field.name)
+            self._declare(field.name, list(value) if isinstance(value, tuple) else value)
+        for name, (value, _) in FIXED.items():
+            self._declare(name, value)
+        names = [field.name for field in dataclasses.fields(settings)]
+        given = {name: node.get_parameter(name).value for name in names}
+        self.settings = settings.replaced(given)
+        if self._clashes(self.sim_time):
+            raise rd.ShapeError("publish_clock and use_sim_time exclude each other")
+        node.add_on_set_parameters_callback(self._allowed)
+        node.add_post_set_parameters_callback(self._taken)
+
+    def fixed(self, name: str) -> Any:
+        """A choice made at the start; empty lists are ``None``."""
+        value = self._node.get_parameter(name).value
+        if name in ("joints", "wrenches"):
+            return [item for item in value if item] or None
+        return value
+
+    @property
+    def sim_time(self) -> bool:
+        """Whether time is that of the topic ``/clock``."""
+        return bool(self._node.get_parameter("use_sim_time").value)
+
+    def _declare(self, name: str, value: Any) -> None:
+        if self._node.has_parameter(name):
+            return
+        (descriptor,) = message("rcl_interfaces", "ParameterDescriptor")
+        text = NOTES[name] if name in NOTES else FIXED[name][1]
+        fixed = name in FIXED
+        # settings are checked by themselves, which takes 100 for 100.0 and one for a list of one
+        self._node.declare_parameter(
+            name, value, descriptor(description=text, read_only=fixed, dynamic_typing=not fixed)
+        )
+
+    def _clashes(self, sim_time: bool) -> bool:
+        return sim_time and bool(self.fixed("publish_clock"))
+
+    def _allowed(self, parameters: Any) -> Any:
+        (result,) = message("rcl_interfaces", "SetParametersResult")
+        values = {p.name: p.value for p in parameters if hasattr(self.settings, p.name)}
+        try:
+            settings = self.settings.replaced(values)
+            if self.check:
+                self.check(settings)
+        except rd.RobodynError as error:
+            return result(successful=False, reason=str(error))
+        if any(p.name == "use_sim_time" and self._clashes(bool(p.value)) for p in parameters):
+            reason = "publish_clock and use_sim_time exclude each other"
+            return result(successful=False, reason=reason)
+        return result(successful=True)
+
+    def _taken(self, parameters: Any) -> None:
+        values = {p.name: p.value for p in parameters if hasattr(self.settings, p.name)}
+        self.settings = self.settings.replaced(values)
+        if self.changed and (values or any(p.name == "use_sim_time" for p in parameters)):
+            self.changed()

@@ -1,0 +1,127 @@
+"""The topics on which a simulated robot tells its state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import robodyn as rd
+from robodyn.ros.engine.engine import Engine
+from robodyn.ros.engine.frames import description, multi_joint, transforms
+from robodyn.ros.engine.messages import split_stamp, wrench_content
+from robodyn.ros.rclpy.access import message, optional
+from robodyn.ros.rclpy.conversion import (
+    joint_state_message,
+    multi_joint_message,
+    topic_name,
+    transform_message,
+    wrench_message,
+)
+from robodyn.ros.rclpy.parameters import Parameters
+from robodyn.ros.rclpy.quality import latched_quality, state_quality
+
+__all__ = ["Publishing"]
+
+Array = NDArray[np.float64]
+
+
+class Publishing:
+    """Publishers of a simulation node.
+
+    Wrenches and motor torques are computed only while somebody listens.
+
+    Parameters
+    ----------
+    node : rclpy Node
+    engine : Engine
+    parameters : Parameters
+    """
+
+    def __init__(self, node: Any, engine: Engine, parameters: Parameters) -> None:
+        self._node, self._engine = node, engine
+        self._all: list[Any] = []
+        numbers, text, count = message("std_msgs", "Float64MultiArray", "String", "UInt64")
+        (state,) = message("sensor_msgs", "JointState")
+        self._numbers, self._count = numbers, count
+        self._state = self._publisher(state, "joint_states")
+        self._torques = self._publisher(numbers, "~/motor_torques")
+        self._overruns = self._publisher(count, "~/overruns", latched=True)
+        self._description = self._publisher(text, "robot_description", latched=True)
+        self._multi = self._moving = self._clock = None
+        if engine.names.multi:
+            (wide,) = message("sensor_msgs", "MultiDOFJointState")
+            self._multi = self._publisher(wide, "multi_dof_joint_states")
+        if parameters.fixed("publish_clock"):
+            (self._time,) = message("rosgraph_msgs", "Clock")
+            self._clock = self._publisher(self._time, "/clock")
+        self._wrenches = self._wrench_publishers(parameters.fixed("wrenches"))
+        self._describe(text, parameters.fixed("description"))
+        if parameters.fixed("publish_tf") and optional("tf2_msgs"):
+            self._start_tf()
+        self.overruns(0)
+
+    def publish(self, now: int) -> None:
+        """Publish the state with a time stamp [ns]."""
+        engine, stamp = self._engine, split_stamp(now)
+        q, v, a, tau = engine.observe()
+        if self._clock is not None:
+            clock = self._time()
+            clock.clock.sec, clock.clock.nanosec = stamp
+            self._clock.publish(clock)
+        self._state.publish(joint_state_message(engine.names.content(q, v, tau, now)))
+        if self._multi is not None:
+            found = [(n, *multi_joint(engine.robot, n, q, v)) for n in engine.names.multi]
+            self._multi.publish(multi_joint_message(found, stamp))
+        if self._moving is not None:
+            self._moving.publish(transform_message(transforms(engine.robot, q), stamp))
+        if self._torques.get_subscription_count():
+            self._torques.publish(self._numbers(data=engine.motor_torques(tau).tolist()))
+        wanted = [n for n, p in self._wrenches.items() if p.get_subscription_count()]
+        if wanted:
+            wrenches = engine.wrenches(a, tau, wanted)
+            for name in wanted:
+                content = wrench_content(engine.robot, name, wrenches[name], stamp)
+                self._wrenches[name].publish(wrench_message(content))
+
+    def overruns(self, count: int) -> None:
+        """Tell how many publications came late so far."""
+        self._overruns.publish(self._count(data=count))
+
+    def close(self) -> None:
+        """Remove the publishers from the node."""
+        for publisher in self._all:
+            self._node.destroy_publisher(publisher)
+        self._all.clear()
+
+    def _publisher(self, kind: Any, topic: str, *, latched: bool = False) -> Any:
+        quality = latched_quality() if latched else state_quality()
+        self._all.append(self._node.create_publisher(kind, topic, quality))
+        return self._all[-1]
+
+    def _wrench_publishers(self, joints: list[str] | None) -> dict[str, Any]:
+        robot = self._engine.robot
+        for name in joints or ():
+            if name != "base":
+                _ = robot.joints[name]
+        names = joints or [n for n in robot.joint_names if robot.joints[n].type != "floating"]
+        (kind,) = message("geometry_msgs", "WrenchStamped")
+        return {n: self._publisher(kind, f"~/joint_wrenches/{topic_name(n)}") for n in names}
+
+    def _describe(self, text: Any, form: str) -> None:
+        robot = self._engine.robot
+        try:
+            urdf = description(robot, form)
+        except rd.TopologyError as error:
+            self._engine.notices("description", str(error))
+            urdf = description(robot, "source")
+        self._description.publish(text(data=urdf))
+
+    def _start_tf(self) -> None:
+        (kind,) = message("tf2_msgs", "TFMessage")
+        engine = self._engine
+        self._moving = self._publisher(kind, "/tf")
+        wide = self._publisher(kind, "/tf_static", latched=True)
+        fixed = transforms(engine.robot, engine.q, fixed=True)
+        wide.publish(transform_message(fixed, (0, 0)))

@@ -1,0 +1,239 @@
+"""A simulated robot on a node: topics in, topics out, services, and the timer that moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import robodyn as rd
+from robodyn.ros.engine.engine import Engine
+from robodyn.ros.engine.pacing import Pace, burst
+from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.trajectories import out_of_time
+from robodyn.ros.rclpy.access import message, rclpy
+from robodyn.ros.rclpy.conversion import trajectory_content
+from robodyn.ros.rclpy.parameters import Parameters
+from robodyn.ros.rclpy.publishing import Publishing
+from robodyn.ros.rclpy.quality import command_quality
+
+__all__ = ["SimulationOnNode"]
+
+
+class SimulationOnNode:
+    """What makes a node a simulated robot; the node itself is the caller's.
+
+    Parameters
+    ----------
+    node : rclpy Node
+    robot : Robot
+    parameters : Parameters
+
+    Attributes
+    ----------
+    engine : Engine
+    paused : bool
+    """
+
+    def __init__(self, node: Any, robot: rd.Robot, parameters: Parameters) -> None:
+        self._node, self._parameters = node, parameters
+        self._notices = Notices(node.get_logger().warning)
+        settings, joints = parameters.settings, parameters.fixed("joints")
+        self.engine = Engine(robot, settings, joints=joints, notices=self._notices)
+        self.engine.advance(1)  # compiled before the clock starts
+        self.engine.reset()
+        self._publishing = Publishing(node, self.engine, parameters)
+        self._subscriptions, self._services = self._inputs()
+        self.paused, self._timer = False, None
+        self._pace = Pace(settings.rate, settings.real_time_factor, settings.step)
+        self._again = node.create_guard_condition(self._tick)
+        parameters.check, parameters.changed = self.engine.check, self._changed
+        trees = "" if not robot.nc else f", {robot.nc} loop constraints"
+        node.get_logger().info(
+            f"{robot.name}: {len(robot.joint_names)} joints{trees}; commands: "
+            + ", ".join(self.engine.joints)
+        )
+
+    # -- life ------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Let time run; commands that came before are forgotten."""
+        self._poll(use=False)
+        self._publish_now()  # what is compiled for it is not late then
+        self._run()
+
+    def _run(self) -> None:
+        self.stop()
+        settings = self._parameters.settings
+        self._pace = self._pace.changed(settings.rate, settings.real_time_factor, settings.step)
+        self._clock = self._node.get_clock() if self._parameters.sim_time else _steady()
+        self._timer = self._node.create_timer(1.0 / settings.rate, self._tick, clock=self._clock)
+
+    def stop(self) -> None:
+        """Let time stand still; topics and services stay."""
+        if self._timer is not None:
+            self._node.destroy_timer(self._timer)
+            self._timer = None
+
+    def close(self) -> None:
+        """Take everything off the node."""
+        self.stop()
+        self._parameters.check = self._parameters.changed = None
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+        for service in self._services:
+            self._node.destroy_service(service)
+        self._node.destroy_guard_condition(self._again)
+        self._publishing.close()
+
+    @property
+    def overruns(self) -> int:
+        """Publications that came late so far."""
+        return self._pace.overruns
+
+    # -- time ------------------------------------------------------------------------------------
+
+    def _tick(self) -> None:
+        if self._timer is None:
+            return
+        self._poll()
+        pace = self._pace
+        before = pace.overruns
+        for steps, ago in burst(pace, self._read_clocks):
+            if not self.paused:
+                self.engine.advance(steps)
+            self._publish(self._now - ago)
+        pace.tell(self._notices)
+        if pace.overruns > before:
+            self._publishing.overruns(pace.overruns)
+        if self._parameters.sim_time and pace.behind(self._read_clocks()):
+            self._again.trigger()  # the clock of others may stand still until the next tick
+
+    def _read_clocks(self) -> int:
+        """The clock that paces, and at the same instant the one for stamps."""
+        self._now = self._node.get_clock().now().nanoseconds
+        return int(self._clock.now().nanoseconds)
+
+    def _stamp(self, now: int) -> int:
+        """A time [ns] as messages have it: that of the simulation, if it makes the clock."""
+        own = self._parameters.fixed("publish_clock")
+        return round(1e9 * self.engine.t) if own else max(now, 0)
+
+    def _publish_now(self) -> None:
+        self._publish(self._node.get_clock().now().nanoseconds)
+
+    def _publish(self, stamp: int) -> None:
+        """Publish the state as that of a time [ns]."""
+        try:
+            self._publishing.publish(self._stamp(stamp))
+        except rd.RobodynError as error:
+            self._notices("publish", f"state not published: {error}")
+
+    def _changed(self) -> None:
+        self.engine.configure(self._parameters.settings)
+        if self._timer is not None:
+            self._run()
+
+    # -- what comes in ---------------------------------------------------------------------------
+
+    def _inputs(self) -> tuple[list[Any], list[Any]]:
+        node, quality = self._node, command_quality()
+        (numbers,) = message("std_msgs", "Float64MultiArray")
+        (trajectory,) = message("trajectory_msgs", "JointTrajectory")
+        trigger, switch = message("std_srvs", "Trigger", "SetBool", kind="srv")
+        group = _polled_group()
+        subscriptions = [
+            node.create_subscription(kind, topic, take, quality, callback_group=group)
+            for kind, topic, take in (
+                (numbers, "~/commands", self._command),
+                (trajectory, "~/joint_trajectory", self._follow),
+            )
+        ]
+        services = [
+            node.create_service(trigger, "~/reset", self._reset),
+            node.create_service(switch, "~/pause", self._pause),
+            node.create_service(trigger, "~/step", self._step),
+        ]
+        return subscriptions, services
+
+    def _poll(self, *, use: bool = True) -> None:
+        """Take the newest command and trajectory; of a flood, nothing else is looked at."""
+        for subscription, take in zip(
+            self._subscriptions, (self._command, self._follow), strict=True
+        ):
+            with subscription.handle:
+                found = subscription.handle.take_message(subscription.msg_type, False)
+            if found is not None and use:
+                take(found[0])
+
+    def _command(self, msg: Any) -> None:
+        self._guarded("command", lambda: self.engine.command(msg.data))
+
+    def _follow(self, msg: Any) -> None:
+        self._guarded("trajectory", lambda: self._follow_now(msg))
+
+    def _follow_now(self, msg: Any) -> None:
+        self.engine.follow(trajectory_content(msg))
+        stamp = msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
+        if text := out_of_time(stamp, self._stamp(self._node.get_clock().now().nanoseconds)):
+            self._notices("stamp", text)
+
+    def _guarded(self, what: str, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except (rd.RobodynError, TypeError, ValueError) as error:
+            self._notices(what, f"{what} ignored: {error}")
+
+    def _reset(self, request: Any, response: Any) -> Any:
+        self.engine.reset()
+        self._show()
+        response.success, response.message = True, "at the start, at rest"
+        return response
+
+    def _pause(self, request: Any, response: Any) -> Any:
+        self.paused = bool(request.data)
+        self._pace.restart()
+        response.success, response.message = True, "paused" if self.paused else "running"
+        return response
+
+    def _step(self, request: Any, response: Any) -> Any:
+        settings = self._parameters.settings
+        if not self.paused:
+            response.success, response.message = False, "not paused"
+            return response
+        period = settings.real_time_factor / (settings.rate * settings.step)
+        self.engine.advance(max(1, round(period)))
+        self._show()
+        response.success, response.message = True, f"t = {self.engine.t:.9g} s"
+        return response
+
+    def _show(self) -> None:
+        """Publish what a service has changed; while time runs, the next publication does that."""
+        if self.paused or self._timer is None:
+            self._pace.restart()  # or stamps of what is overdue would run back
+            self._publish_now()
+
+
+def _polled_group() -> Any:
+    """Subscriptions that the executor leaves alone, so that no flood of messages keeps it busy."""
+    rclpy()
+    from rclpy.callback_groups import CallbackGroup
+
+    class Polled(CallbackGroup):  # type: ignore[misc]
+        def can_execute(self, entity: Any) -> bool:
+            return False
+
+        def beginning_execution(self, entity: Any) -> bool:
+            return False
+
+        def ending_execution(self, entity: Any) -> None:
+            pass
+
+    return Polled()
+
+
+def _steady() -> Any:
+    rclpy()
+    from rclpy.clock import Clock
+    from rclpy.clock_type import ClockType
+
+    return Clock(clock_type=ClockType.STEADY_TIME)

@@ -1,0 +1,361 @@
+"""From the graph a person drew to the tree a computer walks.
+
+Links that no joint moves relative to each other become one body. Of each loop one joint is cut,
+the one with the most degrees of freedom, which leaves a spanning tree [W 5.3.2.3].
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
+from robodyn.description.graph_check import find_root, graph_problems, unknown_links
+from robodyn.errors import TopologyError, UnknownNameError
+
+__all__ = [
+    "FLOATING_BASE",
+    "BodyInertia",
+    "SpanningTree",
+    "TreeJoint",
+    "body_inertia",
+    "shift_inertia",
+    "spanning_tree",
+]
+
+Array = NDArray[np.float64]
+
+#: Name of the joint that ``spanning_tree(..., floating=True)`` puts before the root.
+FLOATING_BASE = "floating_base"
+
+
+@dataclass(frozen=True, eq=False)
+class TreeJoint:
+    """The joint that moves body ``i``, where ``i`` is its index in ``SpanningTree.joints``.
+
+    The body frame is the joint frame that this joint moves. If the tree runs along the joint, that
+    is the link frame of the joint's child, and ``X_PB(q) = X_PJ J(q)``. If it runs against the
+    joint (``reversed``), it is the joint frame fixed on the joint's parent link, and
+    ``X_PB(q) = X_PJ J(q)^-1``.
+
+    Attributes
+    ----------
+    joint : Joint
+    parent : int
+        Parent body, ``-1`` for the base.
+    X_PJ : ndarray, shape (4, 4) [1, m]
+        Joint frame in the frame of the parent body, at zero position.
+    reversed : bool
+        The tree goes from the joint's child to the joint's parent.
+    mimic : (int, float, float) or None
+        Index of the master joint, multiplier, offset; the master mimics nobody.
+    follows : bool
+        Its position follows from those of others, by a closed loop.
+    """
+
+    joint: Joint
+    parent: int
+    X_PJ: Array
+    reversed: bool = False
+    mimic: tuple[int, float, float] | None = None
+    follows: bool = False
+
+    @property
+    def independent(self) -> bool:
+        """It has coordinates of its own."""
+        return self.mimic is None and not self.follows
+
+
+@dataclass(frozen=True, eq=False)
+class BodyInertia:
+    """Inertia of a body about the origin of its frame, in its axes.
+
+    Attributes
+    ----------
+    mass : float [kg]
+    h : ndarray, shape (3,) [kg m]
+        Mass times centre of mass.
+    I : ndarray, shape (3, 3) [kg m^2]
+    """
+
+    mass: float
+    h: Array
+    I: Array
+
+    def about_center(self) -> Array:
+        """Inertia about the centre of mass, in body axes, shape (3, 3) [kg m^2]."""
+        if self.mass == 0.0:
+            return self.I
+        moment = np.outer(self.h, self.h) - (self.h @ self.h) * np.eye(3)
+        return self.I + moment / self.mass
+
+    @classmethod
+    def zero(cls) -> BodyInertia:
+        """Inertia of nothing."""
+        return cls(0.0, np.zeros(3), np.zeros((3, 3)))
+
+    def __add__(self, other: BodyInertia) -> BodyInertia:
+        """Inertia of both, given about the same point and in the same axes."""
+        return BodyInertia(self.mass + other.mass, self.h + other.h, self.I + other.I)
+
+
+@dataclass(frozen=True, eq=False)
+class SpanningTree:
+    """A tree of rigid bodies and the joints that were cut to get it.
+
+    Attributes
+    ----------
+    root : str
+        Root link.
+    joints : tuple of TreeJoint
+        One a body, depth first from the root, children in the order of the file. A parent comes
+        before its children. Fixed joints are fused away.
+    inertias : tuple of BodyInertia
+        One a body, of all its links.
+    base_inertia : BodyInertia
+        Of the links fused with the root; zero for a floating base, where body 0 has them.
+    links : dict of str to (int, ndarray)
+        Link name -> body (``-1``: the base) and ``X_BL``, the link frame in the body frame, shape
+        (4, 4) [1, m].
+    cuts : tuple of Joint or Loop
+        What closes the loops: cut joints in the order of the file, then ``mechanism.loops``.
+    """
+
+    root: str
+    joints: tuple[TreeJoint, ...]
+    inertias: tuple[BodyInertia, ...]
+    base_inertia: BodyInertia
+    links: dict[str, tuple[int, Array]]
+    cuts: tuple[Joint | Loop, ...]
+
+    @property
+    def functions(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The functions i+ and i- of `topology.incidence`: a regular labelling, arcs outwards."""
+        count = len(self.joints)
+        return tuple(joint.parent + 1 for joint in self.joints), tuple(range(1, count + 1))
+
+
+def spanning_tree(
+    mechanism: Mechanism,
+    *,
+    floating: bool = False,
+    root: str | None = None,
+    keep_fixed: Container[str] = (),
+) -> SpanningTree:
+    """Spanning tree of a mechanism, with fixed joints fused.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    floating : bool
+        Put a joint of kind ``"floating"``, named ``"floating_base"``, before the root.
+    root : str, optional
+        Root link; joints are followed backwards where they point to it. Default: the link that is
+        no joint's child.
+    keep_fixed : container of str
+        Names of fixed joints that stay joints, without freedoms, because the wrench in them is
+        wanted.
+
+    Raises
+    ------
+    TopologyError
+        Unknown links, two roots, an island, a directed cycle.
+    UnknownNameError
+        No link is called ``root``.
+    """
+    names = {link.name for link in mechanism.links}
+    if root is not None and root not in names:
+        raise UnknownNameError("link", root, names, mechanism.name)
+    found = unknown_links(mechanism) if root is not None else graph_problems(mechanism)
+    if found:
+        raise found[0]
+    root = root or find_root(mechanism)
+    kept, cut = _cut_loops(mechanism)
+    for joint in mechanism.joints if floating else ():
+        # quadrupeds have a fixed joint of this name in their files, which no one asks about
+        if joint.name == FLOATING_BASE and joint.kind != "fixed":
+            raise TopologyError(
+                "the name is that of the joint which base='floating' adds: rename it",
+                **mechanism.where(joint),
+            )
+    joints, links = _walk(kept, root, floating, keep_fixed)
+    _check_connected(mechanism, links, root)
+    base, inertias = _lump(mechanism, links, len(joints))
+    return SpanningTree(
+        root, _resolve_mimics(mechanism, joints), inertias, base, links, (*cut, *mechanism.loops)
+    )
+
+
+def body_inertia(link: Link) -> BodyInertia:
+    """Inertia of a link about the origin of its frame, in its axes."""
+    if link.inertia is None:
+        return BodyInertia.zero()
+    return inertia_about_origin(link.inertia)
+
+
+def inertia_about_origin(inertia: Inertia) -> BodyInertia:
+    """Inertia about the origin of the frame in which ``inertia.origin`` is given."""
+    central = BodyInertia(inertia.mass, np.zeros(3), inertia.matrix)
+    return shift_inertia(inertia.origin.matrix, central)
+
+
+def shift_inertia(X: Array, inertia: BodyInertia) -> BodyInertia:
+    """Express an inertia in another frame.
+
+    Parameters
+    ----------
+    X : ndarray, shape (4, 4) [1, m]
+        ``X_AB``, the frame B of the given inertia in the new frame A.
+    inertia : BodyInertia
+        About the origin of B, in its axes.
+
+    Returns
+    -------
+    BodyInertia
+        About the origin of A, in its axes.
+    """
+    R, p = X[:3, :3], X[:3, 3]
+    h, m = R @ inertia.h, inertia.mass
+    # Parallel axes between any two points, with h the first moment about the old origin:
+    # I_A = R I_B R' + (2 p.h + m p.p) 1 - (p h' + h p' + m p p').
+    first = np.outer(p, h)
+    moment = R @ inertia.I @ R.T - first - first.T - m * np.outer(p, p)
+    moment += (2.0 * (p @ h) + m * (p @ p)) * np.eye(3)
+    return BodyInertia(m, h + m * p, moment)
+
+
+def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
+    """Joints of a spanning forest and the joints cut, each in the order of the file.
+
+    Kruskal's algorithm: joints join components in the order of their degrees of freedom, so that
+    of each loop the freest joint stays out. Among equals, joints that carry a motor, a mimic or
+    the mark ``independent`` stay in, then those that slide, and the last of the file is cut.
+    """
+    wanted = {name for name, _ in mechanism.actuators}
+    for joint in mechanism.joints:
+        if joint.mimic is not None:
+            wanted |= {joint.name, joint.mimic.joint}
+        if joint.independent:
+            wanted.add(joint.name)
+
+    def freedom(joint: Joint) -> tuple[int, bool, bool]:
+        return joint.nv, joint.name not in wanted, joint.kind != "prismatic"
+
+    component = {link.name: link.name for link in mechanism.links}
+
+    def find(name: str) -> str:
+        while component[name] != name:
+            component[name] = component[component[name]]
+            name = component[name]
+        return name
+
+    kept = set()
+    for index in sorted(
+        range(len(mechanism.joints)), key=lambda i: (*freedom(mechanism.joints[i]), i)
+    ):
+        joint = mechanism.joints[index]
+        a, b = find(joint.parent), find(joint.child)
+        if a != b:
+            component[b] = a
+            kept.add(index)
+    return (
+        [joint for i, joint in enumerate(mechanism.joints) if i in kept],
+        [joint for i, joint in enumerate(mechanism.joints) if i not in kept],
+    )
+
+
+def _walk(
+    kept: Iterable[Joint], root: str, floating: bool, keep_fixed: Container[str]
+) -> tuple[list[TreeJoint], dict[str, tuple[int, Array]]]:
+    """Joints that move a body and the place of each link, depth first from the root."""
+    at: dict[str, list[Joint]] = {}
+    for joint in kept:
+        at.setdefault(joint.parent, []).append(joint)
+        at.setdefault(joint.child, []).append(joint)
+
+    joints: list[TreeJoint] = []
+    links = {root: (-1, np.eye(4))}
+    if floating:
+        base = Joint(FLOATING_BASE, "floating", "world", root)
+        joints.append(TreeJoint(base, -1, np.eye(4)))
+        links[root] = (0, np.eye(4))
+
+    # A stack of iterators, since robots of thousands of links would break recursion.
+    stack = [(root, iter(at.get(root, ())))]
+    while stack:
+        link, rest = stack[-1]
+        step = next(rest, None)
+        if step is None:
+            stack.pop()
+            continue
+        backward = step.child == link
+        target = step.parent if backward else step.child
+        if target in links:  # the joint by which this link was reached
+            continue
+        body, X_BL = links[link]
+        X_BJ = X_BL if backward else X_BL @ step.origin.matrix
+        X_JL = inverse_pose(step.origin.matrix) if backward else np.eye(4)
+        if step.kind == "fixed" and step.name not in keep_fixed:
+            links[target] = (body, X_BJ @ X_JL)
+        else:
+            links[target] = (len(joints), X_JL)
+            joints.append(TreeJoint(step, body, X_BJ, backward))
+        stack.append((target, iter(at[target])))
+    return joints, links
+
+
+def inverse_pose(X: Array) -> Array:
+    """``X_BA`` of ``X_AB``, shape (4, 4) [1, m]."""
+    inverse = np.eye(4)
+    inverse[:3, :3] = X[:3, :3].T
+    inverse[:3, 3] = -X[:3, :3].T @ X[:3, 3]
+    return inverse
+
+
+def _check_connected(
+    mechanism: Mechanism, reached: dict[str, tuple[int, Array]], root: str
+) -> None:
+    for link in mechanism.links:
+        if link.name not in reached:
+            raise TopologyError(
+                f"no chain of joints leads from the root {root!r} to this link",
+                **mechanism.where(link),
+            )
+
+
+def _lump(
+    mechanism: Mechanism, links: dict[str, tuple[int, Array]], count: int
+) -> tuple[BodyInertia, tuple[BodyInertia, ...]]:
+    """Inertia of the base and of each body, summed over their links."""
+    bodies = [BodyInertia.zero()] * (count + 1)
+    for link in mechanism.links:
+        if link.inertia is not None:
+            body, X_BL = links[link.name]
+            bodies[body] += shift_inertia(X_BL, body_inertia(link))  # -1, the base, is the last
+    return bodies[-1], tuple(bodies[:-1])
+
+
+def _resolve_mimics(mechanism: Mechanism, joints: list[TreeJoint]) -> tuple[TreeJoint, ...]:
+    """Give each mimic joint the joint at the end of its chain of masters."""
+    index = {joint.joint.name: i for i, joint in enumerate(joints)}
+    resolved = []
+    for joint in joints:
+        multiplier, offset = 1.0, 0.0
+        name, seen = joint.joint.name, set[str]()
+        while (mimic := joints[index[name]].joint.mimic) is not None:
+            # q = m (m' q' + o') + o
+            offset += multiplier * mimic.offset
+            multiplier *= mimic.multiplier
+            seen.add(name)
+            name = mimic.joint
+            if name not in index or name in seen:
+                reason = "which is fixed, cut or unknown" if name not in seen else "in a circle"
+                raise TopologyError(f"mimics {name!r}, {reason}", **mechanism.where(joint.joint))
+        if seen:
+            joint = dataclasses.replace(joint, mimic=(index[name], multiplier, offset))
+        resolved.append(joint)
+    return tuple(resolved)
