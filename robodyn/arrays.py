@@ -21,6 +21,7 @@ __all__ = [
     "finite",
     "generator",
     "named",
+    "over",
     "rows",
     "together",
     "written",
@@ -174,6 +175,27 @@ def _check_output(port: Port, out: Any, shape: tuple[int, ...], dtype: Any) -> N
         raise ShapeError(
             f"out for {port.name} must be C-contiguous, aligned and writeable", name="out"
         )
+
+
+def over(what: str, value: ArrayLike, size: int, robot: str) -> NDArray[np.float64]:
+    """An array over the coordinates or the speeds of a robot, shape (..., size), in float64.
+
+    Raises
+    ------
+    ShapeError
+    """
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"{what} is not an array of numbers: {error}", name=what) from None
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise ShapeError(
+            f"{what} has shape {array.shape}, expected (..., {size}) for {robot!r}",
+            name=what,
+            given=array.shape,
+            expected=(size,),
+        )
+    return array
 
 
 def expect(what: str, value: Any, kind: type, name: str = "") -> None:

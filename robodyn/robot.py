@@ -1,27 +1,46 @@
 """A robot: what it is, and every quantity that can be computed of it.
 
-A method is a thin dispatch to a compiled `Function`; the equations stand in `robodyn.equations`.
+A method is a signature, a docstring and one call of the part that does it; the equations stand in
+`robodyn.equations`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from inspect import isfunction
+from typing import Any, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.arrays import written
+from robodyn.arrays import by_name, generator, named
+from robodyn.closed_loops.analysis import LoopAnalysis
+from robodyn.closed_loops.solvers import RankAnalysis
+from robodyn.codegen import Function, MethodTable
+from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism
+from robodyn.equations.catalogue import CLOSED, QUANTITIES
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.joint_loads import JointForces
+from robodyn.minimal.model import minimal_model, own_coordinates
+from robodyn.minimal.reduced import ReducedRobot
+from robodyn.model.edit import changed
+from robodyn.model.joint_info import JointInfo
+from robodyn.model.model import Model, build_model
+from robodyn.model.settings import Settings
+from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.robot_core import Wrenches
-from robodyn.robot_identification import IdentificationMethods
-from robodyn.robot_minimal import MinimalMethods
+from robodyn.parts import Parts, TreeForm
+from robodyn.results import BaseParameters, ConstrainedDynamics, HybridDynamics, JointWrenches
+from robodyn.symbolic.graph import Program
 
 __all__ = ["Robot"]
 
 Array = NDArray[Any]
 
 
-class Robot(MinimalMethods, IdentificationMethods):
+class Robot:
     """A mechanism ready to compute with; made by `robodyn.load`, never changed.
 
     Shapes: ``q`` (..., nq), ``v``, ``a``, ``tau`` (..., nv) with any leading axes; units SI and
@@ -56,7 +75,289 @@ class Robot(MinimalMethods, IdentificationMethods):
     effort_limits : ndarray, shape (nv,) [N m, N]
     """
 
-    # -- dynamics -----------------------------------------------------------------------------
+    _model: Model
+    _evaluator: Evaluator
+    _parts: Parts
+    _actuated: tuple[str, ...] | None
+    _other_form: Robot | None
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        settings: Settings,
+        actuated: tuple[str, ...] | None = None,
+        make: Callable[[Program], Function] = Function,
+    ) -> None:
+        model = build_model(mechanism, settings, actuated)
+        other: Robot | None = None
+        form: TreeForm | None = None
+        if settings.coordinates == "minimal" and model.setup.closed:
+            other, model, form = self._minimal(model, make)
+        methods = MethodTable(guarded=CLOSED if model.setup.closed else ())
+        evaluator = Evaluator(model, methods, make)
+        parts = Parts(model, evaluator, form)
+        self.__dict__.update(_model=model, _evaluator=evaluator, _parts=parts)
+        self.__dict__.update(_actuated=actuated, _other_form=other)
+        self.__dict__.update(
+            {name: methods.add(name, getattr(self, name)) for name in self._own_quantities()}
+        )
+
+    def _minimal(
+        self, tree_model: Model, make: Callable[[Program], Function]
+    ) -> tuple[Robot, Model, TreeForm]:
+        """The robot in tree coordinates, and the model in minimal ones that goes with it."""
+        mechanism, settings = tree_model.mechanism, tree_model.settings
+        q = Parts(tree_model, Evaluator(tree_model, MethodTable(), make)).postures.neutral()
+        model = minimal_model(tree_model, settings, q)
+        tree_settings = replace(settings, coordinates="tree", branches=())
+        # forces act where there are coordinates
+        forced = tuple(n for n in model.joint_names if model.joints[n].type != "floating")
+        other = type(self)(mechanism, tree_settings, forced, make)
+        neutral = own_coordinates(tree_model.bodies, model.bodies, q)
+        forces = other._parts.joint_forces
+        assert isinstance(forces, JointForces)
+        return other, model, TreeForm(other._model, forces, neutral)
+
+    def _own_quantities(self) -> tuple[str, ...]:
+        """Methods with a function behind them, but for those that a subclass of a user changes."""
+        methods = {name: getattr(type(self), name, None) for name in QUANTITIES}
+        return tuple(
+            name
+            for name, method in methods.items()
+            if isfunction(method) and method.__module__ == __name__
+        )
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a Robot is never changed ({name!r}): with_() makes a changed copy")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Robot is never changed ({name!r})")
+
+    def __repr__(self) -> str:
+        return (
+            f"<Robot {self.name!r}: {len(self.joint_names)} joints, nq = {self.nq}, "
+            f"nv = {self.nv}, {self.base} base>"
+        )
+
+    def __reduce__(self) -> Any:
+        choices = (self._model.mechanism, self._model.settings)
+        return type(self), choices if self._actuated is None else (*choices, self._actuated)
+
+    def with_(
+        self,
+        *,
+        payload: Mapping[str, Inertia] | None = None,
+        locked: Mapping[str, float] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """A changed copy.
+
+        Parameters
+        ----------
+        payload : mapping of link name to Inertia
+            Carried by the link in addition to its own mass; given in the link frame.
+        locked : mapping of joint name to position [rad or m]
+            Joints welded there, and with them those that mimic them or are coupled to them.
+        **settings
+            ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap`` as in `robodyn.load`.
+
+        Raises
+        ------
+        UnknownNameError
+            For links and joints that do not exist.
+        SettingsError
+            For joints locked against what ties them together.
+        """
+        mechanism = changed(
+            self._model.mechanism, by_name("payload", payload), by_name("locked", locked)
+        )
+        return type(self)(mechanism, self._model.settings.replaced(settings))
+
+    # -- what it is -------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """Its name, as the file has it."""
+        return self._model.mechanism.name
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The description that it was made from."""
+        return self._model.mechanism
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return self._model.bodies.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of speeds."""
+        return self._model.bodies.nv
+
+    @property
+    def nc(self) -> int:
+        """Number of constraint rows of closed loops."""
+        return len(self._parts.rows.names)
+
+    @property
+    def dof(self) -> int:
+        """Mobility, at the closed posture nearest to the zero position."""
+        return self._parts.postures.dof
+
+    @property
+    def base(self) -> str:
+        """``"fixed"``, ``"floating"`` or ``"moving"``."""
+        return self._model.settings.base
+
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravity in the world [m/s^2]."""
+        return self._model.settings.gravity
+
+    @property
+    def coordinates(self) -> str:
+        """``"tree"`` or ``"minimal"``."""
+        return self._model.settings.coordinates
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Joints with coordinates of their own, in the order of q and v."""
+        return self._model.joint_names
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Links, the root first."""
+        return tuple(self._model.bodies.frames)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Frames whose motion can be asked for: those of all links."""
+        return tuple(self._model.bodies.frames)
+
+    @property
+    def loops(self) -> tuple[Joint | Loop, ...]:
+        """Joints and loops that were cut, to get a tree."""
+        return self._model.tree.cuts
+
+    @property
+    def actuated_joints(self) -> tuple[str, ...]:
+        """Joints with motors; all joints, if no motor is described."""
+        return self._model.actuated_joints
+
+    @property
+    def independent_joints(self) -> tuple[str, ...]:
+        """Joints whose motion determines that of all others at the neutral posture.
+
+        Those that the file marks as independent, or that have motors, come first; all, for a tree.
+        """
+        return self._parts.postures.independent_joints
+
+    @property
+    def joints(self) -> Mapping[str, JointInfo]:
+        """All joints of the file by name; unknown names raise `UnknownNameError`."""
+        return self._model.joints
+
+    @cached_property
+    def total_mass(self) -> float:
+        """Mass of everything that moves [kg]; with a fixed base, without the base link."""
+        return self._model.total_mass
+
+    @property
+    def lower_limits(self) -> Array:
+        """Smallest positions, shape (nq,) [rad, m]; -inf where there is no limit."""
+        return self._model.lower.copy()
+
+    @property
+    def upper_limits(self) -> Array:
+        """Largest positions, shape (nq,) [rad, m]; inf where there is no limit."""
+        return self._model.upper.copy()
+
+    @property
+    def velocity_limits(self) -> Array:
+        """Largest speeds, shape (nv,) [rad/s, m/s]; inf where there is no limit."""
+        return self._model.velocity.copy()
+
+    @property
+    def effort_limits(self) -> Array:
+        """Largest forces, shape (nv,) [N m, N]; inf where there is no limit."""
+        return self._model.effort.copy()
+
+    # -- coordinates ------------------------------------------------------------------------------
+
+    def neutral(self) -> Array:
+        """Zero position, or the closed posture nearest to it, shape (nq,) [rad, m].
+
+        Raises
+        ------
+        TopologyError
+            If the loops cannot be closed from the zero position.
+        """
+        return self._parts.postures.neutral()
+
+    def random(self, rng: np.random.Generator | int | None = None) -> Array:
+        """A random position within the limits, loops closed, shape (nq,) [rad, m].
+
+        Raises
+        ------
+        AssemblyError
+            If no guess led to a closed posture.
+        """
+        return self._parts.postures.random(generator(rng))
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
+        """Position after moving with ``dv`` (velocity times time step).
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        dv : array_like, shape (..., nv) [rad, m]
+
+        Returns
+        -------
+        q : ndarray, shape (..., nq)
+        """
+        return self._parts.space.integrate(q, dv, out)
+
+    def tangent_rate(self, u: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """Rate of ``u`` in ``integrate(q, u)`` when the robot moves with speed ``v``.
+
+        Both of shape (..., nv). It is ``v`` for joints whose coordinates add; integrators of
+        higher order need it for the others.
+        """
+        return self._parts.space.tangent_rate(u, v, out)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """Motion ``dv``, shape (..., nv), with ``integrate(q0, dv) = q1``."""
+        return self._parts.space.difference(q0, q1)
+
+    # -- dynamics ---------------------------------------------------------------------------------
+
+    def function(self, name: str, **fixed: Any) -> Function:
+        """The compiled function behind a method.
+
+        Parameters
+        ----------
+        name : str
+            Name of the method.
+        **fixed
+            What shapes the code: ``wrenches=(links)``, ``frame=``, ``relative_to=``, ``axes=``,
+            ``classical=``, ``controlled=(joints)``, ``joints=(names)``;
+            ``parameters=True`` makes the inertial parameters of the moving bodies an input.
+
+        Returns
+        -------
+        f : Function
+            Called with the arrays named in ``f.inputs``.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such quantity, link or option.
+        SingularError
+            If it needs the acceleration of a joint that moves no mass.
+        """
+        return self._parts.dynamics.function(name, **fixed)
 
     def inverse_dynamics(
         self,
@@ -97,11 +398,7 @@ class Robot(MinimalMethods, IdentificationMethods):
         Recursive Newton-Euler [Featherstone 2008, table 5.1]; joint damping and friction included
         unless the robot was loaded with ``passive=False``.
         """
-        if self.nc:
-            return written(self._closed_inverse(q, v, a, wrenches, base, actuated), out)
-        if actuated is not None:
-            self._model.check_actuated(tuple(actuated))
-        return self._call("inverse_dynamics", (q, v, a), base, out, wrenches)  # type: ignore
+        return self._parts.dynamics.inverse(q, v, a, wrenches, base, actuated, out)
 
     def forward_dynamics(
         self,
@@ -134,17 +431,135 @@ class Robot(MinimalMethods, IdentificationMethods):
         Articulated bodies or the factorised mass matrix, whichever takes fewer operations for this
         robot [Featherstone 2008, tables 7.1, 6.3].
         """
-        if self.nc:
-            return written(self._closed_forward(q, v, tau, wrenches, base, stabilization), out)
-        return self._call("forward_dynamics", (q, v, tau), base, out, wrenches)  # type: ignore
+        return self._parts.dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
+
+    def hybrid_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        controlled: ByJoint | None = None,
+        tau: ByJoint | None = None,
+        locked: Iterable[str] = (),
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        stabilization: Any = None,
+    ) -> HybridDynamics:
+        """Dynamics with some joints driven along given accelerations.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+        controlled : mapping of joint name to array_like, or array_like, shape (..., nv)
+            Accelerations [rad/s^2, m/s^2] of the driven joints, shape (...) for a joint with one
+            freedom, (..., n) for one with n. ``"joint[k]"`` names one axis of a joint; a floating
+            base is called ``"floating_base"``. An array has NaN for what is free.
+        tau : mapping of joint name to array_like, or array_like, shape (..., nv)
+            Generalised forces of the others [N m, N]; zero where none is given.
+        locked : names of joints
+            Driven with acceleration zero.
+        wrenches, base
+            As in `inverse_dynamics`.
+        stabilization : optional
+            For closed linkages; a tree has no constraint to stabilise.
+
+        Returns
+        -------
+        result : HybridDynamics
+            ``a`` and ``tau`` of all joints, shape (..., nv): the driven ones need these ``tau``,
+            the others get these ``a``.
+
+        Raises
+        ------
+        UnknownNameError, ShapeError
+        ActuationError
+            A joint both driven and given a force.
+        SingularError
+            A joint that moves no mass is free.
+
+        Notes
+        -----
+        [W 5.100, 5.101]; articulated bodies [Featherstone 2008, table 9.2] or rows of the mass
+        matrix, whichever takes fewer operations. `inverse_dynamics` and `forward_dynamics` are the
+        ends where all, or none, are driven.
+        """
+        roles = assign_roles(self._model, controlled, tau, locked)
+        return self._parts.dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
+
+    def driven_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a_controlled: ArrayLike,
+        tau_free: ArrayLike,
+        controlled: tuple[int, ...],
+        *,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> tuple[Array, Array]:
+        """`hybrid_dynamics` for roles that are known as indices, for loops.
+
+        Parameters
+        ----------
+        a_controlled : array_like, shape (..., nc)
+        tau_free : array_like, shape (..., nv - nc)
+        controlled : tuple of int
+            Driven speeds, in the order of ``a_controlled``.
+
+        Returns
+        -------
+        a, tau : ndarray, shape (..., nv)
+        """
+        arrays = (q, v, a_controlled, tau_free)
+        return self._parts.dynamics.driven(arrays, controlled, wrenches, base)
+
+    def constrained_dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        *,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        stabilization: tuple[float, float] | None = None,
+        method: str = "auto",
+    ) -> ConstrainedDynamics:
+        """Forward dynamics of a closed linkage, with multipliers and rank.
+
+        Parameters
+        ----------
+        q, v, tau, wrenches, base, stabilization
+            As in `forward_dynamics`.
+        method : {"auto", "kkt", "schur", "nullspace", "partition"}
+            All give one answer; the result says which was used.
+
+        Returns
+        -------
+        result : ConstrainedDynamics
+            ``a``, ``multipliers`` (of least norm where redundant constraints leave a choice),
+            ``rank``, ``residual``, ``method``.
+
+        Raises
+        ------
+        SingularError
+            If the loops leave a motion that moves no mass.
+        UnknownNameError
+
+        Notes
+        -----
+        ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
+        [Mufti 10-40; W 5.198-5.204].
+        """
+        return self._parts.constrained.forward(q, v, tau, wrenches, base, stabilization, method)
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Mass matrix M, shape (..., nv, nv) [kg m^2, kg m, kg], of positions ``q`` (..., nq)."""
-        return self._call("mass_matrix", (q,), None, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("mass_matrix", (q,), out=out)
 
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Inverse of the mass matrix, shape (..., nv, nv)."""
-        return self._call("mass_matrix_inverse", (q,), None, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("mass_matrix_inverse", (q,), out=out)
 
     def bias_forces(
         self,
@@ -156,17 +571,17 @@ class Robot(MinimalMethods, IdentificationMethods):
         out: Array | None = None,
     ) -> Array:
         """Generalised forces at zero acceleration, shape (..., nv) [N m, N]."""
-        return self._call("bias_forces", (q, v), base, out, wrenches)  # type: ignore
+        return self._evaluator.call("bias_forces", (q, v), base=base, out=out, wrenches=wrenches)
 
     def gravity_forces(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
     ) -> Array:
         """Generalised forces that hold the robot up, shape (..., nv) [N m, N]."""
-        return self._call("gravity_forces", (q,), base, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("gravity_forces", (q,), base=base, out=out)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Coriolis matrix C in Christoffel form, shape (..., nv, nv): ``dM/dt - 2 C`` is skew."""
-        return self._call("coriolis_matrix", (q, v), None, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("coriolis_matrix", (q, v), out=out)
 
     def passive_forces(
         self,
@@ -177,15 +592,15 @@ class Robot(MinimalMethods, IdentificationMethods):
         out: Array | None = None,
     ) -> Array:
         """Generalised forces of damping, friction and springs, shape (..., nv) [N m, N]."""
-        return self._call("passive_forces", (q, v), base, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("passive_forces", (q, v), base=base, out=out)
 
-    # -- centre of mass, energies, momentum ---------------------------------------------------
+    # -- centre of mass, energies, momentum -------------------------------------------------------
 
     def center_of_mass(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
     ) -> Array:
         """Centre of mass of everything that moves, in the world, shape (..., 3) [m]."""
-        return self._call("center_of_mass", (q,), base, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("center_of_mass", (q,), base=base, out=out)
 
     def kinetic_energy(
         self,
@@ -196,7 +611,7 @@ class Robot(MinimalMethods, IdentificationMethods):
         out: Array | None = None,
     ) -> Array:
         """Kinetic energy, shape (...) [J]."""
-        return self._call("kinetic_energy", (q, v), base, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("kinetic_energy", (q, v), base=base, out=out)
 
     def potential_energy(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
@@ -205,7 +620,7 @@ class Robot(MinimalMethods, IdentificationMethods):
 
         Zero with all mass at the world origin and all springs relaxed.
         """
-        return self._call("potential_energy", (q,), base, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("potential_energy", (q,), base=base, out=out)
 
     def momentum(
         self,
@@ -216,10 +631,495 @@ class Robot(MinimalMethods, IdentificationMethods):
         out: Array | None = None,
     ) -> Array:
         """Linear and angular momentum about the centre of mass, world axes, shape (..., 6)."""
-        return self._call("momentum", (q, v), base, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("momentum", (q, v), base=base, out=out)
 
     def centroidal_matrix(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
     ) -> Array:
         """Matrix A with momentum = A v (base at rest), shape (..., 6, nv)."""
-        return self._call("centroidal_matrix", (q,), base, out)  # type: ignore[no-any-return]
+        return self._evaluator.call("centroidal_matrix", (q,), base=base, out=out)
+
+    # -- frames -----------------------------------------------------------------------------------
+
+    def frame_pose(
+        self,
+        q: ArrayLike,
+        frame: str,
+        *,
+        relative_to: str = "world",
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Pose ``X_WF`` of a frame, shape (..., 4, 4) [1, m], in the world or in another link."""
+        return self._evaluator.call(
+            "frame_pose", (q,), base=base, out=out, frame=frame, relative_to=relative_to
+        )
+
+    def frame_twist(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        *,
+        relative_to: str = "world",
+        axes: str = "body",
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Twist of a frame's origin, shape (..., 6) [m/s, rad/s], in body or world axes."""
+        choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
+        return self._evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
+
+    def frame_jacobian(
+        self,
+        q: ArrayLike,
+        frame: str,
+        *,
+        relative_to: str = "world",
+        axes: str = "body",
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Jacobian J of a frame's twist, shape (..., 6, nv) [m, 1]: twist = J v (base at rest)."""
+        choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
+        return self._evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
+
+    def frame_jacobian_dot(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frame: str,
+        *,
+        relative_to: str = "world",
+        axes: str = "body",
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Time derivative of `frame_jacobian`, shape (..., 6, nv) [m/s, 1/s]."""
+        choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
+        return self._evaluator.call("frame_jacobian_dot", (q, v), base=base, out=out, **choice)
+
+    def frame_acceleration(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        frame: str,
+        *,
+        relative_to: str = "world",
+        axes: str = "body",
+        classical: bool = False,
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Acceleration of a frame, shape (..., 6) [m/s^2, rad/s^2].
+
+        The derivative of the body twist, in body or world axes; with ``classical=True`` the
+        acceleration of the frame's origin (what an observer at rest in ``relative_to`` sees).
+        """
+        choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
+        choice["classical"] = bool(classical)
+        return self._evaluator.call("frame_acceleration", (q, v, a), base=base, out=out, **choice)
+
+    # -- joint loads and motors -------------------------------------------------------------------
+
+    def joint_wrenches(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None = None,
+        *,
+        joints: Iterable[str] | None = None,
+        controlled: ByJoint | None = None,
+        tau: ByJoint | None = None,
+        locked: Iterable[str] = (),
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> JointWrenches:
+        """Force and moment in every joint: what the parent exerts on the child.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+        a : array_like, shape (..., nv), optional [rad/s^2, m/s^2]
+            Left out, it follows from ``controlled``, ``tau`` and ``locked`` as in
+            `hybrid_dynamics`.
+        joints : names of joints, optional
+            Default: all that move. Fixed joints may be named, too.
+        controlled, tau, locked, wrenches, base
+            As in `hybrid_dynamics`.
+
+        Returns
+        -------
+        wrenches : JointWrenches
+            By joint name, shape (..., 6) [N, N m], about the child link frame's origin in child
+            axes; ``"base"``: what the ground or the carrier of the base exerts on the root link, in
+            its frame. ``.motor``, ``.passive`` and ``.bearing`` split it, ``.in_frame`` turns it.
+
+        Raises
+        ------
+        ShapeError
+            If both ``a`` and roles are given.
+        UnknownNameError, ActuationError, SingularError
+
+        Notes
+        -----
+        [W 5.180]. External wrenches on the root link are carried by the base.
+        """
+        return self._parts.joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
+
+    @property
+    def actuators(self) -> Mapping[str, Actuator]:
+        """Motors by joint name, as given or read from the file."""
+        return dict(self._model.mechanism.actuators)
+
+    @property
+    def gear_ratios(self) -> Array:
+        """Motor speed over joint speed, shape (nv,); 1 where no motor is described."""
+        return self._parts.motors.by_speed("gear_ratio", 1.0)
+
+    @property
+    def motor_torque_limits(self) -> Array:
+        """Largest torque of each motor's shaft, shape (nv,) [N m, N]; infinite where unknown."""
+        return self._parts.motors.by_speed("torque_limit", np.inf)
+
+    def motor_torques(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> Array:
+        """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
+
+        Raises `ActuationError` where a gear ratio is zero.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
+        wrenches, base
+            As in `inverse_dynamics`.
+
+        Notes
+        -----
+        The generalised force over the gear ratio: it accelerates the rotor, overcomes the friction
+        on both sides of the gear, and drives the joint.
+        """
+        return self._parts.motors.motor_torques(q, v, a, wrenches, base)
+
+    def motor_power(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> Array:
+        """Mechanical power of each motor, shape (..., nv) [W]; arguments as in `motor_torques`."""
+        return self._parts.motors.motor_power(q, v, a, wrenches, base)
+
+    # -- closed loops -----------------------------------------------------------------------------
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """Name of each constraint row, ``"loop[k]"``: nc of them."""
+        return self._parts.rows.names
+
+    def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """How far the loops are from closing, shape (..., nc) [m, rad]."""
+        return self._parts.rows.residual(q, out)
+
+    def loop_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Constraint Jacobian K, shape (..., nc, nv): the rate of `loop_residual` is K v."""
+        return self._parts.rows.jacobian(q, out)
+
+    def loop_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+        """``dK/dt v``, shape (..., nc): accelerations that keep loops closed have K a = -bias."""
+        return self._parts.rows.bias(q, v, out)
+
+    def loop_velocity_offset(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+        """Offset psi, shape (..., nc): possible velocities have K v = -psi; zero for loops."""
+        return self._parts.rows.offset(q, out)
+
+    def loop_rank(self, q: ArrayLike) -> RankAnalysis:
+        """Rank of the constraints at postures, redundant rows, and how far singular ones are.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+
+        Returns
+        -------
+        analysis : robodyn.closed_loops.solvers.RankAnalysis
+            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: the smallest
+            singular value of the constraints that is not zero, rows scaled to length 1. It is
+            small near a singular posture.
+        """
+        return self._parts.rows.rank(q)
+
+    def mobility(self, q: ArrayLike) -> int:
+        """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`."""
+        return self._parts.postures.mobility(q)
+
+    @property
+    def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
+        """Constraint rows that follow from others, and from which, at the neutral posture."""
+        return self._parts.postures.redundant_constraints
+
+    @property
+    def loops_analysis(self) -> LoopAnalysis:
+        """Rank of the loops, rows that suffice and independent speeds, at some closed postures."""
+        return self._parts.mobility.analysis
+
+    def assemble(
+        self,
+        q: ArrayLike | None = None,
+        hold: Iterable[str] = (),
+        near: ArrayLike | None = None,
+    ) -> Array:
+        """A posture with loops closed, near a guess, within the limits.
+
+        A guess may be nearer to another way to assemble the linkage than to the one meant. With
+        ``near`` it is the one of that posture: the joints of ``hold`` are moved from there to where
+        they are in the guess, in small steps with loops closed.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m], optional
+            Guess. Default: the zero position.
+        hold : names of joints
+            Keep their value. Default with ``near``: `independent_joints`.
+        near : array_like, shape (nq,) [rad, m], optional
+            A closed posture on the wanted branch.
+
+        Returns
+        -------
+        q : ndarray, shape (nq,)
+
+        Raises
+        ------
+        AssemblyError
+            With the posture that comes nearest, and what is left open. With ``near``: with the last
+            posture of that branch on the way, where two branches meet or a joint is at its limit.
+        """
+        return self._parts.postures.assemble(q, named("hold", hold), near)
+
+    def branch_sign(self, q: ArrayLike) -> Array:
+        """Which of the branches that meet at singular postures a closed one is on.
+
+        The sign of the determinant by which the independent joints determine the others. Where it
+        changes along a motion, the linkage has passed a posture at which two ways to assemble it
+        meet, and may have flipped from one to the other; a linkage of one loop has as many
+        branches as signs, one of more loops has several of each.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+
+        Returns
+        -------
+        sign : ndarray of int, shape (...)
+            +1 or -1; 0 where branches meet. 1 for a tree.
+
+        Raises
+        ------
+        SingularError
+            If the rank of the loops changes from posture to posture: there is no such sign.
+        """
+        return self._parts.postures.branch_sign(q)
+
+    def closed_state(
+        self, q: ArrayLike, v: ArrayLike, free: Array | None = None
+    ) -> tuple[Array, Array]:
+        """A state near one that has drifted a little, with loops closed; for loops over time.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+        free : ndarray of bool, shape (nv,), optional
+            Speeds that may change. Default: all.
+
+        Returns
+        -------
+        q, v : ndarray
+        """
+        return self._parts.postures.closed_state(q, v, free)
+
+    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = ()) -> Array:
+        """The velocity nearest to ``v``, in kinetic energy, that keeps the loops closed.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq)
+            Closed posture.
+        v : array_like, shape (..., nv)
+        hold : names of joints
+            Keep their velocity.
+
+        Returns
+        -------
+        v : ndarray, shape (..., nv)
+
+        Raises
+        ------
+        AssemblyError
+            If the velocities that are held contradict each other.
+        """
+        return self._parts.postures.consistent_velocity(q, v, named("hold", hold))
+
+    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """The accelerations nearest to ``a``, in kinetic energy, that keep the loops closed.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+            Closed posture, consistent velocity.
+        a : array_like, shape (..., nv)
+
+        Returns
+        -------
+        a : ndarray, shape (..., nv)
+        """
+        return self._parts.postures.consistent_acceleration(q, v, a)
+
+    # -- minimal and independent coordinates ------------------------------------------------------
+
+    @property
+    def tree_form(self) -> Robot:
+        """The same robot in tree coordinates, with constraints; itself, if it has no other form."""
+        return self if self._other_form is None else self._other_form
+
+    @property
+    def branches(self) -> dict[str, int]:
+        """How each loop that is solved in closed form is assembled, by its name."""
+        return {loop.name: loop.branch for loop in self._model.bodies.linkages}
+
+    @property
+    def dependent_joints(self) -> tuple[str, ...]:
+        """Joints that follow the others by closed loops solved in closed form."""
+        return self._parts.expansion.dependent_joints
+
+    def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
+        """Positions of the joints that follow, by name, each of shape (...) [rad, m].
+
+        Of a joint with two freedoms (..., 2). Angles lie between -pi and pi; not a number where
+        loops do not close.
+        """
+        return self._parts.expansion.dependent_positions(q)
+
+    def expand(self, q: ArrayLike) -> Array:
+        """Coordinates of `tree_form`, shape (..., its nq): those of the joints that follow, too."""
+        return self._parts.expansion.positions(q)
+
+    def expand_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Speeds of `tree_form`, shape (..., its nv): ``B v``."""
+        return self._parts.expansion.velocity(q, v)
+
+    def expand_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Accelerations of `tree_form`, shape (..., its nv): ``B a + b'``."""
+        return self._parts.expansion.acceleration(q, v, a)
+
+    def speed_map(self, q: ArrayLike) -> Array:
+        """``B``, shape (..., nv of `tree_form`, nv): speeds of all joints a unit of each own one.
+
+        The identity where the robot has no other form.
+        """
+        return self._parts.expansion.speed_map(q)
+
+    def torque_map(self, q: ArrayLike) -> Array:
+        """``B^T``, shape (..., nv, nv of `tree_form`): own forces of the forces in all joints.
+
+        So ``torque_map(q) @ tau`` turns forces of motors, wherever they are, into what forward
+        dynamics takes; what inverse dynamics gives is that of motors ``tau`` that solve it.
+        """
+        return np.ascontiguousarray(np.swapaxes(self.speed_map(q), -1, -2))
+
+    def reduced(self, independent: Iterable[str] | None = None) -> ReducedRobot:
+        """The robot as functions of independent joints, loops closed numerically.
+
+        Parameters
+        ----------
+        independent : names of joints, optional
+            As many as there are degrees of freedom. Default: `independent_joints`.
+
+        Raises
+        ------
+        SingularError
+            If they are too few or too many.
+        """
+        return ReducedRobot(self, self._model, self._parts.rows, independent)
+
+    # -- inertial parameters ----------------------------------------------------------------------
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Moving bodies, each by the link that its joint moves."""
+        return self._parts.identification.body_names
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of `inertial_parameters`: ``"link.m"``, ``"link.hx"``, ..., ``"link.Izz"``."""
+        return self._parts.identification.parameter_names
+
+    @property
+    def inertial_parameters(self) -> Array:
+        """Ten numbers a moving body, shape (10 n,) [kg, kg m, kg m^2].
+
+        ``m hx hy hz Ixx Ixy Iyy Ixz Iyz Izz``: mass, first moment, and inertia about the origin of
+        the body's link in its axes. Links fixed to a body belong to it. Functions made with
+        ``parameters=True`` take such an array as an input.
+        """
+        return self._parts.identification.parameters.copy()
+
+    def regressor(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Matrix Y with ``Y @ inertial_parameters`` the rigid-body part of `inverse_dynamics`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
+        base : BaseMotion
+            Of a robot with a moving base.
+
+        Returns
+        -------
+        Y : ndarray, shape (..., nv, 10 n)
+
+        Notes
+        -----
+        With ``passive=False`` the rigid-body part is all; damping, friction, springs and rotors do
+        not depend on these parameters.
+        """
+        return self._evaluator.call("regressor", (q, v, a), base=base, out=out)
+
+    def base_parameters(self, rng: np.random.Generator | int | None = 0) -> BaseParameters:
+        """Combinations of the inertial parameters that motions of this robot depend on.
+
+        Parameters
+        ----------
+        rng : Generator or int
+            For the random motions by which they are found.
+
+        Returns
+        -------
+        parameters : BaseParameters
+
+        Notes
+        -----
+        QR decomposition with column pivoting of the regressor over random motions
+        [Gautier 1991].
+        """
+        return self._parts.identification.base_parameters(rng)

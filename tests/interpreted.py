@@ -6,6 +6,7 @@ Only what closes loops, which takes many calls, is compiled.
 from __future__ import annotations
 
 import robodyn as rd
+from robodyn.codegen import Function
 from robodyn.symbolic.evaluate import evaluate
 
 __all__ = ["interpreted"]
@@ -24,16 +25,12 @@ class _Plain:
         return results[0] if len(results) == 1 else tuple(results)
 
 
-class _Interpreted(rd.Robot):
-    def function(self, name, **fixed):
-        f = super().function(name, **fixed)
-        return f if name in ("loop_residual", "loop_jacobian") else _Plain(f.program)
-
-    def _shorten(self, name, f, **how):
-        pass
+def _made(program):
+    needed = program.name in ("loop_residual", "loop_jacobian")
+    return Function(program) if needed else _Plain(program)
 
 
 def interpreted(source, **options):
     """As `robodyn.load`, for tests of few states of many robots."""
     robot = rd.load(source, **options)
-    return _Interpreted(robot.mechanism, robot._model.settings)
+    return rd.Robot(robot.mechanism, robot._model.settings, make=_made)

@@ -19,8 +19,12 @@ FLOORS = (
     {"arrays", "joints", "topology"},
     {"equations", "codegen", "urdf"},
     {"model"},
+    {"evaluator"},
+    {"configuration_space", "dynamics", "identification"},
+    {"postures", "joint_loads"},
     {"closed_loops"},
     {"minimal"},
+    {"parts"},
     {"robot"},
     {"loading", "simulation"},
     {""},  # the public names
@@ -62,7 +66,6 @@ def module_of(path):
 def room(module):
     """The room of a module, or of a name in it; ``""`` for public names of the package."""
     name = module.split(".")[1] if "." in module else ""
-    name = "robot" if name.startswith("robot_") else name
     return name if name in FLOOR else ""
 
 

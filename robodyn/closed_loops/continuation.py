@@ -14,11 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.projection import Projection
+from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import AssemblyError
+from robodyn.model.model import Model
 
-__all__ = ["Followed", "follow"]
+__all__ = ["Continuation", "Followed"]
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 
 #: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.
 LONGEST, SHORTEST, MOST = 0.1, 1e-4, 2000
@@ -47,66 +52,84 @@ class Followed:
     end: str
 
 
-def follow(robot: Any, q: Array, goal: Array, held: Sequence[int], hold: Sequence[str]) -> Followed:
-    """Move some joints of a closed linkage to where they are at a goal; the others follow.
+class Continuation:
+    """Moves some joints of a closed linkage; the others follow on their branch.
 
     Parameters
     ----------
-    robot : Robot
-    q : ndarray, shape (nq,)
-        Closed.
-    goal : ndarray, shape (nq,)
-        Of it, only the coordinates of the joints that are moved count.
-    held : sequence of int
-        Their speeds.
-    hold : sequence of str
-        The same as `Robot.assemble` takes them.
+    model : Model
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    closer : LoopCloser
+    projection : Projection
     """
-    longest, now, end = LONGEST, np.array(q, float), "branch"
-    for _ in range(MOST):
-        left = robot.difference(now, goal)[list(held)]
-        size = float(np.abs(left).max(initial=0.0))
-        if size < 1e-12:
-            return Followed(now, "")
-        step = left * min(1.0, longest / size)
-        new, end = _step(robot, now, list(held), hold, step)
-        if new is not None:
-            now, longest = new, min(2.0 * longest, LONGEST)
-        elif longest > SHORTEST:
-            longest = 0.5 * min(longest, size)
-        else:
-            break
-    return Followed(now, end)
 
+    def __init__(
+        self,
+        model: Model,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        closer: LoopCloser,
+        projection: Projection,
+    ) -> None:
+        self._model, self._rows, self._space = model, rows, space
+        self._closer, self._projection = closer, projection
 
-def _step(
-    robot: Any, q: Array, held: list[int], hold: Sequence[str], step: Array
-) -> tuple[Array | None, str]:
-    """A closed posture one step on, or what is in the way."""
-    K = robot.loop_jacobian(q)
-    rest = [k for k in range(robot.nv) if k not in held]
-    predicted = np.zeros(robot.nv)
-    predicted[held] = step
-    predicted[rest] = -np.linalg.pinv(K[:, rest], rcond=1e-9) @ (K[:, held] @ step)
-    free = np.isin(np.arange(robot.nv), rest)
-    near, _ = robot.closed_state(robot.integrate(q, predicted), np.zeros(robot.nv), free)
-    if not np.abs(robot._gap(near)).max(initial=0.0) < NEARLY:
-        return None, "branch"  # assembling from here would search far away
-    limited = _beyond_limits(robot, q, near)
-    if limited:
-        return None, limited
-    try:
-        new = robot.assemble(near, hold=hold)
-    except AssemblyError:
-        return None, "branch"
-    surprise = np.abs(robot.difference(q, new) - predicted).max()
-    if not surprise <= SURPRISE * np.abs(predicted).max():
-        return None, "branch"
-    return new, ""
+    def follow(self, q: Array, goal: Array, held: Sequence[int]) -> Followed:
+        """Move some joints to where they are at a goal.
 
+        Parameters
+        ----------
+        q : ndarray, shape (nq,)
+            Closed.
+        goal : ndarray, shape (nq,)
+            Of it, only the coordinates of the joints that are moved count.
+        held : sequence of int
+            Their speeds.
+        """
+        speeds = list(held)
+        longest, now, end = LONGEST, np.array(q, float), "branch"
+        for _ in range(MOST):
+            way = self._space.difference(now, goal)[speeds]
+            size = float(np.abs(way).max(initial=0.0))
+            if size < 1e-12:
+                return Followed(now, "")
+            new, end = self._step(now, speeds, way * min(1.0, longest / size))
+            if new is not None:
+                now, longest = new, min(2.0 * longest, LONGEST)
+            elif longest > SHORTEST:
+                longest = 0.5 * min(longest, size)
+            else:
+                break
+        return Followed(now, end)
 
-def _beyond_limits(robot: Any, q: Array, new: Array) -> str:
-    """A joint that goes (farther) beyond a limit."""
-    low, high = robot.lower_limits - 1e-9, robot.upper_limits + 1e-9
-    out = ((new < low) & (new < q)) | ((new > high) & (new > q))
-    return next((n for n in robot.joint_names if out[robot.joints[n].q].any()), "")
+    def _step(self, q: Array, held: list[int], step: Array) -> tuple[Array | None, str]:
+        """A closed posture one step on, or what is in the way."""
+        nv = self._space.nv
+        K = self._rows.jacobian(q)
+        rest = [k for k in range(nv) if k not in held]
+        predicted = np.zeros(nv)
+        predicted[held] = step
+        predicted[rest] = -np.linalg.pinv(K[:, rest], rcond=1e-9) @ (K[:, held] @ step)
+        free = np.isin(np.arange(nv), rest)
+        near, _ = self._projection.state(self._space.integrate(q, predicted), np.zeros(nv), free)
+        if not np.abs(self._rows.position_rows().residual(near)).max(initial=0.0) < NEARLY:
+            return None, "branch"  # assembling from here would search far away
+        limited = self._beyond_limits(q, near)
+        if limited:
+            return None, limited
+        try:
+            new = self._closer.near(near, free)
+        except AssemblyError:
+            return None, "branch"
+        surprise = np.abs(self._space.difference(q, new) - predicted).max()
+        if not surprise <= SURPRISE * np.abs(predicted).max():
+            return None, "branch"
+        return new, ""
+
+    def _beyond_limits(self, q: Array, new: Array) -> str:
+        """A joint that goes (farther) beyond a limit."""
+        low, high = self._model.lower - 1e-9, self._model.upper + 1e-9
+        out = ((new < low) & (new < q)) | ((new > high) & (new > q))
+        names = self._model.joint_names
+        return next((n for n in names if out[self._model.joints[n].q].any()), "")

@@ -2,6 +2,6 @@
 
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.threads import get_num_threads, set_num_threads
-from robodyn.codegen.method import fast_method, shorten
+from robodyn.codegen.method_table import MethodTable
 
-__all__ = ["Function", "fast_method", "get_num_threads", "set_num_threads", "shorten"]
+__all__ = ["Function", "MethodTable", "get_num_threads", "set_num_threads"]

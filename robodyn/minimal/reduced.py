@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.arrays import named
+from robodyn.arrays import named, over
+from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.errors import AssemblyError, ShapeError, SingularError
+from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
 
 __all__ = ["ReducedRobot"]
@@ -44,21 +46,29 @@ class ReducedRobot:
         Number of independent speeds.
     """
 
-    def __init__(self, robot: Any, independent: Iterable[str] | None = None) -> None:
-        self.robot = robot
-        names = _independent(robot) if independent is None else named("independent", independent)
+    def __init__(
+        self,
+        robot: Any,
+        model: Model,
+        rows: ConstraintRows,
+        independent: Iterable[str] | None = None,
+    ) -> None:
+        self.robot, self._rows = robot, rows
+        names = (
+            _independent(robot, model) if independent is None else named("independent", independent)
+        )
         self.independent_joints: tuple[str, ...] = names
-        self._own = [k for name in names for k in speed_indices(robot._model, name)]
+        self._own = [k for name in names for k in speed_indices(model, name)]
         self._others = [k for k in range(robot.nv) if k not in self._own]
         self.nu = len(self._own)
-        self._check_number()
+        self._check_number(_independent(robot, model))
 
-    def _check_number(self) -> None:
+    def _check_number(self, known: tuple[str, ...]) -> None:
         if self.nu != self.robot.dof or len({*self._own}) != self.nu:
             raise SingularError(
                 f"{self.nu} speeds are named ({', '.join(self.independent_joints)}), but "
                 f"{self.robot.name!r} has {self.robot.dof} degrees of freedom; independent are "
-                f"{', '.join(_independent(self.robot))}",
+                f"{', '.join(known)}",
                 joints=self.independent_joints,
             )
 
@@ -84,8 +94,8 @@ class ReducedRobot:
         """
         robot = self.robot
         neutral = robot.neutral()
-        q = neutral if near is None else robot._array("near", near, robot.nq)
-        wanted = robot._array("u", u, self.nu)
+        q = neutral if near is None else over("near", near, robot.nq, robot.name)
+        wanted = over("u", u, self.nu, robot.name)
         if wanted.ndim != 1 or q.ndim != 1:
             raise ShapeError("expand takes one posture at a time", name="u", given=wanted.shape)
         for _ in range(ROUNDS):
@@ -122,12 +132,12 @@ class ReducedRobot:
     def expand_velocity(self, q: ArrayLike, du: ArrayLike) -> Array:
         """Speeds of all joints, shape (..., nv): ``B du``, and what unsteady constraints add."""
         v = self._mapped(q, du)
-        if self.robot._has_offset:
+        if self._rows.has_offset:
             v += self._answer(q, self.robot.loop_velocity_offset(q))
         return v
 
     def _mapped(self, q: ArrayLike, du: ArrayLike) -> Array:
-        speeds = self.robot._array("du", du, self.nu)
+        speeds = over("du", du, self.nu, self.robot.name)
         return np.asarray(np.einsum("...ij,...j->...i", self.speed_map(q), speeds))
 
     def expand_acceleration(self, q: ArrayLike, du: ArrayLike, ddu: ArrayLike) -> Array:
@@ -194,7 +204,7 @@ class ReducedRobot:
 
     def forward_dynamics(self, q: ArrayLike, du: ArrayLike, tau: ArrayLike, **loads: Any) -> Array:
         """``ddu``, shape (..., nu), under forces ``tau`` (..., nv) in all joints."""
-        force = self._onto(q, self.robot._array("tau", tau, self.robot.nv))
+        force = self._onto(q, over("tau", tau, self.robot.nv, self.robot.name))
         force = force - self.bias_forces(q, du, **loads)
         return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0])
 
@@ -202,8 +212,8 @@ class ReducedRobot:
         return np.asarray(np.einsum("...ij,...j->...i", self.torque_map(q), force))
 
 
-def _independent(robot: Any) -> tuple[str, ...]:
+def _independent(robot: Any, model: Model) -> tuple[str, ...]:
     """Speeds that determine the others, by name."""
     if not robot.nc:
         return tuple(robot.independent_joints)
-    return speed_names(robot._model, robot.loops_analysis.independent)
+    return speed_names(model, robot.loops_analysis.independent)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robodyn.motion.base_motion import rotation_from_quaternion
 
-__all__ = ["Block", "difference", "neutral", "random"]
+__all__ = ["Block", "difference", "euclidean", "neutral", "random"]
 
 Array = NDArray[np.float64]
 
@@ -25,6 +25,11 @@ class Block:
     kind: str
     q: slice
     v: slice
+
+
+def euclidean(blocks: tuple[Block, ...]) -> bool:
+    """Whether all coordinates add."""
+    return all(block.kind not in ("spherical", "floating", "planar") for block in blocks)
 
 
 def neutral(blocks: tuple[Block, ...], nq: int) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
 from robodyn.equations.mechanism.state import evaluate_joints
 from robodyn.equations.tree.composite_body import mass_matrix
+from robodyn.equations.tree.momentum import total_mass
 from robodyn.errors import (
     ActuationError,
     InertiaError,
@@ -64,6 +66,11 @@ class Model:
     effort: Array
     some_mass_matrix: Array
 
+    @property
+    def total_mass(self) -> float:
+        """Mass of everything that moves [kg]."""
+        return total_mass(self.bodies, self.setup.base_inertia)
+
     def undetermined(self, controlled: Container[int]) -> tuple[str, ...]:
         """Joints whose accelerations no forces determine, because they move no mass.
 
@@ -109,8 +116,17 @@ class Model:
             )
 
 
-def build_model(mechanism: Mechanism, settings: Settings) -> Model:
+def build_model(
+    mechanism: Mechanism, settings: Settings, actuated: tuple[str, ...] | None = None
+) -> Model:
     """Model of a description.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    settings : Settings
+    actuated : tuple of str, optional
+        Joints at which forces act. Default: those with motors, or all.
 
     Raises
     ------
@@ -120,7 +136,9 @@ def build_model(mechanism: Mechanism, settings: Settings) -> Model:
     tree = spanning_tree(effective, floating=settings.base == "floating")
     _check_motors(mechanism, tree)
     setup = _setup(effective, settings, tree)
-    return model_of(mechanism, effective, settings, tree, setup, some_mass_matrix(setup.model))
+    M = some_mass_matrix(setup.model)
+    model = model_of(mechanism, effective, settings, tree, setup, M)
+    return model if actuated is None else dataclasses.replace(model, actuated_joints=actuated)
 
 
 def model_of(

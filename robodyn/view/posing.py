@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.closed_loops.continuation import follow
+from robodyn.errors import AssemblyError
 from robodyn.robot import Robot
 
 __all__ = ["Moved", "Slider", "move", "sliders", "with_values"]
@@ -151,5 +151,7 @@ def move(robot: Robot, q: Array, values: dict[Slider, float]) -> Moved:
     if not robot.nc:
         return Moved(goal, True)
     every = sliders(robot)
-    found = follow(robot, q, goal, [s.speed for s in every], [s.hold for s in every])
-    return Moved(found.q, not found.end)
+    try:
+        return Moved(robot.assemble(goal, hold=[s.hold for s in every], near=q), True)
+    except AssemblyError as error:
+        return Moved(np.asarray(error.q), False)

@@ -54,7 +54,7 @@ def test_plain_calls_give_what_others_give(robot):
     np.testing.assert_array_equal(listed, a)
     for _ in range(50):
         robot.forward_dynamics(q[0].tolist(), v[0], tau[0])
-    assert len(robot._plain_forward.table._twins) == 1
+    assert len(robot.function("forward_dynamics").table._twins) == 1
     single = robot.forward_dynamics(*(x.astype(np.float32) for x in (q, v, tau)))
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, a, rtol=1e-2, atol=1e-2)
@@ -104,8 +104,8 @@ def test_straight_line_code_of_driven_joints_gives_what_the_solve_gives(name, ba
     for controlled in (tuple(speeds), tuple(reversed(speeds[:1]))):
         free = [k for k in range(robot.nv) if k not in controlled]
         given = rng.normal(size=(3, len(controlled))), rng.normal(size=(3, len(free)))
-        assert robot._straight
-        assert robot._leave_rows(controlled)
+        assert robot._parts.dynamics.has_code
+        assert robot._parts.dynamics.rows_suffice(controlled)
         a, tau = robot.driven_dynamics(q, v, *given, controlled)
         whole = np.zeros((3, robot.nv))
         whole[:, controlled], whole[:, free] = given

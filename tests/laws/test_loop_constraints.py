@@ -177,3 +177,16 @@ def test_inverse_of_forward_in_single_precision():
         q, v = (x.astype(np.float32) for x in cube_state(q2, 2.0))
         a = robot.forward_dynamics(q, v, rng.normal(size=5).astype(np.float32))
         robot.inverse_dynamics(q, v, a)
+
+
+def test_the_rank_revealing_solve_in_single_precision():
+    """Redundant rows are seen as such: the linkage moves as in double precision."""
+    robot, rng = compiled("bricard")[0], np.random.default_rng(1)
+    for q2 in np.linspace(0.2, 1.2, 10):
+        q, v = cube_state(q2, 2.0)
+        tau = rng.normal(size=5)
+        single = robot.constrained_dynamics(*(x.astype(np.float32) for x in (q, v, tau)))
+        double = robot.constrained_dynamics(q, v, tau)
+        assert single.a.dtype == np.float32
+        assert single.rank == double.rank
+        np.testing.assert_allclose(single.a, double.a, atol=1e-3 * np.abs(double.a).max())

@@ -87,7 +87,7 @@ def multi_joint(robot: rd.Robot, name: str, q: ArrayLike, v: ArrayLike) -> tuple
         twist = robot.frame_twist(q, v, joint.child, relative_to=joint.parent)
     else:
         X, twist = robot.frame_pose(q, joint.child), robot.frame_twist(q, v, joint.child)
-    pose = np.linalg.inv(origin) @ X
+    pose = np.asarray(np.linalg.inv(origin) @ X, float)
     return _transform(joint.parent, joint.child, pose), np.asarray(twist, float)
 
 

@@ -1,0 +1,204 @@
+"""Dynamics of robots with closed loops.
+
+Where the rank of the loops is the same everywhere, the whole solve is machine code over independent
+rows. Where it is not, at singular postures, and for everything beside plain inverse and forward
+dynamics, the mass matrix and the constraints are machine code and the solve reveals the rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.arrays import written
+from robodyn.closed_loops.analysis import independent_rows
+from robodyn.closed_loops.constrained import ConstrainedSolve
+from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.mobility import Mobility
+from robodyn.closed_loops.motors import LoopMotors
+from robodyn.closed_loops.precision import all_numbers
+from robodyn.codegen import Function
+from robodyn.equations.catalogue import CLOSED
+from robodyn.errors import ActuationError, ShapeError, SingularError, TopologyError
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import Roles
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.results import HybridDynamics
+
+__all__ = ["ClosedLoopDynamics"]
+
+Array = NDArray[Any]
+
+
+class ClosedLoopDynamics:
+    """The dynamics of a closed linkage, as `robodyn.dynamics.Dynamics` has them.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    rows : ConstraintRows
+    mobility : Mobility
+    motors : LoopMotors
+    solve : ConstrainedSolve
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        rows: ConstraintRows,
+        mobility: Mobility,
+        motors: LoopMotors,
+        solve: ConstrainedSolve,
+    ) -> None:
+        self._model, self._evaluator, self._rows = model, evaluator, rows
+        self._mobility, self._motors, self._solve = mobility, motors, solve
+        self._sufficing: dict[tuple[int, ...], bool] = {}
+
+    # -- straight-line code -------------------------------------------------------------------
+
+    @cached_property
+    def has_code(self) -> bool:
+        """Whether forward dynamics can be straight-line code."""
+        return self._mobility.analysis.rows is not None and not self._model.undetermined(())
+
+    @property
+    def _code_rows(self) -> tuple[int, ...] | None:
+        return self._mobility.analysis.rows
+
+    def function(self, name: str, **options: Any) -> Function:
+        """The function of a quantity, honouring closed loops.
+
+        Raises
+        ------
+        SingularError
+            If the rank of the loops changes from posture to posture.
+        ActuationError
+            If motors and motions are not as many, or the loops tie controlled joints together.
+        """
+        if options.pop("tree", False) or name not in CLOSED or "rows" in options:
+            return self._evaluator.function(name, **options)
+        if not self.has_code:
+            raise SingularError(
+                f"the loops of {self._model.mechanism.name!r} have another rank in other postures: "
+                f"there is no straight-line code for {name}; call the method"
+            )
+        if name == "inverse_dynamics":
+            return self._motors.function(**options)
+        if name == "hybrid_dynamics":
+            controlled = self._evaluator.speeds(options.get("controlled", ()))
+            if not self.rows_suffice(controlled):
+                raise ActuationError(
+                    f"the loops of {self._model.mechanism.name!r} tie the controlled joints to "
+                    "each other: there is no straight-line code for hybrid_dynamics; call the "
+                    "method"
+                )
+            options["controlled"] = controlled
+        return self._evaluator.function(name, **options, rows=self._code_rows)
+
+    def rows_suffice(self, controlled: tuple[int, ...]) -> bool:
+        """Whether the rows of the code are independent in the speeds that are not controlled."""
+        if controlled not in self._sufficing:
+            try:
+                self._sufficing[controlled] = self.has_code and self._independent(controlled)
+            except (ShapeError, TopologyError):  # there is no posture to look at
+                self._sufficing[controlled] = False
+        return self._sufficing[controlled]
+
+    def _independent(self, controlled: tuple[int, ...]) -> bool:
+        found = self._mobility.analysis
+        free = [k for k in range(self._model.bodies.nv) if k not in controlled]
+        K = self._rows.interpreted_jacobian(found.postures)[:, list(found.rows or ())]
+        return K.shape[1] <= len(free) and independent_rows(K[..., free])
+
+    # -- dynamics -----------------------------------------------------------------------------
+
+    def inverse(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        actuated: Iterable[str] | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Forces at the motors that produce given accelerations, shape (..., nv)."""
+        return written(self._motors.forces(q, v, a, wrenches, base, actuated), out)
+
+    def forward(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        stabilization: tuple[float, float] | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Accelerations under given forces, shape (..., nv)."""
+        if stabilization is None and self.has_code:
+            if self._model.settings.base != "moving" and base is None and not wrenches:
+                f = self.function("forward_dynamics")
+                self._evaluator.bind("forward_dynamics", f)
+                a: Array = f(q, v, tau)
+            else:
+                rows = self._code_rows
+                a = self._evaluator.call(
+                    "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, rows=rows
+                )
+            if all_numbers(a):  # rows that became dependent leave none
+                return written(a, out)
+        found = self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto")
+        return written(found.a, out)
+
+    def hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        roles: Roles,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+    ) -> HybridDynamics:
+        """Accelerations, forces and multipliers of least norm with some joints driven."""
+        return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
+
+    def driven(
+        self,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+        controlled: tuple[int, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[Array, Array]:
+        """Accelerations and forces, by straight-line code where there is some."""
+        if self.rows_suffice(controlled):
+            chosen: dict[str, Any] = {"controlled": controlled, "rows": self._code_rows}
+            a, tau = self._evaluator.results(
+                "hybrid_dynamics", arrays, base=base, wrenches=wrenches, **chosen
+            )
+            if all_numbers(a) and all_numbers(tau):
+                return a, tau
+        q, v, given, forces = arrays
+        order = np.argsort(controlled)
+        roles = Roles(tuple(sorted(controlled)), np.asarray(given)[..., order], np.asarray(forces))
+        found = self._solve.hybrid(q, v, roles, wrenches, base, None)
+        return found.a, found.tau
+
+    def multipliers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[Array, ...]:
+        """Multipliers of loops whose motors make given accelerations."""
+        speeds = self._motors.speeds(None)
+        return (self._motors.solve(q, v, a, wrenches, base, speeds)[1],)

@@ -1,0 +1,123 @@
+"""What its loops leave of a linkage: degrees of freedom, independent joints, redundant rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.arrays import finite
+from robodyn.closed_loops.analysis import LoopAnalysis, analyse
+from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.solvers import rank_analysis
+from robodyn.configuration_space import ConfigurationSpace
+from robodyn.errors import ShapeError, SingularError
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices
+
+__all__ = ["Mobility"]
+
+Array = NDArray[Any]
+
+#: Decimals of a determinant of unit rows that count.
+DECIMALS = 9
+
+
+class Mobility:
+    """Which motions the loops of a linkage leave, seen at some closed postures.
+
+    Parameters
+    ----------
+    model : Model
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    closer : LoopCloser
+    """
+
+    def __init__(
+        self, model: Model, rows: ConstraintRows, space: ConfigurationSpace, closer: LoopCloser
+    ) -> None:
+        self._model, self._rows, self._space, self._closer = model, rows, space, closer
+
+    @cached_property
+    def analysis(self) -> LoopAnalysis:
+        """Rank, redundant rows and independent speeds."""
+        return self._analysis(self._rows.interpreted_jacobian)
+
+    def _analysis(self, jacobian: Callable[[Array], Array]) -> LoopAnalysis:
+        rng = np.random.default_rng(0)
+        q = self._closer.neutral
+        return analyse(
+            q,
+            jacobian,
+            self._model.some_mass_matrix,
+            lambda: self._closer.nearby(q, rng),
+            self._preferred,
+        )
+
+    @property
+    def _preferred(self) -> tuple[int, ...]:
+        """Speeds that should be independent: marked ones, else those with motors."""
+        marked = [j.name for j in self._model.mechanism.joints if j.independent]
+        names = marked or [name for name, _ in self._model.mechanism.actuators]
+        known = [name for name in names if name in self._model.joint_names]
+        return tuple(k for name in known for k in speed_indices(self._model, name))
+
+    @cached_property
+    def dof(self) -> int:
+        """Degrees of freedom at the neutral posture."""
+        return self.at(self._closer.neutral)
+
+    def at(self, q: ArrayLike) -> int:
+        """Degrees of freedom at a posture: nv less the rank of the constraints."""
+        x = self._space.positions("q", q)
+        finite(q=x)
+        K = self._rows.jacobian(x)
+        if K.ndim != 2:
+            raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
+        return self._space.nv - int(rank_analysis(K).rank)
+
+    @cached_property
+    def independent_joints(self) -> tuple[str, ...]:
+        """Joints whose motion determines that of all others at the neutral posture."""
+        chosen = {*self.analysis.independent}
+        joints = self._model.joints
+        return tuple(
+            name
+            for name in self._model.joint_names
+            if chosen & set(range(joints[name].v.start, joints[name].v.stop))
+        )
+
+    @property
+    def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
+        """Constraint rows that follow from others, and from which, at the neutral posture."""
+        names = self._rows.names
+        found = self.analysis.redundant
+        return {names[k]: tuple(names[j] for j in needed) for k, needed in found.items()}
+
+    def branch_sign(self, q: ArrayLike) -> Array:
+        """Sign of the determinant by which the independent speeds determine the others."""
+        x = self._space.positions("q", q)
+        rows, dependent = self._branch_minor
+        K = self._rows.position_rows().jacobian(x)[..., rows, :]
+        size = np.linalg.norm(K, axis=-1, keepdims=True)
+        minor = K[..., dependent] / np.where(size > 0.0, size, 1.0)
+        return np.asarray(np.sign(np.round(np.linalg.det(minor), DECIMALS)), int)
+
+    @cached_property
+    def _branch_minor(self) -> tuple[list[int], list[int]]:
+        """Rows and dependent speeds whose determinant vanishes where branches meet."""
+        found = self.analysis
+        if not self._rows.all_of_positions:
+            found = self._analysis(self._rows.interpreted_position_rows().jacobian)
+        if found.rows is None:
+            raise SingularError(
+                f"the rank of the loops of {self._model.mechanism.name!r} changes from posture to "
+                "posture: its branches cannot be told apart by a sign; assemble(near=) follows one"
+            )
+        dependent = [k for k in range(self._space.nv) if k not in found.independent]
+        return list(found.rows), dependent

@@ -1,0 +1,169 @@
+"""Postures and velocities of a linkage whose loops stay closed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.continuation import Continuation
+from robodyn.closed_loops.mobility import Mobility
+from robodyn.closed_loops.projection import Projection
+from robodyn.configuration_space import ConfigurationSpace
+from robodyn.errors import AssemblyError, ShapeError
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices
+from robodyn.postures import one_guess
+
+__all__ = ["LoopPostures"]
+
+Array = NDArray[Any]
+
+#: Gap [m, rad] of a posture that counts as closed already.
+NEAR = 1e-8
+
+
+class LoopPostures:
+    """The postures of a closed linkage, as `robodyn.postures.Postures` has them.
+
+    Parameters
+    ----------
+    model : Model
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    closer : LoopCloser
+    mobility : Mobility
+    projection : Projection
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        closer: LoopCloser,
+        mobility: Mobility,
+        projection: Projection,
+    ) -> None:
+        self._model, self._rows, self._space = model, rows, space
+        self._closer, self._mobility, self._projection = closer, mobility, projection
+        self._continuation = Continuation(model, rows, space, closer, projection)
+
+    @property
+    def dof(self) -> int:
+        """Mobility at the neutral posture."""
+        return self._mobility.dof
+
+    @property
+    def independent_joints(self) -> tuple[str, ...]:
+        """Joints whose motion determines that of all others."""
+        return self._mobility.independent_joints
+
+    @property
+    def independent_speeds(self) -> tuple[int, ...]:
+        """Their indices in v."""
+        return self._mobility.analysis.independent
+
+    @property
+    def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
+        """Constraint rows that follow from others, and from which."""
+        return self._mobility.redundant_constraints
+
+    def mobility(self, q: ArrayLike) -> int:
+        """Degrees of freedom at a posture."""
+        return self._mobility.at(q)
+
+    def branch_sign(self, q: ArrayLike) -> Array:
+        """Which of the branches that meet at singular postures a posture is on, shape (...)."""
+        return self._mobility.branch_sign(q)
+
+    def neutral(self) -> Array:
+        """The closed posture nearest to the zero position, shape (nq,)."""
+        return self._closer.neutral.copy()
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A closed posture within the limits, shape (nq,)."""
+        # guesses come nearer and nearer to a posture that is closed; other branches with another
+        # mobility are left to those who look for them
+        start = self.neutral()
+        last = AssemblyError(f"no other closed posture of {self._model.mechanism.name!r} found")
+        toward = self._space.difference(start, self._space.random(rng))
+        for part in (1.0, 0.5, 0.25, 0.1, 0.03):
+            try:
+                q = self._closer.near(self._space.integrate(start, part * toward), guesses=3)
+            except AssemblyError as error:
+                last = error
+                continue
+            if self.mobility(q) == self.dof:
+                return self._unwound(q)
+        raise last
+
+    def _unwound(self, q: Array) -> Array:
+        """Continuous joints within half a turn of zero, where no coupling counts their turns."""
+        if self._model.bodies.coupled or self._model.setup.coupled:
+            return q
+        joints = self._model.joints.values()
+        at = [j.q.start for j in joints if j.type == "continuous" and j.q.stop > j.q.start]
+        q = q.copy()
+        q[at] = np.remainder(q[at] + np.pi, 2.0 * np.pi) - np.pi
+        return q
+
+    def assemble(self, q: ArrayLike | None, hold: tuple[str, ...], near: ArrayLike | None) -> Array:
+        """The closed posture near a guess, or on the branch of another one, shape (nq,)."""
+        guess = one_guess(self._space, q, self._space.zero())
+        if near is not None:
+            return self._on_branch(guess, hold or self.independent_joints, near)
+        return self._closer.near(guess, self._free(hold))
+
+    def _free(self, hold: tuple[str, ...]) -> Array:
+        free = np.ones(self._space.nv, bool)
+        for name in hold:
+            free[list(speed_indices(self._model, name))] = False
+        return free
+
+    def _on_branch(self, goal: Array, hold: tuple[str, ...], near: ArrayLike) -> Array:
+        name = self._model.mechanism.name
+        residual = self._rows.position_rows().residual
+        start = self._space.positions("near", near)
+        if start.ndim != 1 or not np.isfinite(start).all():
+            raise ShapeError("near is not one posture of finite numbers", name="near", given=start)
+        gap = residual(start)
+        if not np.abs(gap).max(initial=0.0) < NEAR:
+            raise AssemblyError(
+                f"near is not a closed posture of {name!r}: it is open by "
+                f"{np.abs(gap).max():.3g} (m or rad); assemble(near) closes it",
+                residual=gap,
+                q=start,
+            )
+        held = [k for joint in hold for k in speed_indices(self._model, joint)]
+        found = self._continuation.follow(start, goal, held)
+        if not found.end:
+            return found.q
+        missing = self._space.difference(found.q, goal)[held]
+        worst = int(np.abs(missing).argmax())
+        joint = next(
+            n for n in self._model.joint_names if held[worst] in speed_indices(self._model, n)
+        )
+        meeting = "two ways to assemble it meet"
+        why = meeting if found.end == "branch" else f"{found.end!r} is at its limit"
+        raise AssemblyError(
+            f"{name!r} does not get there from that posture with its loops closed: {joint!r} "
+            f"is {abs(missing[worst]):.3g} (m or rad) from its goal where {why}",
+            residual=residual(found.q),
+            q=found.q,
+        )
+
+    def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
+        """The closed state near one that has drifted a little."""
+        return self._projection.state(q, v, free)
+
+    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
+        """The possible velocity nearest to a given one, shape (..., nv)."""
+        return self._projection.velocity(q, v, self._free(hold))
+
+    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """The possible acceleration nearest to a given one, shape (..., nv)."""
+        return self._projection.acceleration(q, v, a)

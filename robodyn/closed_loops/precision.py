@@ -1,0 +1,56 @@
+"""Quick looks at arrays of numbers: single precision, NaN, the largest magnitude."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "BROKEN",
+    "BROKEN_SINGLE",
+    "all_numbers",
+    "in_double",
+    "is_single",
+    "largest",
+    "result_type",
+]
+
+Array = NDArray[Any]
+
+#: Accelerations that break the loops by more than this part of their terms are refused.
+BROKEN = 1e-6
+
+#: The same for states in single precision.
+BROKEN_SINGLE = 1e-3
+
+
+def is_single(x: ArrayLike) -> bool:
+    """Whether it is an array in single precision."""
+    return isinstance(x, np.ndarray) and x.dtype == np.float32
+
+
+def in_double(x: ArrayLike) -> ArrayLike:
+    """The same in double precision; what is no array is left to those who check it."""
+    return x.astype(float) if is_single(x) and isinstance(x, np.ndarray) else x
+
+
+def result_type(possible: bool, *given: ArrayLike) -> np.dtype[Any]:
+    """Type of results: single precision where that is possible and all that was given is."""
+    return np.dtype(np.float32 if possible and all(map(is_single, given)) else float)
+
+
+def all_numbers(x: Array) -> bool:
+    """Whether there is no NaN; of one state without numpy, which takes longer than the dynamics."""
+    if x.ndim == 1:
+        total = sum(x.tolist())
+        return bool(total == total)
+    return not np.isnan(x.min(initial=0.0))
+
+
+def largest(x: Array) -> float:
+    """Largest magnitude; zero for an empty array."""
+    if x.ndim == 1:
+        return max(map(abs, x.tolist()), default=0.0)
+    return float(np.abs(x).max(initial=0.0))

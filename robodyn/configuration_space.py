@@ -1,0 +1,64 @@
+"""The space of a robot's coordinates: steps, differences, its zero position, random positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.arrays import over, together
+from robodyn.evaluator import Evaluator
+from robodyn.model import configuration
+from robodyn.model.model import Model
+
+__all__ = ["ConfigurationSpace"]
+
+Array = NDArray[Any]
+
+
+class ConfigurationSpace:
+    """Positions of the joints of the tree, whether loops close or not.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    """
+
+    def __init__(self, model: Model, evaluator: Evaluator) -> None:
+        self._model, self._evaluator = model, evaluator
+        self.nq: int = model.bodies.nq
+        self.nv: int = model.bodies.nv
+        self._euclidean = configuration.euclidean(model.blocks)
+
+    def positions(self, name: str, q: ArrayLike) -> Array:
+        """Positions given as an argument, checked, shape (..., nq)."""
+        return over(name, q, self.nq, self._model.mechanism.name)
+
+    def speeds(self, name: str, v: ArrayLike) -> Array:
+        """Numbers over speeds given as an argument, checked, shape (..., nv)."""
+        return over(name, v, self.nv, self._model.mechanism.name)
+
+    def zero(self) -> Array:
+        """The zero position, shape (nq,)."""
+        return configuration.neutral(self._model.blocks, self.nq)
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A position within the limits, shape (nq,)."""
+        return configuration.random(self._model.blocks, self._model.lower, self._model.upper, rng)
+
+    def integrate(self, q: ArrayLike, dv: ArrayLike, out: Array | None = None) -> Array:
+        """The position that a twist ``dv`` leads to in unit time, shape (..., nq)."""
+        return self._evaluator.call("integrate", (q, dv), out=out)
+
+    def tangent_rate(self, u: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
+        """The rate of ``u`` in ``integrate(q, u)`` at speed ``v``, shape (..., nv)."""
+        return self._evaluator.call("tangent_rate", (u, v), out=out)
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
+        """The ``dv`` with ``integrate(q0, dv) = q1``, shape (..., nv)."""
+        x, y = self.positions("q0", q0), self.positions("q1", q1)
+        if x.shape[:-1] != y.shape[:-1]:
+            together(q0=x, q1=y)
+        return y - x if self._euclidean else configuration.difference(self._model.blocks, x, y)

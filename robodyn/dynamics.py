@@ -1,0 +1,171 @@
+"""Inverse, forward and hybrid dynamics of a robot without constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.codegen import Function
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import Roles
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.results import HybridDynamics
+
+__all__ = ["Dynamics", "TreeDynamics"]
+
+Array = NDArray[Any]
+
+
+class Dynamics(Protocol):
+    """The dynamics of a robot, whether its loops have to stay closed or it has none.
+
+    Arguments and results are those of the methods of `robodyn.Robot`.
+    """
+
+    def function(self, name: str, **options: Any) -> Function:
+        """The function of a quantity, honouring closed loops."""
+
+    def inverse(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        actuated: Iterable[str] | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Generalised forces that produce given accelerations, shape (..., nv)."""
+
+    def forward(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        stabilization: tuple[float, float] | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Accelerations under given forces, shape (..., nv)."""
+
+    def hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        roles: Roles,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+    ) -> HybridDynamics:
+        """Accelerations and forces with some joints driven."""
+
+    def driven(
+        self,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+        controlled: tuple[int, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[Array, Array]:
+        """The same for driven speeds known as indices: q, v, their accelerations, other forces."""
+
+    def multipliers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[Array, ...]:
+        """Multipliers of loops whose motors make given accelerations: none, or one array."""
+
+
+class TreeDynamics:
+    """Dynamics of a robot without constraints: each is one compiled function.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    """
+
+    def __init__(self, model: Model, evaluator: Evaluator) -> None:
+        self._model, self._evaluator = model, evaluator
+
+    def function(self, name: str, **options: Any) -> Function:
+        """The function of a quantity."""
+        return self._evaluator.function(name, **options)
+
+    def inverse(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        actuated: Iterable[str] | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Generalised forces that produce given accelerations, shape (..., nv)."""
+        if actuated is not None:
+            self._model.check_actuated(tuple(actuated))
+        return self._evaluator.call(
+            "inverse_dynamics", (q, v, a), base=base, out=out, wrenches=wrenches
+        )
+
+    def forward(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        stabilization: tuple[float, float] | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Accelerations under given forces, shape (..., nv)."""
+        return self._evaluator.call(
+            "forward_dynamics", (q, v, tau), base=base, out=out, wrenches=wrenches
+        )
+
+    def hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        roles: Roles,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+    ) -> HybridDynamics:
+        """Accelerations and forces with some joints driven."""
+        given = roles.beside(np.result_type(np.asarray(q), np.asarray(v)))
+        a, forces = self.driven((q, v, *given), roles.controlled, wrenches, base)
+        return HybridDynamics(a, forces, np.zeros((*a.shape[:-1], 0), a.dtype))
+
+    def driven(
+        self,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+        controlled: tuple[int, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[Array, Array]:
+        """The same for driven speeds known as indices."""
+        a, tau = self._evaluator.results(
+            "hybrid_dynamics", arrays, base=base, wrenches=wrenches, controlled=controlled
+        )
+        return a, tau
+
+    def multipliers(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> tuple[Array, ...]:
+        """None: there are no constraints."""
+        return ()

@@ -1,0 +1,254 @@
+"""From the name of a quantity to its compiled function: the only way to one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.arrays import named
+from robodyn.codegen import Function, MethodTable
+from robodyn.equations.catalogue import CLOSED, QUANTITIES, trace
+from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.graph import Program
+
+__all__ = ["Evaluator", "Wrenches"]
+
+Array = NDArray[Any]
+
+#: External wrenches by link name, each (..., 6) [N, N m].
+Wrenches = Mapping[str, ArrayLike]
+
+#: Quantities that can take inertial parameters as an input.
+PARAMETRIC = frozenset(
+    {
+        "inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "mass_matrix",
+        "mass_matrix_inverse", "bias_forces", "gravity_forces", "coriolis_matrix",
+        "joint_wrenches", "kinetic_energy", "potential_energy",
+    }
+)  # fmt: skip
+
+
+class Evaluator:
+    """The functions of a model, each traced and compiled when it is first needed.
+
+    Parameters
+    ----------
+    model : Model
+    methods : MethodTable
+        Methods that may go straight to a function once it is there.
+    make : callable
+        Makes a function of a program. Default: `Function`, which compiles.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        methods: MethodTable,
+        make: Callable[[Program], Function] = Function,
+    ) -> None:
+        self._model, self._methods, self._make = model, methods, make
+        self._functions: dict[Any, Function] = {}
+        self._lock = threading.RLock()
+
+    # -- functions ----------------------------------------------------------------------------
+
+    def function(self, name: str, **options: Any) -> Function:
+        """The function of a quantity, for choices that shape its code.
+
+        With ``rows`` among the options it is the one of a closed linkage.
+
+        Parameters
+        ----------
+        name : str
+        **options
+            As the catalogue has them for this quantity.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such quantity, link or option.
+        SingularError
+            If it needs the acceleration of a joint that moves no mass.
+        """
+        options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
+        key = (name, *sorted(options.items()))
+        found = self._functions.get(key)
+        if found is None:
+            with self._lock:
+                found = self._functions.get(key)
+                if found is None:
+                    found = self._functions[key] = self._make(self.program(name, options))
+        return found
+
+    def program(self, name: str, options: Mapping[str, Any]) -> Program:
+        """The program of a quantity; arguments as for `function`."""
+        self._check_options(name, options)
+        known = QUANTITIES[name][0].options
+        chosen = {**options}
+        if "controlled" in known:
+            chosen["controlled"] = self.speeds(options.get("controlled", ()))
+        self._check_mass(name, chosen.get("controlled", ()))
+        setup = self._model.keeping(self._fixed_joints(options.get("joints", ())))
+        if "joints" in known and "joints" not in options:
+            chosen["joints"] = self.wrench_joints(None)
+        return trace(name, setup, chosen)
+
+    def interpreted(self, name: str) -> Callable[[Array], Array]:
+        """A function of q, evaluated without a compiler: for a few calls."""
+        program = self.program(name, {})
+        return lambda q: evaluate(program, q)[0]
+
+    # -- calls --------------------------------------------------------------------------------
+
+    def call(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ...],
+        *,
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+        wrenches: Wrenches | None = None,
+        **options: Any,
+    ) -> Array:
+        """The result of a quantity that has one.
+
+        Parameters
+        ----------
+        name : str
+        arrays : tuple of array_like
+            Its inputs, in the order of the catalogue.
+        base : BaseMotion, optional
+            Of a robot with a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned.
+        wrenches : mapping of link name to array_like, shape (..., 6), optional
+        **options
+            As for `function`.
+        """
+        result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
+        return result
+
+    def results(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ...],
+        *,
+        base: BaseMotion | None = None,
+        out: Any = None,
+        wrenches: Wrenches | None = None,
+        extra: tuple[Array, ...] = (),
+        **options: Any,
+    ) -> Any:
+        """All results of a quantity: a tuple where it has several.
+
+        Arguments as for `call`; ``extra`` are inputs between the base's motion and the wrenches.
+        """
+        if wrenches:
+            options["wrenches"] = tuple(wrenches)
+        f = self.function(name, **options)
+        motion = self._base_inputs(name, base)
+        if not motion and not options and base is None and not extra:
+            self._methods.bind(name, f)
+        return f(*arrays, *motion, *extra, *(wrenches or {}).values(), out=out)
+
+    def bind(self, name: str, f: Function) -> None:
+        """Let plain calls of a method go straight to a function; NaN sends them to the method."""
+        self._methods.bind(name, f, guarded=True)
+
+    def _base_inputs(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
+        settings = self._model.settings
+        if settings.base == "moving" and QUANTITIES[name][0].base:
+            motion = BaseMotion.at_rest() if base is None else base
+            if not isinstance(motion, BaseMotion):
+                raise ShapeError(
+                    f"base is {type(motion).__name__}, expected a robodyn.BaseMotion", name="base"
+                )
+            return motion.pose, motion.twist, motion.acceleration
+        if base is not None:
+            raise ShapeError(
+                f"base= given, but {self._model.mechanism.name!r} has a {settings.base} base; "
+                "load it with base='moving'",
+                name="base",
+            )
+        return ()
+
+    # -- names and choices --------------------------------------------------------------------
+
+    def speeds(self, names: Any) -> tuple[int, ...]:
+        """Indices of speeds, which may be given as such or as names of joints."""
+        indices: list[int] = []
+        nv = self._model.bodies.nv
+        for name in named("controlled", names):
+            if not isinstance(name, str) and not 0 <= name < nv:
+                raise UnknownNameError("speed", str(name), map(str, range(nv)))
+            indices += speed_indices(self._model, name) if isinstance(name, str) else (int(name),)
+        if len(set(indices)) < len(indices):
+            raise ActuationError(f"a joint is named twice in controlled={names!r}")
+        return tuple(indices)
+
+    def wrench_joints(self, joints: Iterable[str] | None) -> tuple[str, ...]:
+        """Joints whose wrenches are wanted; all that move, if none are named."""
+        cuts = tuple(c.name for c in self._model.setup.closures)
+        if joints is None:
+            moving = tuple(
+                body.description.name
+                for body in self._model.bodies
+                if body.description.kind != "floating" or body.parent >= 0
+            )
+            return moving + cuts
+        names = named("joints", joints)
+        for name in names:
+            _ = name in cuts or self._model.joints[name]
+        return names
+
+    def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
+        cuts = [c.name for c in self._model.setup.closures]
+        return tuple(
+            name for name in joints if name not in cuts and self._model.joints[name].type == "fixed"
+        )
+
+    def _check_mass(self, name: str, controlled: tuple[int, ...]) -> None:
+        """Speeds that move no mass cannot be solved for."""
+        if name not in ("forward_dynamics", "mass_matrix_inverse", "hybrid_dynamics"):
+            return
+        undetermined = self._model.undetermined(controlled)
+        if undetermined:
+            raise SingularError(
+                f"joints {', '.join(undetermined)} of {self._model.mechanism.name!r} move no mass, "
+                "at least not independently: their accelerations are not determined",
+                joints=undetermined,
+            )
+
+    def _check_options(self, name: str, options: Mapping[str, Any]) -> None:
+        if name not in QUANTITIES:
+            raise UnknownNameError("function", name, QUANTITIES)
+        if self._model.bodies.linkages and name.startswith("joint_wrench"):
+            raise UnknownNameError(
+                "function of minimal coordinates",
+                name,
+                (),
+                f"{self._model.mechanism.name!r}: take its tree_form",
+            )
+        closed = "rows" in options and name in CLOSED
+        known = (CLOSED if closed else QUANTITIES)[name][0].options
+        for option in options:
+            if option not in known and not (option == "parameters" and name in PARAMETRIC):
+                raise UnknownNameError("option", option, known, f"function {name!r}")
+        frames = tuple(self._model.bodies.frames)
+        if "frame" in known and "frame" not in options:
+            raise UnknownNameError("frame", "", frames, f"function {name!r}")
+        links = [*options.get("wrenches", ()), *filter(None, [options.get("frame")])]
+        reference = options.get("relative_to", "world")
+        links += [reference] if reference != "world" else []
+        for link in links:
+            if link not in frames:
+                raise UnknownNameError("link", link, frames, repr(self._model.mechanism.name))
+        if options.get("axes", "body") not in ("body", "world"):
+            raise UnknownNameError("axes", options["axes"], ("body", "world"))

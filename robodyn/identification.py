@@ -1,0 +1,95 @@
+"""Inertial parameters of a robot, and what of them its motions depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
+from robodyn.evaluator import Evaluator
+from robodyn.model.model import Model
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.results import BaseParameters
+from robodyn.symbolic.evaluate import evaluate
+
+__all__ = ["Identification"]
+
+Array = NDArray[Any]
+
+#: Combinations below this part of the largest are not seen [relative singular value].
+VISIBLE = 1e-9
+
+
+class Identification:
+    """Inertial parameters.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    random : callable
+        Makes a possible posture, shape (nq,), of a random generator.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        random: Callable[[np.random.Generator], Array],
+    ) -> None:
+        self._model, self._evaluator, self._random = model, evaluator, random
+
+    @property
+    def body_names(self) -> tuple[str, ...]:
+        """Moving bodies, each by the link that its joint moves."""
+        bodies = self._model.bodies
+        return tuple(body_link(bodies, body) for body in bodies)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """``"link.m"``, ``"link.hx"``, ..., ``"link.Izz"``."""
+        return tuple(f"{body}.{name}" for body in self.body_names for name in PARAMETERS)
+
+    @cached_property
+    def parameters(self) -> Array:
+        """Ten numbers a moving body, shape (10 n,); see `Robot.inertial_parameters`."""
+        bodies = self._model.bodies
+        return np.array([x for body in bodies for x in parameters_of(bodies, body)], float)
+
+    def base_parameters(self, rng: np.random.Generator | int | None) -> BaseParameters:
+        """Combinations that can be identified; see `Robot.base_parameters`."""
+        from scipy.linalg import qr, solve_triangular
+
+        columns = len(self.parameters)
+        Y = self._random_regressor(np.random.default_rng(rng)).reshape(-1, columns)
+        R, order = qr(Y, mode="r", pivoting=True)
+        diagonal = np.abs(np.diag(R))
+        rank = int(np.sum(diagonal > VISIBLE * diagonal[0])) if diagonal[:1].any() else 0
+        dependent = solve_triangular(R[:rank, :rank], R[:rank, rank:])
+        combination = np.zeros((rank, columns))
+        combination[np.arange(rank), order[:rank]] = 1.0
+        combination[:, order[rank:]] = np.where(np.abs(dependent) > VISIBLE, dependent, 0.0)
+        ordered = np.argsort(order[:rank])
+        return BaseParameters(
+            self.parameter_names,
+            np.sort(order[:rank]),
+            combination[ordered],
+            combination[ordered] @ self.parameters,
+        )
+
+    def _random_regressor(self, rng: np.random.Generator) -> Array:
+        """Regressor over random motions, shape (n, nv, 10 nb)."""
+        nv = self._model.bodies.nv
+        count = 2 + 3 * len(self.parameters) // max(nv, 1)
+        q = np.array([self._random(rng) for _ in range(count)])
+        v, a = rng.normal(size=(2, count, nv))
+        arrays: list[ArrayLike] = [q, v, a]
+        if self._model.settings.base == "moving":
+            positions, quaternions = rng.normal(size=(count, 3)), rng.normal(size=(count, 4))
+            arrays.append(BaseMotion.from_world(positions, quaternions).pose)
+            arrays += [*rng.normal(size=(2, count, 6))]
+        return evaluate(self._evaluator.program("regressor", {}), *arrays)[0]

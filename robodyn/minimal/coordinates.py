@@ -1,0 +1,214 @@
+"""Between the coordinates of independent joints and those of all joints of a linkage."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.configuration_space import ConfigurationSpace
+from robodyn.equations.mechanism.bodies import Body
+from robodyn.errors import AssemblyError
+from robodyn.evaluator import Evaluator
+from robodyn.joints.kinds import TURNING
+from robodyn.model.model import Model
+
+__all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
+
+Array = NDArray[Any]
+
+
+class Expansion(Protocol):
+    """From a robot's own coordinates to those of its tree form; see `Robot.expand`."""
+
+    @property
+    def dependent_joints(self) -> tuple[str, ...]:
+        """Joints that follow the others by loops solved in closed form."""
+
+    def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
+        """Their positions, by name."""
+
+    def positions(self, q: ArrayLike) -> Array:
+        """Coordinates of the tree form, shape (..., its nq)."""
+
+    def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """Speeds of the tree form, shape (..., its nv)."""
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """Accelerations of the tree form, shape (..., its nv)."""
+
+    def speed_map(self, q: ArrayLike) -> Array:
+        """``B``, shape (..., nv of the tree form, nv)."""
+
+
+class TreeExpansion:
+    """Of a robot whose own coordinates are those of its tree.
+
+    Parameters
+    ----------
+    space : ConfigurationSpace
+    """
+
+    dependent_joints: tuple[str, ...] = ()
+
+    def __init__(self, space: ConfigurationSpace) -> None:
+        self._space = space
+
+    def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
+        """None: no joint follows others."""
+        return {}
+
+    def positions(self, q: ArrayLike) -> Array:
+        """A copy."""
+        return self._space.positions("q", q).copy()
+
+    def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """A copy."""
+        return self._space.speeds("v", v).copy()
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """A copy."""
+        return self._space.speeds("a", a).copy()
+
+    def speed_map(self, q: ArrayLike) -> Array:
+        """The identity."""
+        x, nv = self._space.positions("q", q), self._space.nv
+        return np.broadcast_to(np.eye(nv), (*x.shape[:-1], nv, nv)).copy()
+
+
+class MinimalExpansion:
+    """Of a linkage whose loops are solved in closed form.
+
+    Parameters
+    ----------
+    model : Model
+        In minimal coordinates.
+    tree_model : Model
+        The same robot in tree coordinates.
+    evaluator : Evaluator
+    space : ConfigurationSpace
+    """
+
+    def __init__(
+        self, model: Model, tree_model: Model, evaluator: Evaluator, space: ConfigurationSpace
+    ) -> None:
+        self._model, self._tree_model = model, tree_model
+        self._evaluator, self._space = evaluator, space
+        bodies = model.bodies
+        following = sorted(i for linkage in bodies.linkages for i in linkage.dependent)
+        self._following = [bodies.bodies[i] for i in following]
+        self.dependent_joints = tuple(body.description.name for body in self._following)
+
+    def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
+        """Positions of the joints that follow, by name, (...) or (..., 2) [rad, m]."""
+        places = self._evaluator.call("dependent_places", (q,))
+        found = {}
+        for body, rows in self._rows:
+            own = [
+                _angle(places[..., n, :], body.joint.offset) if turning else places[..., n, 0]
+                for n, turning in enumerate(TURNING[body.joint.kind], rows.start)
+            ]
+            found[body.description.name] = np.stack(own, -1) if len(own) > 1 else np.asarray(own[0])
+        return found
+
+    @cached_property
+    def _rows(self) -> list[tuple[Body, slice]]:
+        """Bodies whose joints follow, and where their freedoms stand among all that do."""
+        found, first = [], 0
+        for body in self._following:
+            count = len(TURNING[body.joint.kind])
+            found.append((body, slice(first, first + count)))
+            first += count
+        return found
+
+    def positions(self, q: ArrayLike) -> Array:
+        """Coordinates of all joints, shape (..., nq of the tree form)."""
+        x = self._space.positions("q", q)
+        joints = self._tree_model.joints
+        full = np.empty((*x.shape[:-1], self._tree_model.bodies.nq))
+        for name in self._model.joint_names:
+            full[..., joints[name].q] = x[..., self._model.joints[name].q]
+        for name, value in self.dependent_positions(x).items():
+            own = joints[name].q
+            full[..., own] = value if own.stop - own.start > 1 else value[..., None]
+        return full
+
+    def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
+        """``B v``, shape (..., nv of the tree form)."""
+        own = self._space.speeds("v", v)
+        return self._merged(own, self._evaluator.call("dependent_speeds", (q, v)), -1)
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """``B a + b'``, shape (..., nv of the tree form)."""
+        own = self._space.speeds("a", a)
+        others = self._evaluator.call("dependent_accelerations", (q, v, a))
+        return self._merged(own, others, -1)
+
+    def speed_map(self, q: ArrayLike) -> Array:
+        """``B``, shape (..., nv of the tree form, nv)."""
+        x, nv = self._space.positions("q", q), self._space.nv
+        eye = np.broadcast_to(np.eye(nv), (*x.shape[:-1], nv, nv))
+        return self._merged(eye, self._evaluator.call("dependent_speed_map", (x,)), -2)
+
+    def _merged(self, own: Array, others: Array, axis: int) -> Array:
+        """Rows of independent and dependent speeds in the order of the tree form."""
+        own, others = np.moveaxis(own, axis, 0), np.moveaxis(others, axis, 0)
+        batch = np.broadcast_shapes(own.shape[1:], others.shape[1:])
+        joints = self._tree_model.joints
+        full = np.empty((self._tree_model.bodies.nv, *batch))
+        for name in self._model.joint_names:
+            full[joints[name].v] = own[self._model.joints[name].v]
+        for body, rows in self._rows:
+            full[joints[body.description.name].v] = others[rows]
+        return np.ascontiguousarray(np.moveaxis(full, 0, axis))
+
+
+class ClosedPositions:
+    """Own coordinates at which the loops that are solved in closed form do close.
+
+    Parameters
+    ----------
+    tree_model : Model
+        The same robot in tree coordinates, whose limits count.
+    space : ConfigurationSpace
+    expansion : MinimalExpansion
+    neutral : ndarray, shape (nq,)
+    """
+
+    def __init__(
+        self,
+        tree_model: Model,
+        space: ConfigurationSpace,
+        expansion: MinimalExpansion,
+        neutral: Array,
+    ) -> None:
+        self._tree_model, self._space, self._expansion = tree_model, space, expansion
+        self._neutral = neutral
+
+    def neutral(self) -> Array:
+        """Those of the neutral posture of the tree form, shape (nq,)."""
+        return self._neutral.copy()
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """Random ones, at which all joints are within their limits, shape (nq,)."""
+        start = self.neutral()
+        lower, upper = self._tree_model.lower - 1e-9, self._tree_model.upper + 1e-9
+        for part in np.repeat([1.0, 0.5, 0.25, 0.1, 0.03], 5):
+            toward = self._space.difference(start, self._space.random(rng))
+            q = self._space.integrate(start, part * toward)
+            full = self._expansion.positions(q)
+            if np.isfinite(full).all() and (lower <= full).all() and (full <= upper).all():
+                return q
+        raise AssemblyError(
+            f"no other posture of {self._tree_model.mechanism.name!r} found at which loops close "
+            "within limits",
+            residual=np.zeros(0),
+            q=start,
+        )
+
+
+def _angle(turn: Array, offset: float) -> Array:
+    """Angle, from its cosine and sine with its offset."""
+    return np.asarray(np.angle(np.exp(1j * (np.arctan2(turn[..., 1], turn[..., 0]) - offset))))

@@ -1,0 +1,71 @@
+"""The wrench in every joint of a linkage in minimal coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.dynamics import Dynamics
+from robodyn.evaluator import Wrenches
+from robodyn.joint_loads import JointForces, one_of_both
+from robodyn.minimal.coordinates import MinimalExpansion
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.results import JointWrenches
+
+__all__ = ["MinimalJointForces"]
+
+Array = NDArray[Any]
+
+
+class MinimalJointForces:
+    """As `JointForces` of the tree form at the same state.
+
+    Wrenches of joints that close loops follow from the forces at the independent joints, of least
+    norm where redundant constraints leave a choice.
+
+    Parameters
+    ----------
+    model : Model
+        In minimal coordinates.
+    dynamics : Dynamics
+        Of that model.
+    expansion : MinimalExpansion
+    tree_form : JointForces
+        Of the same robot in tree coordinates.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        dynamics: Dynamics,
+        expansion: MinimalExpansion,
+        tree_form: JointForces,
+    ) -> None:
+        self._model, self._dynamics = model, dynamics
+        self._expansion, self._tree_form = expansion, tree_form
+
+    def at(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None,
+        joints: Iterable[str] | None,
+        controlled: ByJoint | None,
+        tau: ByJoint | None,
+        locked: Iterable[str],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> JointWrenches:
+        """Force and moment in every joint, those that close loops included."""
+        if a is None:
+            roles = assign_roles(self._model, controlled, tau, locked)
+            a = self._dynamics.hybrid(q, v, roles, wrenches, base, None).a
+        else:
+            one_of_both(controlled, tau, locked)
+        expansion = self._expansion
+        state = expansion.positions(q), expansion.velocity(q, v), expansion.acceleration(q, v, a)
+        return self._tree_form.at(*state, joints, None, None, (), wrenches, base)

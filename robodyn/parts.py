@@ -1,0 +1,104 @@
+"""What a robot is made of: the parts behind its methods, chosen once for its model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.constrained import ConstrainedSolve
+from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.dynamics import ClosedLoopDynamics
+from robodyn.closed_loops.mobility import Mobility
+from robodyn.closed_loops.motors import LoopMotors
+from robodyn.closed_loops.postures import LoopPostures
+from robodyn.closed_loops.projection import Projection
+from robodyn.configuration_space import ConfigurationSpace
+from robodyn.dynamics import Dynamics, TreeDynamics
+from robodyn.evaluator import Evaluator
+from robodyn.identification import Identification
+from robodyn.joint_loads import JointForces, MotorLoads
+from robodyn.minimal.coordinates import (
+    ClosedPositions,
+    Expansion,
+    MinimalExpansion,
+    TreeExpansion,
+)
+from robodyn.minimal.joint_forces import MinimalJointForces
+from robodyn.model.model import Model
+from robodyn.postures import Postures, TreePostures
+
+__all__ = ["Parts", "TreeForm"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeForm:
+    """What a robot in minimal coordinates has to know of itself in tree coordinates.
+
+    Attributes
+    ----------
+    model : Model
+    joint_forces : JointForces
+    neutral : ndarray, shape (nq of the robot in minimal coordinates,)
+        Its own coordinates at the neutral posture.
+    """
+
+    model: Model
+    joint_forces: JointForces
+    neutral: Array
+
+
+class Parts:
+    """The parts of a robot; each knows those that it was made of, and none knows the robot.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    tree_form : TreeForm, optional
+        Of a robot in minimal coordinates.
+    """
+
+    postures: Postures
+    dynamics: Dynamics
+    expansion: Expansion
+    joint_forces: JointForces | MinimalJointForces
+
+    def __init__(
+        self, model: Model, evaluator: Evaluator, tree_form: TreeForm | None = None
+    ) -> None:
+        self.space = space = ConfigurationSpace(model, evaluator)
+        self.rows = rows = ConstraintRows(model, evaluator, space)
+        self.constrained = ConstrainedSolve(model, evaluator, rows, space)
+        closer = LoopCloser(model, rows, space)
+        self.mobility = mobility = Mobility(model, rows, space, closer)
+        self.expansion = TreeExpansion(space)
+        if rows.names:
+            projection = Projection(model, evaluator, rows, space)
+            motors = LoopMotors(model, evaluator, rows, space, mobility)
+            self.postures = LoopPostures(model, rows, space, closer, mobility, projection)
+            self.dynamics = ClosedLoopDynamics(
+                model, evaluator, rows, mobility, motors, self.constrained
+            )
+        else:
+            self.postures = TreePostures(model, space, space.zero, space.random)
+            self.dynamics = TreeDynamics(model, evaluator)
+        self.joint_forces = JointForces(model, evaluator, self.dynamics)
+        if tree_form is not None:
+            self._follow(model, evaluator, tree_form)
+        self.motors = MotorLoads(model, self.dynamics)
+        self.identification = Identification(model, evaluator, self.postures.random)
+
+    def _follow(self, model: Model, evaluator: Evaluator, tree_form: TreeForm) -> None:
+        """Let some joints follow the others by loops in closed form."""
+        expansion = MinimalExpansion(model, tree_form.model, evaluator, self.space)
+        closed = ClosedPositions(tree_form.model, self.space, expansion, tree_form.neutral)
+        self.postures = TreePostures(model, self.space, closed.neutral, closed.random)
+        self.joint_forces = MinimalJointForces(
+            model, self.dynamics, expansion, tree_form.joint_forces
+        )
+        self.expansion = expansion
