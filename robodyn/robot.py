@@ -296,7 +296,16 @@ class Robot:
         return self._parts.postures.neutral()
 
     def random(self, rng: np.random.Generator | int | None = None) -> Array:
-        """A random position within the limits, loops closed, shape (nq,) [rad, m].
+        """A random position within the limits, loops closed.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator or int, optional
+            Generator of random numbers, or its seed.
+
+        Returns
+        -------
+        q : ndarray, shape (nq,) [rad, m]
 
         Raises
         ------
@@ -312,6 +321,8 @@ class Robot:
         ----------
         q : array_like, shape (..., nq) [rad, m]
         dv : array_like, shape (..., nv) [rad, m]
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
 
         Returns
         -------
@@ -322,13 +333,35 @@ class Robot:
     def tangent_rate(self, u: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         """Rate of ``u`` in ``integrate(q, u)`` when the robot moves with speed ``v``.
 
-        Both of shape (..., nv). It is ``v`` for joints whose coordinates add; integrators of
-        higher order need it for the others.
+        It is ``v`` for joints whose coordinates add; integrators of higher order need it for the
+        others.
+
+        Parameters
+        ----------
+        u : array_like, shape (..., nv) [rad, m]
+            Motion from where a step began.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        rate : ndarray, shape (..., nv) [rad/s, m/s]
         """
         return self._parts.space.tangent_rate(u, v, out)
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
-        """Motion ``dv``, shape (..., nv), with ``integrate(q0, dv) = q1``."""
+        """Motion ``dv`` with ``integrate(q0, dv) = q1``.
+
+        Parameters
+        ----------
+        q0, q1 : array_like, shape (..., nq) [rad, m]
+
+        Returns
+        -------
+        dv : ndarray, shape (..., nv) [rad, m]
+        """
         return self._parts.space.difference(q0, q1)
 
     # -- dynamics ---------------------------------------------------------------------------------
@@ -397,6 +430,14 @@ class Robot:
         -----
         Recursive Newton-Euler [Featherstone 2008, table 5.1]; joint damping and friction included
         unless the robot was loaded with ``passive=False``.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("scara")
+        >>> tau = robot.inverse_dynamics([0.1, 0.2, 0.0, 0.3], [0, 0, 0, 0], [0, 0, 0, 0])
+        >>> tau.shape
+        (4,)
         """
         return self._parts.dynamics.inverse(q, v, a, wrenches, base, actuated, out)
 
@@ -430,6 +471,16 @@ class Robot:
         -----
         Articulated bodies or the factorised mass matrix, whichever takes fewer operations for this
         robot [Featherstone 2008, tables 7.1, 6.3].
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> robot = rd.load("scara")
+        >>> q, v, tau = np.zeros(4), np.zeros(4), np.ones(4)
+        >>> a = robot.forward_dynamics(q, v, tau)
+        >>> np.allclose(robot.inverse_dynamics(q, v, a), tau)
+        True
         """
         return self._parts.dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
 
@@ -483,6 +534,14 @@ class Robot:
         [W 5.100, 5.101]; articulated bodies [Featherstone 2008, table 9.2] or rows of the mass
         matrix, whichever takes fewer operations. `inverse_dynamics` and `forward_dynamics` are the
         ends where all, or none, are driven.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> result = robot.hybrid_dynamics([0.3, 0.1], [0, 0], controlled={"shoulder": 1.0})
+        >>> float(result.a[0]), float(result.tau[1])
+        (1.0, 0.0)
         """
         roles = assign_roles(self._model, controlled, tau, locked)
         return self._parts.dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
@@ -502,10 +561,16 @@ class Robot:
 
         Parameters
         ----------
-        a_controlled : array_like, shape (..., nc)
-        tau_free : array_like, shape (..., nv - nc)
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+        a_controlled : array_like, shape (..., nc) [rad/s^2, m/s^2]
+            Accelerations of the driven speeds.
+        tau_free : array_like, shape (..., nv - nc) [N m, N]
+            Forces of the others, in the order of v.
         controlled : tuple of int
             Driven speeds, in the order of ``a_controlled``.
+        wrenches, base
+            As in `inverse_dynamics`.
 
         Returns
         -------
@@ -554,11 +619,40 @@ class Robot:
         return self._parts.constrained.forward(q, v, tau, wrenches, base, stabilization, method)
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Mass matrix M, shape (..., nv, nv) [kg m^2, kg m, kg], of positions ``q`` (..., nq)."""
+        """Mass matrix M: kinetic energy is ``v M v / 2``.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        M : ndarray, shape (..., nv, nv) [kg m^2, kg m, kg]
+        """
         return self._evaluator.call("mass_matrix", (q,), out=out)
 
     def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Inverse of the mass matrix, shape (..., nv, nv)."""
+        """Inverse of the mass matrix.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        M_inverse : ndarray, shape (..., nv, nv) [1/(kg m^2), 1/(kg m), 1/kg]
+
+        Raises
+        ------
+        SingularError
+            If joints move no mass.
+        """
         return self._evaluator.call("mass_matrix_inverse", (q,), out=out)
 
     def bias_forces(
@@ -570,17 +664,63 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Generalised forces at zero acceleration, shape (..., nv) [N m, N]."""
+        """Generalised forces at zero acceleration: Coriolis, gravity, joint damping and friction.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        wrenches : mapping of link name to array_like, shape (..., 6) [N, N m], optional
+            External forces and moments about the link origins, in link axes.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        tau : ndarray, shape (..., nv) [N m, N]
+        """
         return self._evaluator.call("bias_forces", (q, v), base=base, out=out, wrenches=wrenches)
 
     def gravity_forces(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
     ) -> Array:
-        """Generalised forces that hold the robot up, shape (..., nv) [N m, N]."""
+        """Generalised forces that hold the robot up: `inverse_dynamics` of rigid bodies at rest.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        tau : ndarray, shape (..., nv) [N m, N]
+        """
         return self._evaluator.call("gravity_forces", (q,), base=base, out=out)
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """Coriolis matrix C in Christoffel form, shape (..., nv, nv): ``dM/dt - 2 C`` is skew."""
+        """Coriolis matrix C in Christoffel form: ``dM/dt - 2 C`` is skew.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        C : ndarray, shape (..., nv, nv) [kg m^2/s, kg m/s, kg/s]
+        """
         return self._evaluator.call("coriolis_matrix", (q, v), out=out)
 
     def passive_forces(
@@ -591,7 +731,23 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Generalised forces of damping, friction and springs, shape (..., nv) [N m, N]."""
+        """Generalised forces that damping, friction and springs exert.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        tau : ndarray, shape (..., nv) [N m, N]
+        """
         return self._evaluator.call("passive_forces", (q, v), base=base, out=out)
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
@@ -599,7 +755,21 @@ class Robot:
     def center_of_mass(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
     ) -> Array:
-        """Centre of mass of everything that moves, in the world, shape (..., 3) [m]."""
+        """Centre of mass of everything that moves, in the world.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        p_W : ndarray, shape (..., 3) [m]
+        """
         return self._evaluator.call("center_of_mass", (q,), base=base, out=out)
 
     def kinetic_energy(
@@ -610,15 +780,44 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Kinetic energy, shape (...) [J]."""
+        """Kinetic energy, rotors included.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        T : ndarray, shape (...) [J]
+        """
         return self._evaluator.call("kinetic_energy", (q, v), base=base, out=out)
 
     def potential_energy(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
     ) -> Array:
-        """Potential energy of gravity and springs, shape (...) [J].
+        """Potential energy of gravity and springs.
 
         Zero with all mass at the world origin and all springs relaxed.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        U : ndarray, shape (...) [J]
         """
         return self._evaluator.call("potential_energy", (q,), base=base, out=out)
 
@@ -630,13 +829,43 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Linear and angular momentum about the centre of mass, world axes, shape (..., 6)."""
+        """Linear and angular momentum about the centre of mass, in world axes.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        momentum : ndarray, shape (..., 6) [kg m/s, kg m^2/s]
+        """
         return self._evaluator.call("momentum", (q, v), base=base, out=out)
 
     def centroidal_matrix(
         self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
     ) -> Array:
-        """Matrix A with momentum = A v (base at rest), shape (..., 6, nv)."""
+        """Matrix A with ``momentum = A v`` while the base is at rest.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        A : ndarray, shape (..., 6, nv) [kg m, kg m^2]
+        """
         return self._evaluator.call("centroidal_matrix", (q,), base=base, out=out)
 
     # -- frames -----------------------------------------------------------------------------------
@@ -650,7 +879,37 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Pose ``X_WF`` of a frame, shape (..., 4, 4) [1, m], in the world or in another link."""
+        """Pose ``X_WF`` of a frame, in the world or in another link.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        frame : str
+            Name of a link.
+        relative_to : str
+            ``"world"``, or the link that the motion is seen from.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        X : ndarray, shape (..., 4, 4) [1, m]
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such frame.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> robot.frame_pose(robot.neutral(), robot.frame_names[-1]).shape
+        (4, 4)
+        """
         return self._evaluator.call(
             "frame_pose", (q,), base=base, out=out, frame=frame, relative_to=relative_to
         )
@@ -666,7 +925,29 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Twist of a frame's origin, shape (..., 6) [m/s, rad/s], in body or world axes."""
+        """Twist of a frame's origin.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        frame : str
+            Name of a link.
+        relative_to : str
+            ``"world"``, or the link that the motion is seen from.
+        axes : {"body", "world"}
+            Axes of the result, which is about the origin of the frame in both cases.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        V : ndarray, shape (..., 6) [m/s, rad/s]
+        """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         return self._evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
 
@@ -680,7 +961,27 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Jacobian J of a frame's twist, shape (..., 6, nv) [m, 1]: twist = J v (base at rest)."""
+        """Jacobian J of a frame's twist: ``twist = J v`` while the base is at rest.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        frame : str
+            Name of a link.
+        relative_to : str
+            ``"world"``, or the link that the motion is seen from.
+        axes : {"body", "world"}
+            Axes of the result, which is about the origin of the frame in both cases.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        J : ndarray, shape (..., 6, nv) [m, 1]
+        """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         return self._evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
 
@@ -695,7 +996,29 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Time derivative of `frame_jacobian`, shape (..., 6, nv) [m/s, 1/s]."""
+        """Time derivative of `frame_jacobian`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        frame : str
+            Name of a link.
+        relative_to : str
+            ``"world"``, or the link that the motion is seen from.
+        axes : {"body", "world"}
+            Axes of the result, which is about the origin of the frame in both cases.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        J_dot : ndarray, shape (..., 6, nv) [m/s, 1/s]
+        """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         return self._evaluator.call("frame_jacobian_dot", (q, v), base=base, out=out, **choice)
 
@@ -712,10 +1035,33 @@ class Robot:
         base: BaseMotion | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Acceleration of a frame, shape (..., 6) [m/s^2, rad/s^2].
+        """Acceleration of a frame.
 
-        The derivative of the body twist, in body or world axes; with ``classical=True`` the
-        acceleration of the frame's origin (what an observer at rest in ``relative_to`` sees).
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        a : array_like, shape (..., nv) [rad/s^2, m/s^2]
+            Rates of ``v``.
+        frame : str
+            Name of a link.
+        relative_to : str
+            ``"world"``, or the link that the motion is seen from.
+        axes : {"body", "world"}
+            Axes of the result, which is about the origin of the frame in both cases.
+        classical : bool
+            ``True``: acceleration of the frame's origin, as an observer at rest in
+            ``relative_to`` sees it; ``False``: derivative of the body twist.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        A : ndarray, shape (..., 6) [m/s^2, rad/s^2]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         choice["classical"] = bool(classical)
@@ -820,7 +1166,17 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
     ) -> Array:
-        """Mechanical power of each motor, shape (..., nv) [W]; arguments as in `motor_torques`."""
+        """Mechanical power of each motor.
+
+        Parameters
+        ----------
+        q, v, a, wrenches, base
+            As in `motor_torques`.
+
+        Returns
+        -------
+        power : ndarray, shape (..., nv) [W]
+        """
         return self._parts.motors.motor_power(q, v, a, wrenches, base)
 
     # -- closed loops -----------------------------------------------------------------------------
@@ -831,19 +1187,69 @@ class Robot:
         return self._parts.rows.names
 
     def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """How far the loops are from closing, shape (..., nc) [m, rad]."""
+        """How far the loops are from closing.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        residual : ndarray, shape (..., nc) [m, rad]
+        """
         return self._parts.rows.residual(q, out)
 
     def loop_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Constraint Jacobian K, shape (..., nc, nv): the rate of `loop_residual` is K v."""
+        """Constraint Jacobian K: the rate of `loop_residual` is ``K v``.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        K : ndarray, shape (..., nc, nv) [m, 1]
+        """
         return self._parts.rows.jacobian(q, out)
 
     def loop_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-        """``dK/dt v``, shape (..., nc): accelerations that keep loops closed have K a = -bias."""
+        """``dK/dt v``: accelerations that keep loops closed have ``K a = -bias``.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        bias : ndarray, shape (..., nc) [m/s^2, rad/s^2]
+        """
         return self._parts.rows.bias(q, v, out)
 
     def loop_velocity_offset(self, q: ArrayLike, *, out: Array | None = None) -> Array:
-        """Offset psi, shape (..., nc): possible velocities have K v = -psi; zero for loops."""
+        """Offset psi: possible velocities have ``K v = -psi``. It is zero for loops.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        offset : ndarray, shape (..., nc) [m/s, rad/s]
+        """
         return self._parts.rows.offset(q, out)
 
     def loop_rank(self, q: ArrayLike) -> RankAnalysis:
@@ -863,7 +1269,17 @@ class Robot:
         return self._parts.rows.rank(q)
 
     def mobility(self, q: ArrayLike) -> int:
-        """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`."""
+        """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+
+        Returns
+        -------
+        dof : int
+        """
         return self._parts.postures.mobility(q)
 
     @property
@@ -1005,29 +1421,82 @@ class Robot:
         return self._parts.expansion.dependent_joints
 
     def dependent_positions(self, q: ArrayLike) -> dict[str, Array]:
-        """Positions of the joints that follow, by name, each of shape (...) [rad, m].
+        """Positions of the joints that follow others by loops in closed form.
 
-        Of a joint with two freedoms (..., 2). Angles lie between -pi and pi; not a number where
-        loops do not close.
+        Angles lie between -pi and pi; not a number where loops do not close.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+
+        Returns
+        -------
+        positions : dict of joint name to ndarray, shape (...) or (..., 2) [rad, m]
         """
         return self._parts.expansion.dependent_positions(q)
 
     def expand(self, q: ArrayLike) -> Array:
-        """Coordinates of `tree_form`, shape (..., its nq): those of the joints that follow, too."""
+        """Coordinates of `tree_form`: those of the joints that follow, too.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+
+        Returns
+        -------
+        q : ndarray, shape (..., nq of the tree form) [rad, m]
+        """
         return self._parts.expansion.positions(q)
 
     def expand_velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
-        """Speeds of `tree_form`, shape (..., its nv): ``B v``."""
+        """Speeds of `tree_form`: ``B v``.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+
+        Returns
+        -------
+        v : ndarray, shape (..., nv of the tree form) [rad/s, m/s]
+        """
         return self._parts.expansion.velocity(q, v)
 
     def expand_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
-        """Accelerations of `tree_form`, shape (..., its nv): ``B a + b'``."""
+        """Accelerations of `tree_form`: ``B a + b'``.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        a : array_like, shape (..., nv) [rad/s^2, m/s^2]
+            Rates of ``v``.
+
+        Returns
+        -------
+        a : ndarray, shape (..., nv of the tree form) [rad/s^2, m/s^2]
+        """
         return self._parts.expansion.acceleration(q, v, a)
 
     def speed_map(self, q: ArrayLike) -> Array:
-        """``B``, shape (..., nv of `tree_form`, nv): speeds of all joints a unit of each own one.
+        """``B``: speeds of all joints of `tree_form` a unit of each own one.
 
         The identity where the robot has no other form.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+
+        Returns
+        -------
+        B : ndarray, shape (..., nv of the tree form, nv)
         """
         return self._parts.expansion.speed_map(q)
 
@@ -1093,6 +1562,8 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         base : BaseMotion
             Of a robot with a moving base.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
 
         Returns
         -------

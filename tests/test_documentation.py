@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import doctest
+import importlib
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import robodyn as rd
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -16,6 +20,34 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 def test_code_on_the_page(page):
     failed, _ = doctest.testfile(str(page), module_relative=False)
     assert failed == 0
+
+
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "robodyn").rglob("*.py"))
+    if ">>>" in path.read_text()
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings(module):
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert failed == 0 < tried
+
+
+def test_every_public_name_of_a_robot_is_in_the_docs():
+    text = (ROOT / "docs" / "robot.md").read_text()
+    names = [name for name in dir(rd.Robot) if not name.startswith("_")]
+    assert not [name for name in names if not re.search(rf"`{name}\b", text)]
+
+
+@pytest.mark.parametrize("name", [name for name in dir(rd.Robot) if not name.startswith("_")])
+def test_docstrings_name_the_parameters(name):
+    attribute = inspect.getattr_static(rd.Robot, name)
+    assert attribute.__doc__
+    if inspect.isfunction(attribute):
+        for parameter in [*inspect.signature(attribute).parameters][1:]:
+            assert re.search(rf"\b{parameter}\b", attribute.__doc__), parameter
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
