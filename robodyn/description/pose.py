@@ -39,10 +39,15 @@ def rotation_from_rpy(rpy: Vector) -> NDArray[np.float64]:
 def rpy_from_rotation(R: ArrayLike) -> Vector:
     """Roll, pitch, yaw [rad] of a rotation matrix, shape (3, 3); roll is 0 at the singularity."""
     R = np.asarray(R, float)
-    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
-    if math.hypot(R[0, 0], R[1, 0]) < 1e-12:
-        return 0.0, pitch, math.atan2(-R[0, 1], R[1, 1])
-    return math.atan2(R[2, 1], R[2, 2]), pitch, math.atan2(R[1, 0], R[0, 0])
+    cosine = math.hypot(R[0, 0], R[1, 0])
+    if cosine < 1e-15:
+        return 0.0, math.atan2(-R[2, 0], cosine), math.atan2(-R[0, 1], R[1, 1])
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    # Without the yaw, the second row is (0, cos roll, -sin roll): near the singularity, where the
+    # yaw has few digits, the roll is the one that belongs to it.
+    c, s = math.cos(yaw), math.sin(yaw)
+    roll = math.atan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return roll, math.atan2(-R[2, 0], cosine), yaw
 
 
 @dataclass(frozen=True)
