@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_mechanisms import random_mechanism
+from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS
@@ -169,6 +170,8 @@ def test_a_moving_base_is_a_floating_base_forced_along_the_same_motion(kinds, se
     close(moving.get("inverse_dynamics", q[7:], v[6:], a[6:], *base), tau[6:])
     close(moving.get("kinetic_energy", q[7:], v[6:], *base), floating.get("kinetic_energy", q, v))
     close(moving.get("momentum", q[7:], v[6:], *base), floating.get("momentum", q, v))
+    for name in ("center_of_mass", "potential_energy"):  # which know where the base is
+        close(moving.get(name, q[7:], *base), floating.get(name, q))
     close(
         moving.get("frame_acceleration", q[7:], v[6:], a[6:], *base, frame=floating.frame),
         floating.get("frame_acceleration", q, v, a, frame=floating.frame),
@@ -207,6 +210,18 @@ def test_a_base_in_uniform_motion_changes_nothing():
     v, a = np.random.default_rng(2).normal(size=(2, robot.nv))
     drift = rd.BaseMotion.from_world(position=(3.0, -1.0, 2.0), linear_velocity=(2.0, 5.0, -1.0))
     close(robot.inverse_dynamics(q, v, a, base=drift), robot.inverse_dynamics(q, v, a))
+
+
+def test_what_a_base_carries_is_where_the_base_is():
+    """Carried along and turned: the centre of mass goes with the base, and gains its height."""
+    robot = rd.load("puma560", base="moving")
+    q = robot.random(1)
+    turn, way = Rotation.from_rotvec([0.4, -1.0, 0.7]), np.array([3.0, -1.0, 2.0])
+    moved = rd.BaseMotion.from_world(position=way, quat_xyzw=turn.as_quat())
+    at_origin = robot.center_of_mass(q, base=rd.BaseMotion.at_rest())
+    there = robot.center_of_mass(q, base=moved)
+    close(there, turn.apply(at_origin) + way, 1e-13)
+    close(robot.potential_energy(q, base=moved), 9.81 * robot.total_mass * there[2], 1e-13)
 
 
 def test_locking_a_joint_is_welding_it():

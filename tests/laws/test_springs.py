@@ -71,6 +71,41 @@ def test_power_is_accounted_for(sprung):
     np.testing.assert_allclose(rate, (tau + dampers) @ v, rtol=1e-6, atol=1e-5)
 
 
+def test_dampers_between_points_lose_what_their_length_changes_by():
+    """Their power is ``- c (dl/dt)^2``: ``l`` and its rate from the poses of the links."""
+    ends = (("link1", (0.1, 0.2, 0.3)), ("link4", (0.0, 0.5, 0.0)))
+    damper = rd.PointSpring(*ends[0], *ends[1], 0.0, 0.0, 2.0, "damper")
+    mechanism = random_mechanism(np.random.default_rng(1), KINDS)
+    robot = rd.load(mechanism, springs=[damper])
+    rng = np.random.default_rng(2)
+
+    def length(q):
+        first, second = (
+            robot.frame_pose(q, link)[:3] @ np.append(point, 1.0) for link, point in ends
+        )
+        return np.linalg.norm(second - first)
+
+    for _ in range(5):
+        q, v = robot.random(rng), rng.normal(size=robot.nv)
+        ahead, behind = (length(robot.integrate(q, s * STEP * v)) for s in (1, -1))
+        rate = (ahead - behind) / (2 * STEP)
+        power = robot.passive_forces(q, v) @ v
+        assert abs(length(q) - 1.0) > 0.1, "the unit of length must not hide its power"
+        np.testing.assert_allclose(power, -2.0 * rate**2, rtol=1e-6)
+
+
+def test_a_damper_of_two_metres_pulls_as_one_of_half_a_metre():
+    """By hand: 3 N s/m against 4 m/s along a rail, wherever the damper hangs."""
+    text = """<robot name="r"><link name="base"/><link name="mass"><inertial><mass value="2"/>
+    <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <joint name="rail" type="prismatic"><parent link="base"/><child link="mass"/>
+    <axis xyz="1 0 0"/></joint></robot>"""
+    damper = rd.PointSpring("base", (0.0, 0.0, 0.0), "mass", (0.0, 0.0, 0.0), 0.0, 0.0, 3.0)
+    robot = rd.load(text, springs=[damper])
+    for way in (2.0, 0.5):
+        np.testing.assert_allclose(robot.passive_forces([way], [4.0]), [-12.0], rtol=1e-12)
+
+
 def test_a_mass_on_a_spring_has_the_period_of_the_book():
     text = """<robot name="r"><link name="base"/><link name="mass"><inertial><mass value="2"/>
     <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
