@@ -13,6 +13,7 @@ from closed_cases import GRAVITY, close
 from interpreted import interpreted
 from loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 from oracles.maximal import MaximalOracle
+from oracles.relations import step, subspace
 
 #: With freedoms enough to move every joint that closes a loop.
 TREE = ("revolute", "floating", "spherical", "floating")
@@ -20,26 +21,53 @@ DAMPING, FRICTION, SPEED = 0.7, 1.3, 0.4
 MOVING = [kind for kind in LOOP_KINDS if kind not in ("fixed", "distance")]
 
 
-def resistance(v):
-    """What friction exerts along the speeds of a joint."""
-    return -DAMPING * v - FRICTION * v / np.sqrt(v**2 + SPEED**2)
+class Rubbing:
+    """A tree with one loop that has friction, in motion: here and in the oracle."""
+
+    def __init__(self, kind, ends):
+        rng = np.random.default_rng(MOVING.index(kind))
+        tree, poses, q = tree_and_posture(rng, TREE)
+        loop = closing_loop(rng, "loop", kind, ends, poses)
+        loop = dataclasses.replace(loop, damping=DAMPING, friction=FRICTION)
+        mechanism = dataclasses.replace(tree, loops=(loop,))
+        self.robot = interpreted(mechanism, gravity=GRAVITY, snap=0.0, friction_speed=SPEED)
+        self.oracle = MaximalOracle(mechanism, GRAVITY)
+        self.q = q
+        self.v = self.robot.consistent_velocity(q, rng.normal(size=self.robot.nv))
+        self.tau = rng.normal(size=self.robot.nv)
+        numbers, _ = self.oracle.motions(self.q, self.v)
+        (self.joint,) = self.oracle.cuts
+        self.own_q, speeds = numbers[-1]
+        assert np.abs(speeds).min() > 1e-3, "the joint must move"
+        self.resistance = -DAMPING * speeds - FRICTION * speeds / np.sqrt(speeds**2 + SPEED**2)
+
+    def axes(self):
+        """Motion of the joint for unit speeds, in axes of the frame on the successor."""
+        still = np.zeros(len(self.resistance))
+        R = step(self.joint, self.own_q, still).X[:3, :3]
+        return np.kron(np.eye(2), R.T) @ subspace(self.joint, self.own_q)
 
 
-@pytest.mark.parametrize("ends", [("link4", "link1"), ("link0", "link4"), ("link4", "link0")])
+ENDS = [("link4", "link1"), ("link0", "link4"), ("link4", "link0")]
+
+
+@pytest.mark.parametrize("ends", ENDS)
 @pytest.mark.parametrize("kind", MOVING)
 def test_friction_of_a_loop_is_a_torque_at_the_speeds_of_its_joint(kind, ends):
-    rng = np.random.default_rng(MOVING.index(kind))
-    tree, poses, q = tree_and_posture(rng, TREE)
-    loop = closing_loop(rng, "loop", kind, ends, poses)
-    loop = dataclasses.replace(loop, damping=DAMPING, friction=FRICTION)
-    mechanism = dataclasses.replace(tree, loops=(loop,))
-    robot = interpreted(mechanism, gravity=GRAVITY, snap=0.0, friction_speed=SPEED)
-    oracle = MaximalOracle(mechanism, GRAVITY)
-    v, tau = robot.consistent_velocity(q, rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
-    numbers, _ = oracle.motions(q, v)
-    (_, speeds) = numbers[-1]
-    assert oracle.all[-1].joint.name == "loop" and np.abs(speeds).min() > 1e-3
-    there = oracle.solve(q, v, tau=tau, tau_cut={"loop": resistance(speeds)})
-    without = oracle.solve(q, v, tau=tau)
+    c = Rubbing(kind, ends)
+    there = c.oracle.solve(c.q, c.v, tau=c.tau, tau_cut={"loop": c.resistance})
+    without = c.oracle.solve(c.q, c.v, tau=c.tau)
     assert np.abs(there.a - without.a).max() > 1e-2, "friction must be seen"
-    close(robot.constrained_dynamics(q, v, tau).a, there.a, 1e-8)
+    close(c.robot.constrained_dynamics(c.q, c.v, c.tau).a, there.a, 1e-8)
+    wrench = c.robot.joint_wrenches(c.q, c.v, tau=c.tau, joints=["loop"])["loop"]
+    close(wrench, there.joint_wrenches["loop"], 1e-8)
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_friction_acts_along_the_axes_of_the_joint_and_leaves_the_rest_to_the_bearing(kind):
+    c = Rubbing(kind, ENDS[0])
+    loads = c.robot.joint_wrenches(c.q, c.v, tau=c.tau, joints=["loop"])
+    S, passive = c.axes(), loads.passive["loop"]
+    close(S.T @ passive, c.resistance)
+    close(S @ np.linalg.lstsq(S, passive)[0], passive)
+    close(S.T @ loads.bearing["loop"], 0.0)

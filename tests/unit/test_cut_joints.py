@@ -81,13 +81,20 @@ def test_a_spring_in_a_cut_joint_is_refused():
         rd.load(four_bar("rocker_pin", stiffness=1.0))
 
 
-def test_no_motor_is_lost():
-    motors = dict.fromkeys(("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin"))
-    try:
-        robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in motors})
-    except TopologyError:
-        return
+PINS = ("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin")
+
+
+@pytest.mark.parametrize("without", PINS[1:])  # the first has one in the file
+def test_the_joint_without_a_motor_is_cut(without):
+    motors = [name for name in PINS if name != without]
+    robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in motors})
     assert set(robot.actuated_joints) == set(motors)
+    assert [cut.name for cut in robot.loops] == [without]
+
+
+def test_a_loop_of_motors_is_refused():
+    with pytest.raises(TopologyError, match="rocker_pin.* has a motor"):
+        rd.load("four_bar", actuators={name: rd.Actuator() for name in PINS})
 
 
 def test_any_joint_of_a_loop_can_be_marked_as_cut(tmp_path):
@@ -106,9 +113,13 @@ def test_the_function_behind_a_method_honours_loops():
     np.testing.assert_allclose(f(q, v, tau), robot.forward_dynamics(q, v, tau), atol=1e-9)
 
 
-def test_shapes_of_constrained_dynamics():
+@pytest.mark.parametrize("wrong", ["q", "v", "tau"])
+@pytest.mark.parametrize("size", [2, 4])
+def test_shapes_of_constrained_dynamics(wrong, size):
     robot, q, v = moving()
-    try:
-        robot.constrained_dynamics(q, v, np.zeros(2))
-    except ShapeError:
-        return
+    given = {"q": q, "v": v, "tau": np.zeros(3)}
+    robot.constrained_dynamics(*given.values())
+    given[wrong] = np.ones(size)
+    with pytest.raises(ShapeError, match=rf"{wrong} has shape \({size},\), expected .*3") as caught:
+        robot.constrained_dynamics(*given.values())
+    assert caught.value.name == wrong
