@@ -321,3 +321,54 @@ def test_a_description_has_the_text_of_the_file_whatever_its_encoding(tmp_path):
     file.write_bytes(text.encode("latin-1"))
     told = description(rd.load(str(file)))
     assert told.startswith("<robot") and rd.load(told).name == "Käfer"
+
+
+def torque_at(made, q, v):
+    """What the controller of an engine exerts in a state."""
+    made.q[:], made.v[:] = q, v
+    return made.observe()[3]
+
+
+@pytest.mark.parametrize("name", ["puma560", "double_pendulum", "scara"])
+def test_stiffness_and_damping_pull_back(name):
+    """The law by hand: gravity, k (x0 - x) and - d v, with other gains at every joint."""
+    robot = rd.load(name)
+    n = robot.nv
+    k, d = np.linspace(1.0, 3.0, n), np.linspace(0.5, 0.9, n)
+    made, said = engine(name, controller="pd", stiffness=[*k], damping=[*d])
+    start, rng = made.q.copy(), np.random.default_rng(0)
+    for _ in range(3):
+        dq, v = 0.1 * rng.normal(size=(2, n))
+        weight = robot.inverse_dynamics(start + dq, 0 * v, 0 * v)
+        found = torque_at(made, start + dq, v)
+        np.testing.assert_allclose(found, weight - k * dq - d * v, atol=1e-9)
+    assert not said
+
+
+@pytest.mark.parametrize("name", ["puma560", "double_pendulum"])
+def test_computed_torque_gives_every_error_the_acceleration_of_its_gains(name):
+    robot = rd.load(name)
+    n = robot.nv
+    k, d = np.linspace(1.0, 3.0, n), np.linspace(0.5, 0.9, n)
+    made, _ = engine(name, controller="computed_torque", stiffness=[*k], damping=[*d])
+    start, rng = made.q.copy(), np.random.default_rng(0)
+    dq, v = 0.1 * rng.normal(size=(2, n))
+    found = torque_at(made, start + dq, v)
+    a = robot.forward_dynamics(start + dq, v, found)
+    np.testing.assert_allclose(a, -k * dq - d * v, atol=1e-9)
+
+
+@pytest.mark.parametrize("controller", ["pd", "computed_torque"])
+@pytest.mark.parametrize("name", ["puma560", "palletizer"])
+def test_a_push_dies_away(name, controller):
+    """Also of a closed linkage: damping takes the energy of its motion."""
+    made, _ = engine(name, controller=controller, stiffness=0.0, damping=5.0)
+    robot, rng = made.robot, np.random.default_rng(0)
+    push = rng.normal(size=robot.nv)
+    made.v[:] = 0.2 * (robot.consistent_velocity(made.q, push) if robot.nc else push)
+    energies = []
+    for _ in range(5):
+        energies.append(float(robot.kinetic_energy(made.q, made.v)))
+        made.advance(40)
+    assert np.all(np.diff(energies) < 0.0), energies
+    assert energies[-1] < 0.9 * energies[0]
