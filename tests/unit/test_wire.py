@@ -155,6 +155,57 @@ def test_nothing_listens_outside(domain):
         WireNode("seen", domain=domain + 20, network=True)
 
 
+#: Less than a second, many, and the last nanosecond of one.
+STAMPS = [5, 12_345_678_901, 1_700_000_000_999_999_999]
+
+
+@pytest.mark.parametrize("stamp", STAMPS)
+def test_seconds_and_nanoseconds_of_a_stamp_arrive(domain, stamp):
+    sim, _ = simulation(domain)
+    peer = WireNode("watch", domain=domain)
+    states = peer.reader("JointState", "/joint_states")
+    assert until(lambda: states.matched)
+    came: list = []
+    assert until(lambda: sim.publish(stamp) or came.extend(states.take()) or came)
+    header = came[0].header.stamp
+    assert (header.sec, header.nanosec) == (stamp // 10**9, stamp % 10**9)
+    came.clear()
+    assert until(lambda: sim.publish(stamp) or came.extend(states.states()) or came)
+    assert came[0].stamp == stamp
+
+
+@pytest.mark.parametrize("stamp", STAMPS)
+def test_the_bytes_on_the_wire_are_a_message_of_ros(domain, stamp, monkeypatch):
+    """Read by rosbags, which has the definitions of ROS and knows nothing of DDS."""
+    typesys = pytest.importorskip("rosbags.typesys")
+    store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
+    writer = WireNode("talker", domain=domain).writer("JointState", "/states")
+    sent = []
+    monkeypatch.setattr(writer, "write", sent.append)
+    writer.state(["a", "knee"], [0.5, -1.0], [2.0, 3.0], [4.0, 5.0], stamp)
+    message = store.deserialize_cdr(bytes(sent[0].serialize()), "sensor_msgs/msg/JointState")
+    header = message.header.stamp
+    assert (header.sec, header.nanosec) == (stamp // 10**9, stamp % 10**9)
+    assert message.name == ["a", "knee"]
+    assert message.position.tolist() == [0.5, -1.0]
+    assert message.velocity.tolist() == [2.0, 3.0]
+    assert message.effort.tolist() == [4.0, 5.0]
+
+
+def test_states_are_stamped_with_the_time_at_which_they_hold(domain):
+    """Not whole seconds: one after the other, a period apart, and about now."""
+    sim, _ = simulation(domain, rate=100.0)
+    peer = WireNode("watch", domain=domain)
+    states = peer.reader("JointState", "/joint_states", depth=100)
+    assert until(lambda: states.matched)
+    before, found = time.time_ns(), []
+    sim.run(0.3)
+    assert until(lambda: found.extend(states.states()) or len(found) >= 20)
+    stamps = np.array([sample.stamp for sample in found])
+    assert before <= stamps[0] and stamps[-1] <= time.time_ns()
+    np.testing.assert_allclose(np.median(np.diff(stamps)), 10**7, rtol=0.05)
+
+
 def test_hashes_are_those_of_ros():
     typesys = pytest.importorskip("rosbags.typesys")
     from robodyn.ros.dds import types as wire_types
