@@ -1,0 +1,99 @@
+"""Batches spread over threads: the caller comes back when all rows are done, and not before."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+
+import pytest
+
+from robodyn.codegen.llvm import threads
+from robodyn.codegen.llvm.thread_pool import WORTHWHILE
+
+#: Of machine code that works at rows ``first`` to ``last``.
+KERNEL = ctypes.CFUNCTYPE(
+    None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+)
+ROWS = 240
+
+
+@pytest.fixture(params=[2, 4])
+def workers(request):
+    """As many threads as that, the caller's own among them."""
+    before = threads.get_num_threads()
+    threads.set_num_threads(request.param)
+    threads.start()
+    yield request.param
+    threads.set_num_threads(before)
+
+
+def spread(kernel, work=100 * WORTHWHILE):
+    threads.spread()(threads.pool(), ctypes.cast(kernel, ctypes.c_void_p), ROWS, work, 1, None, None)
+
+
+class Recorder:
+    """A kernel that remembers which rows were computed, and by which threads."""
+
+    def __init__(self, before):
+        self.before = before
+        self.times, self.by = [0] * ROWS, set()
+        self.kernel = KERNEL(self._compute)
+
+    def _compute(self, first, last, data, strides):
+        new = threading.get_ident() not in self.by
+        self.by.add(threading.get_ident())
+        self.before(new)
+        for k in range(first, last):
+            self.times[k] += 1
+
+
+def test_the_caller_waits_for_every_worker(workers):
+    caller = threading.get_ident()
+    for _ in range(3):
+        all_there = threading.Barrier(workers)
+
+        def slow_in_workers(new, all_there=all_there):
+            if new:  # every thread gets a piece before any gets a second one
+                all_there.wait(30.0)
+            if threading.get_ident() != caller:
+                time.sleep(0.05)
+
+        recorder = Recorder(slow_in_workers)
+        spread(recorder.kernel)
+        done = list(recorder.times)
+        time.sleep(0.15)  # who is not waited for would still write
+        assert done == [1] * ROWS, f"{done.count(0)} rows were not done when the call came back"
+        assert recorder.times == done
+        assert len(recorder.by) == workers
+
+
+def test_a_batch_while_another_is_spread_is_computed_by_its_own_caller(workers):
+    """The workers are busy; nobody waits for them, and no row is done twice."""
+    begun, others_done = threading.Event(), threading.Event()
+
+    def long(new):
+        begun.set()
+        assert others_done.wait(30.0)
+
+    first, others = Recorder(long), [Recorder(lambda new: None) for _ in range(3)]
+    callers = [threading.Thread(target=spread, args=(x.kernel,)) for x in (first, *others)]
+    callers[0].start()
+    assert begun.wait(30.0)
+    for caller in callers[1:]:
+        caller.start()
+    for caller in callers[1:]:
+        caller.join(30.0)
+    others_done.set()
+    callers[0].join(30.0)
+    assert first.times == [1] * ROWS
+    for caller, other in zip(callers[1:], others, strict=True):
+        assert other.times == [1] * ROWS
+        assert other.by == {caller.ident}
+
+
+def test_little_work_is_left_to_the_caller(workers):
+    recorder = Recorder(lambda new: None)
+    spread(recorder.kernel, work=WORTHWHILE - 1)
+    assert recorder.times == [1] * ROWS
+    assert recorder.by == {threading.get_ident()}
