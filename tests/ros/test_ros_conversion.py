@@ -1,0 +1,169 @@
+"""Contents as messages of ROS, read back from their bytes; where there is no ROS as well."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+
+import numpy as np
+import pytest
+from message_classes import PACKAGES, module_of, read_back
+from scipy.spatial.transform import Rotation
+
+import robodyn as rd
+from robodyn.ros import StateNames
+from robodyn.ros.engine.frames import multi_joint, transforms
+from robodyn.ros.engine.messages import split_stamp, wrench_content
+from robodyn.ros.rclpy import conversion
+
+STAMP = (12, 345_678_901)
+
+
+@pytest.fixture(autouse=True)
+def messages(monkeypatch):
+    """``package.msg`` of ROS, or what stands in for it."""
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = importlib.import_module(f"{package}.msg")
+        except ImportError:
+            found[package] = module_of(package)
+            if found[package] is not None:
+                monkeypatch.setitem(sys.modules, f"{package}.msg", found[package])
+    return found
+
+
+@pytest.fixture
+def need(messages):
+    """A package, or why there is none."""
+
+    def get(package):
+        if messages[package] is None:
+            pytest.skip(f"neither {package} nor rosbags is installed")
+        return messages[package]
+
+    return get
+
+
+def numbers(message, names="xyz"):
+    return np.array([getattr(message, name) for name in names])
+
+
+def check_stamp(message):
+    assert (message.header.stamp.sec, message.header.stamp.nanosec) == STAMP
+
+
+def test_a_joint_state(need):
+    need("sensor_msgs")
+    names = StateNames(rd.load("puma560"))
+    q, v, tau = np.random.default_rng(0).normal(size=(3, 6))
+    content = names.content(q, v, tau, STAMP[0] * 10**9 + STAMP[1])
+    message = read_back(conversion.joint_state_message(content))
+    check_stamp(message)
+    assert tuple(message.name) == rd.load("puma560").joint_names
+    np.testing.assert_array_equal(message.position, q)
+    np.testing.assert_array_equal(message.velocity, v)
+    np.testing.assert_array_equal(message.effort, tau)
+
+
+def test_a_wrench(need):
+    need("geometry_msgs")
+    robot = rd.load("puma560")
+    content = wrench_content(robot, "joint3", [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], STAMP)
+    message = read_back(conversion.wrench_message(content))
+    check_stamp(message)
+    assert message.header.frame_id == robot.joints["joint3"].child
+    np.testing.assert_array_equal(numbers(message.wrench.force), [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(numbers(message.wrench.torque), [4.0, 5.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "base"), [("satellite", "floating"), ("stewart", "fixed"), ("caster_table", "fixed")]
+)
+def test_joints_of_many_freedoms(need, name, base):
+    """The pose of the message takes points of the child into the frame of the joint."""
+    need("sensor_msgs")
+    robot = rd.load(name, base=base)
+    rng = np.random.default_rng(1)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    wide = StateNames(robot).multi
+    assert wide
+    found = [(joint, *multi_joint(robot, joint, q, v)) for joint in wide]
+    message = read_back(conversion.multi_joint_message(found, STAMP))
+    check_stamp(message)
+    assert tuple(message.joint_names) == wide
+    assert len(message.transforms) == len(message.twist) == len(wide)
+    for joint, pose, twist in zip(wide, message.transforms, message.twist, strict=True):
+        at, kind = robot.joints[joint].q, robot.joints[joint].type
+        turn = Rotation.from_quat(numbers(pose.rotation, "xyzw"))
+        if kind == "planar":
+            x, y, angle = q[at]
+            place, expected = [x, y, 0.0], Rotation.from_rotvec([0.0, 0.0, angle])
+        else:
+            place, expected = q[at][:-4], Rotation.from_quat(q[at][-4:])
+        if kind != "spherical":
+            np.testing.assert_allclose(numbers(pose.translation), place, atol=1e-12)
+        np.testing.assert_allclose(turn.as_matrix(), expected.as_matrix(), atol=1e-12)
+        speeds = v[robot.joints[joint].v]
+        both = np.append(numbers(twist.linear), numbers(twist.angular))
+        rows = {"planar": [0, 1, 5], "spherical": [3, 4, 5]}.get(kind, range(6))
+        np.testing.assert_allclose(both[list(rows)], speeds, atol=1e-12)
+        assert abs(both).sum() == pytest.approx(abs(speeds).sum())
+
+
+def test_transforms_of_links(need):
+    need("tf2_msgs")
+    robot = rd.load("puma560")
+    q = robot.random(2)
+    message = read_back(conversion.transform_message(transforms(robot, q), STAMP))
+    assert len(message.transforms) == robot.nv
+    for stamped in message.transforms:
+        check_stamp(stamped)
+        X = robot.frame_pose(q, stamped.child_frame_id, relative_to=stamped.header.frame_id)
+        turn = Rotation.from_quat(numbers(stamped.transform.rotation, "xyzw"))
+        np.testing.assert_allclose(turn.as_matrix(), X[:3, :3], atol=1e-12)
+        np.testing.assert_allclose(numbers(stamped.transform.translation), X[:3, 3], atol=1e-15)
+
+
+def test_a_trajectory(need):
+    kinds, times = need("trajectory_msgs"), need("builtin_interfaces")
+    message = kinds.JointTrajectory(joint_names=["knee", "hip"])
+    for k, (sec, nanosec) in enumerate([(0, 250_000_000), (1, 0), (2, 999_999_999)]):
+        point = kinds.JointTrajectoryPoint(
+            positions=[1.0 + k, 2.0 + k], velocities=[3.0 + k, 4.0 + k], accelerations=[5.0, 6.0]
+        )
+        point.time_from_start = times.Duration(sec=sec, nanosec=nanosec)
+        message.points.append(point)
+    content = conversion.trajectory_content(read_back(message))
+    assert content.joint_names == ("knee", "hip")
+    times = [point.time for point in content.points]
+    np.testing.assert_allclose(times, [0.25, 1.0, 2.999999999], rtol=1e-15)
+    for k, point in enumerate(content.points):
+        assert tuple(point.positions) == (1.0 + k, 2.0 + k)
+        assert tuple(point.velocities) == (3.0 + k, 4.0 + k)
+        assert tuple(point.accelerations) == (5.0, 6.0)
+    assert conversion.trajectory_content(kinds.JointTrajectory()).points == ()
+
+
+@pytest.mark.parametrize("nanoseconds", [0, 999_999_999, 10**9, 1_700_000_000_000_000_001])
+def test_a_stamp_is_seconds_and_nanoseconds(nanoseconds):
+    sec, nanosec = split_stamp(nanoseconds)
+    assert 0 <= nanosec < 10**9 and sec * 10**9 + nanosec == nanoseconds
+
+
+@pytest.mark.parametrize(
+    ("joint", "topic"),
+    [
+        ("elbow", "elbow"),
+        ("left/arm-2 joint", "left_arm_2_joint"),
+        ("_a__b_", "a_b"),
+        ("3rd", "joint_3rd"),
+        ("Gelenk ä", "Gelenk"),
+        ("ä", "joint"),
+    ],
+)
+def test_any_name_of_a_joint_makes_a_name_that_ros_takes(joint, topic):
+    """Letters, digits and single underscores, no digit first [ROS 2 topic and service names]."""
+    assert conversion.topic_name(joint) == topic
+    assert re.fullmatch(r"[A-Za-z](_?[A-Za-z0-9])*", topic)
