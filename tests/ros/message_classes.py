@@ -56,7 +56,9 @@ class Message:
 
 def _check(what, sort, detail, value):
     if sort == BASE:
-        assert type(value) is PLAIN.get(detail[0], int), f"{what} is {value!r}, expected {detail[0]}"
+        assert type(value) is PLAIN.get(detail[0], int), (
+            f"{what} is {value!r}, expected {detail[0]}"
+        )
     elif sort == NAME:
         assert isinstance(value, message_class(detail)), f"{what} is {value!r}, expected {detail}"
     else:

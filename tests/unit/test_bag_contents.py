@@ -151,5 +151,5 @@ def test_accelerations_from_speeds_at_uneven_times(tmp_path):
     record(tmp_path / "bag", states)
     run = read_bag(tmp_path / "bag", robot)
     np.testing.assert_array_equal(run.v, v)
-    expected = [0.7, -0.4] + np.outer(t, [2.0, 3.0])
+    expected = np.add([0.7, -0.4], np.outer(t, [2.0, 3.0]))
     np.testing.assert_allclose(run.a[1:-1], expected[1:-1], atol=1e-10)

@@ -93,7 +93,7 @@ def test_the_joint_without_a_motor_is_cut(without):
 
 
 def test_a_loop_of_motors_is_refused():
-    with pytest.raises(TopologyError, match="rocker_pin.* has a motor"):
+    with pytest.raises(TopologyError, match=r"rocker_pin.* has a motor"):
         rd.load("four_bar", actuators={name: rd.Actuator() for name in PINS})
 
 

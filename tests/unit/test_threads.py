@@ -12,9 +12,7 @@ from robodyn.codegen.llvm import threads
 from robodyn.codegen.llvm.thread_pool import WORTHWHILE
 
 #: Of machine code that works at rows ``first`` to ``last``.
-KERNEL = ctypes.CFUNCTYPE(
-    None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
-)
+KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 ROWS = 240
 
 
@@ -29,7 +27,9 @@ def workers(request):
 
 
 def spread(kernel, work=100 * WORTHWHILE):
-    threads.spread()(threads.pool(), ctypes.cast(kernel, ctypes.c_void_p), ROWS, work, 1, None, None)
+    threads.spread()(
+        threads.pool(), ctypes.cast(kernel, ctypes.c_void_p), ROWS, work, 1, None, None
+    )
 
 
 class Recorder:
