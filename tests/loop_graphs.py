@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from oracles.joint_motion import coordinate_count, joint_motion
+from oracles.described import pose_from
+from oracles.joint_motion import coordinate_count, joint_motion, origin
 from oracles.maximal import MaximalOracle
 from oracles.relations import closing_state
 from random_mechanisms import random_mechanism
@@ -78,7 +79,7 @@ def closing_loop(rng, name, kind, ends, poses):
     X_SP = np.linalg.inv(poses[successor]) @ poses[predecessor]
     if kind == "distance":
         point = rng.normal(size=3)
-        foot = (X_SP @ X_P.matrix)[:3, 3]
+        foot = (X_SP @ origin(X_P))[:3, 3]
         X_S = Pose(tuple(float(x) for x in point))
         return dataclasses.replace(
             loop, X_successor=X_S, distance=float(np.linalg.norm(foot - point))
@@ -89,7 +90,7 @@ def closing_loop(rng, name, kind, ends, poses):
         q /= np.linalg.norm(q)
     nothing = np.zeros(6)
     X_PG = joint_motion(joint, q, nothing, nothing).X
-    return dataclasses.replace(loop, X_successor=Pose.from_matrix(X_SP @ X_PG))
+    return dataclasses.replace(loop, X_successor=pose_from(X_SP @ X_PG))
 
 
 def with_loops_as_joints(mechanism):

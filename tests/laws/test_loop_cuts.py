@@ -9,7 +9,7 @@ import pytest
 from closed_cases import GRAVITY, Case, case, close
 from interpreted import interpreted
 from loop_graphs import closing_loop, numbers_of, tree_and_posture, with_loops_as_joints
-from oracles.joint_motion import Motion
+from oracles.joint_motion import Motion, origin
 from oracles.maximal import MaximalOracle
 
 from robodyn.description import Joint
@@ -28,7 +28,7 @@ def motions_of(c):
     """Of all links by name, and of the frames that stand for loops."""
     motions = dict(zip(c.oracle.names, c.oracle.motions(c.q, c.v, c.there_base)[1], strict=True))
     for loop in c.robot.mechanism.loops:
-        frame = Motion(loop.X_successor.matrix, STILL, STILL)
+        frame = Motion(origin(loop.X_successor), STILL, STILL)
         motions[f"{loop.name}_frame"] = motions[loop.successor] @ frame
     return motions
 

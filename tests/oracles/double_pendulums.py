@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from oracles.described import inertia_matrix
 from random_mechanisms import random_inertia
 
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
@@ -91,7 +92,7 @@ def by_moments(mechanism, R, v, a, p_dd, g):
     ]
     spins = []
     for k in (0, 1):
-        J = R[k] @ inertias[k].matrix @ R[k].T
+        J = R[k] @ inertia_matrix(inertias[k]) @ R[k].T
         spins.append(J @ dw[k] + np.cross(w[k], J @ w[k]))
     Y_2 = spins[1] + np.cross(d[1], forces[1])
     Y_1 = Y_2 + spins[0] + np.cross(d[0], forces[0]) + np.cross(l, forces[1])

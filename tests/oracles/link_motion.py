@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from oracles.described import inertia_matrix
 from oracles.joint_motion import cross_matrix, origin
 
 __all__ = ["LinkMotion", "moving_link", "spin", "transport"]
@@ -64,6 +65,6 @@ def moving_link(inertia, motion):
     else:
         X_BC = origin(inertia.origin)
         R_WC = R_WB @ X_BC[:3, :3]
-        mass, J, p_BC = inertia.mass, R_WC @ inertia.matrix @ R_WC.T, X_BC[:, 3]
+        mass, J, p_BC = inertia.mass, R_WC @ inertia_matrix(inertia) @ R_WC.T, X_BC[:, 3]
     p_WC, v_WC = (motion.X @ p_BC)[:3], (motion.dX @ p_BC)[:3]
     return LinkMotion(mass, J, motion.X, p_WC, v_WC, w_WB)

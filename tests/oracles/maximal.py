@@ -9,7 +9,8 @@ link too. The equations, in world axes::
     G acc - S a = bias          relative acceleration across every joint
     S' F = tau   or   a = given, for each speed
 
-Of robodyn only the description is read, and which joints are cut. Conventions are those of
+Of robodyn only the description is read, the records as they were written: which joints are cut,
+poses and turns are found here once more. Conventions are those of
 ``docs/conventions.md``.
 """
 
@@ -18,13 +19,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from oracles.cuts import cut_joints
 from oracles.edges import WORLD, closing_edges, tree_edges
 from oracles.joint_motion import Motion
 from oracles.link_motion import LinkMotion, moving_link, transport
 from oracles.relations import acceleration_rows, closing_state, loop_error, place, step
 
 from robodyn.description import Joint
-from robodyn.topology.spanning_tree import spanning_tree
 
 __all__ = ["LinkMotion", "MaximalOracle", "Solution"]
 
@@ -62,7 +63,7 @@ class Solution:
 class MaximalOracle:
     """Rigid bodies and joints; ``base`` is "fixed", "floating" or "moving".
 
-    ``cut`` names the joints that are no part of the tree; default is what `spanning_tree` cuts.
+    ``cut`` names the joints that are no part of the tree; default is what `cut_joints` cuts.
     """
 
     def __init__(self, mechanism, gravity=(0.0, 0.0, -9.81), base="fixed", cut=None):
@@ -72,7 +73,7 @@ class MaximalOracle:
         children = {joint.child for joint in mechanism.joints}
         (root,) = [name for name in self.inertias if name not in children]
         if cut is None:
-            cut = [j.name for j in spanning_tree(mechanism).cuts if isinstance(j, Joint)]
+            cut = cut_joints(mechanism)
         hold = Joint("base", "floating" if base == "floating" else "fixed", "world", root)
         self.edges, self.names = tree_edges(mechanism, hold, cut)
         self.nq = max(edge.q.stop for edge in self.edges)

@@ -1,8 +1,7 @@
 """The spanning tree of a mechanism as other libraries take it: bodies, joints, pairs of frames.
 
 Links that fixed joints hold are one body with the link they are fixed to, so that every body but
-the ground has a joint with freedoms and a mass. Of robodyn only the description is read, and which
-joints are cut.
+the ground has a joint with freedoms and a mass. Of robodyn only the description is read.
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from oracles.cuts import cut_joints
+from oracles.described import inertia_matrix
 from oracles.edges import closing_edges, tree_edges
 from oracles.joint_motion import origin
 
 from robodyn.description import Joint
-from robodyn.topology.spanning_tree import spanning_tree
 
 __all__ = ["GROUND", "Body", "Closing", "RigidTree", "rigid_tree"]
 
@@ -60,10 +60,10 @@ class RigidTree:
 
 
 def rigid_tree(mechanism):
-    """Of a mechanism on a fixed base, cut as `spanning_tree` says."""
+    """Of a mechanism on a fixed base, cut as `cut_joints` says."""
     children = {joint.child for joint in mechanism.joints}
     (root,) = [link.name for link in mechanism.links if link.name not in children]
-    cut = [joint.name for joint in spanning_tree(mechanism).cuts if isinstance(joint, Joint)]
+    cut = cut_joints(mechanism)
     edges, names = tree_edges(mechanism, Joint("base", "fixed", "world", root), cut)
     places, heads, parts = {root: (GROUND, np.eye(4))}, [], []
     inertias = {link.name: link.inertia for link in mechanism.links}
@@ -96,5 +96,7 @@ def _sum(parts):
     total = np.zeros((3, 3))
     for inertia, X in frames:
         r, R = X[:3, 3] - com, X[:3, :3]
-        total += R @ inertia.matrix @ R.T + inertia.mass * (r @ r * np.eye(3) - np.outer(r, r))
+        total += R @ inertia_matrix(inertia) @ R.T + inertia.mass * (
+            r @ r * np.eye(3) - np.outer(r, r)
+        )
     return mass, com, total

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from oracles.described import inertia_from, inertia_matrix
+from oracles.joint_motion import origin
 
-from robodyn.description import Inertia, Joint, Link, Mimic
+from robodyn.description import Joint, Link, Mimic
 
 __all__ = ["with_rotor_links"]
 
@@ -28,7 +30,7 @@ def with_rotor_links(mechanism, actuators):
         rotor = f"rotor of {name}"
         carrier = links[motor.mounted_on]
         links[motor.mounted_on] = dataclasses.replace(carrier, inertia=_less(carrier.inertia, J))
-        links[rotor] = Link(rotor, Inertia.from_matrix(0.0, np.zeros(3), J))
+        links[rotor] = Link(rotor, inertia_from(0.0, np.zeros(3), J))
         mimic = Mimic(name, motor.gear_ratio, 0.0)
         axis = tuple(float(x) for x in u)
         joints.append(
@@ -39,5 +41,5 @@ def with_rotor_links(mechanism, actuators):
 
 def _less(inertia, J):
     """Without the inertia ``J`` in link axes of something massless."""
-    R = inertia.origin.matrix[:3, :3]
-    return Inertia.from_matrix(inertia.mass, inertia.origin.xyz, R @ inertia.matrix @ R.T - J)
+    R = origin(inertia.origin)[:3, :3]
+    return inertia_from(inertia.mass, inertia.origin.xyz, R @ inertia_matrix(inertia) @ R.T - J)

@@ -7,8 +7,9 @@ import pytest
 from closed_states import CLOSED, GRAVITY, some_state
 from loop_graphs import numbers_of, random_pose, unit, with_loops_as_joints
 from oracles.assembly import advanced
+from oracles.described import pose_from
 from oracles.joint_coordinates import joint_coordinates
-from oracles.joint_motion import Motion, joint_motion
+from oracles.joint_motion import Motion, joint_motion, origin
 from oracles.maximal import MaximalOracle
 from random_mechanisms import random_inertia
 
@@ -30,7 +31,7 @@ def pair_of_trees(kind, rng):
     X_P, X_S = random_pose(rng), random_pose(rng)
     how = {"axis": unit(rng), "axis2": unit(rng), "pitch": 0.3}
     joint = Joint("joint", kind, "A", "frame", X_P, **how)
-    weld = Joint("weld", "fixed", "frame", "B", Pose.from_matrix(np.linalg.inv(X_S.matrix)))
+    weld = Joint("weld", "fixed", "frame", "B", pose_from(np.linalg.inv(origin(X_S))))
     tree = Mechanism("tree", (*links, Link("frame")), (first, joint, weld))
     free = Joint("free", "floating", "ground", "B")
     loop = Loop("joint", kind, "A", "B", X_P, X_S, **how)
@@ -154,7 +155,7 @@ def test_it_does_not_matter_where_a_loop_is_cut(name):
     graph = with_loops_as_joints(state.mechanism)
     motions = dict(zip(state.oracle.names, state.oracle.motions(state.q, state.v)[1], strict=True))
     for loop in state.mechanism.loops:
-        still = Motion(loop.X_successor.matrix, np.zeros((4, 4)), np.zeros((4, 4)))
+        still = Motion(origin(loop.X_successor), np.zeros((4, 4)), np.zeros((4, 4)))
         motions[f"{loop.name}_frame"] = motions[loop.successor] @ still
     compared = 0
     for joint in graph.joints:
