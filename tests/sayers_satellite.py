@@ -1,0 +1,35 @@
+"""The bundled satellite without some of its links, and without the lumping of its inertias."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import robodyn as rd
+from robodyn import urdf
+
+__all__ = ["BUS_AND_CLOCK", "satellite", "without_lumping"]
+
+#: Links left out where only these stay.
+BUS_AND_CLOCK = ("camera", "boom_root", "boom")
+
+
+def satellite(*left_out, **options):
+    """The satellite in free flight, without some of its links."""
+    mechanism = urdf.load_mechanism("satellite")
+    links = tuple(link for link in mechanism.links if link.name not in left_out)
+    joints = tuple(joint for joint in mechanism.joints if joint.child not in left_out)
+    kept = dataclasses.replace(mechanism, links=links, joints=joints)
+    return rd.load(kept, base="floating", gravity=(0.0, 0.0, 0.0), **options)
+
+
+def without_lumping(robot):
+    """What `robodyn.equations.catalogue.trace` takes of a robot, each body with its own inertia."""
+    setup = robot._model.setup
+    bodies = tuple(dataclasses.replace(body, lumped=body.inertia) for body in setup.model)
+    model = dataclasses.replace(
+        setup.model,
+        bodies=bodies,
+        lumped_armature=setup.model.armature,
+        lumped_rotors=setup.model.rotors,
+    )
+    return dataclasses.replace(setup, model=model)
