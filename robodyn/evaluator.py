@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import named
-from robodyn.codegen import Function, MethodTable
+from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.equations.catalogue import CLOSED, QUANTITIES, trace
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
 from robodyn.model.model import Model
@@ -54,8 +53,7 @@ class Evaluator:
         make: Callable[[Program], Function] = Function,
     ) -> None:
         self._model, self._methods, self._make = model, methods, make
-        self._functions: dict[Any, Function] = {}
-        self._lock = threading.RLock()
+        self._functions: Memo[Function] = Memo()
 
     # -- functions ----------------------------------------------------------------------------
 
@@ -79,13 +77,7 @@ class Evaluator:
         """
         options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
         key = (name, *sorted(options.items()))
-        found = self._functions.get(key)
-        if found is None:
-            with self._lock:
-                found = self._functions.get(key)
-                if found is None:
-                    found = self._functions[key] = self._make(self.program(name, options))
-        return found
+        return self._functions.get(key, lambda: self._make(self.program(name, options)))
 
     def program(self, name: str, options: Mapping[str, Any]) -> Program:
         """The program of a quantity; arguments as for `function`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from robodyn.arrays import as_inputs, as_outputs, rows
 from robodyn.codegen.kernels import Kernels
 from robodyn.codegen.llvm import threads
 from robodyn.codegen.numba_call import numba_function
+from robodyn.codegen.llvm.once import once
 from robodyn.codegen.text.c import c_source
 from robodyn.codegen.text.cuda import CudaFunction, cuda_source
 from robodyn.codegen.text.latex import latex
@@ -206,7 +207,7 @@ class Function:
         )
 
 
-@cache
+@once
 def _fast_type() -> FastType | None:
     """The type that functions have where this Python allows it."""
     return fast_type(Function, Function.__call__)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from functools import cached_property
 from typing import Any
 
 from robodyn.codegen.llvm.cache import compiled, program_key
 from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.target import host, load_object, object_code
+from robodyn.codegen.llvm.once import making
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
 
@@ -19,9 +19,6 @@ __all__ = ["Kernels"]
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: ``f(pointers)``, too short to give the lock away.
 _PACKED = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)
-
-#: One thread compiles at a time: code that another thread runs is never replaced.
-_compiling = threading.RLock()
 
 
 class Kernels:
@@ -41,9 +38,11 @@ class Kernels:
 
     def address(self, kind: str, name: str) -> int:
         """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, told to the entry."""
-        with _compiling:
+        with making():
             if kind not in self._engines:
-                self._engines[kind] = self._load(kind)
+                self._engines[kind] = engine = self._load(kind)
+                if self._table is not None:
+                    self._table.keep(engine)
             address = int(self._engines[kind].get_function_address(name))
             if self._table is not None and name != "kernel":
                 suffix = "" if self._dtype == "double" else "32"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, update_wrapper
+from functools import update_wrapper
 from typing import Any
 
 from robodyn.codegen.function import Function
+from robodyn.codegen.llvm.once import making, once
 from robodyn.codegen.vectorcall.fast_type import FastType, fast_type
 from robodyn.codegen.vectorcall.table import Table
 
@@ -60,17 +61,20 @@ def shorten(method: object, function: Function, *, guarded: bool = False) -> Non
     fast, shared = _fast_type(), function.table
     if fast is None or shared is None or not isinstance(method, _Method) or method.short:
         return
-    method._table, method.short = shared.twin(fast.common, guarded=guarded), True
-    fast.attach(method, method._table)
+    with making():
+        if not method.short:
+            method._table = shared.twin(fast.common, guarded=guarded)
+            fast.attach(method, method._table)
+            method.short = True
 
 
-@cache
+@once
 def _no_code() -> Table:
     """The table of methods without a short cut: all calls go to the method."""
     fast = _fast_type()
     return Table(fast.common if fast else 0, (), (), 0)
 
 
-@cache
+@once
 def _fast_type() -> FastType | None:
     return fast_type(_Method, _Method.__call__)

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import inspect
 import re
-import threading
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 from robodyn.codegen.llvm.cache import compiled, kept, source_key
 from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
+from robodyn.codegen.llvm.once import making
 from robodyn.errors import MissingExtraError
 
 __all__ = ["load_loops"]
-
-#: One thread compiles at a time.
-_compiling = threading.RLock()
 
 #: What the code may call: there in every process.
 _LIBRARY = {"exp", "log", "sqrt"}
@@ -60,7 +57,7 @@ def load_loops(
         ir = optimised(_translated(entry, signature, modules), loops=False)
         return object_code(_self_contained(ir))
 
-    with _compiling:
+    with making():
         made_from = (entry.__module__, entry.__qualname__, signature, *map(_source, modules))
         key = source_key("llvm/ahead_of_time.py", "llvm/target.py", host(), made_from)
         code = kept(key) if only_kept else compiled(key, make)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import functools
 from dataclasses import dataclass
 from typing import Any
+
+from robodyn.codegen.llvm.once import once
 
 __all__ = ["Target", "host", "load_object", "object_code", "optimised"]
 
@@ -46,7 +47,7 @@ class Target:
         return 'nounwind "prefer-vector-width"="512" "min-legal-vector-width"="512"'
 
 
-@functools.cache
+@once
 def _llvm() -> Any:
     """LLVM, ready for this CPU."""
     import llvmlite.binding as llvm
@@ -57,7 +58,7 @@ def _llvm() -> Any:
     return llvm
 
 
-@functools.cache
+@once
 def host() -> Target:
     """The CPU this process runs on."""
     llvm = _llvm()
@@ -87,7 +88,7 @@ def _resolve_libm(llvm: Any) -> None:
         llvm.add_symbol(f"robodyn_{function}", address)
 
 
-@functools.cache
+@once
 def _machine() -> Any:
     target = host()
     return (

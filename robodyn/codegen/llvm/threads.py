@@ -5,12 +5,12 @@ from __future__ import annotations
 import _thread
 import ctypes
 import os
-from functools import cache
 from typing import Any
 
 from robodyn.codegen.llvm.cache import compiled, source_key
 from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
 from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, spread_ir
+from robodyn.codegen.llvm.once import once
 
 __all__ = ["get_num_threads", "limit_address", "pool", "set_num_threads", "spread", "start"]
 
@@ -85,13 +85,13 @@ def pool() -> int:
     return ctypes.addressof(_words)
 
 
-@cache
+@once
 def _engine() -> Any:
     key = source_key("llvm/thread_pool.py", host())
     return load_object(compiled(key, lambda: object_code(optimised(spread_ir()))))
 
 
-@cache
+@once
 def spread() -> Any:
     """``spread(pool, kernel, rows, work, lanes, data, strides)``."""
     kinds = (ctypes.c_void_p,) * 2 + (ctypes.c_int64,) * 3 + (ctypes.c_void_p,) * 2

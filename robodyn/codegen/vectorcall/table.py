@@ -86,6 +86,11 @@ class Table:
             words += [*_shape(port), *map(id, spares)]
         self._words = (ctypes.c_int64 * len(words))(*words)
         self._twins: list[Table] = []
+        self._engines: list[object] = []
+
+    def keep(self, engine: object) -> None:
+        """Keep machine code that the table has addresses of, as long as the table lives."""
+        self._engines.append(engine)
 
     def __setitem__(self, name: str, value: int) -> None:
         self._words[TABLE.index(name)] = value

@@ -1,0 +1,82 @@
+"""What is made once and then only read, whichever of many threads asks for it first.
+
+Making is guarded by one lock for the whole process. Tracing and compiling in several threads at the
+same time would gain nothing, since each holds the lock of the interpreter or of LLVM, and with one
+lock there is no order of locks to get wrong. What has been made is found without the lock.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+__all__ = ["Memo", "making", "once"]
+
+Value = TypeVar("Value")
+
+_lock = threading.RLock()
+
+
+@contextmanager
+def making() -> Iterator[None]:
+    """Hold the lock while something is made that other threads must not make as well."""
+    with _lock:
+        yield
+
+
+class Memo(Generic[Value]):
+    """Values by key, each made by the first thread that asks for it.
+
+    A value that was handed out is never replaced by another one of the same key, so machine code
+    may point into it as long as the memo lives.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[Hashable, Value] = {}
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of a key, made if there is none yet.
+
+        Parameters
+        ----------
+        key : hashable
+        make : callable
+            Called without arguments, at most once for a key unless it raises. It may ask the memo
+            for other keys.
+        """
+        try:
+            return self._values[key]
+        except KeyError:
+            pass
+        with _lock:
+            if key not in self._values:
+                self._values[key] = make()
+            return self._values[key]
+
+
+def once(make: Callable[[], Value]) -> Callable[[], Value]:
+    """A function without arguments that is run once in a process; later calls give its result."""
+    memo: Memo[Value] = Memo()
+
+    @functools.wraps(make)
+    def made() -> Value:
+        return memo.get(None, make)
+
+    return made
+
+
+def _renew_lock() -> None:
+    """In a forked process: the thread that held the lock was not copied into it."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
