@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.arrays import as_inputs, as_outputs, rows
 from robodyn.codegen.kernels import Kernels
 from robodyn.codegen.llvm import threads
-from robodyn.codegen.numba_call import numba_function
 from robodyn.codegen.llvm.once import once
+from robodyn.codegen.numba_call import numba_function
 from robodyn.codegen.text.c import c_source
 from robodyn.codegen.text.cuda import CudaFunction, cuda_source
 from robodyn.codegen.text.latex import latex

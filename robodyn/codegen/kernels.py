@@ -8,8 +8,8 @@ from typing import Any
 
 from robodyn.codegen.llvm.cache import compiled, program_key
 from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.target import host, load_object, object_code
 from robodyn.codegen.llvm.once import making
+from robodyn.codegen.llvm.target import host, load_object, object_code
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
 

@@ -13,8 +13,8 @@ from types import ModuleType
 from typing import Any
 
 from robodyn.codegen.llvm.cache import compiled, kept, source_key
-from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
 from robodyn.codegen.llvm.once import making
+from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
 from robodyn.errors import MissingExtraError
 
 __all__ = ["load_loops"]

@@ -8,9 +8,9 @@ import os
 from typing import Any
 
 from robodyn.codegen.llvm.cache import compiled, source_key
+from robodyn.codegen.llvm.once import once
 from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
 from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, spread_ir
-from robodyn.codegen.llvm.once import once
 
 __all__ = ["get_num_threads", "limit_address", "pool", "set_num_threads", "spread", "start"]
 
