@@ -54,7 +54,7 @@ class Kernels:
     def _load(self, kind: str) -> Any:
         target, program, dtype = host(), self._program, self._dtype
         make = scalar_ir if kind == "scalar" else batch_ir
-        key = program_key(program, target, kind, dtype)
+        key = program_key("robodyn.codegen.llvm.kernel_ir", program, target, kind, dtype)
         return load_object(compiled(key, lambda: object_code(make(program, target, dtype))))
 
     @cached_property

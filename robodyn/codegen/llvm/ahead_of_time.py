@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from robodyn.codegen.llvm.cache import compiled, kept, source_key
+from robodyn.codegen.llvm.cache import compiled, generator_key, kept
 from robodyn.codegen.llvm.once import making
 from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
 from robodyn.errors import MissingExtraError
@@ -59,7 +59,7 @@ def load_loops(
 
     with making():
         made_from = (entry.__module__, entry.__qualname__, signature, *map(_source, modules))
-        key = source_key("llvm/ahead_of_time.py", "llvm/target.py", host(), made_from)
+        key = generator_key(__name__, host(), made_from)
         code = kept(key) if only_kept else compiled(key, make)
         if code is None:
             return None

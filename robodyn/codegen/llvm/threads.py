@@ -7,7 +7,7 @@ import ctypes
 import os
 from typing import Any
 
-from robodyn.codegen.llvm.cache import compiled, source_key
+from robodyn.codegen.llvm.cache import compiled, generator_key
 from robodyn.codegen.llvm.once import once
 from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
 from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, spread_ir
@@ -87,7 +87,7 @@ def pool() -> int:
 
 @once
 def _engine() -> Any:
-    key = source_key("llvm/thread_pool.py", host())
+    key = generator_key("robodyn.codegen.llvm.thread_pool", host())
     return load_object(compiled(key, lambda: object_code(optimised(spread_ir()))))
 
 

@@ -9,6 +9,7 @@ global lock, another numpy), there is no such type and functions are called the 
 from __future__ import annotations
 
 import ctypes
+import logging
 import struct
 import sys
 import sysconfig
@@ -18,21 +19,17 @@ from typing import Any
 import numpy as np
 
 from robodyn.codegen.llvm import threads
-from robodyn.codegen.llvm.cache import compiled, source_key
+from robodyn.codegen.llvm.cache import compiled, generator_key
 from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
 from robodyn.codegen.vectorcall.table import COMMON, SPARES, Table
 from robodyn.symbolic.graph import Port
 
 __all__ = ["FastType", "fast_type"]
 
+_logger = logging.getLogger(__name__)
+
 #: Work (rows times operations) from which on the interpreter's lock is released.
 UNLOCKED_WORK = 30_000
-
-#: What the entry is made by: its source is part of the key under which the entry is kept.
-SOURCES = (
-    *(f"vectorcall/{name}.py" for name in ("entry_ir", "outputs", "table", "ir_words")),
-    "llvm/thread_pool.py",
-)
 
 #: From Python's stable ABI: slots, kinds of members and flags of a type.
 _TP_CALL, _TP_DOC, _TP_MEMBERS = 50, 56, 72
@@ -166,7 +163,8 @@ def _engine(offset: int) -> Any:
 
         return object_code(optimised(entry_ir(offset + 8, tuple.__basicsize__)))
 
-    key = source_key(*SOURCES, host(), offset, tuple.__basicsize__)
+    choices = host(), offset, tuple.__basicsize__
+    key = generator_key("robodyn.codegen.vectorcall.entry_ir", *choices)
     return load_object(compiled(key, make))
 
 
@@ -178,6 +176,7 @@ def fast_type(base: type, slow: Callable[..., Any]) -> FastType | None:
         engine = _engine(base.__basicsize__)
         return FastType(base, slow, engine) if _works(base, engine) else None
     except Exception:  # whatever it was: there is the ordinary way
+        _logger.warning("functions are called the slower way, through ctypes", exc_info=True)
         return None
 
 

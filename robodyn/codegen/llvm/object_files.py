@@ -1,0 +1,157 @@
+"""Files of object code in a folder: which are trusted, how they are written, when they go.
+
+A file of object code is run as it is, so whoever can write it can run what he likes. Only regular
+files are read that belong to the user who runs this process and that nobody else may write, in a
+folder of which the same holds. Reading never waits: what is not a regular file, such as a named
+pipe, is not read. A file is a digest, and the code to which it belongs; a file that does not match
+its digest is as good as none. Files are written under another name and renamed, so that processes
+which write at the same time cannot harm each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import stat
+import tempfile
+import time
+from pathlib import Path
+
+__all__ = ["LARGEST", "read", "sweep", "write"]
+
+_logger = logging.getLogger(__name__)
+
+_MAGIC = b"robodyn2"
+_HEAD = len(_MAGIC) + 32
+
+#: Bytes of the largest file that is read or written.
+LARGEST = 64 << 20
+
+#: Beginning of the names of files that are being written.
+_UNFINISHED = "tmp"
+
+#: Age [s] at which a file that is still unfinished has been left behind by a process that died.
+_ABANDONED = 3600.0
+
+#: Folders that were refused, of which the user has been told.
+_refused: set[str] = set()
+
+
+def read(folder: Path, key: str) -> bytes | None:
+    """Object code of a key; ``None`` if there is none that can be trusted."""
+    if not _trusted_folder(folder):
+        return None
+    flags = os.O_RDONLY
+    for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
+        flags |= getattr(os, name, 0)
+    try:
+        handle = os.open(folder / f"{key}.o", flags)
+    except OSError:
+        return None
+    try:
+        return _checked(handle, key)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+def _checked(handle: int, key: str) -> bytes | None:
+    """Object code of an open file, if the file can be trusted and is whole."""
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode) or not _ours(status):
+        return None
+    if not _HEAD < status.st_size <= LARGEST:
+        return None
+    with os.fdopen(os.dup(handle), "rb") as file:
+        data = file.read(LARGEST + 1)
+    code = data[_HEAD:]
+    if len(data) > LARGEST or data[:_HEAD] != _head(key, code):
+        return None
+    if os.utime in os.supports_fd:  # so that `sweep` knows when it was used last
+        with contextlib.suppress(OSError):
+            os.utime(handle)
+    return code
+
+
+def write(folder: Path, key: str, code: bytes) -> bool:
+    """Keep object code; False where that is not possible, as on a full or read-only disk."""
+    if len(code) + _HEAD > LARGEST:
+        return False
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _trusted_folder(folder):
+            return False
+        handle, name = tempfile.mkstemp(prefix=_UNFINISHED, dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(_head(key, code) + code)
+            os.replace(name, folder / f"{key}.o")
+        except OSError:
+            os.unlink(name)
+            return False
+    except OSError:
+        return False
+    return True
+
+
+def sweep(folder: Path, limit: int) -> None:
+    """Remove files that were left unfinished, and those used longest ago beyond a size.
+
+    Parameters
+    ----------
+    folder : Path
+        Files in folders within it, as earlier versions have left them, count too.
+    limit : int
+        Bytes that finished files may take together.
+    """
+    finished = []
+    for path in folder.rglob("*"):
+        with contextlib.suppress(OSError):
+            status = path.lstat()
+            if not stat.S_ISREG(status.st_mode):
+                continue
+            if path.name.startswith(_UNFINISHED):
+                if time.time() - status.st_mtime > _ABANDONED:
+                    path.unlink()
+            elif path.suffix == ".o":
+                finished.append((status.st_mtime, status.st_size, path))
+    total = sum(size for _, size, _ in finished)
+    for _, size, path in sorted(finished):
+        if total <= limit:
+            break
+        total -= size
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _head(key: str, code: bytes) -> bytes:
+    """What a file of this key and code begins with."""
+    return _MAGIC + hashlib.sha256(key.encode() + b"\0" + code).digest()
+
+
+def _ours(status: os.stat_result) -> bool:
+    """Belongs to the user of this process, and nobody else may write it."""
+    if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's own profile
+        return True
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _trusted_folder(folder: Path) -> bool:
+    try:
+        status = os.stat(folder)
+    except OSError:
+        return False
+    if _ours(status):
+        return True
+    if str(folder) not in _refused:
+        _refused.add(str(folder))
+        _logger.warning(
+            "no compiled code is read from %s or kept there, since other users can write to it or "
+            "own it; take the right to write from them (chmod go-w), or name a folder of your own "
+            "in ROBODYN_CACHE_DIR",
+            folder,
+        )
+    return False

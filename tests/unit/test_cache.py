@@ -1,0 +1,265 @@
+"""Compiled code on disk: what is part of its key, which files are trusted, and which go."""
+
+import ast
+import logging
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.codegen.llvm import cache, generator_sources, object_files
+from robodyn.codegen.llvm.generator_sources import generator_digest, generator_modules
+from robodyn.codegen.vectorcall import fast_type
+
+ROOT = Path(rd.__file__).parent
+GENERATORS = (
+    "robodyn.codegen.llvm.kernel_ir",
+    "robodyn.codegen.llvm.thread_pool",
+    "robodyn.codegen.vectorcall.entry_ir",
+)
+needs_users = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owner here")
+
+
+@pytest.fixture
+def where(tmp_path, monkeypatch):
+    """An empty folder that compiled code is kept in."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("ROBODYN_CACHE_DIR", str(folder))
+    monkeypatch.setattr(object_files, "_refused", set())
+    return folder
+
+
+def keep(key="key", code=b"x" * 1000):
+    return cache.compiled(key, lambda: code)
+
+
+def made_anew(key="key", timeout=5.0):
+    """Whether the code of a key is compiled although there is a file."""
+    begin, made = time.perf_counter(), []
+    assert cache.compiled(key, lambda: made.append(1) or b"new") in (b"new", b"x" * 1000)
+    assert time.perf_counter() - begin < timeout
+    return bool(made)
+
+
+# -- keys ---------------------------------------------------------------------------------------
+
+
+def path_of(module):
+    path = ROOT.joinpath(*module.split(".")[1:])
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_all_that_a_generator_imports_is_part_of_the_key(generator):
+    """The same modules as a walk over the syntax trees finds."""
+    found, waiting = set(), [generator]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        for node in ast.walk(ast.parse(path_of(name).read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("robodyn."):
+                waiting.append(node.module)
+                full = [f"{node.module}.{alias.name}" for alias in node.names]
+                waiting += [module for module in full if path_of(module).is_file()]
+    assert set(generator_modules(generator)) == found
+
+
+def test_the_source_of_each_module_changes_the_key(monkeypatch):
+    generator = "robodyn.codegen.vectorcall.entry_ir"
+    original, changed = generator_sources._source, ""
+
+    def source(spec):
+        return original(spec) + ("\n# changed\n" if spec.name == changed else "")
+
+    monkeypatch.setattr(generator_sources, "_source", source)
+
+    def digest():
+        monkeypatch.setattr(generator_sources, "_digests", generator_sources.Memo())
+        return generator_digest(generator)
+
+    digests = {digest()}
+    for changed in generator_modules(generator):
+        digests.add(digest())
+    assert len(digests) == len(generator_modules(generator)) + 1
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_versions_change_the_key(monkeypatch, which):
+    before = cache.generator_key(GENERATORS[0], "x")
+    assert before != cache.generator_key(GENERATORS[0], "y")
+    versions = list(cache._versions())
+    versions[which] += ".post1"
+    monkeypatch.setattr(cache, "_versions", lambda: tuple(versions))
+    assert before != cache.generator_key(GENERATORS[0], "x")
+
+
+# -- trust --------------------------------------------------------------------------------------
+
+
+def test_kept_code_is_found_again(where):
+    keep()
+    (file,) = where.iterdir()
+    assert not made_anew()
+    assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0
+    assert stat.S_IMODE(where.stat().st_mode) & 0o077 == 0
+
+
+@needs_users
+def test_files_of_other_users_are_refused(where, monkeypatch):
+    keep()
+    monkeypatch.setattr(os, "geteuid", lambda owner=os.geteuid(): owner + 1)
+    monkeypatch.setattr(object_files, "_trusted_folder", lambda folder: True)
+    assert made_anew()
+
+
+@needs_users
+def test_folders_of_other_users_are_refused_and_named(where, monkeypatch, caplog):
+    keep()
+    monkeypatch.setattr(os, "geteuid", lambda owner=os.geteuid(): owner + 1)
+    with caplog.at_level(logging.WARNING):
+        assert made_anew() and made_anew()
+    assert [str(where) in record.getMessage() for record in caplog.records] == [True]
+
+
+@needs_users
+@pytest.mark.parametrize("bit", [stat.S_IWGRP, stat.S_IWOTH])
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_others_can_write_is_refused(where, what, bit):
+    keep()
+    path = where if what == "folder" else next(where.iterdir())
+    mode = stat.S_IMODE(path.stat().st_mode)
+    path.chmod(mode | bit)
+    assert made_anew()
+    path.chmod(mode)
+    assert not made_anew()
+
+
+def replaced(where, how):
+    """Put something else in the place of the kept file."""
+    (file,) = where.iterdir()
+    code = file.read_bytes()
+    file.unlink()
+    if how == "fifo":
+        os.mkfifo(file, 0o600)
+    elif how == "link":
+        other = where.parent / "elsewhere"
+        other.write_bytes(code)
+        file.symlink_to(other)
+    elif how == "folder":
+        file.mkdir()
+    elif how == "empty":
+        file.touch()
+    elif how == "garbage":
+        file.write_bytes(os.urandom(5000))
+    elif how == "truncated":
+        file.write_bytes(code[:-10])
+    elif how == "of another key":
+        object_files.write(where, "other", b"x" * 1000)
+        (where / "other.o").rename(file)
+    else:  # a hole of a terabyte, which would fill the memory
+        file.write_bytes(code)
+        os.truncate(file, 1 << 40)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize(
+    "how",
+    ["fifo", "link", "folder", "empty", "garbage", "truncated", "of another key", "oversized"],
+)
+def test_what_is_no_file_of_ours_is_compiled_anew(where, how):
+    keep()
+    replaced(where, how)
+    assert made_anew()
+    if how != "folder":
+        assert not made_anew()  # the new code took its place
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("how", ["fifo", "garbage", "oversized"])
+def test_a_process_that_meets_such_files_computes_all_the_same(where, how):
+    code = (
+        "import numpy as np, robodyn as rd\n"
+        "robot = rd.load('double_pendulum')\n"
+        "print(repr(robot.mass_matrix(np.ones(2)).tolist()))\n"
+    )
+
+    def run():
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+        return done.stdout
+
+    first = run()
+    for file in list(where.iterdir()):
+        file.unlink()
+        if how == "fifo":
+            os.mkfifo(file, 0o600)
+        elif how == "garbage":
+            file.write_bytes(os.urandom(3000))
+        else:
+            file.touch(0o600)
+            os.truncate(file, 1 << 40)
+    assert run() == first
+
+
+# -- size ---------------------------------------------------------------------------------------
+
+
+def test_files_that_were_used_longest_ago_go_first(where):
+    now = time.time()
+    for k in range(6):
+        object_files.write(where, f"key{k}", b"x" * 1000)
+        os.utime(where / f"key{k}.o", (now - 100 + k, now - 100 + k))
+    assert object_files.read(where, "key0") is not None  # used now
+    size = (where / "key0.o").stat().st_size
+    object_files.sweep(where, 3 * size)
+    assert sorted(path.stem for path in where.iterdir()) == ["key0", "key4", "key5"]
+
+
+def test_what_a_process_left_unfinished_is_swept(where):
+    where.mkdir(0o700)
+    old, new = where / "tmpold", where / "tmpnew"
+    older_layout = where / "ab" / "tmpold"
+    older_layout.parent.mkdir()
+    for path in (old, new, older_layout):
+        path.write_bytes(b"x")
+    for path in (old, older_layout):
+        os.utime(path, (0, 0))
+    cache._written = 0
+    keep()
+    assert new.exists() and not old.exists() and not older_layout.exists()
+
+
+def test_the_limit_can_be_chosen(where, monkeypatch):
+    monkeypatch.setenv("ROBODYN_CACHE_MB", "0.002")
+    for k in range(4):
+        cache._written = 0
+        keep(f"key{k}")
+    assert len(list(where.iterdir())) == 2
+    monkeypatch.setenv("ROBODYN_CACHE_MB", "much")
+    assert cache._limit() == cache.LIMIT
+
+
+def test_code_that_is_too_large_is_not_kept(where, monkeypatch):
+    monkeypatch.setattr(object_files, "LARGEST", 500)
+    keep()
+    assert not where.exists() or not list(where.iterdir())
+
+
+def test_what_goes_wrong_with_the_entry_is_logged(monkeypatch, caplog):
+    def broken(offset):
+        raise RuntimeError("no entry today")
+
+    monkeypatch.setattr(fast_type, "_engine", broken)
+    with caplog.at_level(logging.WARNING):
+        assert fast_type.fast_type(rd.codegen.Function, rd.codegen.Function.__call__) is None
+    assert "no entry today" in caplog.text
+    f = rd.load("double_pendulum").function("mass_matrix")
+    assert f(np.zeros(2)).shape == (2, 2)
