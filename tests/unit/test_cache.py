@@ -74,10 +74,10 @@ def test_all_that_a_generator_imports_is_part_of_the_key(generator):
 
 def test_the_source_of_each_module_changes_the_key(monkeypatch):
     generator = "robodyn.codegen.vectorcall.entry_ir"
-    original, changed = generator_sources._source, ""
+    original, changed = generator_sources._source, [""]
 
     def source(spec):
-        return original(spec) + ("\n# changed\n" if spec.name == changed else "")
+        return original(spec) + ("\n# changed\n" if [spec.name] == changed else "")
 
     monkeypatch.setattr(generator_sources, "_source", source)
 
@@ -86,7 +86,8 @@ def test_the_source_of_each_module_changes_the_key(monkeypatch):
         return generator_digest(generator)
 
     digests = {digest()}
-    for changed in generator_modules(generator):
+    for name in generator_modules(generator):
+        changed[0] = name
         digests.add(digest())
     assert len(digests) == len(generator_modules(generator)) + 1
 
@@ -115,7 +116,8 @@ def test_kept_code_is_found_again(where):
 @needs_users
 def test_files_of_other_users_are_refused(where, monkeypatch):
     keep()
-    monkeypatch.setattr(os, "geteuid", lambda owner=os.geteuid(): owner + 1)
+    another = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: another)
     monkeypatch.setattr(object_files, "_trusted_folder", lambda folder: True)
     assert made_anew()
 
@@ -123,7 +125,8 @@ def test_files_of_other_users_are_refused(where, monkeypatch):
 @needs_users
 def test_folders_of_other_users_are_refused_and_named(where, monkeypatch, caplog):
     keep()
-    monkeypatch.setattr(os, "geteuid", lambda owner=os.geteuid(): owner + 1)
+    another = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: another)
     with caplog.at_level(logging.WARNING):
         assert made_anew() and made_anew()
     assert [str(where) in record.getMessage() for record in caplog.records] == [True]
