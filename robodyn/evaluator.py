@@ -142,12 +142,11 @@ class Evaluator:
 
         Arguments as for `call`; ``extra`` are inputs between the base's motion and the wrenches.
         """
-        if wrenches:
-            options["wrenches"] = tuple(wrenches)
-        f = self.function(name, **options)
+        links = tuple(wrenches or ())
+        f = self.function(name, **options, **({"wrenches": links} if links else {}))
         motion = self._base_inputs(name, base)
-        if not motion and not options and base is None and not extra:
-            self._methods.bind(name, f)
+        if not extra:
+            self._methods.bind(name, f, options, links)
         return f(*arrays, *motion, *extra, *(wrenches or {}).values(), out=out)
 
     def bind(self, name: str, f: Function) -> None:

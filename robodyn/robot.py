@@ -98,9 +98,12 @@ class Robot:
         parts = Parts(model, evaluator, form)
         self.__dict__.update(_model=model, _evaluator=evaluator, _parts=parts)
         self.__dict__.update(_actuated=actuated, _other_form=other)
-        self.__dict__.update(
-            {name: methods.add(name, getattr(self, name)) for name in self._own_quantities()}
-        )
+        rest = BaseMotion.at_rest()
+        at_rest = (rest.pose, rest.twist, rest.acceleration) if self.base == "moving" else ()
+        for name in self._own_quantities():
+            quantity = QUANTITIES[name][0]
+            base = at_rest if quantity.base else ()
+            self.__dict__[name] = methods.add(name, getattr(self, name), quantity.inputs, base)
 
     def _minimal(
         self, tree_model: Model, make: Callable[[Program], Function]
@@ -119,12 +122,17 @@ class Robot:
         return other, model, TreeForm(other._model, forces, neutral)
 
     def _own_quantities(self) -> tuple[str, ...]:
-        """Methods with a function behind them, but for those that a subclass of a user changes."""
+        """Methods that give what one function gives, but for those a subclass of a user changes.
+
+        They are those that take an array to write into.
+        """
         methods = {name: getattr(type(self), name, None) for name in QUANTITIES}
         return tuple(
             name
             for name, method in methods.items()
-            if isfunction(method) and method.__module__ == __name__
+            if isfunction(method)
+            and method.__module__ == __name__
+            and "out" in method.__kwdefaults__
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -19,6 +19,7 @@ from robodyn.codegen.text.c import c_source
 from robodyn.codegen.text.cuda import CudaFunction, cuda_source
 from robodyn.codegen.text.latex import latex
 from robodyn.codegen.vectorcall.fast_type import FastType, fast_type
+from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.errors import UnknownNameError
 from robodyn.symbolic.derivative import jacobian
@@ -67,8 +68,12 @@ class Function:
         fast = _fast_type()
         if fast is None or type(self) is not fast.type or not Table.fits(self.inputs, self.outputs):
             return None
-        table = Table(fast.common, self.inputs, self.outputs, self._work)
-        fast.attach(self, table)
+        array = Parameter("", Role.ARRAY, positional=True)
+        out = Parameter("out", Role.OUT, None, positional=True)
+        table = Table(self.inputs, self.outputs, self._work)
+        self._signature = Signature(fast.common, [*[array] * len(self.inputs), out])
+        self._signature.add(table)
+        fast.attach(self, self._signature)
         return table
 
     def __repr__(self) -> str:
@@ -197,7 +202,7 @@ class Function:
             return
         steps = [step for _, step in flat] + [port.size for port in self.outputs]
         strides = (ctypes.c_int64 * len(steps))(*steps)
-        if kernels.lanes == 1 or count < kernels.lanes:
+        if kernels.lanes == 1 or 3 * count < kernels.lanes:
             kernels.rows(0, count, pointers, strides)
             return
         threads.start()

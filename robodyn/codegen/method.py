@@ -1,33 +1,40 @@
-"""Methods that are called as fast as the functions behind them."""
+"""Methods that go straight to machine code, whatever the form of the call.
+
+A method of a robot stands for one function for each choice of its options. It is an ordinary method
+written in Python, which finds the function and calls it. `bind_compiled` makes a bound method of it
+that remembers, by `add_function`, which function belongs to which options; a call with options that
+it knows never runs Python.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import update_wrapper
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.once import making, once
 from robodyn.codegen.vectorcall.fast_type import FastType, fast_type
-from robodyn.codegen.vectorcall.table import Table
+from robodyn.codegen.vectorcall.signature import REQUIRED, Parameter, Role, Signature
 
-__all__ = ["fast_method", "shorten"]
+__all__ = ["add_function", "bind_compiled"]
 
 
 class _Method:
-    """A bound method, of which calls with plain arrays go straight to a function's machine code.
+    """A bound method of which calls go to machine code where they can, else to Python.
 
     Parameters
     ----------
     method : callable
-        Takes the function's inputs in order, ``out`` by keyword, and more.
-    table : Table
+        The bound method written in Python.
+    signature : Signature
         Kept as long as what points to it.
     """
 
-    def __init__(self, method: Callable[..., Any], table: Table) -> None:
-        self._method, self._table, self.short = method, table, False
-        update_wrapper(self, method)
+    def __init__(self, method: Callable[..., Any], signature: Signature) -> None:
+        self._method, self._signature = method, signature
+        functools.update_wrapper(self, method)
 
     def __repr__(self) -> str:
         return repr(self._method)
@@ -40,39 +47,84 @@ class _Method:
         return self._method(*args, **kwargs)
 
 
-def fast_method(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A bound method that `shorten` can give a short cut; itself, where Python allows none.
+def bind_compiled(
+    method: Callable[..., Any], arrays: Sequence[str], at_rest: Sequence[Any] = ()
+) -> Callable[..., Any]:
+    """A bound method that can call machine code; itself, where this Python allows no such thing.
 
-    It may be taken from its object before there is a short cut, and has it then, too.
+    Parameters
+    ----------
+    method : callable
+        A bound method. Its parameters ``out``, ``base`` and ``wrenches`` are what they are for all
+        methods of a robot; those that are no arrays either are options, which choose a function.
+    arrays : sequence of str
+        Names of the parameters that are the function's inputs, in order.
+    at_rest : sequence of 3 ndarray, optional
+        Pose, twist and acceleration of a base at rest: of a robot whose base has a motion, which
+        are inputs of the function after ``arrays``.
     """
     fast = _fast_type()
     if fast is None:
         return method
-    made: Callable[..., Any] = fast.type(method, _no_code())
-    fast.attach(made, _no_code())
+    function = getattr(method, "__func__", method)
+    parameters = _parameters(function, tuple(arrays), bool(at_rest))
+    if parameters is None:
+        return method
+    signature = Signature(fast.common, parameters, at_rest)
+    made: Callable[..., Any] = fast.type(method, signature)
+    fast.attach(made, signature)
     return made
 
 
-def shorten(method: object, function: Function, *, guarded: bool = False) -> None:
-    """Let calls of a `fast_method` go straight to the function behind it, where Python allows it.
+def add_function(
+    method: object,
+    function: Function,
+    options: Mapping[str, object] | None = None,
+    wrenches: Sequence[str] = (),
+    *,
+    guarded: bool = False,
+) -> None:
+    """Let calls of a `bind_compiled` method with some options go straight to a function.
 
-    ``guarded``: where the function gives no numbers, the method is asked.
+    Does nothing where the method is an ordinary one, or where they already do.
+
+    Parameters
+    ----------
+    method : object
+    function : Function
+        It takes the method's arrays, the motion of the base if there is one, and the wrenches.
+    options : mapping of parameter name to value
+        Those that are not named have their default.
+    wrenches : sequence of str
+        Links on which wrenches act, in order.
+    guarded : bool
+        Where the function's first result holds a NaN, the method is asked.
     """
-    fast, shared = _fast_type(), function.table
-    if fast is None or shared is None or not isinstance(method, _Method) or method.short:
+    table = function.table
+    if table is None or not isinstance(method, _Method):
         return
     with making():
-        if not method.short:
-            method._table = shared.twin(fast.common, guarded=guarded)
-            fast.attach(method, method._table)
-            method.short = True
+        method._signature.add(table, options, wrenches, guarded=guarded)
 
 
-@once
-def _no_code() -> Table:
-    """The table of methods without a short cut: all calls go to the method."""
-    fast = _fast_type()
-    return Table(fast.common if fast else 0, (), (), 0)
+@functools.cache
+def _parameters(
+    function: Callable[..., Any], arrays: tuple[str, ...], moving: bool
+) -> tuple[Parameter, ...] | None:
+    """Parameters of a method without ``self``; ``None`` if the entry cannot call it."""
+    roles = dict.fromkeys(arrays, Role.ARRAY)
+    roles |= {"out": Role.OUT, "wrenches": Role.WRENCHES}
+    if moving:
+        roles["base"] = Role.BASE
+    found = []
+    for p in list(inspect.signature(function).parameters.values())[1:]:
+        if p.kind not in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY):
+            return None
+        default = REQUIRED if p.default is p.empty else p.default
+        role = roles.get(p.name, Role.OPTION)
+        found.append(Parameter(p.name, role, default, p.kind is p.POSITIONAL_OR_KEYWORD))
+    in_order = tuple(p.name for p in found if p.role is Role.ARRAY) == arrays
+    return tuple(found) if in_order and Signature.fits(found) else None
 
 
 @once

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from robodyn.codegen.function import Function
-from robodyn.codegen.method import fast_method, shorten
+from robodyn.codegen.method import add_function, bind_compiled
 
 __all__ = ["MethodTable"]
 
 
 class MethodTable:
-    """Methods by name, each bound to a function as soon as there is one for its plain call.
+    """Methods by name, each bound to a function for each choice of options that is met.
 
     Parameters
     ----------
@@ -25,14 +25,47 @@ class MethodTable:
         self._guarded = frozenset(guarded)
         self._methods: dict[str, Callable[..., Any]] = {}
 
-    def add(self, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-        """A method that can be bound later; to be called instead of the one given."""
-        made = self._methods[name] = fast_method(method)
+    def add(
+        self,
+        name: str,
+        method: Callable[..., Any],
+        arrays: Sequence[str],
+        at_rest: Sequence[Any] = (),
+    ) -> Callable[..., Any]:
+        """A method that can be bound later; to be called instead of the one given.
+
+        Parameters
+        ----------
+        name : str
+        method : callable
+        arrays, at_rest
+            As for `robodyn.codegen.method.bind_compiled`.
+        """
+        made = self._methods[name] = bind_compiled(method, arrays, at_rest)
         return made
 
-    def bind(self, name: str, function: Function, *, guarded: bool = False) -> None:
-        """Let plain calls of a method, if it was added, go straight to a function."""
+    def bind(
+        self,
+        name: str,
+        function: Function,
+        options: Mapping[str, Any] | None = None,
+        wrenches: Sequence[str] = (),
+        *,
+        guarded: bool = False,
+    ) -> None:
+        """Let calls of a method, if it was added, go straight to a function.
+
+        Parameters
+        ----------
+        name : str
+        function : Function
+        options : mapping of parameter name to value
+        wrenches : sequence of str
+            Links on which wrenches act, in order.
+        guarded : bool
+            Results of the function have to be looked at.
+        """
         if isinstance(function, Function) and guarded == (name in self._guarded):
             method = self._methods.get(name)
             if method is not None:
-                shorten(method, function, guarded=guarded)
+                add_function(method, function, options, wrenches, guarded=guarded)

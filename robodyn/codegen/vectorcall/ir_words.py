@@ -7,6 +7,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from robodyn.codegen.vectorcall.signature import MAX_LINKS, MAX_OPTIONS, MAX_PARAMETERS, SIGNATURE
 from robodyn.codegen.vectorcall.table import COMMON, MAX_AXES, MAX_PORTS, PORT, TABLE
 
 __all__ = [
@@ -15,27 +16,41 @@ __all__ = [
     "DATA",
     "DESCR",
     "FLAGS",
+    "I8",
     "I32",
     "I64",
+    "ITEMS",
     "NULL",
-    "OWNED",
     "PTR",
-    "READABLE",
     "SHAPE",
+    "SIZE",
+    "STRIDES",
+    "TYPE",
     "VOID",
     "WEAK",
-    "WRITEABLE",
     "Words",
+    "flag",
     "word",
 ]  # fmt: skip
 
-# numpy's array header and its flags, in bytes; `vectorcall.fast_type` checks them before use
-DATA, AXES, SHAPE, BASE, DESCR, FLAGS, WEAK = 16, 24, 32, 48, 56, 64, 72
-READABLE, WRITEABLE, OWNED = 0x101, 0x501, 0x505
+# An object's type; the size of a list or tuple, and the items of a list; numpy's array header: all in bytes. They are
+# checked before use, see `vectorcall.layout`.
+TYPE, SIZE, ITEMS = 8, 16, 24
+DATA, AXES, SHAPE, STRIDES, BASE, DESCR, FLAGS, WEAK = 16, 24, 32, 40, 48, 56, 64, 72
+
+#: Scalars for inputs of one state that are copied before the kernel reads them.
+SCRATCH = 256
 
 I1, I8, I32, I64, PTR, VOID = (
     ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.PointerType(), ir.VoidType()
 )  # fmt: skip
+
+#: Variables of the entry that hold addresses; the others hold numbers.
+_POINTERS = {"out", "new", "lead", "table", "wrenches", "base", "result"}
+_NUMBERS = {
+    "extra", "rows", "bad", "single", "filled", "held", "links", "direct", "pitch", "inputs",
+    "guarded", "parameter", "good",
+}  # fmt: skip
 
 
 def word(value: int) -> ir.Constant:
@@ -43,40 +58,76 @@ def word(value: int) -> ir.Constant:
     return ir.Constant(I64, value)
 
 
+def flag(value: int) -> ir.Constant:
+    """An i32 literal."""
+    return ir.Constant(I32, value)
+
+
 NULL = ir.Constant(PTR, None)
 
 
 class Words:
-    """A function under construction, and what stands in memory while it runs.
+    """The entry under construction, and what stands in memory while it runs.
 
-    The attributes that are only declared here are values that its first steps find out.
+    Parameters
+    ----------
+    signature : int
+        Offset [bytes] in an instance at which the address of its signature stands.
+    items : int
+        Offset [bytes] in a tuple at which its items begin.
+
+    Attributes
+    ----------
+    b : llvmlite.ir.IRBuilder
+    slow, failed, done : block
+        Where the entry goes on with what it does not take; when an error is set; with ``result``.
+    this, args, nargsf, kwnames : value
+        What Python calls the entry with.
+    signature, shared : value
+        Addresses of the words of this callable, and of those that all share.
+    table, n_in, n_out, work, descr, size, kernels : value
+        The function that is called, known once arguments are bound: address of its table, number
+        of inputs and outputs, operations a state, dtype of the call and its size [bytes], and at
+        which word of the table the kernels of that dtype stand.
     """
 
     table: Any
-    shared: Any
     n_in: Any
     n_out: Any
+    work: Any
     descr: Any
     size: Any
+    kernels: Any
 
-    def __init__(self, table: int, items: int) -> None:
-        self.table_at, self.items_at = table, items
+    def __init__(self, signature: int, items: int) -> None:
+        self.items_at = items
         module = ir.Module("entry")
         kind = ir.FunctionType(PTR, [PTR, PTR, I64, PTR])
         self.function = ir.Function(module, kind, "vectorcall")
         self.this, self.args, self.nargsf, self.kwnames = self.function.args
         self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
-        self.slow = self.function.append_basic_block("slow")
+        self.slow, self.failed, self.done = (
+            self.function.append_basic_block(name) for name in ("slow", "failed", "done")
+        )
         self.data = self._room(PTR, MAX_PORTS)
+        self.starts = self._room(PTR, MAX_PORTS)
         self.ends = self._room(PTR, MAX_PORTS)
         self.strides = self._room(I64, MAX_PORTS)
         self.made = self._room(PTR, MAX_PORTS)
         self.scalars = self._room(I64, MAX_PORTS)
         self.shape = self._room(I64, 2 * MAX_AXES)
-        self.variables = {
-            name: self._variable(PTR if name in ("out", "lead") else I64)
-            for name in ("out", "lead", "extra", "rows", "bad")
-        }
+        self.given = self._room(PTR, MAX_PARAMETERS)
+        self.inputs = self._room(PTR, MAX_PORTS)
+        self.options = self._room(PTR, MAX_OPTIONS)
+        self.links = self._room(PTR, MAX_LINKS)
+        self.held = self._room(PTR, 2 * MAX_PORTS)
+        self.scratch = self._room(I64, SCRATCH)
+        self.place = self._room(I64, 1)
+        self.cells = self._room(PTR, 2)
+        self.variables = {name: self._variable(PTR) for name in _POINTERS}
+        self.variables |= {name: self._variable(I64) for name in _NUMBERS}
+        self.signature = self.field(self.this, signature)
+        self.shared = self.item(self.signature, SIGNATURE.index("common"))
 
     def _room(self, kind: Any, count: int) -> Any:
         return self.b.alloca(kind, count)
@@ -90,7 +141,7 @@ class Words:
 
     def get(self, name: str) -> Any:
         """Value of a variable."""
-        return self.b.load(self.variables[name], typ=PTR if name in ("out", "lead") else I64)
+        return self.b.load(self.variables[name], typ=PTR if name in _POINTERS else I64)
 
     def set(self, name: str, value: Any) -> None:
         """Assign to a variable."""
@@ -98,8 +149,12 @@ class Words:
 
     def field(self, base: Any, offset: Any, kind: Any = PTR) -> Any:
         """What stands ``offset`` bytes after ``base``."""
+        return self.b.load(self.after(base, offset), typ=kind)
+
+    def after(self, base: Any, offset: Any) -> Any:
+        """The address ``offset`` bytes after ``base``."""
         offset = word(offset) if isinstance(offset, int) else offset
-        return self.b.load(self.b.gep(base, [offset], source_etype=I8), typ=kind)
+        return self.b.gep(base, [offset], source_etype=I8)
 
     def at(self, base: Any, index: Any, kind: Any) -> Any:
         """Address of an element."""
@@ -118,26 +173,48 @@ class Words:
         """A word of the shared table."""
         return self.item(self.shared, COMMON.index(name), kind)
 
+    def told(self, name: str, kind: Any = I64) -> Any:
+        """A word of the signature."""
+        return self.item(self.signature, SIGNATURE.index(name), kind)
+
+    def of_table(self, name: str, kind: Any = I64) -> Any:
+        """A word of the function's table."""
+        return self.item(self.table, TABLE.index(name), kind)
+
     def call(self, name: str, result: Any, *arguments: Any) -> Any:
         """Call a function of the shared table."""
         kind = ir.FunctionType(result, [a.type for a in arguments])
-        return self._call(self.common(name), kind, arguments)
+        return self.call_at(self.common(name), kind, arguments)
 
-    def _call(self, pointer: Any, kind: Any, arguments: Any) -> Any:
+    def call_at(self, pointer: Any, kind: Any, arguments: Any) -> Any:
+        """Call a function by its address."""
         return self.b.call(_Callee(pointer, kind), arguments)
 
     def unless(self, condition: Any) -> None:
         """Go on if the condition holds, else take the slow path."""
+        self._go_on(condition, self.slow)
+
+    def check(self, made: Any) -> None:
+        """Go on if an object was made, else end the call with the error that is set."""
+        self._go_on(self.differ(made, NULL), self.failed)
+
+    def _go_on(self, condition: Any, otherwise: Any) -> None:
         then = self.b.append_basic_block("on")
-        self.b.cbranch(condition, then, self.slow)
+        self.b.cbranch(condition, then, otherwise)
         self.b.position_at_end(then)
 
     def same(self, a: Any, b: Any) -> Any:
         """Whether two values are equal."""
         return self.b.icmp_unsigned("==", a, b)
 
-    def loop(self, count: Any, body: Callable[[Any], None]) -> None:
-        """``for k in range(count): body(k)``."""
+    def differ(self, a: Any, b: Any) -> Any:
+        """Whether two values are not equal."""
+        return self.b.icmp_unsigned("!=", a, b)
+
+    def loop(
+        self, count: Any, body: Callable[[Any], None], until: Callable[[], Any] | None = None
+    ) -> None:
+        """``for k in range(count): body(k)``; ``until`` it is true."""
         at = self._variable(I64)
         self.b.store(word(0), at)
         head, inside, after = (
@@ -146,7 +223,10 @@ class Words:
         self.b.branch(head)
         self.b.position_at_end(head)
         k = self.b.load(at, typ=I64)
-        self.b.cbranch(self.b.icmp_signed("<", k, count), inside, after)
+        more = self.b.icmp_signed("<", k, count)
+        if until is not None:
+            more = self.b.and_(more, self.b.not_(until()))
+        self.b.cbranch(more, inside, after)
         self.b.position_at_end(inside)
         body(k)
         self.b.store(self.b.add(k, word(1)), at)
@@ -158,6 +238,16 @@ class Words:
         at = self.b.add(word(len(TABLE)), self.b.mul(k, word(PORT)))
         here = self.at(self.table, at, I64)
         return self.item(here, 0, I64), self.item(here, 1, I64), self.at(here, 2, I64)
+
+    def hold(self, thing: Any) -> None:
+        """Take over a reference, to be given back when the call ends."""
+        count = self.get("held")
+        self.put(self.held, count, thing)
+        self.set("held", self.b.add(count, word(1)))
+
+    def give_back_held(self) -> None:
+        """Give back all references that were taken."""
+        self.loop(self.get("held"), lambda k: self.call("decref", VOID, self.item(self.held, k)))
 
 
 class _Callee:

@@ -1,11 +1,10 @@
-"""The call entry's results: arrays that are made or given out again, and what is returned."""
+"""The call entry's results: arrays that are given, made or given out again, and what is returned."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from robodyn.codegen.vectorcall.inputs import is_apart, remember, same_numbers
 from robodyn.codegen.vectorcall.ir_words import (
     AXES,
     BASE,
@@ -15,122 +14,163 @@ from robodyn.codegen.vectorcall.ir_words import (
     I32,
     I64,
     NULL,
-    OWNED,
     PTR,
     SHAPE,
+    SIZE,
+    TYPE,
     VOID,
     WEAK,
     Words,
+    flag,
     word,
 )  # fmt: skip
 from robodyn.codegen.vectorcall.table import MAX_AXES, PORT, SPARES, TABLE
 
-__all__ = ["Outputs"]
+__all__ = ["check_given", "drop_made", "make_outputs", "make_result"]
+
+#: Flags of an array that can be written, and of one that owns its memory too.
+WRITEABLE, OWNED = 0x501, 0x505
 
 
-class Outputs(Words):
-    """The steps that make results."""
+def check_given(w: Words) -> None:
+    """Arrays to write into: an array, or a tuple of them."""
+    b = w.b
+    out = w.get("out")
+    with b.if_else(w.same(w.n_out, word(1))) as (one, many):
+        with one:
+            _check_output(w, word(0), out)
+        with many:
+            w.unless(w.same(w.field(out, TYPE), w.common("tuple")))
+            w.unless(w.same(w.field(out, SIZE, I64), w.n_out))
+            items = w.after(out, w.items_at)
+            w.loop(w.n_out, lambda k: _check_output(w, k, w.item(items, k)))
 
-    def make_outputs(self) -> None:
-        """New arrays; a scalar of one state gets its object only when it is computed."""
-        b = self.b
 
-        def make(k: Any) -> None:
-            index = b.add(self.n_in, k)
-            p_axes, p_size, p_shape = self.port(index)
-            extra = self.get("extra")
-            self.put(self.strides, index, p_size, I64)
-            self.loop(extra, lambda j: self._axis(j, self.item(self.get("lead"), j, I64)))
-            self.loop(p_axes, lambda j: self._axis(b.add(extra, j), self.item(p_shape, j, I64)))
-            axes = b.add(extra, p_axes)
-            with b.if_else(self.same(axes, word(0))) as (scalar, array):
-                with scalar:
-                    self.put(self.data, index, self.at(self.scalars, k, I64))
-                    self.put(self.made, k, NULL)
-                with array:
-                    self.set("out", NULL)
-                    with b.if_then(self.same(extra, word(0))):
-                        self.loop(word(SPARES), lambda j: self._try_spare(index, j))
-                    with b.if_then(self.same(self.get("out"), NULL)):
-                        self._new_array(k, axes)
-                    self.put(self.made, k, self.get("out"))
-                    self.put(self.data, index, self.field(self.get("out"), DATA))
+def _check_output(w: Words, k: Any, x: Any) -> None:
+    """An array of the right shape and dtype that shares no memory with any other."""
+    b = w.b
+    w.unless(w.same(w.field(x, TYPE), w.common("ndarray")))
+    w.unless(w.same(w.field(x, DESCR), w.descr))
+    has = b.and_(w.field(x, FLAGS, I32), flag(WRITEABLE))
+    w.unless(w.same(has, flag(WRITEABLE)))
+    axes, shape = b.zext(w.field(x, AXES, I32), I64), w.field(x, SHAPE)
+    index = b.add(w.n_in, k)
+    p_axes, p_size, p_shape = w.port(index)
+    extra = w.get("extra")
+    w.unless(w.same(axes, b.add(p_axes, extra)))
+    same_numbers(w, extra, shape, w.get("lead"))
+    same_numbers(w, p_axes, w.at(shape, extra, I64), p_shape)
+    w.put(w.strides, index, p_size, I64)
+    start = w.field(x, DATA)
+    end = w.after(start, b.mul(b.mul(w.get("rows"), p_size), w.size))
+    remember(w, index, start, start, end)
+    w.loop(index, lambda j: is_apart(w, index, j))
 
-        self.loop(self.n_out, make)
 
-    def _new_array(self, k: Any, axes: Any) -> None:
-        """Into ``out``."""
-        b = self.b
-        self.call("incref", VOID, self.descr)
-        new = self.call(
-            "new_array", PTR, self.common("ndarray"), self.descr,
-            b.trunc(axes, I32), self.shape, NULL, NULL, ir.Constant(I32, 0), NULL,
-        )  # fmt: skip
-        with b.if_then(self.same(new, NULL)):
-            self.loop(k, self._drop)
-            b.ret(NULL)
-        self.set("out", new)
+def make_outputs(w: Words) -> None:
+    """New arrays; a scalar of one state gets its object only when it is computed."""
+    b = w.b
 
-    def _try_spare(self, index: Any, j: Any) -> None:
-        """Take a spare array that is in nobody's hands and as it was, if ``out`` has none yet."""
-        b = self.b
-        at = b.add(word(len(TABLE)), b.mul(index, word(PORT)))
-        first = b.select(self.same(self.size, word(8)), word(0), word(SPARES))
-        spare = self.item(self.table, b.add(b.add(at, word(2 + MAX_AXES)), b.add(first, j)))
-        p_axes, _, p_shape = self.port(index)
-        # the low half of a reference count holds in all versions of Python
-        free = self.same(self.field(spare, 0, I32), ir.Constant(I32, 1))
-        free = b.and_(free, self.same(self.get("out"), NULL))
-        with b.if_then(free):
-            flags = b.and_(self.field(spare, FLAGS, I32), ir.Constant(I32, OWNED))
-            good = self.same(flags, ir.Constant(I32, OWNED))
-            good = b.and_(good, self.same(self.field(spare, DESCR), self.descr))
-            good = b.and_(good, self.same(self.field(spare, BASE), NULL))
-            good = b.and_(good, self.same(self.field(spare, WEAK), NULL))
-            good = b.and_(good, self.same(self.field(spare, AXES, I32), b.trunc(p_axes, I32)))
-            with b.if_then(good):
-                self.call("incref", VOID, spare)
-                self.set("out", spare)
-                self.loop(p_axes, lambda i: self._put_back_unless_same(i, spare, p_shape))
+    def make(k: Any) -> None:
+        index = b.add(w.n_in, k)
+        p_axes, p_size, p_shape = w.port(index)
+        extra = w.get("extra")
+        w.put(w.strides, index, p_size, I64)
+        w.loop(extra, lambda j: _axis(w, j, w.item(w.get("lead"), j, I64)))
+        w.loop(p_axes, lambda j: _axis(w, b.add(extra, j), w.item(p_shape, j, I64)))
+        axes = b.add(extra, p_axes)
+        with b.if_else(w.same(axes, word(0))) as (scalar, array):
+            with scalar:
+                w.put(w.data, index, w.at(w.scalars, k, I64))
+                w.put(w.made, k, NULL)
+            with array:
+                w.set("new", NULL)
+                with b.if_then(w.same(extra, word(0))):
+                    w.loop(word(SPARES), lambda j: _try_spare(w, index, j))
+                with b.if_then(w.same(w.get("new"), NULL)):
+                    _new_array(w, k, axes)
+                w.put(w.made, k, w.get("new"))
+                w.put(w.data, index, w.field(w.get("new"), DATA))
 
-    def _put_back_unless_same(self, axis: Any, spare: Any, shape: Any) -> None:
-        given = self.item(self.field(spare, SHAPE), axis, I64)
-        changed = self.b.icmp_unsigned("!=", given, self.item(shape, axis, I64))
-        still = self.b.icmp_unsigned("!=", self.get("out"), NULL)
-        with self.b.if_then(self.b.and_(changed, still)):
-            self.set("out", NULL)
-            self.call("decref", VOID, spare)
+    w.loop(w.n_out, make)
 
-    def _axis(self, index: Any, length: Any) -> None:
-        self.put(self.shape, index, length, I64)
+def _new_array(w: Words, k: Any, axes: Any) -> None:
+    """Into ``new``."""
+    b = w.b
+    w.call("incref", VOID, w.descr)
+    new = w.call(
+        "new_array", PTR, w.common("ndarray"), w.descr,
+        b.trunc(axes, I32), w.shape, NULL, NULL, flag(0), NULL,
+    )  # fmt: skip
+    with b.if_then(w.same(new, NULL)):
+        w.loop(k, lambda k: drop_made(w, k))
+        b.branch(w.failed)
+    w.set("new", new)
 
-    def _drop(self, k: Any) -> None:
-        made = self.item(self.made, k)
-        with self.b.if_then(self.b.icmp_unsigned("!=", made, NULL)):
-            self.call("decref", VOID, made)
+def _try_spare(w: Words, index: Any, j: Any) -> None:
+    """Take a spare array that is in nobody's hands and as it was, if ``new`` has none yet."""
+    b = w.b
+    at = b.add(word(len(TABLE)), b.mul(index, word(PORT)))
+    first = b.select(w.same(w.size, word(8)), word(0), word(SPARES))
+    spare = w.item(w.table, b.add(b.add(at, word(2 + MAX_AXES)), b.add(first, j)))
+    p_axes, _, p_shape = w.port(index)
+    # the low half of a reference count holds in all versions of Python
+    free = w.same(w.field(spare, 0, I32), flag(1))
+    free = b.and_(free, w.same(w.get("new"), NULL))
+    with b.if_then(free):
+        flags = b.and_(w.field(spare, FLAGS, I32), flag(OWNED))
+        good = w.same(flags, flag(OWNED))
+        good = b.and_(good, w.same(w.field(spare, DESCR), w.descr))
+        good = b.and_(good, w.same(w.field(spare, BASE), NULL))
+        good = b.and_(good, w.same(w.field(spare, WEAK), NULL))
+        good = b.and_(good, w.same(w.field(spare, AXES, I32), b.trunc(p_axes, I32)))
+        with b.if_then(good):
+            w.call("incref", VOID, spare)
+            w.set("new", spare)
+            w.loop(p_axes, lambda i: _put_back_unless_same(w, i, spare, p_shape))
 
-    def give_back(self) -> None:
-        """What was made: an array, a number, or a tuple."""
-        b = self.b
+def _put_back_unless_same(w: Words, axis: Any, spare: Any, shape: Any) -> None:
+    given = w.item(w.field(spare, SHAPE), axis, I64)
+    changed = w.differ(given, w.item(shape, axis, I64))
+    still = w.differ(w.get("new"), NULL)
+    with w.b.if_then(w.b.and_(changed, still)):
+        w.set("new", NULL)
+        w.call("decref", VOID, spare)
 
-        def scalar(k: Any) -> None:
-            with b.if_then(self.same(self.item(self.made, k), NULL)):
-                value = self.at(self.scalars, k, I64)
-                made = self.call("new_scalar", PTR, value, self.descr, NULL)
-                with b.if_then(self.same(made, NULL)):
-                    self.loop(self.n_out, self._drop)
-                    b.ret(NULL)
-                self.put(self.made, k, made)
+def _axis(w: Words, index: Any, length: Any) -> None:
+    w.put(w.shape, index, length, I64)
 
-        self.loop(self.n_out, scalar)
-        with b.if_then(self.same(self.n_out, word(1))):
-            b.ret(self.item(self.made, 0))
-        result = self.call("new_tuple", PTR, self.n_out)
-        with b.if_then(self.same(result, NULL)):
-            self.loop(self.n_out, self._drop)
-            b.ret(NULL)
-        self.loop(self.n_out, lambda k: self._fill(result, k))
-        b.ret(result)
+def drop_made(w: Words, k: Any) -> None:
+    """Give a result back that was made and is not wanted."""
+    made = w.item(w.made, k)
+    with w.b.if_then(w.differ(made, NULL)):
+        w.call("decref", VOID, made)
 
-    def _fill(self, result: Any, k: Any) -> None:
-        self.call("set_item", I32, result, k, self.item(self.made, k))
+def make_result(w: Words) -> None:
+    """What was made, as ``result``: an array, a number, or a tuple."""
+    b = w.b
+
+    def scalar(k: Any) -> None:
+        with b.if_then(w.same(w.item(w.made, k), NULL)):
+            value = w.at(w.scalars, k, I64)
+            made = w.call("new_scalar", PTR, value, w.descr, NULL)
+            with b.if_then(w.same(made, NULL)):
+                w.loop(w.n_out, lambda j: drop_made(w, j))
+                b.branch(w.failed)
+            w.put(w.made, k, made)
+
+    w.loop(w.n_out, scalar)
+    with b.if_else(w.same(w.n_out, word(1))) as (one, many):
+        with one:
+            w.set("result", w.item(w.made, 0))
+        with many:
+            result = w.call("new_tuple", PTR, w.n_out)
+            with b.if_then(w.same(result, NULL)):
+                w.loop(w.n_out, lambda j: drop_made(w, j))
+                b.branch(w.failed)
+            w.loop(w.n_out, lambda k: _fill(w, result, k))
+            w.set("result", result)
+
+
+def _fill(w: Words, result: Any, k: Any) -> None:
+    w.call("set_item", I32, result, k, w.item(w.made, k))

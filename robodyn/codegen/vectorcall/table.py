@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import ctypes
 from collections.abc import Sequence
 from typing import Any
@@ -17,21 +16,21 @@ __all__ = ["COMMON", "MAX_AXES", "MAX_PORTS", "NEVER", "PORT", "SPARES", "TABLE"
 #: Arrays a function may take and give, and axes an array may have, to be called fast.
 MAX_PORTS, MAX_AXES = 24, 8
 
-#: Words of the table that all functions share: objects, numbers, and functions of CPython's API.
+#: Words of the table that all functions share: objects, numbers, and functions of CPython's and of
+#: numpy's API.
 COMMON = (
-    "ndarray", "float64", "float32", "out", "none", "tuple", "slow", "limit", "least_work",
+    "ndarray", "float64", "float32", "none", "tuple", "list", "dict", "str", "float", "number",
+    "int", "bool", "motion", "pose", "twist", "acceleration", "slow", "limit", "least_work",
     "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple", "set_item",
-    "release", "acquire", "spread", "pool",
+    "release", "acquire", "spread", "pool", "convert", "forget", "compare", "next_item",
+    "attribute", "integer", "raised",
 )  # fmt: skip
 
 #: Words of the table of one function, with kernels for float64 and float32; its ports follow.
-#: ``most`` is the number of positional arguments of which the last is ``out``; results of a
-#: ``guarded`` one that are no numbers are made again on the slow path.
 TABLE = (
-    "common", "inputs", "outputs", "work",
+    "inputs", "outputs", "work",
     "packed", "rows", "batch", "lanes",
     "packed32", "rows32", "batch32", "lanes32",
-    "most", "guarded",
 )  # fmt: skip
 
 #: Spare arrays of a dtype that an output has.
@@ -63,20 +62,15 @@ class Table:
 
     Parameters
     ----------
-    common : int
-        Address of the shared table.
     inputs, outputs : sequence of Port
     work : int
         Operations for one state.
     """
 
-    def __init__(
-        self, common: int, inputs: Sequence[Port], outputs: Sequence[Port], work: int
-    ) -> None:
+    def __init__(self, inputs: Sequence[Port], outputs: Sequence[Port], work: int) -> None:
         words = [0] * len(TABLE)
-        words[:4] = common, len(inputs), len(outputs), work
-        words[7] = words[11] = NEVER
-        words[12] = len(inputs) + 1
+        words[:3] = len(inputs), len(outputs), work
+        words[TABLE.index("lanes")] = words[TABLE.index("lanes32")] = NEVER
         self._spares: list[NDArray[Any]] = []
         for port in inputs:
             words += [*_shape(port), *[0] * 2 * SPARES]
@@ -85,7 +79,6 @@ class Table:
             self._spares += spares
             words += [*_shape(port), *map(id, spares)]
         self._words = (ctypes.c_int64 * len(words))(*words)
-        self._twins: list[Table] = []
         self._engines: list[object] = []
 
     def keep(self, engine: object) -> None:
@@ -94,16 +87,6 @@ class Table:
 
     def __setitem__(self, name: str, value: int) -> None:
         self._words[TABLE.index(name)] = value
-        for twin in self._twins:
-            twin[name] = value
-
-    def twin(self, common: int, *, guarded: bool = False) -> Table:
-        """A table of the same kernels, told of each new one, for calls with ``out`` as keyword."""
-        twin = copy.copy(self)
-        twin._words, twin._twins = type(self._words).from_buffer_copy(self._words), []
-        twin["common"], twin["most"], twin["guarded"] = common, -1, int(guarded)
-        self._twins.append(twin)
-        return twin
 
     @property
     def spare(self) -> int:

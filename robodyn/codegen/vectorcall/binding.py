@@ -1,0 +1,215 @@
+"""The call entry's first steps: arguments to parameters, options to a function, and its inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from robodyn.codegen.vectorcall.ir_words import I32, I64, NULL, PTR, TYPE, VOID, Words, flag, word
+from robodyn.codegen.vectorcall.signature import (
+    MAX_LINKS,
+    MAX_OPTIONS,
+    PARAMETER,
+    SIGNATURE,
+    VARIANT,
+    Role,
+)
+from robodyn.codegen.vectorcall.table import MAX_PORTS
+
+__all__ = ["bind_arguments", "find_function"]
+
+_OPTION, _LINK = VARIANT.index("option"), VARIANT.index("link")
+
+
+def bind_arguments(w: Words) -> None:
+    """Give each parameter its argument or its default, and sort them by what they are.
+
+    Too many arguments, names that there are not, arguments given twice and missing ones take the
+    slow path, where Python raises what it raises.
+    """
+    b = w.b
+    nargs = b.and_(w.nargsf, word((1 << 63) - 1))
+    count = w.told("parameters")
+    w.unless(b.icmp_unsigned("<=", nargs, w.told("positional")))
+    w.loop(nargs, lambda k: w.put(w.given, k, w.item(w.args, k)))
+    left = b.sub(count, nargs)
+    w.loop(left, lambda k: w.put(w.given, b.add(nargs, k), NULL))
+    with b.if_then(w.differ(w.kwnames, NULL)):
+        names = w.field(w.kwnames, 16, I64)
+        w.loop(names, lambda k: _by_name(w, count, nargs, k))
+    w.loop(word(MAX_OPTIONS), lambda k: w.put(w.options, k, NULL))
+    w.loop(count, lambda k: _sort(w, k))
+
+
+def _parameter(w: Words, k: Any) -> Any:
+    """Address of the words of a parameter."""
+    first = w.b.add(word(len(SIGNATURE)), w.b.mul(k, word(len(PARAMETER))))
+    return w.at(w.signature, first, I64)
+
+
+def _by_name(w: Words, count: Any, nargs: Any, k: Any) -> None:
+    """Find the parameter of a keyword. Names are interned: the same text is the same object."""
+    b = w.b
+    name = w.item(w.after(w.kwnames, w.items_at), k)
+    w.set("parameter", word(-1))
+
+    def compare(p: Any) -> None:
+        with b.if_then(w.same(w.item(_parameter(w, p), PARAMETER.index("name")), name)):
+            w.set("parameter", p)
+
+    w.loop(count, compare, until=lambda: b.icmp_signed(">=", w.get("parameter"), word(0)))
+    found = w.get("parameter")
+    w.unless(b.icmp_signed(">=", found, word(0)))
+    w.unless(w.same(w.item(w.given, found), NULL))
+    w.put(w.given, found, w.item(w.args, b.add(nargs, k)))
+
+
+def _sort(w: Words, k: Any) -> None:
+    """Put an argument, or the default, where arguments of its kind stand."""
+    b = w.b
+    here = _parameter(w, k)
+    given = w.item(w.given, k)
+    value = b.select(w.same(given, NULL), w.item(here, PARAMETER.index("default")), given)
+    w.unless(w.differ(value, NULL))
+    role = w.item(here, PARAMETER.index("role"), I64)
+    index = w.item(here, PARAMETER.index("index"), I64)
+    missing = w.same(value, w.common("none"))
+    rest, after = (w.function.append_basic_block(name) for name in ("decline", "sorted"))
+    choice = b.switch(role, rest)
+
+    def case(kind: Role) -> None:
+        block = w.function.append_basic_block(kind.name.lower())
+        choice.add_case(word(kind), block)
+        b.position_at_end(block)
+
+    case(Role.ARRAY)
+    w.put(w.inputs, index, value)
+    b.branch(after)
+    case(Role.OPTION)
+    w.put(w.options, index, value)
+    b.branch(after)
+    for kind, name in ((Role.OUT, "out"), (Role.BASE, "base"), (Role.WRENCHES, "wrenches")):
+        case(kind)
+        w.set(name, b.select(missing, NULL, value))
+        b.branch(after)
+    b.position_at_end(rest)
+    b.branch(w.slow)
+    b.position_at_end(after)
+
+
+def find_function(w: Words) -> None:
+    """The function behind the options and wrenches; its inputs after the arrays that were given."""
+    b = w.b
+    w.set("inputs", w.told("arrays"))
+    with b.if_then(w.differ(w.told("moving"), word(0))):
+        _add_base(w)
+    with b.if_then(w.differ(w.get("wrenches"), NULL)):
+        _add_wrenches(w)
+    for same in (_identical, _equal):
+        with b.if_then(w.same(w.get("table"), NULL)):
+            w.loop(
+                w.told("variants"),
+                lambda k, same=same: _try(w, k, same),
+                until=lambda: w.differ(w.get("table"), NULL),
+            )
+    w.unless(w.differ(w.get("table"), NULL))
+    w.table = w.get("table")
+    w.n_in, w.n_out, w.work = w.of_table("inputs"), w.of_table("outputs"), w.of_table("work")
+    w.unless(w.same(w.get("inputs"), w.n_in))
+
+
+def _add_base(w: Words) -> None:
+    """Pose, twist and acceleration of the base motion that was given, or of a base at rest."""
+    b = w.b
+    with b.if_else(w.same(w.get("base"), NULL)) as (rest, motion):
+        with rest:
+            for name in ("pose", "twist", "acceleration"):
+                _add_input(w, w.told(name, PTR))
+        with motion:
+            base = w.get("base")
+            w.unless(w.same(w.field(base, TYPE), w.common("motion")))
+            for name in ("pose", "twist", "acceleration"):
+                array = w.call("attribute", PTR, base, w.common(name))
+                w.check(array)
+                w.hold(array)
+                _add_input(w, array)
+
+
+def _add_wrenches(w: Words) -> None:
+    """Keys and values of a dict, in its order."""
+    b = w.b
+    given = w.get("wrenches")
+    w.unless(w.same(w.field(given, TYPE), w.common("dict")))
+    key, value = (w.at(w.cells, k, PTR) for k in (0, 1))
+    w.put(w.place, 0, word(0), I64)
+    w.set("good", word(1))
+
+    def take(_: Any) -> None:
+        found = w.call("next_item", I32, given, w.place, key, value)
+        w.set("good", b.zext(w.differ(found, flag(0)), I64))
+        with b.if_then(w.differ(found, flag(0))):
+            count = w.get("links")
+            w.unless(b.icmp_unsigned("<", count, word(MAX_LINKS)))
+            w.put(w.links, count, w.item(key, 0))
+            w.set("links", b.add(count, word(1)))
+            array = w.item(value, 0)
+            # the dict may change while other threads run
+            w.call("incref", VOID, array)
+            w.hold(array)
+            _add_input(w, array)
+
+    w.loop(word(MAX_LINKS + 1), take, until=lambda: w.same(w.get("good"), word(0)))
+
+
+def _add_input(w: Words, array: Any) -> None:
+    count = w.get("inputs")
+    w.unless(w.b.icmp_unsigned("<", count, word(MAX_PORTS)))
+    w.put(w.inputs, count, array)
+    w.set("inputs", w.b.add(count, word(1)))
+
+
+def _try(w: Words, k: Any, same: Any) -> None:
+    """Take a variant's function, if the variant is what is asked for."""
+    b = w.b
+    block = w.told("variants_at", PTR)
+    here = w.at(block, b.mul(k, word(len(VARIANT))), I64)
+    table = w.item(here, VARIANT.index("table"))
+    count = w.get("links")
+    links = w.item(here, VARIANT.index("links"), I64)
+    w.set("good", b.zext(b.and_(w.differ(table, NULL), w.same(links, count)), I64))
+    same(w, w.options, w.at(here, _OPTION, I64), word(MAX_OPTIONS))
+    same(w, w.links, w.at(here, _LINK, I64), count)
+    with b.if_then(w.differ(w.get("good"), word(0))):
+        w.set("table", table)
+        w.set("guarded", w.item(here, VARIANT.index("guarded"), I64))
+
+
+def _identical(w: Words, these: Any, those: Any, count: Any) -> None:
+    """``good`` stays if all are the same objects."""
+    b = w.b
+
+    def compare(k: Any) -> None:
+        same = b.zext(w.same(w.item(these, k), w.item(those, k)), I64)
+        w.set("good", b.and_(w.get("good"), same))
+
+    w.loop(count, compare, until=lambda: w.same(w.get("good"), word(0)))
+
+
+def _equal(w: Words, these: Any, those: Any, count: Any) -> None:
+    """``good`` stays if all are the same objects, or strings of the same text."""
+    b = w.b
+
+    def compare(k: Any) -> None:
+        this, that = w.item(these, k), w.item(those, k)
+        with b.if_then(w.differ(this, that)):
+            w.set("good", word(0))
+            # the options that a callable does not have are null
+            with b.if_then(b.and_(w.differ(this, NULL), w.differ(that, NULL))):
+                text = w.common("str")
+                both = [w.same(w.field(x, TYPE), text) for x in (this, that)]
+                with b.if_then(b.and_(*both)):
+                    order = w.call("compare", I32, this, that)
+                    w.set("good", b.zext(w.same(order, ir.Constant(I32, 0)), I64))
+
+    w.loop(count, compare, until=lambda: w.same(w.get("good"), word(0)))

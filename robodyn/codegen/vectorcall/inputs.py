@@ -1,0 +1,323 @@
+"""The call entry's inputs: which arrays the kernel can read where they stand, and which are copied.
+
+A kernel reads rows of contiguous numbers that may be any distance apart. Arrays of which the rows
+are not contiguous or that have another dtype are copied: one state into scratch memory of the call,
+batches by numpy. So are lists of numbers. What is neither takes the slow path, which converts it or
+says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from robodyn.codegen.vectorcall.ir_words import (
+    AXES,
+    DATA,
+    DESCR,
+    FLAGS,
+    I8,
+    I32,
+    I64,
+    NULL,
+    PTR,
+    SCRATCH,
+    ITEMS,
+    SHAPE,
+    SIZE,
+    STRIDES,
+    TYPE,
+    VOID,
+    Words,
+    flag,
+    word,
+)  # fmt: skip
+from robodyn.codegen.vectorcall.table import MAX_AXES, TABLE
+
+__all__ = ["choose_dtype", "is_apart", "read_inputs", "remember", "same_numbers"]
+
+#: Flags of numpy's arrays.
+CONTIGUOUS, ALIGNED = 0x1, 0x100
+
+#: What numpy is asked for when it converts: C-contiguous, aligned, in the machine's byte order,
+#: with whatever loss of precision that takes.
+PLAIN = 0x1 | 0x100 | 0x200 | 0x10
+
+#: Where a dtype keeps the letter of its kind, and where a float its number [bytes].
+KIND, NUMBER = 24, 16
+
+#: Kinds of dtypes that are real numbers: floating point, integer, unsigned, boolean.
+REAL = "fiub"
+
+_DOUBLE, _FLOAT = ir.DoubleType(), ir.FloatType()
+
+
+def choose_dtype(w: Words) -> None:
+    """float32 if all inputs are that, else float64."""
+    b = w.b
+    w.unless(b.icmp_signed(">", w.n_in, word(0)))
+    w.set("single", word(1))
+
+    def note(k: Any) -> None:
+        x = w.item(w.inputs, k)
+        w.set("single", word(0))
+        with b.if_then(w.same(w.field(x, TYPE), w.common("ndarray"))):
+            is_single = w.same(w.field(x, DESCR), w.common("float32"))
+            w.set("single", b.zext(is_single, I64))
+
+    w.loop(w.n_in, note, until=lambda: w.same(w.get("single"), word(0)))
+    single = w.differ(w.get("single"), word(0))
+    w.descr = b.select(single, w.common("float32"), w.common("float64"))
+    w.size = b.select(single, word(4), word(8))
+    w.kernels = b.select(single, word(TABLE.index("packed32")), word(TABLE.index("packed")))
+
+
+def read_inputs(w: Words) -> None:
+    """Where the numbers of each input stand, and how many rows there are."""
+    w.set("rows", word(1))
+    w.loop(w.n_in, lambda k: _read(w, k))
+
+
+def same_numbers(w: Words, count: Any, a: Any, b: Any) -> None:
+    """Go on if the same numbers stand at a and b."""
+    w.loop(count, lambda k: w.unless(w.same(w.item(a, k, I64), w.item(b, k, I64))))
+
+
+def remember(w: Words, k: Any, start: Any, first: Any, end: Any) -> None:
+    """Where the numbers of an array begin; the bytes from ``first`` to ``end`` belong to it."""
+    w.put(w.data, k, start)
+    w.put(w.starts, k, first)
+    w.put(w.ends, k, end)
+
+
+def is_apart(w: Words, k: Any, j: Any) -> None:
+    """Go on if two arrays share no memory."""
+    b = w.b
+    before = b.icmp_unsigned("<=", w.item(w.ends, k), w.item(w.starts, j))
+    after = b.icmp_unsigned("<=", w.item(w.ends, j), w.item(w.starts, k))
+    w.unless(b.or_(before, after))
+
+
+def _read(w: Words, k: Any) -> None:
+    b = w.b
+    x = w.item(w.inputs, k)
+    with b.if_else(w.same(w.field(x, TYPE), w.common("ndarray"))) as (array, other):
+        with array:
+            flags = b.and_(w.field(x, FLAGS, I32), flag(CONTIGUOUS | ALIGNED))
+            plain = b.and_(
+                w.same(w.field(x, DESCR), w.descr), w.same(flags, flag(CONTIGUOUS | ALIGNED))
+            )
+            with b.if_else(plain) as (then, otherwise):
+                with then:
+                    _plain(w, k, x)
+                with otherwise:
+                    _unusual(w, k, x)
+        with other:
+            _sequence(w, k, x)
+
+
+def _fitting(w: Words, k: Any, x: Any) -> Any:
+    """Leading axes of an array, if its others are those of the port."""
+    b = w.b
+    axes, shape = b.zext(w.field(x, AXES, I32), I64), w.field(x, SHAPE)
+    p_axes, _, p_shape = w.port(k)
+    extra = b.sub(axes, p_axes)
+    w.unless(b.icmp_signed(">=", extra, word(0)))
+    same_numbers(w, p_axes, w.at(shape, extra, I64), p_shape)
+    return extra
+
+
+def _plain(w: Words, k: Any, x: Any) -> None:
+    """An aligned, C-contiguous array of the dtype of the call."""
+    b = w.b
+    extra = _fitting(w, k, x)
+    _, p_size, _ = w.port(k)
+    start = w.field(x, DATA)
+    with b.if_else(w.same(extra, word(0))) as (one, many):
+        with one:
+            w.put(w.strides, k, word(0), I64)
+            remember(w, k, start, start, w.after(start, b.mul(p_size, w.size)))
+        with many:
+            _count_rows(w, x, extra)
+            w.put(w.strides, k, p_size, I64)
+            count = b.mul(w.get("rows"), p_size)
+            remember(w, k, start, start, w.after(start, b.mul(count, w.size)))
+
+
+def _count_rows(w: Words, x: Any, extra: Any) -> None:
+    """The leading axes of the first array that has some; all others must have the same."""
+    b = w.b
+    shape = w.field(x, SHAPE)
+
+    def times(j: Any) -> None:
+        w.set("rows", b.mul(w.get("rows"), w.item(shape, j, I64)))
+
+    with b.if_else(w.same(w.get("lead"), NULL)) as (first, later):
+        with first:
+            w.unless(b.icmp_signed("<=", extra, word(MAX_AXES)))
+            w.set("lead", shape)
+            w.set("extra", extra)
+            w.loop(extra, times)
+        with later:
+            w.unless(w.same(extra, w.get("extra")))
+            same_numbers(w, extra, shape, w.get("lead"))
+
+
+def _unusual(w: Words, k: Any, x: Any) -> None:
+    """An array that is not contiguous, not aligned or of another dtype."""
+    b = w.b
+    kind = w.field(w.field(x, DESCR), KIND, I8)
+    is_real = ir.Constant(ir.IntType(1), 0)
+    for letter in REAL:
+        is_real = b.or_(is_real, w.same(kind, ir.Constant(I8, ord(letter))))
+    w.unless(is_real)
+    extra = _fitting(w, k, x)
+    aligned = w.differ(b.and_(w.field(x, FLAGS, I32), flag(ALIGNED)), flag(0))
+    direct = b.and_(aligned, w.same(w.field(x, DESCR), w.descr))
+    _find_row_stride(w, k, x, extra, direct)
+    with b.if_else(w.differ(w.get("direct"), word(0))) as (strided, copied):
+        with strided:
+            _strided(w, k, x, extra)
+        with copied:
+            p_axes, p_size, _ = w.port(k)
+            room = b.icmp_unsigned("<=", b.add(w.get("filled"), p_size), word(SCRATCH))
+            short = b.and_(w.same(extra, word(0)), w.same(p_axes, word(1)))
+            with b.if_else(b.and_(direct, b.and_(short, room))) as (one, many):
+                with one:
+                    _gather(w, k, x)
+                with many:
+                    _convert(w, k, x)
+
+
+def _find_row_stride(w: Words, k: Any, x: Any, extra: Any, direct: Any) -> None:
+    """``direct``: rows are contiguous, and the same distance apart; ``pitch`` [bytes]."""
+    b = w.b
+    p_axes, _, p_shape = w.port(k)
+    strides, shape = w.field(x, STRIDES), w.field(x, SHAPE)
+    w.set("direct", b.zext(direct, I64))
+    w.set("pitch", w.size)
+
+    def inner(j: Any) -> None:
+        axis = b.sub(b.sub(p_axes, word(1)), j)
+        length = w.item(p_shape, axis, I64)
+        stride = w.item(strides, b.add(extra, axis), I64)
+        fits = b.or_(w.same(stride, w.get("pitch")), w.same(length, word(1)))
+        w.set("direct", b.and_(w.get("direct"), b.zext(fits, I64)))
+        w.set("pitch", b.mul(w.get("pitch"), length))
+
+    w.loop(p_axes, inner)
+
+    def outer(j: Any) -> None:
+        axis = b.sub(b.sub(extra, word(2)), j)
+        following = b.add(axis, word(1))
+        expected = b.mul(w.item(strides, following, I64), w.item(shape, following, I64))
+        fits = w.same(w.item(strides, axis, I64), expected)
+        w.set("direct", b.and_(w.get("direct"), b.zext(fits, I64)))
+
+    w.loop(b.sub(extra, word(1)), outer)
+    w.set("pitch", word(0))
+    with b.if_then(b.icmp_signed(">", extra, word(0))):
+        stride = w.item(strides, b.sub(extra, word(1)), I64)
+        w.set("pitch", stride)
+        whole = w.same(b.srem(stride, w.size), word(0))
+        w.set("direct", b.and_(w.get("direct"), b.zext(whole, I64)))
+
+
+def _strided(w: Words, k: Any, x: Any, extra: Any) -> None:
+    """Rows that are contiguous, with anything between them; they may go backwards."""
+    b = w.b
+    stride = w.get("pitch")
+    with b.if_then(b.icmp_signed(">", extra, word(0))):
+        _count_rows(w, x, extra)
+    start, row = w.field(x, DATA), b.mul(w.port(k)[1], w.size)
+    w.put(w.strides, k, b.sdiv(stride, w.size), I64)
+    several = b.icmp_signed(">", extra, word(0))
+    rows = b.select(several, w.get("rows"), word(1))
+    way = b.mul(stride, b.sub(rows, word(1)))
+    back = b.icmp_signed("<", way, word(0))
+    first = w.after(start, b.select(back, way, word(0)))
+    last = w.after(start, b.add(row, b.select(back, word(0), way)))
+    remember(w, k, start, first, last)
+
+
+def _take_scratch(w: Words, k: Any) -> Any:
+    """Room for the numbers of an input of one state; they share no memory with anything."""
+    b = w.b
+    begin, p_size = w.get("filled"), w.port(k)[1]
+    room = b.inttoptr(b.ptrtoint(w.at(w.scratch, begin, I64), I64), PTR)
+    w.set("filled", b.add(begin, p_size))
+    w.put(w.strides, k, word(0), I64)
+    remember(w, k, room, room, room)
+    return room
+
+
+def _gather(w: Words, k: Any, x: Any) -> None:
+    """One axis of numbers that are some distance apart."""
+    b = w.b
+    start, stride = w.field(x, DATA), w.item(w.field(x, STRIDES), 0, I64)
+    room, count = _take_scratch(w, k), w.port(k)[1]
+
+    def copy(kind: Any) -> None:
+        def one(j: Any) -> None:
+            w.put(room, j, w.field(start, b.mul(j, stride), kind), kind)
+
+        w.loop(count, one)
+
+    with b.if_else(w.same(w.size, word(8))) as (double, single):
+        with double:
+            copy(I64)
+        with single:
+            copy(I32)
+
+
+def _convert(w: Words, k: Any, x: Any) -> None:
+    """An array that numpy makes of this one."""
+    w.call("incref", VOID, w.descr)
+    made = w.call("convert", PTR, x, w.descr, flag(0), flag(0), flag(PLAIN), NULL)
+    _forget_unless(w, w.differ(made, NULL))
+    w.hold(made)
+    _plain(w, k, made)
+
+
+def _forget_unless(w: Words, good: Any) -> None:
+    """Take the slow path without the error that is set, which it will raise in better words."""
+    with w.b.if_then(w.b.not_(good)):
+        w.call("forget", VOID)
+    w.unless(good)
+
+
+def _sequence(w: Words, k: Any, x: Any) -> None:
+    """A list or tuple of Python's numbers, of one state."""
+    b = w.b
+    is_list = w.same(w.field(x, TYPE), w.common("list"))
+    is_tuple = w.same(w.field(x, TYPE), w.common("tuple"))
+    w.unless(b.or_(is_list, is_tuple))
+    p_axes, p_size, _ = w.port(k)
+    w.unless(w.same(p_axes, word(1)))
+    w.unless(w.same(w.field(x, SIZE, I64), p_size))
+    w.unless(b.icmp_unsigned("<=", b.add(w.get("filled"), p_size), word(SCRATCH)))
+    room = _take_scratch(w, k)
+    w.set("new", w.after(x, w.items_at))
+    with b.if_then(is_list):
+        w.set("new", w.field(x, ITEMS))
+    items = w.get("new")
+    w.loop(p_size, lambda j: _number(w, w.item(items, j), w.at(room, j, I64)))
+
+
+def _number(w: Words, x: Any, to: Any) -> None:
+    """A float, numpy's or Python's, or an integer that a word holds."""
+    b = w.b
+    kind = w.field(x, TYPE)
+    is_float = b.or_(w.same(kind, w.common("float")), w.same(kind, w.common("number")))
+    with b.if_else(is_float) as (then, otherwise):
+        with then:
+            b.store(w.field(x, NUMBER, _DOUBLE), to)
+        with otherwise:
+            w.unless(b.or_(w.same(kind, w.common("int")), w.same(kind, w.common("bool"))))
+            value = w.call("integer", I64, x)
+            w.set("good", word(1))
+            with b.if_then(w.same(value, word(-1))):
+                w.set("good", b.zext(w.same(w.call("raised", PTR), NULL), I64))
+            _forget_unless(w, w.differ(w.get("good"), word(0)))
+            b.store(b.sitofp(value, _DOUBLE), to)

@@ -1,0 +1,210 @@
+"""How a callable is called: its parameters, and which function stands behind which options.
+
+Python writes it, machine code reads it. A method such as ``frame_pose(q, frame, *, relative_to,
+base, out)`` stands for one function for each choice of its options. The choices that have been made
+are kept as *variants*; a call with another choice goes the slow way, which adds it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from robodyn.codegen.vectorcall.table import Table
+
+__all__ = [
+    "MAX_LINKS",
+    "MAX_OPTIONS",
+    "MAX_PARAMETERS",
+    "PARAMETER",
+    "REQUIRED",
+    "SIGNATURE",
+    "VARIANT",
+    "Parameter",
+    "Role",
+    "Signature",
+]  # fmt: skip
+
+#: Parameters a callable may have, options among them, and wrenches that a call may pass.
+MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 6, 8
+
+#: Variants kept; beyond them, the oldest gives its place to a new one.
+MAX_VARIANTS = 128
+
+#: Words of a signature; its parameters follow. ``positional``: how many may be given by position;
+#: ``moving``: the base has a motion, which functions take as three more arrays; ``pose``, ``twist``
+#: and ``acceleration``: those of a base at rest.
+SIGNATURE = (
+    "common", "parameters", "positional", "variants", "variants_at", "arrays",
+    "moving", "pose", "twist", "acceleration",
+)  # fmt: skip
+
+#: Words of a parameter: its name (0: only by position), its default value (0: none), what it is,
+#: and its index among those of that kind.
+PARAMETER = ("name", "default", "role", "index")
+
+#: Words of a variant: address of a function's table (0: there is none), whether a result that is
+#: not a number is made again the slow way, how many wrenches are passed; options and links follow.
+VARIANT = ("table", "guarded", "links", *["option"] * MAX_OPTIONS, *["link"] * MAX_LINKS)
+
+#: The default of a parameter that has none.
+REQUIRED = object()
+
+#: Types of option values that can be told apart by identity, or by text.
+_CONSTANT = (str, bool, type(None))
+
+
+class Role(IntEnum):
+    """What a parameter is."""
+
+    ARRAY = 0
+    OPTION = 1
+    OUT = 2
+    BASE = 3
+    WRENCHES = 4
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a callable.
+
+    Attributes
+    ----------
+    name : str
+        Empty if it can only be given by position.
+    role : Role
+    default : object
+    positional : bool
+        It may be given by position; those which may come first.
+    """
+
+    name: str
+    role: Role
+    default: object = REQUIRED
+    positional: bool = False
+
+
+class Signature:
+    """The words that the call entry of one callable reads.
+
+    Parameters
+    ----------
+    common : int
+        Address of the words that all callables share.
+    parameters : sequence of Parameter
+        In order; a call passes the arrays to its function in this order.
+    at_rest : sequence of 3 ndarray, optional
+        Pose, twist and acceleration of a base at rest, for a callable that has a base motion.
+    """
+
+    def __init__(
+        self, common: int, parameters: Sequence[Parameter], at_rest: Sequence[Any] = ()
+    ) -> None:
+        words = dict.fromkeys(SIGNATURE, 0)
+        words |= {"common": common, "parameters": len(parameters)}
+        words["positional"] = sum(p.positional for p in parameters)
+        words["arrays"] = sum(p.role is Role.ARRAY for p in parameters)
+        if at_rest:
+            words["moving"] = 1
+            for name, array in zip(SIGNATURE[-3:], at_rest, strict=True):
+                words[name] = id(array)
+        self._kept: list[object] = list(at_rest)
+        values = [words[name] for name in SIGNATURE]
+        counts = dict.fromkeys(Role, 0)
+        for p in parameters:
+            name = sys.intern(p.name)
+            self._kept += [name, p.default]
+            default = 0 if p.default is REQUIRED else id(p.default)
+            values += [id(name) if name else 0, default, int(p.role), counts[p.role]]
+            counts[p.role] += 1
+        self._words = (ctypes.c_int64 * len(values))(*values)
+        self._options = [(p.name, p.default) for p in parameters if p.role is Role.OPTION]
+        self._names = {name for name, _ in self._options}
+        self._blocks: list[Any] = []  # machine code may still read the earlier ones
+        self._behind: list[tuple[object, ...]] = []
+        self._known: set[object] = set()
+        self._next = 0
+
+    @staticmethod
+    def fits(parameters: Sequence[Parameter]) -> bool:
+        """Whether a callable is within the limits of the entry."""
+        options = sum(p.role is Role.OPTION for p in parameters)
+        return len(parameters) <= MAX_PARAMETERS and options <= MAX_OPTIONS
+
+    @property
+    def address(self) -> int:
+        """Where the words stand as long as this object lives."""
+        return ctypes.addressof(self._words)
+
+    def add(
+        self,
+        table: Table,
+        options: Mapping[str, object] | None = None,
+        links: Sequence[str] = (),
+        *,
+        guarded: bool = False,
+    ) -> None:
+        """Let calls with these options go to a function; does nothing if they already do.
+
+        Parameters
+        ----------
+        table : Table
+            Of the function.
+        options : mapping of parameter name to value
+            Others have their default. Values that cannot be told apart by identity are not added,
+            nor are options that are no parameters.
+        links : sequence of str
+            Keys of the wrenches, in order.
+        guarded : bool
+            Where the first result holds a NaN, the slow way is asked.
+        """
+        given = options or {}
+        values = tuple(given.get(name, default) for name, default in self._options)
+        if len(links) > MAX_LINKS or not given.keys() <= self._names or not all(map(_constant, (*values, *links))):
+            return
+        choice = (id(table), guarded, *map(_identity, values), "links", *map(_identity, links))
+        if choice in self._known:
+            return
+        if len(self._behind) < MAX_VARIANTS:
+            self._make_room()
+            self._behind.append(())
+        index = self._next % MAX_VARIANTS
+        self._next += 1
+        if self._behind[index]:
+            self._known.discard(self._behind[index][0])
+        words = [id(value) for value in values] + [0] * (MAX_OPTIONS - len(values))
+        words += [id(link) for link in links] + [0] * (MAX_LINKS - len(links))
+        block, first = self._blocks[-1], index * len(VARIANT)
+        block[first] = 0  # of what is replaced, nothing is read any more
+        block[first + 1 : first + len(VARIANT)] = [int(guarded), len(links), *words]
+        self._behind[index] = (choice, table, *values, *links)
+        block[first] = table.address
+        self._words[SIGNATURE.index("variants")] = len(self._behind)
+        self._known.add(choice)
+
+    def _make_room(self) -> None:
+        """A block of memory for one variant more."""
+        count, size = len(self._behind), len(VARIANT)
+        if self._blocks and (count + 1) * size <= len(self._blocks[-1]):
+            return
+        block = (ctypes.c_int64 * (max(1, 2 * count) * size))()
+        if self._blocks:
+            block[: count * size] = self._blocks[-1][: count * size]
+        self._blocks.append(block)
+        self._words[SIGNATURE.index("variants_at")] = ctypes.addressof(block)
+
+
+def _constant(value: object) -> bool:
+    """Never changes, so that what it stood for once it always stands for."""
+    if type(value) is tuple:
+        return all(map(_constant, value))
+    return type(value) in _CONSTANT
+
+
+def _identity(value: object) -> object:
+    """Equal for values that the entry cannot tell apart, and only for those."""
+    return value if type(value) is str else id(value)
