@@ -215,8 +215,8 @@ class _BatchBody(Body):
         if name not in self.rows:
             rows = [f"%{name}_row"]
             for k in range(1, self.lanes):
-                step = self.put(f"mul i64 %{name}_stride, {k}")
-                rows.append(self.put(f"getelementptr {self.dtype}, ptr %{name}_row, i64 {step}"))
+                pointer = f"getelementptr {self.dtype}, ptr %{name}_row, i64 %{name}_lane{k}"
+                rows.append(self.put(pointer))
             self.rows[name] = rows
         return self.rows[name]
 
@@ -245,8 +245,24 @@ class _BatchBody(Body):
             self.cut()
 
 
+def _lanes(pointers: list[str], lanes: int) -> list[str]:
+    """How far the row of each lane is from that of the first.
+
+    Of fewer rows than lanes, the last lanes take the last row, and compute and write it again.
+    """
+    lines = ["  %final = sub i64 %end, 1", "  %most = sub i64 %final, %begin"]
+    for k in range(1, lanes):
+        lines.append(f"  %there{k} = icmp sgt i64 %most, {k}")
+        lines.append(f"  %lane{k} = select i1 %there{k}, i64 {k}, i64 %most")
+        lines += [f"  %{name}_lane{k} = mul i64 %{name}_stride, %lane{k}" for name in pointers]
+    return lines
+
+
 def batch_ir(program: Program, target: Target, dtype: str) -> str:
-    """IR of ``batch(begin, end, pointers, strides)``, which needs at least a vector of rows."""
+    """IR of ``batch(begin, end, pointers, strides)`` for one row or more.
+
+    Rows are computed a vector at a time. The last vector overlaps the one before it.
+    """
     lanes = target.lanes(dtype)
     body = _BatchBody(program, target, dtype, lanes)
     # pointers to rows are made in the loop's first block, where all later blocks see them
@@ -263,7 +279,10 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
         *body.scratch(),
         *_unpacked(pointers, "array", "_0"),
         *_strides(pointers),
-        f"  %last = sub i64 %end, {lanes}",
+        *_lanes(pointers, lanes),
+        f"  %vector_before_end = sub i64 %end, {lanes}",
+        "  %short = icmp slt i64 %vector_before_end, %begin",
+        "  %last = select i1 %short, i64 %begin, i64 %vector_before_end",
         "  br label %loop",
         "loop:",
         f"  %i = phi i64 [ %begin, %entry ], [ %next, %{body.block} ]",
