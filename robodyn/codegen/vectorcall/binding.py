@@ -6,7 +6,18 @@ from typing import Any
 
 from llvmlite import ir
 
-from robodyn.codegen.vectorcall.ir_words import I32, I64, NULL, PTR, TYPE, VOID, Words, flag, word
+from robodyn.codegen.vectorcall.ir_words import (
+    I32,
+    I64,
+    NULL,
+    PTR,
+    SIZE,
+    TYPE,
+    VOID,
+    Words,
+    flag,
+    word,
+)  # fmt: skip
 from robodyn.codegen.vectorcall.signature import (
     MAX_LINKS,
     MAX_OPTIONS,
@@ -15,14 +26,55 @@ from robodyn.codegen.vectorcall.signature import (
     VARIANT,
     Role,
 )
-from robodyn.codegen.vectorcall.table import MAX_PORTS
+from robodyn.codegen.vectorcall.table import MAX_PORTS, TABLE
 
-__all__ = ["bind_arguments", "find_function"]
+__all__ = ["bind"]
 
 _OPTION, _LINK = VARIANT.index("option"), VARIANT.index("link")
 
 
-def bind_arguments(w: Words) -> None:
+def bind(w: Words) -> None:
+    """Find the function that is called, its inputs and the arrays to write into."""
+    b = w.b
+    general, bound = (w.function.append_basic_block(name) for name in ("general", "bound"))
+    _bind_plain(w, general)
+    b.branch(bound)
+    b.position_at_end(general)
+    _bind_arguments(w)
+    _find_function(w)
+    b.branch(bound)
+    b.position_at_end(bound)
+    w.table = w.get("table")
+    w.n_in, w.n_out, w.work = w.of_table("inputs"), w.of_table("outputs"), w.of_table("work")
+
+
+def _bind_plain(w: Words, otherwise: Any) -> None:
+    """Calls with the arrays in order, and ``out`` after them or as the only keyword."""
+    b = w.b
+    nargs = b.and_(w.nargsf, word((1 << 63) - 1))
+    arrays, plain = w.told("arrays"), w.told("plain", PTR)
+    w.likely(w.differ(plain, NULL), otherwise)
+    with b.if_else(w.same(w.kwnames, NULL)) as (by_place, named):
+        with by_place:
+            with b.if_else(w.same(nargs, w.told("most"))) as (with_out, without):
+                with with_out:
+                    w.set("out", w.item(w.args, arrays))
+                with without:
+                    w.likely(w.same(nargs, arrays), otherwise)
+        with named:
+            w.likely(w.same(nargs, arrays), otherwise)
+            w.likely(w.same(w.field(w.kwnames, SIZE, I64), word(1)), otherwise)
+            name = w.field(w.kwnames, w.items_at)
+            w.likely(w.same(name, w.common("out")), otherwise)
+            w.set("out", w.item(w.args, arrays))
+    with b.if_then(w.same(w.get("out"), w.common("none"))):
+        w.set("out", NULL)
+    w.set("given", w.args)
+    w.set("table", plain)
+    w.set("guarded", w.told("plain_guarded"))
+
+
+def _bind_arguments(w: Words) -> None:
     """Give each parameter its argument or its default, and sort them by what they are.
 
     Too many arguments, names that there are not, arguments given twice and missing ones take the
@@ -32,11 +84,11 @@ def bind_arguments(w: Words) -> None:
     nargs = b.and_(w.nargsf, word((1 << 63) - 1))
     count = w.told("parameters")
     w.unless(b.icmp_unsigned("<=", nargs, w.told("positional")))
-    w.loop(nargs, lambda k: w.put(w.given, k, w.item(w.args, k)))
+    w.loop(nargs, lambda k: w.put(w.arguments, k, w.item(w.args, k)))
     left = b.sub(count, nargs)
-    w.loop(left, lambda k: w.put(w.given, b.add(nargs, k), NULL))
+    w.loop(left, lambda k: w.put(w.arguments, b.add(nargs, k), NULL))
     with b.if_then(w.differ(w.kwnames, NULL)):
-        names = w.field(w.kwnames, 16, I64)
+        names = w.field(w.kwnames, SIZE, I64)
         w.loop(names, lambda k: _by_name(w, count, nargs, k))
     w.loop(word(MAX_OPTIONS), lambda k: w.put(w.options, k, NULL))
     w.loop(count, lambda k: _sort(w, k))
@@ -61,15 +113,15 @@ def _by_name(w: Words, count: Any, nargs: Any, k: Any) -> None:
     w.loop(count, compare, until=lambda: b.icmp_signed(">=", w.get("parameter"), word(0)))
     found = w.get("parameter")
     w.unless(b.icmp_signed(">=", found, word(0)))
-    w.unless(w.same(w.item(w.given, found), NULL))
-    w.put(w.given, found, w.item(w.args, b.add(nargs, k)))
+    w.unless(w.same(w.item(w.arguments, found), NULL))
+    w.put(w.arguments, found, w.item(w.args, b.add(nargs, k)))
 
 
 def _sort(w: Words, k: Any) -> None:
     """Put an argument, or the default, where arguments of its kind stand."""
     b = w.b
     here = _parameter(w, k)
-    given = w.item(w.given, k)
+    given = w.item(w.arguments, k)
     value = b.select(w.same(given, NULL), w.item(here, PARAMETER.index("default")), given)
     w.unless(w.differ(value, NULL))
     role = w.item(here, PARAMETER.index("role"), I64)
@@ -98,7 +150,7 @@ def _sort(w: Words, k: Any) -> None:
     b.position_at_end(after)
 
 
-def find_function(w: Words) -> None:
+def _find_function(w: Words) -> None:
     """The function behind the options and wrenches; its inputs after the arrays that were given."""
     b = w.b
     w.set("inputs", w.told("arrays"))
@@ -114,9 +166,8 @@ def find_function(w: Words) -> None:
                 until=lambda: w.differ(w.get("table"), NULL),
             )
     w.unless(w.differ(w.get("table"), NULL))
-    w.table = w.get("table")
-    w.n_in, w.n_out, w.work = w.of_table("inputs"), w.of_table("outputs"), w.of_table("work")
-    w.unless(w.same(w.get("inputs"), w.n_in))
+    w.unless(w.same(w.get("inputs"), w.item(w.get("table"), TABLE.index("inputs"), I64)))
+    w.set("given", w.inputs)
 
 
 def _add_base(w: Words) -> None:

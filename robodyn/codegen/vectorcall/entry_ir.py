@@ -13,16 +13,15 @@ from typing import Any
 from llvmlite import ir
 
 from robodyn.codegen.llvm.thread_pool import WORTHWHILE
-from robodyn.codegen.vectorcall.binding import bind_arguments, find_function
+from robodyn.codegen.vectorcall.binding import bind
 from robodyn.codegen.vectorcall.inputs import choose_dtype, read_inputs
-from robodyn.codegen.vectorcall.ir_words import I32, I64, NULL, PTR, VOID, Words, word
+from robodyn.codegen.vectorcall.ir_words import I64, NULL, PTR, VOID, Words, word
 from robodyn.codegen.vectorcall.outputs import (
     check_given,
     drop_made,
     make_outputs,
     make_result,
 )
-from robodyn.codegen.vectorcall.signature import SIGNATURE
 
 __all__ = ["entry_ir"]
 
@@ -30,8 +29,7 @@ __all__ = ["entry_ir"]
 def _emit(w: Words) -> None:
     """The steps of a call, in order."""
     b = w.b
-    bind_arguments(w)
-    find_function(w)
+    bind(w)
     choose_dtype(w)
     read_inputs(w)
     rows = w.get("rows")
@@ -106,7 +104,7 @@ def _run(w: Words, kernel: Any, choice: Any, lanes: Any, rows: Any, total: Any) 
 def _check_numbers(w: Words, rows: Any, given: Any) -> None:
     """If the first result of a guarded function holds a NaN, take the slow path after all."""
     b = w.b
-    with b.if_then(w.differ(w.get("guarded"), word(0))):
+    with b.if_then(w.differ(w.get("guarded"), word(0)), likely=False):
         count = b.mul(rows, w.port(w.n_in)[1])
         start = w.item(w.data, w.n_in)
         w.set("bad", word(0))

@@ -150,7 +150,7 @@ def _common(slow: Callable[..., Any]) -> Any:
         "motion": BaseMotion,
         "slow": slow,
     }
-    objects |= {name: sys.intern(name) for name in ("pose", "twist", "acceleration")}
+    objects |= {name: sys.intern(name) for name in ("out", "pose", "twist", "acceleration")}
     words = {name: id(thing) for name, thing in objects.items()}
     words |= {"limit": threads.limit_address(), "least_work": UNLOCKED_WORK}
     spread = ctypes.cast(threads.spread(), ctypes.c_void_p).value or 0
@@ -178,7 +178,8 @@ def _engine(offset: int) -> Any:
         # takes a while to import, and is needed once
         from robodyn.codegen.vectorcall.entry_ir import entry_ir
 
-        return object_code(optimised(entry_ir(offset + 8, tuple.__basicsize__)))
+        ir = entry_ir(offset + 8, tuple.__basicsize__)
+        return object_code(optimised(ir, loops=False))
 
     choices = host(), offset, tuple.__basicsize__
     key = generator_key("robodyn.codegen.vectorcall.entry_ir", *choices)

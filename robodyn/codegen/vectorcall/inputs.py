@@ -20,10 +20,10 @@ from robodyn.codegen.vectorcall.ir_words import (
     I8,
     I32,
     I64,
+    ITEMS,
     NULL,
     PTR,
     SCRATCH,
-    ITEMS,
     SHAPE,
     SIZE,
     STRIDES,
@@ -60,7 +60,7 @@ def choose_dtype(w: Words) -> None:
     w.set("single", word(1))
 
     def note(k: Any) -> None:
-        x = w.item(w.inputs, k)
+        x = w.item(w.get("given"), k)
         w.set("single", word(0))
         with b.if_then(w.same(w.field(x, TYPE), w.common("ndarray"))):
             is_single = w.same(w.field(x, DESCR), w.common("float32"))
@@ -101,14 +101,15 @@ def is_apart(w: Words, k: Any, j: Any) -> None:
 
 def _read(w: Words, k: Any) -> None:
     b = w.b
-    x = w.item(w.inputs, k)
-    with b.if_else(w.same(w.field(x, TYPE), w.common("ndarray"))) as (array, other):
+    x = w.item(w.get("given"), k)
+    is_array = w.same(w.field(x, TYPE), w.common("ndarray"))
+    with b.if_else(is_array, likely=True) as (array, other):
         with array:
             flags = b.and_(w.field(x, FLAGS, I32), flag(CONTIGUOUS | ALIGNED))
             plain = b.and_(
                 w.same(w.field(x, DESCR), w.descr), w.same(flags, flag(CONTIGUOUS | ALIGNED))
             )
-            with b.if_else(plain) as (then, otherwise):
+            with b.if_else(plain, likely=True) as (then, otherwise):
                 with then:
                     _plain(w, k, x)
                 with otherwise:

@@ -46,7 +46,7 @@ I1, I8, I32, I64, PTR, VOID = (
 )  # fmt: skip
 
 #: Variables of the entry that hold addresses; the others hold numbers.
-_POINTERS = {"out", "new", "lead", "table", "wrenches", "base", "result"}
+_POINTERS = {"out", "new", "lead", "table", "wrenches", "base", "result", "given"}
 _NUMBERS = {
     "extra", "rows", "bad", "single", "filled", "held", "links", "direct", "pitch", "inputs",
     "guarded", "parameter", "good",
@@ -116,7 +116,7 @@ class Words:
         self.made = self._room(PTR, MAX_PORTS)
         self.scalars = self._room(I64, MAX_PORTS)
         self.shape = self._room(I64, 2 * MAX_AXES)
-        self.given = self._room(PTR, MAX_PARAMETERS)
+        self.arguments = self._room(PTR, MAX_PARAMETERS)
         self.inputs = self._room(PTR, MAX_PORTS)
         self.options = self._room(PTR, MAX_OPTIONS)
         self.links = self._room(PTR, MAX_LINKS)
@@ -192,15 +192,16 @@ class Words:
 
     def unless(self, condition: Any) -> None:
         """Go on if the condition holds, else take the slow path."""
-        self._go_on(condition, self.slow)
+        self.likely(condition, self.slow)
 
     def check(self, made: Any) -> None:
         """Go on if an object was made, else end the call with the error that is set."""
-        self._go_on(self.differ(made, NULL), self.failed)
+        self.likely(self.differ(made, NULL), self.failed)
 
-    def _go_on(self, condition: Any, otherwise: Any) -> None:
+    def likely(self, condition: Any, otherwise: Any) -> None:
+        """Go on if the condition holds, as it mostly does, else at another block."""
         then = self.b.append_basic_block("on")
-        self.b.cbranch(condition, then, otherwise)
+        self.b.cbranch(condition, then, otherwise).set_weights([1000, 1])
         self.b.position_at_end(then)
 
     def same(self, a: Any, b: Any) -> Any:

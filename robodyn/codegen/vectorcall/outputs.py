@@ -94,6 +94,7 @@ def make_outputs(w: Words) -> None:
 
     w.loop(w.n_out, make)
 
+
 def _new_array(w: Words, k: Any, axes: Any) -> None:
     """Into ``new``."""
     b = w.b
@@ -106,6 +107,7 @@ def _new_array(w: Words, k: Any, axes: Any) -> None:
         w.loop(k, lambda k: drop_made(w, k))
         b.branch(w.failed)
     w.set("new", new)
+
 
 def _try_spare(w: Words, index: Any, j: Any) -> None:
     """Take a spare array that is in nobody's hands and as it was, if ``new`` has none yet."""
@@ -129,6 +131,7 @@ def _try_spare(w: Words, index: Any, j: Any) -> None:
             w.set("new", spare)
             w.loop(p_axes, lambda i: _put_back_unless_same(w, i, spare, p_shape))
 
+
 def _put_back_unless_same(w: Words, axis: Any, spare: Any, shape: Any) -> None:
     given = w.item(w.field(spare, SHAPE), axis, I64)
     changed = w.differ(given, w.item(shape, axis, I64))
@@ -137,14 +140,17 @@ def _put_back_unless_same(w: Words, axis: Any, spare: Any, shape: Any) -> None:
         w.set("new", NULL)
         w.call("decref", VOID, spare)
 
+
 def _axis(w: Words, index: Any, length: Any) -> None:
     w.put(w.shape, index, length, I64)
+
 
 def drop_made(w: Words, k: Any) -> None:
     """Give a result back that was made and is not wanted."""
     made = w.item(w.made, k)
     with w.b.if_then(w.differ(made, NULL)):
         w.call("decref", VOID, made)
+
 
 def make_result(w: Words) -> None:
     """What was made, as ``result``: an array, a number, or a tuple."""

@@ -36,10 +36,14 @@ MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 6, 8
 MAX_VARIANTS = 128
 
 #: Words of a signature; its parameters follow. ``positional``: how many may be given by position;
-#: ``moving``: the base has a motion, which functions take as three more arrays; ``pose``, ``twist``
-#: and ``acceleration``: those of a base at rest.
+#: ``plain``: table of the function behind all defaults, for which calls with nothing but the arrays,
+#: and ``out`` after them or by keyword, need not be bound (0: there is none); ``plain_guarded``: as
+#: in a variant; ``most``: how many arguments by position are the arrays and ``out``; ``moving``: the
+#: base has a motion, which functions take as three more arrays; ``pose``, ``twist`` and
+#: ``acceleration``: those of a base at rest.
 SIGNATURE = (
-    "common", "parameters", "positional", "variants", "variants_at", "arrays",
+    "common", "plain", "plain_guarded", "arrays", "most",
+    "parameters", "positional", "variants", "variants_at",
     "moving", "pose", "twist", "acceleration",
 )  # fmt: skip
 
@@ -107,7 +111,9 @@ class Signature:
         words = dict.fromkeys(SIGNATURE, 0)
         words |= {"common": common, "parameters": len(parameters)}
         words["positional"] = sum(p.positional for p in parameters)
-        words["arrays"] = sum(p.role is Role.ARRAY for p in parameters)
+        words["arrays"] = arrays = sum(p.role is Role.ARRAY for p in parameters)
+        roles = [p.role for p in parameters if p.positional]
+        words["most"] = arrays + 1 if roles[arrays:] == [Role.OUT] else -1
         if at_rest:
             words["moving"] = 1
             for name, array in zip(SIGNATURE[-3:], at_rest, strict=True):
@@ -128,6 +134,9 @@ class Signature:
         self._behind: list[tuple[object, ...]] = []
         self._known: set[object] = set()
         self._next = 0
+        first = all(p.role is Role.ARRAY for p in parameters[:arrays])
+        self._defaults = tuple(default for _, default in self._options)
+        self._can_be_plain = first and not at_rest and REQUIRED not in self._defaults
 
     @staticmethod
     def fits(parameters: Sequence[Parameter]) -> bool:
@@ -185,6 +194,10 @@ class Signature:
         block[first] = table.address
         self._words[SIGNATURE.index("variants")] = len(self._behind)
         self._known.add(choice)
+        if self._can_be_plain and not links and values == self._defaults:
+            self._kept.append(table)
+            self._words[SIGNATURE.index("plain_guarded")] = int(guarded)
+            self._words[SIGNATURE.index("plain")] = table.address
 
     def _make_room(self) -> None:
         """A block of memory for one variant more."""
