@@ -33,8 +33,8 @@ __all__ = [
     "word",
 ]  # fmt: skip
 
-# An object's type; the size of a list or tuple, and the items of a list; numpy's array header: all in bytes. They are
-# checked before use, see `vectorcall.layout`.
+# An object's type; the size of a list or tuple, and the items of a list; numpy's array header: all in
+# bytes. They are checked before use, see `vectorcall.layout`.
 TYPE, SIZE, ITEMS = 8, 16, 24
 DATA, AXES, SHAPE, STRIDES, BASE, DESCR, FLAGS, WEAK = 16, 24, 32, 40, 48, 56, 64, 72
 

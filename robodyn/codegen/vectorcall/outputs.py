@@ -1,4 +1,4 @@
-"""The call entry's results: arrays that are given, made or given out again, and what is returned."""
+"""The call entry's results: arrays that are given or made, and what is returned."""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ MAX_PARAMETERS, MAX_OPTIONS, MAX_LINKS = 32, 6, 8
 #: Variants kept; beyond them, the oldest gives its place to a new one.
 MAX_VARIANTS = 128
 
-#: Words of a signature; its parameters follow. ``positional``: how many may be given by position;
-#: ``plain``: table of the function behind all defaults, for which calls with nothing but the arrays,
-#: and ``out`` after them or by keyword, need not be bound (0: there is none); ``plain_guarded``: as
-#: in a variant; ``most``: how many arguments by position are the arrays and ``out``; ``moving``: the
-#: base has a motion, which functions take as three more arrays; ``pose``, ``twist`` and
-#: ``acceleration``: those of a base at rest.
+#: Words of a signature; its parameters follow. ``plain``: table of the function behind all defaults
+#: (0: there is none), to which calls go at once that pass nothing but the arrays, and ``out`` after
+#: them or by keyword; ``plain_guarded``: as in a variant; ``most``: how many arguments by position
+#: are the arrays and ``out``; ``positional``: how many may be given by position; ``moving``: the base
+#: has a motion, which functions take as three more arrays; ``pose``, ``twist``, ``acceleration``:
+#: those of a base at rest.
 SIGNATURE = (
     "common", "plain", "plain_guarded", "arrays", "most",
     "parameters", "positional", "variants", "variants_at",
@@ -173,7 +173,11 @@ class Signature:
         """
         given = options or {}
         values = tuple(given.get(name, default) for name, default in self._options)
-        if len(links) > MAX_LINKS or not given.keys() <= self._names or not all(map(_constant, (*values, *links))):
+        if (
+            len(links) > MAX_LINKS
+            or not given.keys() <= self._names
+            or not all(map(_constant, (*values, *links)))
+        ):
             return
         choice = (id(table), guarded, *map(_identity, values), "links", *map(_identity, links))
         if choice in self._known:

@@ -19,11 +19,11 @@ MAX_PORTS, MAX_AXES = 24, 8
 #: Words of the table that all functions share: objects, numbers, and functions of CPython's and of
 #: numpy's API.
 COMMON = (
-    "ndarray", "float64", "float32", "out", "none", "tuple", "list", "dict", "str", "float", "number",
-    "int", "bool", "motion", "pose", "twist", "acceleration", "slow", "limit", "least_work",
-    "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple", "set_item",
-    "release", "acquire", "spread", "pool", "convert", "forget", "compare", "next_item",
-    "attribute", "integer", "raised",
+    "ndarray", "float64", "float32", "out", "none", "tuple", "list", "dict", "str", "float",
+    "number", "int", "bool", "motion", "pose", "twist", "acceleration", "slow", "limit",
+    "least_work", "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple",
+    "set_item", "release", "acquire", "spread", "pool", "convert", "forget", "compare",
+    "next_item", "attribute", "integer", "raised",
 )  # fmt: skip
 
 #: Words of the table of one function, with kernels for float64 and float32; its ports follow.
