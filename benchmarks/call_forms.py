@@ -104,10 +104,9 @@ def main() -> None:
     X = [x[:n].copy() for x in (Q, V, A)]
     names |= {"count": n, "out": np.empty((n, robot.nv))}
     names |= dict(zip("QVA", X, strict=True))
-    names |= {
-        f"{key}2": np.repeat(x, 2, axis=1)[:, : robot.nv] for key, x in zip("QVA", X, strict=True)
-    }
-    names |= {f"{key}T": x.T.copy() for key, x in zip("QVA", X, strict=True)}
+    for key, x in zip("QVA", X, strict=True):
+        names[f"{key}2"] = np.repeat(x, 2, axis=1)[:, : robot.nv]
+        names[f"{key}T"] = x.T.copy()
     names["Q32"] = X[0].astype(np.float32)
     print(f"\n| {n} states | ns a state | of the first |\n|---|---|---|")
     rows(robot, BATCH, names, seconds)

@@ -235,7 +235,8 @@ class Evaluator:
         frames = tuple(self._model.bodies.frames)
         if "frame" in known and "frame" not in options:
             raise UnknownNameError("frame", "", frames, f"function {name!r}")
-        links = [*options.get("wrenches", ()), *filter(None, [options.get("frame")])]
+        links = [*options.get("wrenches", ()), *([options["frame"]] if "frame" in options else [])]
+        links += options.get("frames") or ()
         reference = options.get("relative_to", "world")
         links += [reference] if reference != "world" else []
         for link in links:

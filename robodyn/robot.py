@@ -993,6 +993,133 @@ class Robot:
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         return self._evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
 
+    def frame_poses(
+        self,
+        q: ArrayLike,
+        frames: Iterable[str] | None = None,
+        *,
+        relative_to: str = "world",
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Poses of many frames at once: `frame_pose` of each.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        frames : names of links, optional
+            Default: all, in the order of `frame_names`.
+        relative_to : str
+            ``"world"``, or the link that the motion is seen from.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        X : ndarray, shape (..., nf, 4, 4) [1, m]
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such frame.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> X = robot.frame_poses(robot.neutral())
+        >>> X.shape == (len(robot.frame_names), 4, 4)
+        True
+        """
+        choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
+        return self._evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
+
+    def frame_twists(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        frames: Iterable[str] | None = None,
+        *,
+        relative_to: str = "world",
+        axes: str = "body",
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Twists of many frames at once: `frame_twist` of each.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        frames : names of links, optional
+            Default: all, in the order of `frame_names`.
+        relative_to : str
+            ``"world"``, or the link that the motion is seen from.
+        axes : {"body", "world"}
+            Axes of the result, which is about the origin of each frame in both cases.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        V : ndarray, shape (..., nf, 6) [m/s, rad/s]
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such frame.
+        """
+        choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
+        choice["axes"] = axes
+        return self._evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
+
+    def frame_jacobians(
+        self,
+        q: ArrayLike,
+        frames: Iterable[str] | None = None,
+        *,
+        relative_to: str = "world",
+        axes: str = "body",
+        base: BaseMotion | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Jacobians of many frames at once: `frame_jacobian` of each.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        frames : names of links, optional
+            Default: all, in the order of `frame_names`.
+        relative_to : str
+            ``"world"``, or the link that the motion is seen from.
+        axes : {"body", "world"}
+            Axes of the result, which is about the origin of each frame in both cases.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        J : ndarray, shape (..., nf, 6, nv) [m, 1]
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such frame.
+        """
+        choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
+        choice["axes"] = axes
+        return self._evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
+
     def frame_jacobian_dot(
         self,
         q: ArrayLike,
@@ -1602,3 +1729,8 @@ class Robot:
         [Gautier 1991].
         """
         return self._parts.identification.base_parameters(rng)
+
+
+def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Frames as they choose a function; ``None`` stands for all."""
+    return None if frames is None else named("frames", frames, "names of frames")

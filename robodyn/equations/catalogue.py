@@ -44,6 +44,7 @@ class Quantity:
 
 
 FRAME = ("frame", "relative_to", "axes")
+FRAMES = ("frames", "relative_to", "axes")
 LOADS = ("wrenches",)
 
 _q = quantities
@@ -93,6 +94,9 @@ QUANTITIES: dict[str, tuple[Quantity, ...]] = {
     ),
     "frame_jacobian": (Quantity(("q",), _q.frame_jacobian, True, FRAME),),
     "frame_jacobian_dot": (Quantity(("q", "v"), _q.frame_jacobian_dot, True, FRAME),),
+    "frame_poses": (Quantity(("q",), _q.frame_poses, True, ("frames", "relative_to")),),
+    "frame_twists": (Quantity(("q", "v"), _q.frame_twists, True, FRAMES),),
+    "frame_jacobians": (Quantity(("q",), _q.frame_jacobians, True, FRAMES),),
     "center_of_mass": (Quantity(("q",), _q.center_of_mass, True),),
     "kinetic_energy": (Quantity(("q", "v"), _q.kinetic_energy, True),),
     "potential_energy": (Quantity(("q",), _q.potential_energy, True),),

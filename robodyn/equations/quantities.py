@@ -201,46 +201,91 @@ def passive_forces(t: Tracer) -> Results:
     return nv_array("tau", "N m, N", tau)
 
 
-def frame_pose(t: Tracer) -> Results:
-    X = t.frame().X
+FrameNumbers = Callable[[Tracer, str], Sequence[Number]]
+
+
+def of_frame(name: str, unit: str, shape: tuple[int, ...], f: FrameNumbers, t: Tracer) -> Results:
+    """A quantity of the frame that is asked for."""
+    return [(Port(name, shape, unit), f(t, t.options["frame"]))]
+
+
+def of_frames(name: str, unit: str, shape: tuple[int, ...], f: FrameNumbers, t: Tracer) -> Results:
+    """A quantity of several frames, one after the other; what they share is computed once."""
+    frames = t.frame_names
+    values = [x for frame in frames for x in f(t, frame)]
+    return [(Port(name, (len(frames), *shape), unit), values)]
+
+
+def pose(t: Tracer, frame: str) -> Sequence[Number]:
+    X = t.frame(frame).X
     rows = [[*row, p] for row, p in zip(X.R.matrix.rows(), X.p, strict=True)]
-    return matrix("X", "1, m", [*rows, [0.0, 0.0, 0.0, 1.0]])
+    return [x for row in (*rows, [0.0, 0.0, 0.0, 1.0]) for x in row]
 
 
-def frame_twist(t: Tracer) -> Results:
-    return nv_array("V", "m/s, rad/s", list(fm.in_axes(t.world_axes(), t.frame().V)))
+def twist(t: Tracer, frame: str) -> Sequence[Number]:
+    return list(fm.in_axes(t.world_axes(frame), t.frame(frame).V))
 
 
-def frame_acceleration(t: Tracer) -> Results:
-    F = t.frame()
+def acceleration(t: Tracer, frame: str) -> Sequence[Number]:
+    F = t.frame(frame)
     A = fm.classical(F.V, F.A) if t.options.get("classical") else F.A
-    return nv_array("A", "m/s^2, rad/s^2", list(fm.in_axes(t.world_axes(), A)))
+    return list(fm.in_axes(t.world_axes(frame), A))
 
 
-def columns(t: Tracer, columns: Mapping[int, Twist], name: str, unit: str) -> Results:
+def columns(t: Tracer, columns: Mapping[int, Twist]) -> Sequence[Number]:
     parts = [list(columns.get(k, Twist())) for k in range(t.model.nv)]
-    rows = [[part[r] for part in parts] for r in range(6)]
-    return [(Port(name, (6, t.model.nv), unit), [x for row in rows for x in row])]
+    return [part[r] for r in range(6) for part in parts]
 
 
-def frame_jacobian(t: Tracer) -> Results:
-    R = t.world_axes()
-    J = {k: fm.in_axes(R, s) for k, s in t.frame().columns.items()}
-    return columns(t, J, "J", "m, 1")
+def jacobian(t: Tracer, frame: str) -> Sequence[Number]:
+    R = t.world_axes(frame)
+    return columns(t, {k: fm.in_axes(R, s) for k, s in t.frame(frame).columns.items()})
 
 
-def frame_jacobian_dot(t: Tracer) -> Results:
-    F, R = t.frame(), t.world_axes()
+def jacobian_dot(t: Tracer, frame: str) -> Sequence[Number]:
+    F, R = t.frame(frame), t.world_axes(frame)
     rates = F.rates
     if t.options.get("axes", "body") == "world":
         # the axes do not turn with the frame: its own turning is added back
-        body, X = t.link(t.options["frame"])
+        body, X = t.link(frame)
         w = fm.absolute(t.model, t.state, t.zeros, t.base, body, X).V.w
         rates = {
             k: fm.in_axes(R, ds + Twist(w.cross(F.columns[k].v), w.cross(F.columns[k].w)))
             for k, ds in rates.items()
         }
-    return columns(t, rates, "J_dot", "m/s, 1/s")
+    return columns(t, rates)
+
+
+def frame_pose(t: Tracer) -> Results:
+    return of_frame("X", "1, m", (4, 4), pose, t)
+
+
+def frame_poses(t: Tracer) -> Results:
+    return of_frames("X", "1, m", (4, 4), pose, t)
+
+
+def frame_twist(t: Tracer) -> Results:
+    return of_frame("V", "m/s, rad/s", (6,), twist, t)
+
+
+def frame_twists(t: Tracer) -> Results:
+    return of_frames("V", "m/s, rad/s", (6,), twist, t)
+
+
+def frame_acceleration(t: Tracer) -> Results:
+    return of_frame("A", "m/s^2, rad/s^2", (6,), acceleration, t)
+
+
+def frame_jacobian(t: Tracer) -> Results:
+    return of_frame("J", "m, 1", (6, t.model.nv), jacobian, t)
+
+
+def frame_jacobians(t: Tracer) -> Results:
+    return of_frames("J", "m, 1", (6, t.model.nv), jacobian, t)
+
+
+def frame_jacobian_dot(t: Tracer) -> Results:
+    return of_frame("J_dot", "m/s, 1/s", (6, t.model.nv), jacobian_dot, t)
 
 
 def center_of_mass(t: Tracer) -> Results:

@@ -262,18 +262,24 @@ class Tracer:
             return [0.0] * len(self.state[body.index].own)
         return passive.joint_forces(body, self.state[body.index], self.setup.friction_speed)
 
-    def frame(self) -> fm.FrameMotion:
-        """Motion of the frame asked for, in the axes asked for."""
-        body, X = self.link(self.options["frame"])
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """The frames asked for; all, if none are named."""
+        frames = self.options.get("frames")
+        return tuple(self.model.frames) if frames is None else tuple(frames)
+
+    def frame(self, name: str) -> fm.FrameMotion:
+        """Motion of a frame, seen from the link asked for."""
+        body, X = self.link(name)
         reference = self.options.get("relative_to", "world")
         if reference == "world":
             return fm.absolute(self.model, self.state, self.a, self.base, body, X)
         return fm.relative(self.model, self.state, self.a, (body, X), self.link(reference))
 
-    def world_axes(self) -> Rotation:
-        """``R_WF`` if results are wanted in world axes, else no rotation."""
+    def world_axes(self, name: str) -> Rotation:
+        """``R_WF`` of a frame if results are wanted in world axes, else no rotation."""
         if self.options.get("axes", "body") == "body":
             return Rotation()
-        body, X = self.link(self.options["frame"])
+        body, X = self.link(name)
         motion = fm.absolute(self.model, self.state, self.zeros, self.base, body, X)
         return Rotation(motion.X.R.matrix)

@@ -33,8 +33,8 @@ __all__ = [
     "word",
 ]  # fmt: skip
 
-# An object's type; the size of a list or tuple, and the items of a list; numpy's array header: all in
-# bytes. They are checked before use, see `vectorcall.layout`.
+# Where an object has its type, a list or tuple its size, a list its items, and an array what numpy
+# says of it [bytes]. This is checked before it is relied on, see `vectorcall.layout`.
 TYPE, SIZE, ITEMS = 8, 16, 24
 DATA, AXES, SHAPE, STRIDES, BASE, DESCR, FLAGS, WEAK = 16, 24, 32, 40, 48, 56, 64, 72
 

@@ -38,9 +38,9 @@ MAX_VARIANTS = 128
 #: Words of a signature; its parameters follow. ``plain``: table of the function behind all defaults
 #: (0: there is none), to which calls go at once that pass nothing but the arrays, and ``out`` after
 #: them or by keyword; ``plain_guarded``: as in a variant; ``most``: how many arguments by position
-#: are the arrays and ``out``; ``positional``: how many may be given by position; ``moving``: the base
-#: has a motion, which functions take as three more arrays; ``pose``, ``twist``, ``acceleration``:
-#: those of a base at rest.
+#: are the arrays and ``out``; ``positional``: how many may be given by position; ``moving``: the
+#: base has a motion, which functions take as three more arrays; ``pose``, ``twist`` and
+#: ``acceleration``: those of a base at rest.
 SIGNATURE = (
     "common", "plain", "plain_guarded", "arrays", "most",
     "parameters", "positional", "variants", "variants_at",

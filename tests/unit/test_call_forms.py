@@ -1,0 +1,373 @@
+"""Every form of a call gives what the plain one gives, and goes straight to machine code."""
+
+import gc
+import inspect
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import robodyn as rd
+from robodyn.codegen import Function
+from robodyn.codegen.function import _fast_type
+from robodyn.codegen.vectorcall import signature as signatures
+from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
+from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.evaluator import Evaluator
+
+needs_entry = pytest.mark.skipif(_fast_type() is None, reason="this Python has no fast entry")
+
+RNG = np.random.default_rng(11)
+Q, V, A = RNG.normal(size=(3, 7))
+PUSH, PULL = RNG.normal(size=(2, 6))
+
+
+@pytest.fixture
+def robot():
+    return rd.load("arm7")
+
+
+@pytest.fixture
+def moving():
+    return rd.load("arm7", base="moving")
+
+
+def motion(seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.eye(4)
+    X[:3, 3] = rng.normal(size=3)
+    return rd.BaseMotion(X, rng.normal(size=6), rng.normal(size=6))
+
+
+def reversed_twice(x):
+    """The same numbers in an array that goes backwards in memory."""
+    return x[::-1].copy()[::-1]
+
+
+def column(x):
+    return np.stack([x, x + 1.0], axis=1)[:, 0]
+
+
+FORMS = {
+    "by keyword": lambda r, tip: r.inverse_dynamics(q=Q, v=V, a=A),
+    "in another order": lambda r, tip: r.inverse_dynamics(a=A, q=Q, v=V),
+    "some by keyword": lambda r, tip: r.inverse_dynamics(Q, a=A, v=V),
+    "defaults": lambda r, tip: r.inverse_dynamics(
+        Q, V, A, wrenches=None, base=None, actuated=None, out=None
+    ),
+    "no wrenches": lambda r, tip: r.inverse_dynamics(Q, V, A, wrenches={}),
+    "zero wrench": lambda r, tip: r.inverse_dynamics(Q, V, A, wrenches={tip: np.zeros(6)}),
+    "into an array": lambda r, tip: r.inverse_dynamics(Q, V, A, out=np.empty(7)),
+    "all by keyword": lambda r, tip: r.inverse_dynamics(q=Q, v=V, a=A, base=None, out=np.empty(7)),
+    "lists": lambda r, tip: r.inverse_dynamics(Q.tolist(), V, A.tolist()),
+    "tuples": lambda r, tip: r.inverse_dynamics(tuple(Q), V, tuple(A.tolist())),
+    "backwards": lambda r, tip: r.inverse_dynamics(reversed_twice(Q), V, A),
+    "a column": lambda r, tip: r.inverse_dynamics(Q, column(V), A),
+    "long floats": lambda r, tip: r.inverse_dynamics(Q.astype(np.longdouble), V, A),
+    "other byte order": lambda r, tip: r.inverse_dynamics(Q, V, A.astype(">f8")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_forms_give_the_same(robot, form):
+    expected = robot.function("inverse_dynamics")(Q, V, A, np.empty(7))
+    for _ in range(3):
+        np.testing.assert_allclose(
+            FORMS[form](robot, robot.link_names[-1]), expected, rtol=1e-12, atol=1e-13
+        )
+
+
+@needs_entry
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_runs_python(robot, form, monkeypatch):
+    tip = robot.link_names[-1]
+    robot.inverse_dynamics(Q, V, A)
+    expected = FORMS[form](robot, tip)
+
+    def slow(*given, **named):
+        raise AssertionError("Python was run")
+
+    monkeypatch.setattr(Evaluator, "results", slow)
+    monkeypatch.setattr(Function, "__call__", slow)
+    np.testing.assert_array_equal(FORMS[form](robot, tip), expected)
+
+
+def test_wrenches_by_link(robot):
+    one, two = robot.link_names[-1], robot.link_names[3]
+    for wrenches in ({one: PUSH}, {two: PUSH}, {one: PUSH, two: PULL}, {two: PULL, one: PUSH}):
+        f = robot.function("inverse_dynamics", wrenches=tuple(wrenches))
+        expected = f(Q, V, A, *wrenches.values())
+        for _ in range(2):
+            np.testing.assert_array_equal(
+                robot.inverse_dynamics(Q, V, A, wrenches=wrenches), expected
+            )
+            as_lists = {link: list(F) for link, F in wrenches.items()}
+            np.testing.assert_array_equal(
+                robot.inverse_dynamics(Q, V, a=A.tolist(), wrenches=as_lists), expected
+            )
+    many = robot.inverse_dynamics(np.tile(Q, (5, 1)), V, A, wrenches={one: np.tile(PUSH, (5, 1))})
+    pushed = robot.inverse_dynamics(Q, V, A, wrenches={one: PUSH})
+    np.testing.assert_allclose(many, np.tile(pushed, (5, 1)), rtol=1e-12, atol=1e-12)
+    with pytest.raises(UnknownNameError):
+        robot.inverse_dynamics(Q, V, A, wrenches={"no_such_link": PUSH})
+    with pytest.raises(ShapeError):
+        robot.inverse_dynamics(Q, V, A, wrenches={one: PUSH[:5]})
+    with pytest.raises(UnknownNameError):
+        robot.inverse_dynamics(Q, V, A, wrenches={3: PUSH})
+
+
+def test_more_wrenches_than_the_entry_takes(robot):
+    wrenches = {name: RNG.normal(size=6) for name in robot.link_names[:9]}
+    assert len(wrenches) > signatures.MAX_LINKS or len(robot.link_names) < 9
+    f = robot.function("inverse_dynamics", wrenches=tuple(wrenches))
+    for _ in range(2):
+        np.testing.assert_array_equal(
+            robot.inverse_dynamics(Q, V, A, wrenches=wrenches), f(Q, V, A, *wrenches.values())
+        )
+
+
+def test_motion_of_the_base(moving):
+    f = moving.function("inverse_dynamics")
+    rest = rd.BaseMotion.at_rest()
+    still = f(Q, V, A, rest.pose, rest.twist, rest.acceleration)
+    for k in range(3):
+        m = motion(k)
+        expected = f(Q, V, A, m.pose, m.twist, m.acceleration)
+        np.testing.assert_array_equal(moving.inverse_dynamics(Q, V, A, base=m), expected)
+        np.testing.assert_array_equal(moving.inverse_dynamics(Q, V, a=A, base=m), expected)
+        np.testing.assert_array_equal(moving.inverse_dynamics(Q, V, A), still)
+        np.testing.assert_array_equal(moving.inverse_dynamics(Q, V, A, base=None), still)
+    assert not np.allclose(expected, still)
+    with pytest.raises(ShapeError, match="BaseMotion"):
+        moving.inverse_dynamics(Q, V, A, base=np.eye(4))
+
+
+def test_a_base_that_does_not_move_takes_no_motion(robot):
+    for _ in range(2):
+        robot.inverse_dynamics(Q, V, A)
+        with pytest.raises(ShapeError, match="moving"):
+            robot.inverse_dynamics(Q, V, A, base=motion())
+
+
+def test_options_choose_the_function(robot):
+    names = robot.frame_names
+    for _ in range(2):
+        for name in names:
+            for axes in ("body", "world"):
+                f = robot.function("frame_jacobian", frame=name, relative_to="world", axes=axes)
+                np.testing.assert_array_equal(robot.frame_jacobian(Q, name, axes=axes), f(Q))
+                other = "".join(list(name))  # the same text, another object
+                np.testing.assert_array_equal(
+                    robot.frame_jacobian(axes="".join(list(axes)), q=Q, frame=other), f(Q)
+                )
+    A_body = robot.frame_acceleration(Q, V, A, names[-1])
+    A_point = robot.frame_acceleration(Q, V, A, names[-1], classical=True)
+    for _ in range(2):
+        assert not np.allclose(A_body, A_point)
+        np.testing.assert_array_equal(
+            robot.frame_acceleration(Q, V, A, names[-1], classical=False), A_body
+        )
+        np.testing.assert_array_equal(
+            robot.frame_acceleration(Q, V, A, names[-1], classical=1), A_point
+        )
+        A_body = robot.frame_acceleration(Q, V, A, names[-1])
+        A_point = robot.frame_acceleration(Q, V, A, names[-1], classical=True)
+    for wrong in ("no_such_link", None, 3, ("a",)):
+        with pytest.raises(UnknownNameError):
+            robot.frame_pose(Q, wrong)
+    with pytest.raises(UnknownNameError):
+        robot.frame_jacobian(Q, names[0], axes="sideways")
+
+
+WRONG = {
+    "unknown": lambda f: f(Q, V, A, wrong=1),
+    "given twice": lambda f: f(Q, V, A, q=Q),
+    "missing": lambda f: f(Q, V),
+    "missing by keyword": lambda f: f(Q, a=A),
+    "too many": lambda f: f(Q, V, A, None),
+    "none": lambda f: f(),
+    "not positional": lambda f: f(Q, V, A, None, None, None, None, None, None),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_calls_raise_what_python_raises(robot, case):
+    def inverse_dynamics(q, v, a, *, wrenches=None, base=None, actuated=None, out=None):
+        """A function of Python with the same parameters."""
+
+    with pytest.raises(TypeError) as expected:
+        WRONG[case](inverse_dynamics)
+    for _ in range(2):
+        with pytest.raises(TypeError) as raised:
+            WRONG[case](robot.inverse_dynamics)
+        said = str(raised.value).replace("Robot.", "")
+        text = str(expected.value)
+        text = text.split("<locals>.")[-1]
+        # a bound method counts itself among its arguments
+        assert said.split(" takes ")[0] == text.split(" takes ")[0]
+        robot.inverse_dynamics(Q, V, A)
+
+
+def test_methods_can_be_inspected(robot):
+    plain = inspect.signature(rd.Robot.inverse_dynamics).parameters
+    assert list(inspect.signature(robot.inverse_dynamics).parameters) == list(plain)[1:]
+    assert robot.inverse_dynamics.__name__ == "inverse_dynamics"
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_rows_anywhere_in_memory(data):
+    """Batches of rows that are some distance apart, in any order of axes, in any dtype."""
+    f = rd.load("double_pendulum").function("inverse_dynamics")
+    shape = data.draw(st.sampled_from([(), (1,), (2,), (3,), (8,), (11,), (3, 4), (2, 1), (1, 5)]))
+    single = data.draw(st.booleans())
+
+    def array(name):
+        rng = np.random.default_rng(data.draw(st.integers(0, 99), label=name))
+        kind = "f4" if single else data.draw(st.sampled_from(["f8", "f4", "i4", ">f8"]))
+        x = rng.normal(size=(*shape, 2)).astype(kind)
+        how = data.draw(
+            st.sampled_from(
+                ["plain", "wide", "sparse", "backwards", "mirrored", "turned", "one", "repeated"]
+            )
+        )
+        if how == "wide":
+            return np.concatenate([x, x, x], axis=-1)[..., 2:4]
+        if how == "sparse" and shape:
+            return np.repeat(x, 3, axis=0)[::3]
+        if how == "backwards" and shape:
+            return x[::-1]
+        if how == "mirrored":
+            return x[..., ::-1]
+        if how == "turned":
+            return np.asfortranarray(x)
+        if how == "one":
+            return x.reshape(-1, 2)[0] if x.size else x
+        if how == "repeated" and shape:
+            return np.broadcast_to(x[:1], x.shape)
+        return x
+
+    x = [array(name) for name in "qva"]
+    expected = Function.__call__(f, *(np.ascontiguousarray(y) for y in x))
+    got = f(*x)
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    np.testing.assert_array_equal(got, expected)
+    flags = x[2].flags
+    fits = got.shape == x[2].shape and x[2].dtype == got.dtype
+    if fits and flags.c_contiguous and flags.writeable:
+        assert f(*x, out=x[2]) is x[2]  # it may be what is read
+        np.testing.assert_array_equal(x[2], expected)
+
+
+def test_overlap_with_rows_between_others(robot):
+    """What is written lies between the rows that are read, or on them."""
+    f = robot.function("inverse_dynamics")
+    block = RNG.normal(size=(6, 7))
+    for rows in (block[::2], block[::-2], block[1::2][::-1]):
+        expected = f(rows.copy(), np.zeros((3, 7)), np.zeros((3, 7)))
+        whole = block.copy()
+        view = np.ndarray(
+            rows.shape, float, whole, strides=rows.strides,
+            offset=rows.__array_interface__["data"][0] - block.__array_interface__["data"][0],
+        )  # fmt: skip
+        out = whole[2:5]
+        np.testing.assert_array_equal(
+            f(view, np.zeros((3, 7)), np.zeros((3, 7)), out=out), expected
+        )
+
+
+@pytest.mark.parametrize("dtype", [float, np.float32])
+def test_a_vector_is_filled_in_part(dtype):
+    """Fewer rows than a vector has lanes, with memory of others on both sides."""
+    f = rd.load("arm7").function("mass_matrix")
+    for rows in range(1, 20):
+        q = RNG.normal(size=(rows, 7)).astype(dtype)
+        around = np.full((rows + 2, 7, 7), 5.0, dtype)
+        f(q, out=around[1:-1])
+        assert (around[0] == 5.0).all() and (around[-1] == 5.0).all()
+        each = np.array([f(x) for x in q])
+        np.testing.assert_allclose(around[1:-1], each, rtol=1e-11 if dtype is float else 1e-3)
+
+
+def test_references_are_given_back_in_all_forms(robot, moving):
+    tip, base = robot.link_names[-1], motion()
+    q_list, narrow, wrenches = Q.tolist(), Q.astype(np.float32), {tip: PUSH}
+    wide = np.zeros((9, 14))[:, :7]
+    counted = [Q, V, A, q_list, q_list[0], narrow, PUSH, tip, base, base.pose, None, np.float64]
+    counted += [np.dtype(float), wide, "world"]
+
+    def calls():
+        for _ in range(300):
+            robot.inverse_dynamics(q=q_list, v=V, a=A, wrenches=wrenches)
+            robot.inverse_dynamics(narrow, column(V), reversed_twice(A))
+            robot.frame_jacobian(Q, tip, axes="world")
+            moving.inverse_dynamics(Q, V, A, base=base)
+            moving.inverse_dynamics(q_list, V, A)
+            robot.inverse_dynamics(wide, wide, wide.T.copy().T)
+            for wrong in (Q[:3], "text", [None] * 7, [1, 2, 1 << 80, 4, 5, 6, 7]):
+                with pytest.raises(ShapeError):
+                    robot.inverse_dynamics(wrong, narrow, A)
+
+    calls()
+    gc.collect()
+    before = [sys.getrefcount(x) for x in counted]
+    calls()
+    gc.collect()
+    after = [sys.getrefcount(x) for x in counted]
+    assert all(abs(x - y) < 50 for x, y in zip(before, after, strict=True))
+
+
+@needs_entry
+def test_more_choices_than_are_kept(robot):
+    """Beyond them, the oldest makes room; whatever is asked for is right."""
+    tables = [robot.function("frame_pose", frame=name).table for name in robot.frame_names]
+    parameter = Parameter("frame", Role.OPTION)
+    kept = Signature(0, [parameter])
+    count = signatures.MAX_VARIANTS + 40
+    for k in range(count):
+        kept.add(tables[k % len(tables)], {"frame": f"frame {k}"})
+        kept.add(tables[k % len(tables)], {"frame": f"frame {k}"})
+    block, size = kept._blocks[-1], len(signatures.VARIANT)
+    option = signatures.VARIANT.index("option")
+    found = {}
+    for k in range(signatures.MAX_VARIANTS):
+        table, value = block[k * size], block[k * size + option]
+        text = next(x for x in kept._behind[k] if isinstance(x, str) and id(x) == value)
+        found[text] = table
+    assert found == {
+        f"frame {k}": tables[k % len(tables)].address
+        for k in range(count - signatures.MAX_VARIANTS, count)
+    }
+    kept.add(tables[0], {"frame": ["a list can change"]})
+    kept.add(tables[0], {"frame": 1.5})
+    kept.add(tables[0], {"no parameter": "x"})
+    assert len(kept._known) == signatures.MAX_VARIANTS
+
+
+def test_threads_that_ask_for_different_options(robot):
+    names = robot.frame_names
+    expected = {
+        name: robot.function("frame_pose", frame=name, relative_to="world")(Q) for name in names
+    }
+    fresh, wrong = rd.load("arm7"), []
+
+    def work(first):
+        for k in range(300):
+            name = names[(first + k) % len(names)]
+            if not np.array_equal(fresh.frame_pose(Q, name), expected[name]):
+                wrong.append(name)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong
