@@ -262,6 +262,36 @@ def test_rows_anywhere_in_memory(data):
         np.testing.assert_array_equal(x[2], expected)
 
 
+NUMBERS = [1, True, 2.5, np.float64(0.5), np.float32(0.25), np.int8(3), 1 << 62, 1 << 63, 1 << 70]
+NO_NUMBERS = [None, "1.0", 1j, [1.0], b"1", object()]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_lists_of_anything(data):
+    """Lists give what numpy makes of them, and the same error where that is no real numbers."""
+    f = rd.load("double_pendulum").function("inverse_dynamics")
+
+    def items():
+        odd = data.draw(st.booleans())
+        kinds = st.sampled_from([*NUMBERS, *NO_NUMBERS] if odd else NUMBERS)
+        row = st.lists(kinds, min_size=2, max_size=3 if odd else 2)
+        rows = data.draw(st.one_of(row, st.lists(row, min_size=3, max_size=3)))
+        return tuple(rows) if data.draw(st.booleans()) else rows
+
+    x = [items(), items(), data.draw(st.sampled_from([np.zeros(2), np.zeros(2, "f4")]))]
+    try:
+        expected = Function.__call__(f, *x)
+    except ShapeError as error:
+        with pytest.raises(ShapeError) as raised:
+            f(*x)
+        assert str(raised.value) == str(error)
+        return
+    got = f(*x)
+    assert got.dtype == expected.dtype
+    np.testing.assert_array_equal(got, expected)
+
+
 def test_overlap_with_rows_between_others(robot):
     """What is written lies between the rows that are read, or on them."""
     f = robot.function("inverse_dynamics")
@@ -294,6 +324,7 @@ def test_a_vector_is_filled_in_part(dtype):
 
 def test_references_are_given_back_in_all_forms(robot, moving):
     tip, base = robot.link_names[-1], motion()
+    f, nested = robot.function("inverse_dynamics"), [Q.tolist(), V.tolist()]
     q_list, narrow, wrenches = Q.tolist(), Q.astype(np.float32), {tip: PUSH}
     wide = np.zeros((9, 14))[:, :7]
     counted = [Q, V, A, q_list, q_list[0], narrow, PUSH, tip, base, base.pose, None, np.float64]
@@ -307,6 +338,7 @@ def test_references_are_given_back_in_all_forms(robot, moving):
             moving.inverse_dynamics(Q, V, A, base=base)
             moving.inverse_dynamics(q_list, V, A)
             robot.inverse_dynamics(wide, wide, wide.T.copy().T)
+            f(nested, V, nested)
             for wrong in (Q[:3], "text", [None] * 7, [1, 2, 1 << 80, 4, 5, 6, 7]):
                 with pytest.raises(ShapeError):
                     robot.inverse_dynamics(wrong, narrow, A)

@@ -100,6 +100,8 @@ def spread() -> Any:
 
 def start() -> None:
     """Start the workers that are missing."""
+    if _words[HEAD.index("ready")] + 1 >= get_num_threads():
+        return
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
     worker = kind(_engine().get_function_address("worker"))
     with _starting:

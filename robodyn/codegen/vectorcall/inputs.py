@@ -50,7 +50,7 @@ KIND, NUMBER = 24, 16
 #: Kinds of dtypes that are real numbers: floating point, integer, unsigned, boolean.
 REAL = "fiub"
 
-_DOUBLE, _FLOAT = ir.DoubleType(), ir.FloatType()
+_DOUBLE = ir.DoubleType()
 
 
 def choose_dtype(w: Words) -> None:
@@ -100,22 +100,30 @@ def is_apart(w: Words, k: Any, j: Any) -> None:
 
 
 def _read(w: Words, k: Any) -> None:
+    """An input, as it was given or as what it becomes on the way.
+
+    ``array`` is what has still to be read; null when the kernel can read the numbers.
+    """
     b = w.b
-    x = w.item(w.get("given"), k)
-    is_array = w.same(w.field(x, TYPE), w.common("ndarray"))
-    with b.if_else(is_array, likely=True) as (array, other):
-        with array:
-            flags = b.and_(w.field(x, FLAGS, I32), flag(CONTIGUOUS | ALIGNED))
-            plain = b.and_(
-                w.same(w.field(x, DESCR), w.descr), w.same(flags, flag(CONTIGUOUS | ALIGNED))
-            )
-            with b.if_else(plain, likely=True) as (then, otherwise):
-                with then:
-                    _plain(w, k, x)
-                with otherwise:
-                    _unusual(w, k, x)
-        with other:
-            _sequence(w, k, x)
+    given = w.item(w.get("given"), k)
+    w.set("array", given)
+    is_array = w.same(w.field(given, TYPE), w.common("ndarray"))
+    with b.if_then(b.not_(is_array), likely=False):
+        _sequence(w, k, given)
+    for step, wanted in ((_unusual, False), (_plain, True)):
+        x = w.get("array")
+        with b.if_then(w.differ(x, NULL), likely=True):
+            if wanted:
+                step(w, k, x)
+            else:
+                with b.if_then(b.not_(_is_plain(w, x)), likely=False):
+                    step(w, k, x)
+
+
+def _is_plain(w: Words, x: Any) -> Any:
+    """Whether an array is aligned, C-contiguous and of the dtype of the call."""
+    flags = w.b.and_(w.field(x, FLAGS, I32), flag(CONTIGUOUS | ALIGNED))
+    return w.b.and_(w.same(w.field(x, DESCR), w.descr), w.same(flags, flag(CONTIGUOUS | ALIGNED)))
 
 
 def _fitting(w: Words, k: Any, x: Any) -> Any:
@@ -180,6 +188,7 @@ def _unusual(w: Words, k: Any, x: Any) -> None:
     with b.if_else(w.differ(w.get("direct"), word(0))) as (strided, copied):
         with strided:
             _strided(w, k, x, extra)
+            w.set("array", NULL)
         with copied:
             p_axes, p_size, _ = w.port(k)
             room = b.icmp_unsigned("<=", b.add(w.get("filled"), p_size), word(SCRATCH))
@@ -187,8 +196,10 @@ def _unusual(w: Words, k: Any, x: Any) -> None:
             with b.if_else(b.and_(direct, b.and_(short, room))) as (one, many):
                 with one:
                     _gather(w, k, x)
+                    w.set("array", NULL)
                 with many:
-                    _convert(w, k, x)
+                    w.call("incref", VOID, w.descr)
+                    w.set("array", _converted(w, x, w.descr, PLAIN))
 
 
 def _find_row_stride(w: Words, k: Any, x: Any, extra: Any, direct: Any) -> None:
@@ -272,42 +283,49 @@ def _gather(w: Words, k: Any, x: Any) -> None:
             copy(I32)
 
 
-def _convert(w: Words, k: Any, x: Any) -> None:
-    """An array that numpy makes of this one."""
-    w.call("incref", VOID, w.descr)
-    made = w.call("convert", PTR, x, w.descr, flag(0), flag(0), flag(PLAIN), NULL)
-    _forget_unless(w, w.differ(made, NULL))
-    w.hold(made)
-    _plain(w, k, made)
-
-
-def _forget_unless(w: Words, good: Any) -> None:
-    """Take the slow path without the error that is set, which it will raise in better words."""
-    with w.b.if_then(w.b.not_(good)):
+def _converted(w: Words, x: Any, descr: Any, flags: int) -> Any:
+    """The array that numpy makes of something; it takes over a reference to the dtype."""
+    made = w.call("convert", PTR, x, descr, flag(0), flag(0), flag(flags), NULL)
+    with w.b.if_then(w.same(made, NULL)):
+        # the slow path raises an error in better words
         w.call("forget", VOID)
-    w.unless(good)
+    w.unless(w.differ(made, NULL))
+    w.hold(made)
+    return made
 
 
 def _sequence(w: Words, k: Any, x: Any) -> None:
-    """A list or tuple of Python's numbers, of one state."""
+    """A list or tuple: of Python's numbers, one state; else what numpy makes of it."""
     b = w.b
     is_list = w.same(w.field(x, TYPE), w.common("list"))
     is_tuple = w.same(w.field(x, TYPE), w.common("tuple"))
     w.unless(b.or_(is_list, is_tuple))
     p_axes, p_size, _ = w.port(k)
-    w.unless(w.same(p_axes, word(1)))
-    w.unless(w.same(w.field(x, SIZE, I64), p_size))
-    w.unless(b.icmp_unsigned("<=", b.add(w.get("filled"), p_size), word(SCRATCH)))
-    room = _take_scratch(w, k)
-    w.set("new", w.after(x, w.items_at))
-    with b.if_then(is_list):
-        w.set("new", w.field(x, ITEMS))
-    items = w.get("new")
-    w.loop(p_size, lambda j: _number(w, w.item(items, j), w.at(room, j, I64)))
+    fits = b.and_(w.same(p_axes, word(1)), w.same(w.field(x, SIZE, I64), p_size))
+    room = b.icmp_unsigned("<=", b.add(w.get("filled"), p_size), word(SCRATCH))
+    fits = b.and_(fits, room)
+    w.set("good", b.zext(fits, I64))
+    with b.if_then(fits):
+        room = _take_scratch(w, k)
+        w.set("new", w.after(x, w.items_at))
+        with b.if_then(is_list):
+            w.set("new", w.field(x, ITEMS))
+        items = w.get("new")
+        w.loop(
+            p_size,
+            lambda j: _number(w, w.item(items, j), w.at(room, j, I64)),
+            until=lambda: w.same(w.get("good"), word(0)),
+        )
+    w.set("array", NULL)
+    with b.if_then(w.same(w.get("good"), word(0))):
+        made = _converted(w, x, NULL, 0)
+        # were all inputs like this one, the call would be in single precision
+        w.unless(w.differ(w.field(made, DESCR), w.common("float32")))
+        w.set("array", made)
 
 
 def _number(w: Words, x: Any, to: Any) -> None:
-    """A float, numpy's or Python's, or an integer that a word holds."""
+    """Store a float, numpy's or Python's, or an integer that a word holds; else it is not good."""
     b = w.b
     kind = w.field(x, TYPE)
     is_float = b.or_(w.same(kind, w.common("float")), w.same(kind, w.common("number")))
@@ -315,10 +333,12 @@ def _number(w: Words, x: Any, to: Any) -> None:
         with then:
             b.store(w.field(x, NUMBER, _DOUBLE), to)
         with otherwise:
-            w.unless(b.or_(w.same(kind, w.common("int")), w.same(kind, w.common("bool"))))
-            value = w.call("integer", I64, x)
-            w.set("good", word(1))
-            with b.if_then(w.same(value, word(-1))):
-                w.set("good", b.zext(w.same(w.call("raised", PTR), NULL), I64))
-            _forget_unless(w, w.differ(w.get("good"), word(0)))
-            b.store(b.sitofp(value, _DOUBLE), to)
+            is_whole = b.or_(w.same(kind, w.common("int")), w.same(kind, w.common("bool")))
+            w.set("good", b.zext(is_whole, I64))
+            with b.if_then(is_whole):
+                value = w.call("integer", I64, x)
+                b.store(b.sitofp(value, _DOUBLE), to)
+                with b.if_then(w.same(value, word(-1))):
+                    with b.if_then(w.differ(w.call("raised", PTR), NULL)):
+                        w.call("forget", VOID)
+                        w.set("good", word(0))

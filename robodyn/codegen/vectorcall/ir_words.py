@@ -46,7 +46,7 @@ I1, I8, I32, I64, PTR, VOID = (
 )  # fmt: skip
 
 #: Variables of the entry that hold addresses; the others hold numbers.
-_POINTERS = {"out", "new", "lead", "table", "wrenches", "base", "result", "given"}
+_POINTERS = {"out", "new", "lead", "table", "wrenches", "base", "result", "given", "array"}
 _NUMBERS = {
     "extra", "rows", "bad", "single", "filled", "held", "links", "direct", "pitch", "inputs",
     "guarded", "parameter", "good",

@@ -94,7 +94,8 @@ def _computes(t: _Trial) -> bool:
     spread[:, 0] = x
     items = x.tolist()
     unusual: list[Any] = [
-        items, tuple(items), [1, 2.0, np.float64(3.0)], spread[:, 0], x[::-1][::-1],
+        items, tuple(items), [1, 2.0, np.float64(3.0)], [1.0, np.float16(2.0), 3],
+        spread[:, 0], x[::-1][::-1],
         x.astype(np.float32)[:, None].astype(np.int8)[:, 0], x.astype(">f8"), x[None, :][0],
     ]  # fmt: skip
     for thing in unusual:
