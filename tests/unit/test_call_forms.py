@@ -95,6 +95,39 @@ def test_no_form_runs_python(robot, form, monkeypatch):
     np.testing.assert_array_equal(FORMS[form](robot, tip), expected)
 
 
+@needs_entry
+def test_no_choice_that_is_known_runs_python(robot, moving, monkeypatch):
+    tip, base, count = robot.link_names[-1], motion(), len(robot.frame_names)
+    few = tuple(robot.frame_names[2:4])
+    names = ("".join(["wor", "ld"]), "".join(list(tip)))
+    calls = [
+        lambda: robot.frame_pose(Q, tip),
+        lambda: robot.frame_pose(Q, frame=names[1], relative_to=names[0]),
+        lambda: robot.frame_pose(Q, tip, relative_to=robot.link_names[1]),
+        lambda: robot.frame_jacobian(Q.tolist(), tip, axes="world"),
+        lambda: robot.frame_twist(v=V, q=Q, frame=tip),
+        lambda: robot.frame_acceleration(Q, V, A, tip, classical=True),
+        lambda: robot.frame_poses(Q),
+        lambda: robot.frame_poses(Q, few),
+        lambda: robot.frame_jacobians(
+            Q, axes="world", out=np.empty((len(robot.frame_names), 6, 7))
+        ),
+        lambda: robot.inverse_dynamics(Q, V, A, wrenches={tip: PUSH, robot.link_names[1]: PULL}),
+        lambda: moving.frame_pose(Q, tip),
+        lambda: moving.frame_pose(Q, tip, base=base),
+        lambda: moving.inverse_dynamics(Q, V, A, wrenches={tip: PUSH}, base=base),
+        lambda: robot.mass_matrix(np.tile(Q, (3, 1))[::-1]),
+    ]
+    expected = [call() for call in calls]
+
+    def slow(*given, **named):
+        raise AssertionError("Python was run")
+
+    monkeypatch.setattr(Evaluator, "results", slow)
+    for call, want in zip(calls, expected, strict=True):
+        np.testing.assert_array_equal(call(), want)
+
+
 def test_wrenches_by_link(robot):
     one, two = robot.link_names[-1], robot.link_names[3]
     for wrenches in ({one: PUSH}, {two: PUSH}, {one: PUSH, two: PULL}, {two: PULL, one: PUSH}):
@@ -292,21 +325,32 @@ def test_lists_of_anything(data):
     np.testing.assert_array_equal(got, expected)
 
 
+def test_lists_in_single_precision():
+    """Are all inputs single precision, as arrays or in lists, so is the result."""
+    f = rd.load("double_pendulum").function("inverse_dynamics")
+    x = [np.float32(0.5), np.float32(2.0)]
+    array = np.array(x)
+    for double in (np.zeros(2), np.zeros((3, 2))):
+        f(double, double, double)  # its code is there
+    for case in ((x, x, x), (array, x, array), ([x] * 3, array, array)):
+        got = f(*case)
+        assert got.dtype == np.float32
+        np.testing.assert_array_equal(got, np.broadcast_to(f(array, array, array), got.shape))
+    assert f(x, [0.5, 2.0], array).dtype == float
+
+
 def test_overlap_with_rows_between_others(robot):
     """What is written lies between the rows that are read, or on them."""
     f = robot.function("inverse_dynamics")
-    block = RNG.normal(size=(6, 7))
-    for rows in (block[::2], block[::-2], block[1::2][::-1]):
-        expected = f(rows.copy(), np.zeros((3, 7)), np.zeros((3, 7)))
-        whole = block.copy()
-        view = np.ndarray(
-            rows.shape, float, whole, strides=rows.strides,
-            offset=rows.__array_interface__["data"][0] - block.__array_interface__["data"][0],
-        )  # fmt: skip
-        out = whole[2:5]
-        np.testing.assert_array_equal(
-            f(view, np.zeros((3, 7)), np.zeros((3, 7)), out=out), expected
-        )
+    block, none = RNG.normal(size=(120, 7)), np.zeros((60, 7))
+    for rows in (block[::2], block[::-2], block[1::2][::-1], block[:60], block[59::-1]):
+        expected = f(rows.copy(), none, none)
+        for first in (0, 20, 60):
+            whole = block.copy()
+            offset = rows.__array_interface__["data"][0] - block.__array_interface__["data"][0]
+            view = np.ndarray(rows.shape, float, whole, offset, rows.strides)
+            f(view, none, none, out=whole[first : first + 60])
+            np.testing.assert_array_equal(whole[first : first + 60], expected)
 
 
 @pytest.mark.parametrize("dtype", [float, np.float32])
