@@ -97,7 +97,7 @@ def test_no_form_runs_python(robot, form, monkeypatch):
 
 @needs_entry
 def test_no_choice_that_is_known_runs_python(robot, moving, monkeypatch):
-    tip, base, count = robot.link_names[-1], motion(), len(robot.frame_names)
+    tip, base = robot.link_names[-1], motion()
     few = tuple(robot.frame_names[2:4])
     names = ("".join(["wor", "ld"]), "".join(list(tip)))
     calls = [
