@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -186,18 +187,23 @@ class Evaluator:
 
     def wrench_joints(self, joints: Iterable[str] | None) -> tuple[str, ...]:
         """Joints whose wrenches are wanted; all that move, if none are named."""
-        cuts = tuple(c.name for c in self._model.setup.closures)
         if joints is None:
-            moving = tuple(
-                body.description.name
-                for body in self._model.bodies
-                if body.description.kind != "floating" or body.parent >= 0
-            )
-            return moving + cuts
+            return self._moving_joints
         names = named("joints", joints)
+        cuts = [c.name for c in self._model.setup.closures]
         for name in names:
             _ = name in cuts or self._model.joints[name]
         return names
+
+    @cached_property
+    def _moving_joints(self) -> tuple[str, ...]:
+        """Joints of the tree that move, then the cut ones."""
+        moving = (
+            body.description.name
+            for body in self._model.bodies
+            if body.description.kind != "floating" or body.parent >= 0
+        )
+        return (*moving, *(c.name for c in self._model.setup.closures))
 
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
         cuts = [c.name for c in self._model.setup.closures]

@@ -132,7 +132,7 @@ class Robot:
             for name, method in methods.items()
             if isfunction(method)
             and method.__module__ == __name__
-            and "out" in method.__kwdefaults__
+            and "out" in (method.__kwdefaults__ or ())
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

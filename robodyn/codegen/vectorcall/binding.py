@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -162,7 +164,7 @@ def _find_function(w: Words) -> None:
         with b.if_then(w.same(w.get("table"), NULL)):
             w.loop(
                 w.told("variants"),
-                lambda k, same=same: _try(w, k, same),
+                partial(_try, w, same),
                 until=lambda: w.differ(w.get("table"), NULL),
             )
     w.unless(w.differ(w.get("table"), NULL))
@@ -220,7 +222,7 @@ def _add_input(w: Words, array: Any) -> None:
     w.set("inputs", w.b.add(count, word(1)))
 
 
-def _try(w: Words, k: Any, same: Any) -> None:
+def _try(w: Words, same: Callable[..., None], k: Any) -> None:
     """Take a variant's function, if the variant is what is asked for."""
     b = w.b
     block = w.told("variants_at", PTR)

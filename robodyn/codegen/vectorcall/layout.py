@@ -40,7 +40,7 @@ def _word(thing: Any, offset: int, kind: Any = ctypes.c_int64) -> int:
 def _arrays() -> bool:
     if np.ndarray.__basicsize__ < 80:
         return False
-    x = np.zeros((2, 3))
+    x: Any = np.zeros((2, 3))
     fixed, turned = np.zeros(1), x.T
     fixed.flags.writeable = False
     kinds = {np.float64: "f", np.float16: "f", np.int8: "i", np.uint8: "u", bool: "b"}
@@ -65,7 +65,7 @@ def _arrays() -> bool:
 
 
 def _python_objects() -> bool:
-    names, items = ("out",), [0.5, 2.0]
+    names, items, nothing = ("out",), [0.5, 2.0], dict[str, int]()
     half = np.float64(0.5)
     numbers = (items[0], half)
     return (
@@ -74,5 +74,7 @@ def _python_objects() -> bool:
         and _word(items, 16) == 2
         and list((ctypes.c_int64 * 2).from_address(_word(items, 24))) == [id(x) for x in items]
         and all(ctypes.c_double.from_address(id(x) + 16).value == 0.5 for x in numbers)
-        and all(_word(x, 8) == id(type(x)) for x in (names, items, *numbers, "text", {}, True, 1))
+        and all(
+            _word(x, 8) == id(type(x)) for x in (names, items, *numbers, "text", nothing, True, 1)
+        )
     )
