@@ -18,9 +18,9 @@ from robodyn.codegen.numba_call import numba_function
 from robodyn.codegen.text.c import c_source
 from robodyn.codegen.text.cuda import CudaFunction, cuda_source
 from robodyn.codegen.text.latex import latex
-from robodyn.codegen.vectorcall.fast_type import FastType, fast_type
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.codegen.vectorcall.table import Table
+from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 from robodyn.errors import UnknownNameError
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
@@ -51,7 +51,7 @@ class Function:
 
     def __new__(cls, program: Program) -> Function:
         """An instance that Python calls fast, where this Python allows it."""
-        fast = _fast_type() if cls is Function else None
+        fast = _vectorcall_type() if cls is Function else None
         return object.__new__(cls if fast is None else fast.type)
 
     def __init__(self, program: Program) -> None:
@@ -65,7 +65,7 @@ class Function:
 
     def _fast_table(self) -> Table | None:
         """What the call entry knows of this function, if calls go there."""
-        fast = _fast_type()
+        fast = _vectorcall_type()
         if fast is None or type(self) is not fast.type or not Table.fits(self.inputs, self.outputs):
             return None
         array = Parameter("", Role.ARRAY, positional=True)
@@ -207,12 +207,12 @@ class Function:
             return
         threads.start()
         work = count * self._work
-        threads.spread()(
+        threads.parallel_for()(
             threads.pool(), kernels.batch, count, work, kernels.lanes, pointers, strides
         )
 
 
 @once
-def _fast_type() -> FastType | None:
+def _vectorcall_type() -> VectorcallType | None:
     """The type that functions have where this Python allows it."""
-    return fast_type(Function, Function.__call__)
+    return vectorcall_type(Function, Function.__call__)

@@ -15,8 +15,8 @@ from typing import Any
 
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.once import making, once
-from robodyn.codegen.vectorcall.fast_type import FastType, fast_type
 from robodyn.codegen.vectorcall.signature import REQUIRED, Parameter, Role, Signature
+from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 
 __all__ = ["add_function", "bind_compiled"]
 
@@ -63,7 +63,7 @@ def bind_compiled(
         Pose, twist and acceleration of a base at rest: of a robot whose base has a motion, which
         are inputs of the function after ``arrays``.
     """
-    fast = _fast_type()
+    fast = _vectorcall_type()
     if fast is None:
         return method
     function = getattr(method, "__func__", method)
@@ -128,5 +128,5 @@ def _parameters(
 
 
 @once
-def _fast_type() -> FastType | None:
-    return fast_type(_Method, _Method.__call__)
+def _vectorcall_type() -> VectorcallType | None:
+    return vectorcall_type(_Method, _Method.__call__)

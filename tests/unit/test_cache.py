@@ -15,7 +15,7 @@ import pytest
 import robodyn as rd
 from robodyn.codegen.llvm import cache, generator_sources, object_files
 from robodyn.codegen.llvm.generator_sources import generator_digest, generator_modules
-from robodyn.codegen.vectorcall import fast_type
+from robodyn.codegen.vectorcall import vectorcall_type
 
 ROOT = Path(rd.__file__).parent
 GENERATORS = (
@@ -260,9 +260,12 @@ def test_what_goes_wrong_with_the_entry_is_logged(monkeypatch, caplog):
     def broken(offset):
         raise RuntimeError("no entry today")
 
-    monkeypatch.setattr(fast_type, "_engine", broken)
+    monkeypatch.setattr(vectorcall_type, "_engine", broken)
     with caplog.at_level(logging.WARNING):
-        assert fast_type.fast_type(rd.codegen.Function, rd.codegen.Function.__call__) is None
+        assert (
+            vectorcall_type.vectorcall_type(rd.codegen.Function, rd.codegen.Function.__call__)
+            is None
+        )
     assert "no entry today" in caplog.text
     f = rd.load("double_pendulum").function("mass_matrix")
     assert f(np.zeros(2)).shape == (2, 2)

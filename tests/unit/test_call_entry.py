@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.codegen.function import _fast_type
+from robodyn.codegen.function import _vectorcall_type
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 
-needs_entry = pytest.mark.skipif(_fast_type() is None, reason="this Python has no fast entry")
+needs_entry = pytest.mark.skipif(_vectorcall_type() is None, reason="this Python has no fast entry")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def state(*shape, dtype=float, seed=0):
 def test_cpython_on_a_common_machine_has_the_entry():
     if sys.implementation.name == "cpython" and sys.platform in ("linux", "darwin"):
         if getattr(sys, "_is_gil_enabled", lambda: True)():
-            assert _fast_type() is not None
+            assert _vectorcall_type() is not None
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -202,7 +202,7 @@ def test_many_threads_share_a_function(f):
 def test_without_the_entry_everything_works():
     code = (
         "import robodyn.codegen.function as m\n"
-        "m._fast_type = lambda: None\n"
+        "m._vectorcall_type = lambda: None\n"
         "import numpy as np, robodyn as rd\n"
         "f = rd.load('double_pendulum').function('mass_matrix')\n"
         "assert type(f) is m.Function\n"

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import robodyn as rd
 from robodyn.codegen import Function
-from robodyn.codegen.function import _fast_type
+from robodyn.codegen.function import _vectorcall_type
 from robodyn.codegen.vectorcall import signature as signatures
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.evaluator import Evaluator
 
-needs_entry = pytest.mark.skipif(_fast_type() is None, reason="this Python has no fast entry")
+needs_entry = pytest.mark.skipif(_vectorcall_type() is None, reason="this Python has no fast entry")
 
 RNG = np.random.default_rng(11)
 Q, V, A = RNG.normal(size=(3, 7))

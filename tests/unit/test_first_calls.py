@@ -93,3 +93,23 @@ def test_a_forked_process_can_compile():
         "raise SystemExit(os.waitpid(child, 0)[1])\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=60)
+
+
+def test_python_without_its_lock_calls_the_ordinary_way():
+    """There, the entry would count references and read lists while others change them."""
+    code = (
+        "import sysconfig\n"
+        "known = sysconfig.get_config_var\n"
+        "sysconfig.get_config_var = lambda name: name == 'Py_GIL_DISABLED' or known(name)\n"
+        "import runpy, numpy as np, robodyn as rd\n"
+        "from robodyn.codegen.function import Function, _vectorcall_type\n"
+        "assert _vectorcall_type() is None\n"
+        "robot = rd.load('arm7')\n"
+        "assert type(robot.function('mass_matrix')) is Function\n"
+        "link = robot.link_names[-1]\n"
+        "q = np.zeros(7)\n"
+        "tau = robot.inverse_dynamics(q.tolist(), v=q, a=q, wrenches={link: np.ones(6)})\n"
+        "assert tau.shape == (7,) and robot.frame_poses(q).shape[1:] == (4, 4)\n"
+        f"runpy.run_path({str(FIRST_CALLS)!r})['main']('tree', 4)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -27,7 +27,7 @@ def workers(request):
 
 
 def spread(kernel, work=100 * WORTHWHILE):
-    threads.spread()(
+    threads.parallel_for()(
         threads.pool(), ctypes.cast(kernel, ctypes.c_void_p), ROWS, work, 1, None, None
     )
 

@@ -6,7 +6,7 @@ from robodyn.codegen.llvm.sincos import RANGE, constant, sincos, slow_function
 from robodyn.codegen.llvm.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Port, Program
 
-__all__ = ["Body", "places"]
+__all__ = ["Body", "scalars_of"]
 
 #: Stores of a block, about.
 STORES = 200
@@ -178,6 +178,6 @@ def _suffix(dtype: str, lanes: int) -> str:
     return scalar if lanes == 1 else f"v{lanes}{scalar}"
 
 
-def places(ports: tuple[Port, ...]) -> list[tuple[int, int]]:
+def scalars_of(ports: tuple[Port, ...]) -> list[tuple[int, int]]:
     """(port, index in the port) of each scalar."""
     return [(p, k) for p, port in enumerate(ports) for k in range(port.size)]

@@ -7,8 +7,8 @@ large ones of batches at the end.
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.kernel_body import Body, places
-from robodyn.codegen.llvm.prefetch import DECLARATION, LinesAhead
+from robodyn.codegen.llvm.kernel_body import Body, scalars_of
+from robodyn.codegen.llvm.prefetch import DECLARATION, Prefetch
 from robodyn.codegen.llvm.target import Target
 from robodyn.codegen.llvm.transpose import declarations, load_tile, store_tile, tiles
 from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program
@@ -25,8 +25,8 @@ class _ScalarBody(Body):
 
     def __init__(self, program: Program, target: Target, dtype: str) -> None:
         super().__init__(program, target, dtype, 1)
-        self.inputs = places(program.inputs)
-        self.outputs = places(program.outputs)
+        self.inputs = scalars_of(program.inputs)
+        self.outputs = scalars_of(program.outputs)
         self.stores: dict[int, list[int]] = {}
         for k, edge in enumerate(program.results):
             self.stores.setdefault(edge >> 1, []).append(k)
@@ -194,7 +194,7 @@ class _BatchBody(Body):
         super().__init__(program, target, dtype, lanes)
         self.block = "loop"
         self.never_null = "%array"
-        self.inputs = places(program.inputs)
+        self.inputs = scalars_of(program.inputs)
         self.loaded: dict[tuple[int, int], str] = {}
         self.rows: dict[str, list[str]] = {}
         self.due: dict[int, list[tuple[int, int, int]]] = {}
@@ -208,7 +208,7 @@ class _BatchBody(Body):
                 self.due.setdefault(last, []).append((p, start, width))
             first += port.size
         sizes = [port.size for port in program.outputs]
-        self.ahead = LinesAhead(sizes, lanes, dtype, len(self.nodes))
+        self.prefetch = Prefetch(sizes, lanes, dtype, len(self.nodes))
 
     def row_pointers(self, name: str) -> list[str]:
         """Pointers to this block's rows of an array."""
@@ -234,7 +234,7 @@ class _BatchBody(Body):
         return self.loaded[port, k]
 
     def after(self, node: int) -> None:
-        self.ahead.step(self.put, self.do)
+        self.prefetch.step(self.put, self.do)
         for port, start, width in self.due.get(node, ()):
             size, first = self.program.outputs[port].size, self.first[port]
             edges = self.program.results[first + start : first + min(start + width, size)]
@@ -270,7 +270,7 @@ def batch_ir(program: Program, target: Target, dtype: str) -> str:
     pointers += [f"out{k}" for k in range(len(program.outputs))]
     for name in pointers:
         body.row_pointers(name)
-    body.ahead.begin(body.put)
+    body.prefetch.begin(body.put)
     body.emit()
     text = [
         f"define void @batch(i64 %begin, i64 %end, ptr %array, ptr %strides) "

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-__all__ = ["DECLARATION", "LinesAhead"]
+__all__ = ["DECLARATION", "Prefetch"]
 
 DECLARATION = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 
@@ -20,7 +20,7 @@ LINE = 64
 MANY, TOO_MANY = 16, 256
 
 
-class LinesAhead:
+class Prefetch:
     """Requests for the lines of the next vector of states, spread over the nodes of a program.
 
     Parameters

@@ -1,16 +1,16 @@
 """The machine code that spreads a batch over threads, as IR.
 
-``spread`` cuts the rows of a batch in pieces, wakes workers and takes pieces like them until none
-is left; ``worker`` is what a thread does all its life: wait for work, take pieces, say so. Neither
-needs the interpreter's lock. Threads wait on locks of Python's C API, which all platforms have.
-What both know stands in a table of words: `HEAD`, then `WORKER` for each worker.
+``parallel_for`` cuts the rows of a batch in pieces, wakes workers and takes pieces like them until
+none is left; ``worker`` is what a thread does all its life: wait for work, take pieces, say so.
+Neither needs the interpreter's lock. Threads wait on locks of Python's C API, which all platforms
+have. What both know stands in a table of words: `HEAD`, then `WORKER` for each worker.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["HEAD", "WORKER", "WORTHWHILE", "spread_ir"]
+__all__ = ["HEAD", "WORKER", "WORTHWHILE", "thread_pool_ir"]
 
 #: Work (rows times operations) below which a second thread costs more than it brings.
 WORTHWHILE = 400_000
@@ -129,9 +129,9 @@ def _worker() -> list[str]:
     return w.end()
 
 
-def _spread() -> list[str]:
+def _parallel_for() -> list[str]:
     w = _Writer(
-        "define void @spread(ptr %pool, ptr %kernel, i64 %rows, i64 %work, i64 %lanes, "
+        "define void @parallel_for(ptr %pool, ptr %kernel, i64 %rows, i64 %work, i64 %lanes, "
         "ptr %data, ptr %strides) {"
     )
     most = w.least(w.load("threads"), w.put(f"add i64 {w.load('ready')}, 1"))
@@ -175,6 +175,9 @@ def _each(w: _Writer, label: str, before: str, count: str, body: Callable[[str],
     w.do(f"{label}_end:")
 
 
-def spread_ir() -> str:
-    """IR of ``spread(pool, kernel, rows, work, lanes, data, strides)``, ``worker(pool, index)``."""
-    return "\n".join([*_wait(), *_take(), *_worker(), *_spread()])
+def thread_pool_ir() -> str:
+    """IR of ``parallel_for`` and ``worker``.
+
+    They take ``(pool, kernel, rows, work, lanes, data, strides)`` and ``(pool, index)``.
+    """
+    return "\n".join([*_wait(), *_take(), *_worker(), *_parallel_for()])

@@ -10,9 +10,9 @@ from typing import Any
 from robodyn.codegen.llvm.cache import compiled, generator_key
 from robodyn.codegen.llvm.once import once
 from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
-from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, spread_ir
+from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, thread_pool_ir
 
-__all__ = ["get_num_threads", "limit_address", "pool", "set_num_threads", "spread", "start"]
+__all__ = ["get_num_threads", "limit_address", "parallel_for", "pool", "set_num_threads", "start"]
 
 #: Threads that can be of use.
 MOST = 256
@@ -88,14 +88,14 @@ def pool() -> int:
 @once
 def _engine() -> Any:
     key = generator_key("robodyn.codegen.llvm.thread_pool", host())
-    return load_object(compiled(key, lambda: object_code(optimised(spread_ir()))))
+    return load_object(compiled(key, lambda: object_code(optimised(thread_pool_ir()))))
 
 
 @once
-def spread() -> Any:
-    """``spread(pool, kernel, rows, work, lanes, data, strides)``."""
+def parallel_for() -> Any:
+    """``parallel_for(pool, kernel, rows, work, lanes, data, strides)``."""
     kinds = (ctypes.c_void_p,) * 2 + (ctypes.c_int64,) * 3 + (ctypes.c_void_p,) * 2
-    return ctypes.CFUNCTYPE(None, *kinds)(_engine().get_function_address("spread"))
+    return ctypes.CFUNCTYPE(None, *kinds)(_engine().get_function_address("parallel_for"))
 
 
 def start() -> None:

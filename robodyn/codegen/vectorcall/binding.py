@@ -54,11 +54,11 @@ def _bind_plain(w: Words, otherwise: Any) -> None:
     """Calls with the arrays in order, and ``out`` after them or as the only keyword."""
     b = w.b
     nargs = b.and_(w.nargsf, word((1 << 63) - 1))
-    arrays, plain = w.told("arrays"), w.told("plain", PTR)
+    arrays, plain = w.of_signature("arrays"), w.of_signature("plain", PTR)
     w.likely(w.differ(plain, NULL), otherwise)
     with b.if_else(w.same(w.kwnames, NULL)) as (by_place, named):
         with by_place:
-            with b.if_else(w.same(nargs, w.told("most"))) as (with_out, without):
+            with b.if_else(w.same(nargs, w.of_signature("most"))) as (with_out, without):
                 with with_out:
                     w.set("out", w.item(w.args, arrays))
                 with without:
@@ -73,7 +73,7 @@ def _bind_plain(w: Words, otherwise: Any) -> None:
         w.set("out", NULL)
     w.set("given", w.args)
     w.set("table", plain)
-    w.set("guarded", w.told("plain_guarded"))
+    w.set("guarded", w.of_signature("plain_guarded"))
 
 
 def _bind_arguments(w: Words) -> None:
@@ -84,8 +84,8 @@ def _bind_arguments(w: Words) -> None:
     """
     b = w.b
     nargs = b.and_(w.nargsf, word((1 << 63) - 1))
-    count = w.told("parameters")
-    w.unless(b.icmp_unsigned("<=", nargs, w.told("positional")))
+    count = w.of_signature("parameters")
+    w.unless(b.icmp_unsigned("<=", nargs, w.of_signature("positional")))
     w.loop(nargs, lambda k: w.put(w.arguments, k, w.item(w.args, k)))
     left = b.sub(count, nargs)
     w.loop(left, lambda k: w.put(w.arguments, b.add(nargs, k), NULL))
@@ -155,15 +155,15 @@ def _sort(w: Words, k: Any) -> None:
 def _find_function(w: Words) -> None:
     """The function behind the options and wrenches; its inputs after the arrays that were given."""
     b = w.b
-    w.set("inputs", w.told("arrays"))
-    with b.if_then(w.differ(w.told("moving"), word(0))):
+    w.set("inputs", w.of_signature("arrays"))
+    with b.if_then(w.differ(w.of_signature("moving"), word(0))):
         _add_base(w)
     with b.if_then(w.differ(w.get("wrenches"), NULL)):
         _add_wrenches(w)
     for same in (_identical, _equal):
         with b.if_then(w.same(w.get("table"), NULL)):
             w.loop(
-                w.told("variants"),
+                w.of_signature("variants"),
                 partial(_try, w, same),
                 until=lambda: w.differ(w.get("table"), NULL),
             )
@@ -178,7 +178,7 @@ def _add_base(w: Words) -> None:
     with b.if_else(w.same(w.get("base"), NULL)) as (rest, motion):
         with rest:
             for name in ("pose", "twist", "acceleration"):
-                _add_input(w, w.told(name, PTR))
+                _add_input(w, w.of_signature(name, PTR))
         with motion:
             base = w.get("base")
             w.unless(w.same(w.field(base, TYPE), w.common("motion")))
@@ -225,7 +225,7 @@ def _add_input(w: Words, array: Any) -> None:
 def _try(w: Words, same: Callable[..., None], k: Any) -> None:
     """Take a variant's function, if the variant is what is asked for."""
     b = w.b
-    block = w.told("variants_at", PTR)
+    block = w.of_signature("variants_at", PTR)
     here = w.at(block, b.mul(k, word(len(VARIANT))), I64)
     table = w.item(here, VARIANT.index("table"))
     count = w.get("links")

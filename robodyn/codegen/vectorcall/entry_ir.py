@@ -93,7 +93,7 @@ def _run(w: Words, kernel: Any, choice: Any, lanes: Any, rows: Any, total: Any) 
                 with unlocked:
                     state = w.call("release", PTR)
                     w.call(
-                        "spread", VOID, w.common("pool"), kernel, rows, total, lanes,
+                        "parallel_for", VOID, w.common("pool"), kernel, rows, total, lanes,
                         w.data, w.strides,
                     )  # fmt: skip
                     w.call("acquire", VOID, state)

@@ -173,7 +173,7 @@ class Words:
         """A word of the shared table."""
         return self.item(self.shared, COMMON.index(name), kind)
 
-    def told(self, name: str, kind: Any = I64) -> Any:
+    def of_signature(self, name: str, kind: Any = I64) -> Any:
         """A word of the signature."""
         return self.item(self.signature, SIGNATURE.index(name), kind)
 

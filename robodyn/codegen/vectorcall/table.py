@@ -22,7 +22,7 @@ COMMON = (
     "ndarray", "float64", "float32", "out", "none", "tuple", "list", "dict", "str", "float",
     "number", "int", "bool", "motion", "pose", "twist", "acceleration", "slow", "limit",
     "least_work", "vectorcall", "bind", "incref", "decref", "new_array", "new_scalar", "new_tuple",
-    "set_item", "release", "acquire", "spread", "pool", "convert", "forget", "compare",
+    "set_item", "release", "acquire", "parallel_for", "pool", "convert", "forget", "compare",
     "next_item", "attribute", "integer", "raised",
 )  # fmt: skip
 

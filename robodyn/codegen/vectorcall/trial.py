@@ -26,7 +26,7 @@ class _Trial:
     Parameters
     ----------
     make : callable
-        A `FastType` with a slow path.
+        A `VectorcallType` with a slow path.
     kernel : int
         Address of the machine code.
     parameters : sequence of Parameter
@@ -55,7 +55,7 @@ def works(make: Callable[[Callable[..., None]], Any], kernel: int) -> bool:
     Parameters
     ----------
     make : callable
-        From a slow path to a `FastType`.
+        From a slow path to a `VectorcallType`.
     kernel : int
         Address of ``twice(pointers)``, which doubles three float64 numbers.
     """

@@ -25,7 +25,7 @@ from robodyn.codegen.vectorcall.table import COMMON
 from robodyn.codegen.vectorcall.trial import works
 from robodyn.motion.base_motion import BaseMotion
 
-__all__ = ["FastType", "fast_type"]
+__all__ = ["VectorcallType", "vectorcall_type"]
 
 _logger = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class _Spec(ctypes.Structure):
     )
 
 
-class FastType:
+class VectorcallType:
     """A type derived from ``base`` whose instances call the entry.
 
     Parameters
@@ -153,8 +153,8 @@ def _common(slow: Callable[..., Any]) -> Any:
     objects |= {name: sys.intern(name) for name in ("out", "pose", "twist", "acceleration")}
     words = {name: id(thing) for name, thing in objects.items()}
     words |= {"limit": threads.limit_address(), "least_work": UNLOCKED_WORK}
-    spread = ctypes.cast(threads.spread(), ctypes.c_void_p).value or 0
-    words |= {"spread": spread, "pool": threads.pool()}
+    parallel_for = ctypes.cast(threads.parallel_for(), ctypes.c_void_p).value or 0
+    words |= {"parallel_for": parallel_for, "pool": threads.pool()}
     numpy_api = _numpy_api()
     words |= {name: numpy_api[entry] for name, entry in _NUMPY.items()}
     for name, function in _PYTHON.items():
@@ -186,15 +186,15 @@ def _engine(offset: int) -> Any:
     return load_object(compiled(key, make))
 
 
-def fast_type(base: type, slow: Callable[..., Any]) -> FastType | None:
+def vectorcall_type(base: type, slow: Callable[..., Any]) -> VectorcallType | None:
     """Type of the callables that are called fast; ``None`` if this Python cannot have it."""
     try:
         if not (known_python() and known_layout()):
             return None
         engine = _engine(base.__basicsize__)
         twice = int(engine.get_function_address("twice"))
-        good = works(lambda refuse: FastType(base, refuse, engine), twice)
-        return FastType(base, slow, engine) if good else None
+        good = works(lambda refuse: VectorcallType(base, refuse, engine), twice)
+        return VectorcallType(base, slow, engine) if good else None
     except Exception:  # whatever it was: there is the ordinary way
         _logger.warning("functions are called the slower way, through ctypes", exc_info=True)
         return None
