@@ -12,6 +12,13 @@ from typing import Any
 
 from llvmlite import ir
 
+from robodyn.codegen.vectorcall.conversion import (
+    convert,
+    gather,
+    has_scratch,
+    read_sequence,
+    remember,
+)
 from robodyn.codegen.vectorcall.ir_words import (
     AXES,
     DATA,
@@ -20,37 +27,26 @@ from robodyn.codegen.vectorcall.ir_words import (
     I8,
     I32,
     I64,
-    ITEMS,
     NULL,
-    PTR,
-    SCRATCH,
     SHAPE,
-    SIZE,
     STRIDES,
     TYPE,
-    VOID,
     Words,
     flag,
     word,
 )  # fmt: skip
 from robodyn.codegen.vectorcall.table import MAX_AXES, TABLE
 
-__all__ = ["choose_dtype", "is_apart", "read_inputs", "remember", "same_numbers"]
+__all__ = ["choose_dtype", "is_apart", "read_inputs", "same_numbers"]
 
 #: Flags of numpy's arrays.
 CONTIGUOUS, ALIGNED = 0x1, 0x100
 
-#: What numpy is asked for when it converts: C-contiguous, aligned, in the machine's byte order,
-#: with whatever loss of precision that takes.
-PLAIN = 0x1 | 0x100 | 0x200 | 0x10
-
-#: Where a dtype keeps the letter of its kind, and where a float its number [bytes].
-KIND, NUMBER = 24, 16
+#: Where a dtype keeps the letter of its kind [bytes].
+KIND = 24
 
 #: Kinds of dtypes that are real numbers: floating point, integer, unsigned, boolean.
 REAL = "fiub"
-
-_DOUBLE = ir.DoubleType()
 
 
 def choose_dtype(w: Words) -> None:
@@ -84,13 +80,6 @@ def same_numbers(w: Words, count: Any, a: Any, b: Any) -> None:
     w.loop(count, lambda k: w.unless(w.same(w.item(a, k, I64), w.item(b, k, I64))))
 
 
-def remember(w: Words, k: Any, start: Any, first: Any, end: Any) -> None:
-    """Where the numbers of an array begin; the bytes from ``first`` to ``end`` belong to it."""
-    w.put(w.data, k, start)
-    w.put(w.starts, k, first)
-    w.put(w.ends, k, end)
-
-
 def is_apart(w: Words, k: Any, j: Any) -> None:
     """Go on if two arrays share no memory."""
     b = w.b
@@ -109,7 +98,7 @@ def _read(w: Words, k: Any) -> None:
     w.set("array", given)
     is_array = w.same(w.field(given, TYPE), w.common("ndarray"))
     with b.if_then(b.not_(is_array), likely=False):
-        _sequence(w, k, given)
+        read_sequence(w, k, given)
     for step, wanted in ((_unusual, False), (_plain, True)):
         x = w.get("array")
         with b.if_then(w.differ(x, NULL), likely=True):
@@ -190,16 +179,13 @@ def _unusual(w: Words, k: Any, x: Any) -> None:
             _strided(w, k, x, extra)
             w.set("array", NULL)
         with copied:
-            p_axes, p_size, _ = w.port(k)
-            room = b.icmp_unsigned("<=", b.add(w.get("filled"), p_size), word(SCRATCH))
-            short = b.and_(w.same(extra, word(0)), w.same(p_axes, word(1)))
-            with b.if_else(b.and_(direct, b.and_(short, room))) as (one, many):
+            one_state = b.and_(w.same(extra, word(0)), has_scratch(w, k))
+            with b.if_else(b.and_(direct, one_state)) as (one, many):
                 with one:
-                    _gather(w, k, x)
+                    gather(w, k, x)
                     w.set("array", NULL)
                 with many:
-                    w.call("incref", VOID, w.descr)
-                    w.set("array", _converted(w, x, w.descr, PLAIN))
+                    w.set("array", convert(w, x))
 
 
 def _find_row_stride(w: Words, k: Any, x: Any, extra: Any, direct: Any) -> None:
@@ -251,94 +237,3 @@ def _strided(w: Words, k: Any, x: Any, extra: Any) -> None:
     first = w.after(start, b.select(back, way, word(0)))
     last = w.after(start, b.add(row, b.select(back, word(0), way)))
     remember(w, k, start, first, last)
-
-
-def _take_scratch(w: Words, k: Any) -> Any:
-    """Room for the numbers of an input of one state; they share no memory with anything."""
-    b = w.b
-    begin, p_size = w.get("filled"), w.port(k)[1]
-    room = b.inttoptr(b.ptrtoint(w.at(w.scratch, begin, I64), I64), PTR)
-    w.set("filled", b.add(begin, p_size))
-    w.put(w.strides, k, word(0), I64)
-    remember(w, k, room, room, room)
-    return room
-
-
-def _gather(w: Words, k: Any, x: Any) -> None:
-    """One axis of numbers that are some distance apart."""
-    b = w.b
-    start, stride = w.field(x, DATA), w.item(w.field(x, STRIDES), 0, I64)
-    room, count = _take_scratch(w, k), w.port(k)[1]
-
-    def copy(kind: Any) -> None:
-        def one(j: Any) -> None:
-            w.put(room, j, w.field(start, b.mul(j, stride), kind), kind)
-
-        w.loop(count, one)
-
-    with b.if_else(w.same(w.size, word(8))) as (double, single):
-        with double:
-            copy(I64)
-        with single:
-            copy(I32)
-
-
-def _converted(w: Words, x: Any, descr: Any, flags: int) -> Any:
-    """The array that numpy makes of something; it takes over a reference to the dtype."""
-    made = w.call("convert", PTR, x, descr, flag(0), flag(0), flag(flags), NULL)
-    with w.b.if_then(w.same(made, NULL)):
-        # the slow path raises an error in better words
-        w.call("forget", VOID)
-    w.unless(w.differ(made, NULL))
-    w.hold(made)
-    return made
-
-
-def _sequence(w: Words, k: Any, x: Any) -> None:
-    """A list or tuple: of Python's numbers, one state; else what numpy makes of it."""
-    b = w.b
-    is_list = w.same(w.field(x, TYPE), w.common("list"))
-    is_tuple = w.same(w.field(x, TYPE), w.common("tuple"))
-    w.unless(b.or_(is_list, is_tuple))
-    p_axes, p_size, _ = w.port(k)
-    fits = b.and_(w.same(p_axes, word(1)), w.same(w.field(x, SIZE, I64), p_size))
-    room = b.icmp_unsigned("<=", b.add(w.get("filled"), p_size), word(SCRATCH))
-    fits = b.and_(fits, room)
-    w.set("good", b.zext(fits, I64))
-    with b.if_then(fits):
-        room = _take_scratch(w, k)
-        w.set("new", w.after(x, w.items_at))
-        with b.if_then(is_list):
-            w.set("new", w.field(x, ITEMS))
-        items = w.get("new")
-        w.loop(
-            p_size,
-            lambda j: _number(w, w.item(items, j), w.at(room, j, I64)),
-            until=lambda: w.same(w.get("good"), word(0)),
-        )
-    w.set("array", NULL)
-    with b.if_then(w.same(w.get("good"), word(0))):
-        made = _converted(w, x, NULL, 0)
-        # were all inputs like this one, the call would be in single precision
-        w.unless(w.differ(w.field(made, DESCR), w.common("float32")))
-        w.set("array", made)
-
-
-def _number(w: Words, x: Any, to: Any) -> None:
-    """Store a float, numpy's or Python's, or an integer that a word holds; else it is not good."""
-    b = w.b
-    kind = w.field(x, TYPE)
-    is_float = b.or_(w.same(kind, w.common("float")), w.same(kind, w.common("number")))
-    with b.if_else(is_float) as (then, otherwise):
-        with then:
-            b.store(w.field(x, NUMBER, _DOUBLE), to)
-        with otherwise:
-            is_whole = b.or_(w.same(kind, w.common("int")), w.same(kind, w.common("bool")))
-            w.set("good", b.zext(is_whole, I64))
-            with b.if_then(is_whole):
-                value = w.call("integer", I64, x)
-                b.store(b.sitofp(value, _DOUBLE), to)
-                with b.if_then(w.same(value, word(-1))):
-                    with b.if_then(w.differ(w.call("raised", PTR), NULL)):
-                        w.call("forget", VOID)
-                        w.set("good", word(0))

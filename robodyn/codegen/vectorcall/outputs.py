@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from robodyn.codegen.vectorcall.inputs import is_apart, remember, same_numbers
+from robodyn.codegen.vectorcall.conversion import remember
+from robodyn.codegen.vectorcall.inputs import is_apart, same_numbers
 from robodyn.codegen.vectorcall.ir_words import (
     AXES,
     BASE,
