@@ -89,24 +89,34 @@ def is_apart(w: Words, k: Any, j: Any) -> None:
 
 
 def _read(w: Words, k: Any) -> None:
-    """An input, as it was given or as what it becomes on the way.
+    """An input: mostly a plain array, which is read as it is."""
+    b = w.b
+    x = w.item(w.get("given"), k)
+    otherwise, after = (w.function.append_basic_block(name) for name in ("unusual", "read"))
+    w.likely(w.same(w.field(x, TYPE), w.common("ndarray")), otherwise)
+    w.likely(_is_plain(w, x), otherwise)
+    _plain(w, k, x)
+    b.branch(after)
+    b.position_at_end(otherwise)
+    _read_unusual(w, k, x)
+    b.branch(after)
+    b.position_at_end(after)
+
+
+def _read_unusual(w: Words, k: Any, given: Any) -> None:
+    """An input that is no array, or not a plain one, or what numpy makes of it.
 
     ``array`` is what has still to be read; null when the kernel can read the numbers.
     """
     b = w.b
-    given = w.item(w.get("given"), k)
     w.set("array", given)
-    is_array = w.same(w.field(given, TYPE), w.common("ndarray"))
-    with b.if_then(b.not_(is_array), likely=False):
+    with b.if_then(w.differ(w.field(given, TYPE), w.common("ndarray"))):
         read_sequence(w, k, given)
-    for step, wanted in ((_unusual, False), (_plain, True)):
-        x = w.get("array")
-        with b.if_then(w.differ(x, NULL), likely=True):
-            if wanted:
-                step(w, k, x)
-            else:
-                with b.if_then(b.not_(_is_plain(w, x)), likely=False):
-                    step(w, k, x)
+    with b.if_then(w.differ(w.get("array"), NULL)):
+        with b.if_then(b.not_(_is_plain(w, w.get("array")))):
+            _unusual(w, k, w.get("array"))
+    with b.if_then(w.differ(w.get("array"), NULL)):
+        _plain(w, k, w.get("array"))
 
 
 def _is_plain(w: Words, x: Any) -> Any:
