@@ -12,6 +12,7 @@ from robodyn.arrays import named
 from robodyn.codegen import Function, MethodTable
 from robodyn.equations.catalogue import CLOSED, QUANTITIES, trace
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
+from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.base_motion import BaseMotion
@@ -200,7 +201,7 @@ class Evaluator:
             moving = tuple(
                 body.description.name
                 for body in self._model.bodies
-                if body.description.kind != "floating" or body.parent >= 0
+                if not body.joint.kind.is_free or body.parent >= 0
             )
             return moving + cuts
         names = named("joints", joints)
@@ -211,7 +212,7 @@ class Evaluator:
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
         cuts = [c.name for c in self._model.setup.closures]
         return tuple(
-            name for name in joints if name not in cuts and self._model.joints[name].type == "fixed"
+            name for name in joints if name not in cuts and self._model.joints[name].kind is fixed.KIND
         )
 
     def _check_mass(self, name: str, controlled: tuple[int, ...]) -> None:

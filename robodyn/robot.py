@@ -111,7 +111,7 @@ class Robot:
         model = minimal_model(tree_model, settings, q)
         tree_settings = replace(settings, coordinates="tree", branches=())
         # forces act where there are coordinates
-        forced = tuple(n for n in model.joint_names if model.joints[n].type != "floating")
+        forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
         other = type(self)(mechanism, tree_settings, forced, make)
         neutral = own_coordinates(tree_model.bodies, model.bodies, q)
         forces = other._parts.joint_forces

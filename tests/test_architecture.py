@@ -15,9 +15,11 @@ ROOT = Path(__file__).parents[1]
 #: A room is a folder of robodyn with the folders in it, or a module of its own.
 FLOORS = (
     {"errors"},
-    {"symbolic", "description", "motion", "results"},
-    {"arrays", "joints", "topology"},
-    {"equations", "codegen", "urdf"},
+    {"symbolic", "motion", "results"},
+    {"arrays", "joints"},
+    {"description", "codegen"},
+    {"topology"},
+    {"equations", "urdf"},
     {"model"},
     {"evaluator"},
     {"configuration_space", "dynamics", "identification"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from robodyn.description.constants import constants_of
 from robodyn.description.pose import Pose, Vector
 
 __all__ = ["Coupling", "Loop"]
@@ -16,7 +17,8 @@ class Loop:
     Attributes
     ----------
     name, kind : str
-        The kind is a key of ``JOINT_KINDS`` or ``"distance"``.
+        The kind is one of `robodyn.joints.KINDS` that takes away some freedom, ``"distance"``
+        included.
     predecessor, successor : str
         Link names.
     X_predecessor, X_successor : Pose
@@ -27,6 +29,8 @@ class Loop:
         For kind ``"distance"``.
     damping, friction : float
         As of a joint.
+    parameters : tuple of (str, float)
+        Numbers that its kind has beside axes, pitch and distance, by name.
     """
 
     name: str
@@ -42,6 +46,12 @@ class Loop:
     line: int | None = field(default=None, compare=False)
     damping: float = 0.0
     friction: float = 0.0
+    parameters: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """The numbers of its kind, by name: the pitch of a helical joint, say."""
+        return constants_of(self)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from robodyn.equations.closed_form.linkage import JointMotion
 from robodyn.equations.loops import constrained, cut_friction, partition
-from robodyn.equations.loops.closure_rows import ROWS, Closure, closure_wrenches
+from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
 from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.mechanism.bodies import BASE
 from robodyn.equations.mechanism.state import BaseState
@@ -296,7 +296,7 @@ def joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
             return reactions.joint_wrench(t.model, t.state, body, F[body.index])
     first = 0
     for c in t.setup.closures:
-        count = ROWS[c.kind]
+        count = c.kind.count
         if c.name == name:
             lam = t.numbers["multipliers"][first : first + count]
             return closure_wrenches(t.model, t.state, c, lam)[2] + friction_in_cut(t, c)

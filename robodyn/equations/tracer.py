@@ -10,10 +10,8 @@ from typing import Any
 from robodyn.description import PointSpring
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
-    ROWS,
     Closure,
     Coupled,
-    Row,
     closure_rows,
     closure_wrenches,
     coupled_row,
@@ -26,6 +24,7 @@ from robodyn.equations.tree import force_elements, passive
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.force_elements import GROUND, Spring
 from robodyn.equations.tree.regressor import inertia_of
+from robodyn.joints.common.cut import Row
 from robodyn.symbolic.graph import Graph, Port
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, inputs
@@ -85,7 +84,7 @@ class Setup:
     @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Name of each constraint row: ``"loop[3]"``."""
-        counts = [(c.name, ROWS[c.kind]) for c in self.closures]
+        counts = [(c.name, c.kind.count) for c in self.closures]
         counts += [(c.name, 1) for c in self.coupled]
         counts += [(c.name, c.given.count) for c in self.constraints]
         return tuple(f"{name}[{k}]" for name, count in counts for k in range(count))
@@ -204,7 +203,7 @@ class Tracer:
         total: dict[int, Wrench] = {}
         first, state = 0, self.state
         for c in self.setup.closures:
-            lam = self.numbers["multipliers"][first : first + ROWS[c.kind]]
+            lam = self.numbers["multipliers"][first : first + c.kind.count]
             first += len(lam)
             on_predecessor, on_successor, _ = closure_wrenches(self.model, state, c, lam)
             for body, F in ((c.predecessor, on_predecessor), (c.successor, on_successor)):

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from robodyn.description import Limits
 from robodyn.errors import UnknownNameError
+from robodyn.joints import joint_kind
+from robodyn.joints.common.kind import JointKind
 
 __all__ = ["JointInfo", "Joints"]
 
@@ -36,6 +38,11 @@ class JointInfo:
     child: str
     limits: Limits | None
     axis: tuple[float, float, float]
+
+    @property
+    def kind(self) -> JointKind:
+        """All that is particular to its type."""
+        return joint_kind(self.type)
 
 
 class Joints(Mapping[str, JointInfo]):

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import by_name, named
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
+from robodyn.joints import KINDS, fixed
+from robodyn.joints.common.kind import JointKind
 from robodyn.model.joint_info import JointInfo
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath
@@ -22,11 +24,6 @@ PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike
 
 #: At most so many instants of a path are checked.
 CHECKED = 200
-
-#: Kinds whose coordinates are the integrals of their speeds, so that they can follow a path.
-PLAIN = frozenset(
-    {"revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "map"}
-)
 
 
 @dataclass(frozen=True)
@@ -86,10 +83,9 @@ class Driven:
 
     def _path(self, name: str, path: PathOfTime, times: Array) -> _Path:
         joint, axis = _joint_and_axis(self._robot, name)
-        if joint.type not in PLAIN:
-            raise UnknownNameError(
-                f"path for a joint of kind {joint.type}: only", name, sorted(PLAIN)
-            )
+        if not _follows_paths(joint.kind):
+            known = sorted(name for name, kind in KINDS.items() if _follows_paths(kind))
+            raise UnknownNameError(f"path for a joint of kind {joint.type}: only", name, known)
         if not isinstance(path, JointPath):
             if not callable(path):
                 raise ShapeError(
@@ -131,6 +127,11 @@ class Driven:
         return a
 
 
+def _follows_paths(kind: JointKind) -> bool:
+    """Its coordinates are the integrals of its speeds."""
+    return kind.in_tree and kind.coordinates.flat and kind is not fixed.KIND
+
+
 def _slices(joint: JointInfo, axis: int | None) -> tuple[slice, slice]:
     if axis is None:
         return joint.q, joint.v
@@ -145,7 +146,7 @@ def _held(robot: Robot, name: str) -> tuple[slice, slice]:
     joint, axis = _joint_and_axis(robot, name)
     if joint.v.stop == joint.v.start:
         raise UnknownNameError("joint with a speed of its own", name, robot.joint_names)
-    if axis is not None and joint.type not in PLAIN:
+    if axis is not None and not joint.kind.coordinates.flat:
         where = f"those that can be locked: a {joint.type} joint is locked as a whole"
         raise UnknownNameError("axis", name, [joint.name], where)
     return _slices(joint, axis)

@@ -11,9 +11,6 @@ from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["Columns"]
 
-#: Joints whose position is a pose: they go into MultiDOFJointState.
-POSES = ("floating", "spherical")
-
 
 @dataclass(frozen=True)
 class Columns:
@@ -43,7 +40,7 @@ class Columns:
         poses = {}
         for name in robot.joint_names:
             joint = robot.joints[name]
-            if joint.type in POSES:
+            if joint.kind.coordinates.quaternion:
                 poses[name] = (joint.q, joint.v)
                 continue
             width = joint.v.stop - joint.v.start

@@ -105,7 +105,7 @@ class Publishing:
         for name in joints or ():
             if name != "base":
                 _ = robot.joints[name]
-        names = joints or [n for n in robot.joint_names if robot.joints[n].type != "floating"]
+        names = joints or [n for n in robot.joint_names if not robot.joints[n].kind.is_free]
         (kind,) = message("geometry_msgs", "WrenchStamped")
         return {n: self._publisher(kind, f"~/joint_wrenches/{topic_name(n)}") for n in names}
 
