@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from robodyn.joints import KINDS
+
 ROOT = Path(__file__).parents[1]
 
 #: Floors of the house, from the ground up. What stands on one imports from floors below it only.
@@ -145,3 +147,21 @@ def test_import_loads_no_compiler():
     code = "import sys, robodyn; print(*{m.split('.')[0] for m in sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert not {*done.stdout.split()} & {"llvmlite", *LATE}
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_its_own_file_names_a_kind_of_joint(path):
+    """Others ask the kind, or take its constant from `robodyn.joints`."""
+    if room(module_of(path)) == "joints":
+        return
+    names = set(KINDS)
+    # also choices of a base, parts of an element, and a field
+    unmistakable = names - {"fixed", "floating", "distance", "map"}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert node.value not in unmistakable, f"line {node.lineno}: {node.value!r}"
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute):
+            texts = {x.value for x in ast.walk(node) if isinstance(x, ast.Constant)}
+            assert node.left.attr not in ("kind", "type") or not texts & names, node.lineno
+        elif isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant):
+            assert node.arg != "kind" or node.value.value not in names, node.lineno
