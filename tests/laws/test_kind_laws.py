@@ -154,6 +154,14 @@ def test_the_motion_subspace_is_the_derivative_of_the_pose(kind):
     close(c.own("frame_acceleration", c.q, c.v, 0.0 * c.a), rate, BY_DIFFERENCES)
 
 
+@each(MOVING)
+def test_units(kind):
+    """A speed in rad/s turns something, one in m/s moves the origin, whatever else it does."""
+    c = Chain(kind)
+    for k, column in enumerate(described_subspace(kind, c.joint, c.q[c.own_q]).T):
+        assert np.abs({"m": column[:3], "rad": column[3:]}[kind.unit(k)]).max() > 0.1
+
+
 @each(TREE)
 def test_what_it_leaves_unmoved(kind):
     """Exactly the directions and the origin that it says, in its own axes."""
@@ -401,6 +409,7 @@ def test_cut_moves_as_not_cut(kind):
     here = robot.joint_wrenches(cut.q, cut.v, joints=["x", "after"], tau=forces)
     for name in ("x", "after"):
         close(here[name], there[name], 1e-9)
+        close(here.passive[name], there.passive[name], 1e-10)
 
 
 @each([kind for kind in MOVING if not kind.is_free])
@@ -426,3 +435,5 @@ def test_followed_backwards_is_the_same_joint(kind):
     v_ahead = np.concatenate([back.frame_twist(q, v, "link2"), v[1:]])
     found = ahead.constrained_dynamics(q_ahead, v_ahead, [*np.zeros(6), *tau[1:]]).a
     close(found, [*back.frame_acceleration(q, v, a, "link2"), *a[1:]], 1e-8)
+    rate = slope(lambda t: back.frame_jacobian(back.integrate(q, t * v), "link2"))
+    close(back.frame_jacobian_dot(q, v, "link2"), rate, BY_DIFFERENCES)
