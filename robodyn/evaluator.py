@@ -212,7 +212,9 @@ class Evaluator:
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
         cuts = [c.name for c in self._model.setup.closures]
         return tuple(
-            name for name in joints if name not in cuts and self._model.joints[name].kind is fixed.KIND
+            name
+            for name in joints
+            if name not in cuts and self._model.joints[name].kind is fixed.KIND
         )
 
     def _check_mass(self, name: str, controlled: tuple[int, ...]) -> None:
