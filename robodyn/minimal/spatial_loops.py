@@ -23,6 +23,9 @@ from robodyn.joints import distance, spherical
 
 __all__ = ["NotSpatial", "SpatialLoop", "spatial_loop"]
 
+#: Entry of `JointKind.unmoved` for a point through which all axes of a joint go.
+ORIGIN = 3
+
 #: Sine of the angle of two axes that counts as zero, and their distance over their joints'.
 TOLERANCE = 1e-9
 
@@ -131,7 +134,8 @@ def _meeting(links: Sequence[SpatialLink]) -> list[tuple[Hinges, tuple[float, fl
     """Pairs of axes that meet, and where on each."""
     pairs = []
     for link in links:
-        if link.joint.kind.turning == (True, True):
+        kind = link.joint.kind
+        if kind.turning == (True, True) and ORIGIN in kind.unmoved:
             freedoms = ((link.body, 0), (link.body, 1))
             hinges = freedoms[::-1] if link.joint.reversed else freedoms
             pairs.append((hinges, (0.0, 0.0)))

@@ -54,6 +54,11 @@ def test_found_in_a_zipped_package(tmp_path):
     assert names == list(KINDS)
 
 
+def test_turns_without_parts_are_about_the_axis():
+    with pytest.raises(ValueError, match=r"'universal'.*without parts"):
+        dataclasses.replace(KINDS["universal"], parts=None)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

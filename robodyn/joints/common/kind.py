@@ -215,6 +215,9 @@ class JointKind:
             "coordinates that add are as many as speeds": self.in_tree
             and self.coordinates.flat
             and self.nq != self.nv,
+            "one turn or slide, or several without parts, are along the axis of axial frames": (
+                bool(self.turning) and not self.axial and (self.parts is None or self.nv == 1)
+            ),
             "frames that follow an axis need one": self.frames != "described" and not self.axes,
             "axes are axis, then axis2": self.axes != ("axis", "axis2")[: len(self.axes)],
         }
