@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from robodyn.equations.closed_form.linkage import JointMotion
 from robodyn.equations.loops import constrained, cut_friction, partition
@@ -67,39 +66,54 @@ def applied(t: Tracer) -> list[Number]:
     return [x + p for x, p in zip(tau, t.passive(), strict=True)]
 
 
-HybridSweep = Callable[..., tuple[list[Number], list[Number]]]
+#: An algorithm for hybrid dynamics of trees; see `partition.hybrid_dynamics`.
+TreeSweep = Callable[..., tuple[list[Number], list[Number]]]
+#: One with all but accelerations, forces and the controlled speeds given.
+Sweep = Callable[[list[Number], list[Number], frozenset[int]], tuple[list[Number], list[Number]]]
 
 
-def forward(sweep: HybridSweep) -> Callable[[Tracer], Results]:
+def tree_sweep(t: Tracer, algorithm: TreeSweep) -> Sweep:
+    return lambda a, tau, mask: algorithm(t.model, t.state, a, tau, mask, t.base, t.wrenches)
+
+
+def forward(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
     def traced(t: Tracer) -> Results:
-        a, _ = sweep(t.model, t.state, t.zeros, applied(t), frozenset(), t.base, t.wrenches)
+        a, _ = tree_sweep(t, algorithm)(t.zeros, applied(t), frozenset())
         return nv_array("a", "rad/s^2, m/s^2", a)
 
     return traced
 
 
-def hybrid(sweep: HybridSweep) -> Callable[[Tracer], Results]:
-    def traced(t: Tracer) -> Results:
-        controlled = t.options["controlled"]
-        a, tau, given, own = t.zeros, t.zeros, t.zeros, t.passive()
-        for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
-            a[k] = x
-        free = [k for k in range(t.model.nv) if k not in controlled]
-        for k, x in zip(free, t.numbers["tau_free"], strict=True):
-            given[k], tau[k] = x, x + own[k]
-        mask = frozenset(controlled)
-        a, tau = sweep(t.model, t.state, a, tau, mask, t.base, t.wrenches)
-        tau = [tau[k] - own[k] if k in mask else given[k] for k in range(t.model.nv)]
-        return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("tau", "N m, N", tau)]
+def hybrid(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
+    return lambda t: with_controlled(t, tree_sweep(t, algorithm))
 
-    return traced
+
+def with_controlled(t: Tracer, sweep: Sweep) -> Results:
+    """Accelerations and forces of all speeds, some of which are controlled."""
+    controlled = t.options["controlled"]
+    a, tau, given, own = t.zeros, t.zeros, t.zeros, t.passive()
+    for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
+        a[k] = x
+    free = [k for k in range(t.model.nv) if k not in controlled]
+    for k, x in zip(free, t.numbers["tau_free"], strict=True):
+        given[k], tau[k] = x, x + own[k]
+    mask = frozenset(controlled)
+    a, tau = sweep(a, tau, mask)
+    tau = [tau[k] - own[k] if k in mask else given[k] for k in range(t.model.nv)]
+    return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("tau", "N m, N", tau)]
+
+
+def closed_sweep(
+    t: Tracer, a: list[Number], tau: list[Number], mask: frozenset[int]
+) -> tuple[list[Number], list[Number], list[Number]]:
+    return partition.closed_hybrid_dynamics(
+        t.model, t.state, a, tau, mask, t.base, t.wrenches, t.rows
+    )
 
 
 def closed_forward(t: Tracer) -> Results:
     """Forward dynamics of a closed linkage, by some independent rows."""
-    a, _, lam = partition.closed_hybrid_dynamics(
-        t.model, t.state, t.zeros, applied(t), frozenset(), t.base, t.wrenches, t.rows
-    )
+    a, _, lam = closed_sweep(t, t.zeros, applied(t), frozenset())
     if t.options.get("multipliers"):
         return [*nv_array("a", "rad/s^2, m/s^2", a), *nv_array("multipliers", "N, N m", lam)]
     return nv_array("a", "rad/s^2, m/s^2", a)
@@ -107,11 +121,7 @@ def closed_forward(t: Tracer) -> Results:
 
 def closed_hybrid(t: Tracer) -> Results:
     """Hybrid dynamics of a closed linkage, by rows that are independent in the free speeds."""
-
-    def sweep(*given: Any) -> tuple[list[Number], list[Number]]:
-        return partition.closed_hybrid_dynamics(*given, rows=t.rows)[:2]
-
-    return hybrid(sweep)(t)
+    return with_controlled(t, lambda *given: closed_sweep(t, *given)[:2])
 
 
 def closed_inverse(t: Tracer) -> Results:
