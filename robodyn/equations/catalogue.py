@@ -8,6 +8,7 @@ from typing import Any
 
 from robodyn.equations import quantities
 from robodyn.equations.loops import partition
+from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.quantities import Results
 from robodyn.equations.tracer import Setup, Tracer
 from robodyn.equations.tree import articulated_body
@@ -37,11 +38,15 @@ class Rival:
     ----------
     trace : callable
         As of `Quantity`.
+    certain : callable
+        Whether it is known to have fewer operations, for a model and the speeds that are
+        controlled, so that no other need be traced.
     chained : bool
         It is not for mechanisms whose bodies are coupled across more than one joint.
     """
 
     trace: Callable[[Tracer], Results]
+    certain: Callable[[MechanismModel, frozenset[int]], bool]
     chained: bool = False
 
 
@@ -110,7 +115,7 @@ QUANTITIES: dict[str, Quantity] = {
         options=LOADS,
         parametric=True,
         solves=True,
-        rivals=(Rival(_q.forward(articulated_body.hybrid_dynamics), chained=True),),
+        rivals=(Rival(_q.forward(articulated_body.hybrid_dynamics), articulated_body.deep, True),),
         closed=Quantity(
             ("q", "v", "tau"),
             _q.closed_forward,
@@ -127,7 +132,7 @@ QUANTITIES: dict[str, Quantity] = {
         options=(*LOADS, "controlled"),
         parametric=True,
         solves=True,
-        rivals=(Rival(_q.hybrid(articulated_body.hybrid_dynamics), chained=True),),
+        rivals=(Rival(_q.hybrid(articulated_body.hybrid_dynamics), articulated_body.deep, True),),
         closed=Quantity(
             ("q", "v", "a_controlled", "tau_free"),
             _q.closed_hybrid,
@@ -204,17 +209,29 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
         ``classical``.
     """
+    quantity, options = _row(name, options), options or {}
+    controlled = frozenset(options.get("controlled", ()))
+    for rival in _rivals(quantity, setup):
+        if rival.certain(setup.model, controlled):
+            return _program(name, quantity, rival.trace, setup, options)
     found = programs(name, setup, options)
     return min(found, key=_cost) if len(found) > 1 else found[0]
 
 
 def programs(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> list[Program]:
     """Programs of a quantity by each of its algorithms; parameters as in `trace`."""
-    quantity, options = QUANTITIES[name], options or {}
-    if "rows" in options and quantity.closed:
-        quantity = quantity.closed
-    rivals = [x.trace for x in quantity.rivals if setup.model.chained or not x.chained]
-    return [_program(name, quantity, x, setup, options) for x in (quantity.trace, *rivals)]
+    quantity = _row(name, options)
+    algorithms = [quantity.trace, *(rival.trace for rival in _rivals(quantity, setup))]
+    return [_program(name, quantity, x, setup, options or {}) for x in algorithms]
+
+
+def _row(name: str, options: Mapping[str, Any] | None) -> Quantity:
+    quantity = QUANTITIES[name]
+    return quantity.closed if quantity.closed and "rows" in (options or {}) else quantity
+
+
+def _rivals(quantity: Quantity, setup: Setup) -> list[Rival]:
+    return [x for x in quantity.rivals if setup.model.chained or not x.chained]
 
 
 def _program(

@@ -293,7 +293,7 @@ def regressor_matrix(t: Tracer) -> Results:
 
 def body_wrenches(t: Tracer) -> dict[int, Wrench]:
     """What each body gets through its joint, with what closed loops exert on it."""
-    loads = t.wrenches
+    loads = dict(t.wrenches)
     for i, F in t.loop_wrenches.items() if "multipliers" in t.numbers else ():
         loads[i] = loads.get(i, Wrench()) + F
     return reactions.body_wrenches(t.model, t.state, t.a, t.base, loads)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -156,12 +156,12 @@ class Tracer:
         """Accelerations, zero where the quantity does not depend on them."""
         return self.numbers.get("a", self.zeros)
 
-    @property
+    @cached_property
     def state(self) -> State:
         """All joints."""
         return evaluate_joints(self.model, self.numbers["q"], self.v)
 
-    @property
+    @cached_property
     def base(self) -> BaseState:
         """The base, at rest unless the program has it as an input."""
         g_W = Vec3.of(self.setup.gravity)
@@ -177,10 +177,10 @@ class Tracer:
             g_W,
         )
 
-    @property
-    def wrenches(self) -> dict[int, Wrench]:
+    @cached_property
+    def wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches from outside and of springs on bodies, the base too, about their origins."""
-        total = self.passive_wrenches
+        total = dict(self.passive_wrenches)
         for link in self.options.get("wrenches", ()):
             body, X = self.link(link)
             w = self.numbers[f"wrench:{link}"]
@@ -189,7 +189,7 @@ class Tracer:
         return total
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> Sequence[Row]:
         """Constraints, in the order of their names; only some, if so chosen."""
         state, setup = self.state, self.setup
         rows = [row for c in setup.closures for row in closure_rows(self.model, state, c)]
@@ -198,8 +198,8 @@ class Tracer:
         chosen = self.options.get("rows")
         return rows if chosen is None else [rows[k] for k in chosen]
 
-    @property
-    def loop_wrenches(self) -> dict[int, Wrench]:
+    @cached_property
+    def loop_wrenches(self) -> Mapping[int, Wrench]:
         """What cut joints exert on bodies, given their multipliers."""
         total: dict[int, Wrench] = {}
         first, state = 0, self.state
@@ -216,8 +216,8 @@ class Tracer:
         body, X = self.model.frames[name]
         return body, placement(X, ROUNDING)
 
-    @property
-    def passive_wrenches(self) -> dict[int, Wrench]:
+    @cached_property
+    def passive_wrenches(self) -> Mapping[int, Wrench]:
         """What springs between links and friction in cut joints exert on bodies."""
         total = force_elements.wrenches(self.model, self.state, self.base, self.springs)
         if self.setup.passive:
@@ -229,8 +229,8 @@ class Tracer:
                 total[body] = total[body] + F if body in total else F
         return total
 
-    @property
-    def springs(self) -> list[Spring]:
+    @cached_property
+    def springs(self) -> Sequence[Spring]:
         """Springs between links, if they belong to the mechanism."""
         springs = []
         for told in self.setup.springs if self.setup.passive else ():
