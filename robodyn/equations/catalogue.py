@@ -2,107 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from robodyn.equations import quantities
 from robodyn.equations.loops import partition
-from robodyn.equations.mechanism.bodies import MechanismModel
-from robodyn.equations.quantities import Results
-from robodyn.equations.tracer import Setup, Tracer
-from robodyn.equations.tree import articulated_body
+from robodyn.equations.mechanism import coordinate_steps
+from robodyn.equations.mechanism.state import BaseState
+from robodyn.equations.quantities import (
+    closed_dynamics,
+    dynamics,
+    energy,
+    frames,
+    loops,
+    wrenches,
+)
+from robodyn.equations.quantities.tracer import Setup
+from robodyn.equations.quantity import Output, Quantity, Rival, traced
+from robodyn.equations.tree import (
+    articulated_body,
+    composite_body,
+    coriolis,
+    factorization,
+    momentum,
+    newton_euler,
+    regressor,
+)
 from robodyn.symbolic.graph import Program
-from robodyn.symbolic.scalar import edge_of
+from robodyn.symbolic.vector import Vec3
 
 __all__ = ["CLOSED", "QUANTITIES", "Quantity", "Rival", "Setup", "programs", "trace"]
-
-#: Inputs by name: their size (nc controlled speeds, nf others), unit.
-INPUTS: dict[str, tuple[str, str]] = {
-    "q": ("nq", "rad, m"),
-    "v": ("nv", "rad/s, m/s"),
-    "a": ("nv", "rad/s^2, m/s^2"),
-    "tau": ("nv", "N m, N"),
-    "dv": ("nv", "rad, m"),
-    "u": ("nv", "rad, m"),
-    "a_controlled": ("nc", "rad/s^2, m/s^2"),
-    "tau_free": ("nf", "N m, N"),
-}
-
-
-@dataclass(frozen=True)
-class Rival:
-    """Another algorithm for the same quantity; the one with fewer operations is taken.
-
-    Attributes
-    ----------
-    trace : callable
-        As of `Quantity`.
-    certain : callable
-        Whether it is known to have fewer operations, for a model and the speeds that are
-        controlled, so that no other need be traced.
-    chained : bool
-        It is not for mechanisms whose bodies are coupled across more than one joint.
-    """
-
-    trace: Callable[[Tracer], Results]
-    certain: Callable[[MechanismModel, frozenset[int]], bool]
-    chained: bool = False
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """One row of the catalogue: all that there is to say about a quantity.
-
-    Attributes
-    ----------
-    inputs : tuple of str
-        Keys of `INPUTS`.
-    trace : callable
-        Writes down the equations: from a `Tracer` to the outputs.
-    base : bool
-        The motion of a moving base enters.
-    options : tuple of str
-        Choices that shape the code, such as ``"frame"``.
-    parametric : bool
-        Inertial parameters may be an input, by the option ``parameters=True``.
-    solves : bool
-        It solves for the accelerations of the free speeds, so that these must move mass.
-    multipliers : bool
-        Multipliers of the constraints of a closed linkage are an input.
-    rivals : tuple of Rival
-        Other algorithms for it.
-    closed : Quantity or None
-        Its form for closed linkages, where the rows of the constraints to use are chosen.
-    """
-
-    inputs: tuple[str, ...]
-    trace: Callable[[Tracer], Results]
-    base: bool = False
-    options: tuple[str, ...] = ()
-    parametric: bool = False
-    solves: bool = False
-    multipliers: bool = False
-    rivals: tuple[Rival, ...] = ()
-    closed: Quantity | None = None
-
 
 FRAME = ("frame", "relative_to", "axes")
 LOADS = ("wrenches",)
 
-_q = quantities
+TAU = Output("tau", ("nv",), "N m, N")
+A = Output("a", ("nv",), "rad/s^2, m/s^2")
 
 #: All quantities by name.
 QUANTITIES: dict[str, Quantity] = {
     "inverse_dynamics": Quantity(
         ("q", "v", "a"),
-        _q.inverse_dynamics,
+        (TAU,),
+        dynamics.inverse_dynamics,
         base=True,
         options=LOADS,
         parametric=True,
         closed=Quantity(
             ("q", "v", "a"),
-            _q.closed_inverse,
+            (
+                TAU,
+                Output("gap", ("rows",), "m/s^2, rad/s^2", lambda given: "possible" not in given),
+            ),
+            closed_dynamics.inverse_dynamics,
             base=True,
             options=(*LOADS, "rows", "dependent", "order", "possible"),
             parametric=True,
@@ -110,15 +62,28 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "forward_dynamics": Quantity(
         ("q", "v", "tau"),
-        _q.forward(partition.hybrid_dynamics),
+        (A,),
+        dynamics.forward_dynamics(partition.hybrid_dynamics),
         base=True,
         options=LOADS,
         parametric=True,
         solves=True,
-        rivals=(Rival(_q.forward(articulated_body.hybrid_dynamics), articulated_body.deep, True),),
+        rivals=(
+            Rival(
+                dynamics.forward_dynamics(articulated_body.hybrid_dynamics),
+                certain=articulated_body.deep,
+                chained=True,
+            ),
+        ),
         closed=Quantity(
             ("q", "v", "tau"),
-            _q.closed_forward,
+            (
+                A,
+                Output(
+                    "multipliers", ("rows",), "N, N m", lambda given: bool(given.get("multipliers"))
+                ),
+            ),
+            closed_dynamics.forward_dynamics,
             base=True,
             options=(*LOADS, "rows", "multipliers"),
             parametric=True,
@@ -127,24 +92,84 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "hybrid_dynamics": Quantity(
         ("q", "v", "a_controlled", "tau_free"),
-        _q.hybrid(partition.hybrid_dynamics),
+        (A, TAU),
+        dynamics.hybrid_dynamics(partition.hybrid_dynamics),
         base=True,
         options=(*LOADS, "controlled"),
         parametric=True,
         solves=True,
-        rivals=(Rival(_q.hybrid(articulated_body.hybrid_dynamics), articulated_body.deep, True),),
+        rivals=(
+            Rival(
+                dynamics.hybrid_dynamics(articulated_body.hybrid_dynamics),
+                certain=articulated_body.deep,
+                chained=True,
+            ),
+        ),
         closed=Quantity(
             ("q", "v", "a_controlled", "tau_free"),
-            _q.closed_hybrid,
+            (A, TAU),
+            closed_dynamics.hybrid_dynamics,
             base=True,
             options=(*LOADS, "controlled", "rows"),
             parametric=True,
             solves=True,
         ),
     ),
+    "bias_forces": Quantity(
+        ("q", "v"),
+        (TAU,),
+        dynamics.inverse_dynamics,
+        base=True,
+        options=LOADS,
+        parametric=True,
+    ),
+    "gravity_forces": Quantity(
+        ("q",),
+        (TAU,),
+        lambda t: {
+            "tau": newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, {}),
+        },
+        base=True,
+        parametric=True,
+    ),
+    "passive_forces": Quantity(("q", "v"), (TAU,), dynamics.passive_forces, base=True),
+    "mass_matrix": Quantity(
+        ("q",),
+        (Output("M", ("nv", "nv"), "kg m^2, kg m, kg"),),
+        lambda t: {"M": composite_body.mass_matrix(t.model, t.state)},
+        parametric=True,
+    ),
+    "mass_matrix_inverse": Quantity(
+        ("q",),
+        (Output("M_inverse", ("nv", "nv"), "1/(kg m^2), 1/(kg m), 1/kg"),),
+        lambda t: {
+            "M_inverse": factorization.inverse(
+                factorization.factorize(composite_body.mass_matrix(t.model, t.state))
+            ),
+        },
+        parametric=True,
+        solves=True,
+    ),
+    "coriolis_matrix": Quantity(
+        ("q", "v"),
+        (Output("C", ("nv", "nv"), "kg m^2/s, kg m/s, kg/s"),),
+        lambda t: {
+            "C": coriolis.coriolis_matrix(
+                t.model, t.state, BaseState.at_rest(Vec3.of(t.setup.gravity))
+            ),
+        },
+        parametric=True,
+    ),
+    "regressor": Quantity(
+        ("q", "v", "a"),
+        (Output("Y", ("nv", "parameters"), "N m/kg, N m/(kg m), 1/s^2"),),
+        lambda t: {"Y": regressor.regressor(t.model, t.state, t.a, t.base)},
+        base=True,
+    ),
     "joint_wrenches": Quantity(
         ("q", "v", "a"),
-        _q.joint_wrenches,
+        (Output("wrenches", ("joints, base", 6), "N, N m"),),
+        wrenches.joint_wrenches,
         base=True,
         options=(*LOADS, "joints"),
         parametric=True,
@@ -152,42 +177,118 @@ QUANTITIES: dict[str, Quantity] = {
     ),
     "joint_wrench_parts": Quantity(
         ("q", "v", "a"),
-        _q.joint_wrench_parts,
+        (
+            Output("motor", ("joints", 6), "N, N m"),
+            Output("passive", ("joints", 6), "N, N m"),
+        ),
+        wrenches.joint_wrench_parts,
         base=True,
         options=(*LOADS, "joints"),
         multipliers=True,
     ),
-    "integrate": Quantity(("q", "dv"), _q.integrate),
-    "tangent_rate": Quantity(("u", "v"), _q.tangent_rate),
-    "loop_residual": Quantity(("q",), _q.loop_residual),
-    "loop_jacobian": Quantity(("q",), _q.loop_jacobian),
-    "loop_velocity_offset": Quantity(("q",), _q.loop_velocity_offset),
-    "loop_bias": Quantity(("q", "v"), _q.loop_bias),
-    "dependent_places": Quantity(("q",), _q.dependent_places),
-    "dependent_speeds": Quantity(("q", "v"), _q.dependent_speeds),
-    "dependent_speed_map": Quantity(("q",), _q.dependent_speed_map),
-    "dependent_accelerations": Quantity(("q", "v", "a"), _q.dependent_accelerations),
-    "regressor": Quantity(("q", "v", "a"), _q.regressor_matrix, base=True),
-    "mass_matrix": Quantity(("q",), _q.mass_matrix, parametric=True),
-    "mass_matrix_inverse": Quantity(("q",), _q.mass_matrix_inverse, parametric=True, solves=True),
-    "bias_forces": Quantity(
-        ("q", "v"), _q.inverse_dynamics, base=True, options=LOADS, parametric=True
+    "integrate": Quantity(
+        ("q", "dv"),
+        (Output("q", ("nq",), "rad, m"),),
+        lambda t: {"q": coordinate_steps.integrate(t.model, t.numbers["q"], t.numbers["dv"])},
     ),
-    "gravity_forces": Quantity(("q",), _q.gravity_forces, base=True, parametric=True),
-    "coriolis_matrix": Quantity(("q", "v"), _q.coriolis_matrix, parametric=True),
-    "passive_forces": Quantity(("q", "v"), _q.passive_forces, base=True),
-    "frame_pose": Quantity(("q",), _q.frame_pose, base=True, options=("frame", "relative_to")),
-    "frame_twist": Quantity(("q", "v"), _q.frame_twist, base=True, options=FRAME),
+    "tangent_rate": Quantity(
+        ("u", "v"),
+        (Output("rate", ("nv",), "rad/s, m/s"),),
+        lambda t: {"rate": coordinate_steps.tangent_rate(t.model, t.numbers["u"], t.v)},
+    ),
+    "loop_residual": Quantity(
+        ("q",),
+        (Output("residual", ("rows",), "m, rad"),),
+        lambda t: {"residual": [row.residual for row in t.rows]},
+    ),
+    "loop_jacobian": Quantity(("q",), (Output("K", ("rows", "nv"), "m, 1"),), loops.jacobian),
+    "loop_velocity_offset": Quantity(
+        ("q",),
+        (Output("offset", ("rows",), "m/s, rad/s"),),
+        lambda t: {"offset": [row.offset for row in t.rows]},
+    ),
+    "loop_bias": Quantity(
+        ("q", "v"),
+        (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
+        lambda t: {"bias": [row.bias for row in t.rows]},
+    ),
+    "dependent_places": Quantity(
+        ("q",), (Output("places", ("following", 2), "1, m"),), loops.places_of_following
+    ),
+    "dependent_speeds": Quantity(
+        ("q", "v"), (Output("speeds", ("following",), "rad/s, m/s"),), loops.speeds_of_following
+    ),
+    "dependent_speed_map": Quantity(
+        ("q",), (Output("B", ("following", "nv"), "1, m, 1/m"),), loops.speed_map_of_following
+    ),
+    "dependent_accelerations": Quantity(
+        ("q", "v", "a"),
+        (Output("accelerations", ("following",), "rad/s^2, m/s^2"),),
+        loops.accelerations_of_following,
+    ),
+    "frame_pose": Quantity(
+        ("q",),
+        (Output("X", (4, 4), "1, m"),),
+        frames.frame_pose,
+        base=True,
+        options=("frame", "relative_to"),
+    ),
+    "frame_twist": Quantity(
+        ("q", "v"),
+        (Output("V", (6,), "m/s, rad/s"),),
+        frames.frame_twist,
+        base=True,
+        options=FRAME,
+    ),
     "frame_acceleration": Quantity(
-        ("q", "v", "a"), _q.frame_acceleration, base=True, options=(*FRAME, "classical")
+        ("q", "v", "a"),
+        (Output("A", (6,), "m/s^2, rad/s^2"),),
+        frames.frame_acceleration,
+        base=True,
+        options=(*FRAME, "classical"),
     ),
-    "frame_jacobian": Quantity(("q",), _q.frame_jacobian, base=True, options=FRAME),
-    "frame_jacobian_dot": Quantity(("q", "v"), _q.frame_jacobian_dot, base=True, options=FRAME),
-    "center_of_mass": Quantity(("q",), _q.center_of_mass, base=True),
-    "kinetic_energy": Quantity(("q", "v"), _q.kinetic_energy, base=True, parametric=True),
-    "potential_energy": Quantity(("q",), _q.potential_energy, base=True, parametric=True),
-    "momentum": Quantity(("q", "v"), _q.total_momentum, base=True),
-    "centroidal_matrix": Quantity(("q",), _q.centroidal_matrix, base=True),
+    "frame_jacobian": Quantity(
+        ("q",),
+        (Output("J", (6, "nv"), "m, 1"),),
+        frames.frame_jacobian,
+        base=True,
+        options=FRAME,
+    ),
+    "frame_jacobian_dot": Quantity(
+        ("q", "v"),
+        (Output("J_dot", (6, "nv"), "m/s, 1/s"),),
+        frames.frame_jacobian_dot,
+        base=True,
+        options=FRAME,
+    ),
+    "center_of_mass": Quantity(
+        ("q",),
+        (Output("p", (3,), "m"),),
+        lambda t: {
+            "p": momentum.center_of_mass(t.model, t.state, t.base, t.setup.base_inertia),
+        },
+        base=True,
+    ),
+    "kinetic_energy": Quantity(
+        ("q", "v"), (Output("T", (), "J"),), energy.kinetic_energy, base=True, parametric=True
+    ),
+    "potential_energy": Quantity(
+        ("q",), (Output("U", (), "J"),), energy.potential_energy, base=True, parametric=True
+    ),
+    "momentum": Quantity(
+        ("q", "v"),
+        (Output("momentum", (6,), "kg m/s, kg m^2/s"),),
+        energy.total_momentum,
+        base=True,
+    ),
+    "centroidal_matrix": Quantity(
+        ("q",),
+        (Output("A", (6, "nv"), "kg m, kg m^2"),),
+        lambda t: {
+            "A": momentum.centroidal_matrix(t.model, t.state, t.base, t.setup.base_inertia),
+        },
+        base=True,
+    ),
 }
 
 #: Names of the quantities that closed linkages have a form of their own for.
@@ -209,62 +310,29 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
         ``classical``.
     """
-    quantity, options = _row(name, options), options or {}
+    quantity, options = _row(name, setup, options or {})
     controlled = frozenset(options.get("controlled", ()))
-    for rival in _rivals(quantity, setup):
+    for rival in quantity.rivals:
         if rival.certain(setup.model, controlled):
-            return _program(name, quantity, rival.trace, setup, options)
+            return traced(name, quantity, rival.trace, setup, options)
     found = programs(name, setup, options)
     return min(found, key=_cost) if len(found) > 1 else found[0]
 
 
 def programs(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> list[Program]:
     """Programs of a quantity by each of its algorithms; parameters as in `trace`."""
-    quantity = _row(name, options)
-    algorithms = [quantity.trace, *(rival.trace for rival in _rivals(quantity, setup))]
-    return [_program(name, quantity, x, setup, options or {}) for x in algorithms]
+    quantity, options = _row(name, setup, options or {})
+    algorithms = [quantity.trace, *(rival.trace for rival in quantity.rivals)]
+    return [traced(name, quantity, x, setup, options) for x in algorithms]
 
 
-def _row(name: str, options: Mapping[str, Any] | None) -> Quantity:
+def _row(name: str, setup: Setup, options: Mapping[str, Any]) -> tuple[Quantity, Mapping[str, Any]]:
+    """What the catalogue says of a quantity, for this mechanism."""
     quantity = QUANTITIES[name]
-    return quantity.closed if quantity.closed and "rows" in (options or {}) else quantity
-
-
-def _rivals(quantity: Quantity, setup: Setup) -> list[Rival]:
-    return [x for x in quantity.rivals if setup.model.chained or not x.chained]
-
-
-def _program(
-    name: str,
-    quantity: Quantity,
-    algorithm: Callable[[Tracer], Results],
-    setup: Setup,
-    options: Mapping[str, Any],
-) -> Program:
-    t = Tracer(setup, options)
-    controlled = len(options.get("controlled", ()))
-    sizes = {
-        "nq": setup.model.nq,
-        "nv": setup.model.nv,
-        "nc": controlled,
-        "nf": setup.model.nv - controlled,
-    }
-    for key in quantity.inputs:
-        size, unit = INPUTS[key]
-        t.add(key, (sizes[size],), unit)
-    if setup.moving and quantity.base:
-        t.add("base_pose", (4, 4), "1, m")
-        t.add("base_twist", (6,), "m/s, rad/s")
-        t.add("base_acceleration", (6,), "m/s^2, rad/s^2")
-    if setup.closed and quantity.multipliers:
-        t.add("multipliers", (len(setup.row_names),), "N, N m")
-    if options.get("parameters"):
-        t.add("parameters", (10 * len(setup.model.bodies),), "kg, kg m, kg m^2")
-    for link in options.get("wrenches", ()):
-        t.add(f"wrench:{link}", (6,), "N, N m")
-    results = algorithm(t)
-    edges = tuple(edge_of(t.graph, x) for _, values in results for x in values)
-    return Program(name, tuple(t.ports), tuple(port for port, _ in results), t.graph, edges)
+    if quantity.closed and "rows" in options:
+        quantity = quantity.closed
+    rivals = tuple(x for x in quantity.rivals if setup.model.chained or not x.chained)
+    return replace(quantity, rivals=rivals), options
 
 
 def _cost(program: Program) -> float:

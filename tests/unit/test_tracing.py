@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import robodyn as rd
-from robodyn.equations import tracer
 from robodyn.equations.catalogue import QUANTITIES, programs
+from robodyn.equations.quantities import tracer
 
 #: Choices without which a quantity is not defined.
 CHOICES = {"frame": "foot", "controlled": (0,), "joints": ("thigh", "shin")}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from robodyn.description import PointSpring
 from robodyn.equations.loops import cut_friction
@@ -32,7 +32,12 @@ from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3
 
-__all__ = ["Setup", "Tracer"]
+__all__ = ["Results", "Setup", "Tracer", "Values"]
+
+#: Numbers of an array: one, or several, row by row; a vector, a twist or a wrench is such a row.
+Values: TypeAlias = "Number | Iterable[Values]"
+#: Numbers of each output of a quantity.
+Results = Mapping[str, Values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +121,11 @@ class Tracer:
     ports: list[Port] = field(default_factory=list)
     numbers: dict[str, list[Number]] = field(default_factory=dict)
 
-    def add(self, name: str, shape: tuple[int, ...], unit: str) -> None:
+    def add(self, port: Port) -> None:
         """Declare an input."""
-        port = Port(name, shape, unit)
         first = sum(p.size for p in self.ports)
         self.ports.append(port)
-        self.numbers[name] = inputs(self.graph, first, port.size)
+        self.numbers[port.name] = inputs(self.graph, first, port.size)
 
     @cached_property
     def model(self) -> MechanismModel:
