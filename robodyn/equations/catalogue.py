@@ -52,7 +52,7 @@ QUANTITIES: dict[str, Quantity] = {
             ("q", "v", "a"),
             (
                 TAU,
-                Output("gap", ("rows",), "m/s^2, rad/s^2", lambda given: "possible" not in given),
+                Output("gap", ("rows",), "m/s^2, rad/s^2", lambda x: "possible" not in x),
             ),
             closed_dynamics.inverse_dynamics,
             base=True,
@@ -79,9 +79,7 @@ QUANTITIES: dict[str, Quantity] = {
             ("q", "v", "tau"),
             (
                 A,
-                Output(
-                    "multipliers", ("rows",), "N, N m", lambda given: bool(given.get("multipliers"))
-                ),
+                Output("multipliers", ("rows",), "N, N m", lambda x: bool(x.get("multipliers"))),
             ),
             closed_dynamics.forward_dynamics,
             base=True,
