@@ -16,6 +16,7 @@ lint: .venv/.dev
 bench: .venv/.dev
 	$(BIN)/python benchmarks/versus_pinocchio.py
 	$(BIN)/python benchmarks/closed_loops.py
+	$(BIN)/python benchmarks/tracing.py
 
 docs: .venv/.ready
 	$(BIN)/python -m pytest tests/test_documentation.py

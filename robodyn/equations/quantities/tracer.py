@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from robodyn.description import PointSpring
 from robodyn.equations.loops import cut_friction
@@ -31,7 +31,12 @@ from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3
 
-__all__ = ["Setup", "Tracer"]
+__all__ = ["Results", "Setup", "Tracer", "Values"]
+
+#: Numbers of an array: one, or several, row by row; a vector, a twist or a wrench is such a row.
+Values: TypeAlias = "Number | Iterable[Values]"
+#: Numbers of each output of a quantity.
+Results = Mapping[str, Values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +120,11 @@ class Tracer:
     ports: list[Port] = field(default_factory=list)
     numbers: dict[str, list[Number]] = field(default_factory=dict)
 
-    def add(self, name: str, shape: tuple[int, ...], unit: str) -> None:
+    def add(self, port: Port) -> None:
         """Declare an input."""
-        port = Port(name, shape, unit)
         first = sum(p.size for p in self.ports)
         self.ports.append(port)
-        self.numbers[name] = inputs(self.graph, first, port.size)
+        self.numbers[port.name] = inputs(self.graph, first, port.size)
 
     @cached_property
     def model(self) -> MechanismModel:
@@ -155,12 +159,12 @@ class Tracer:
         """Accelerations, zero where the quantity does not depend on them."""
         return self.numbers.get("a", self.zeros)
 
-    @property
+    @cached_property
     def state(self) -> State:
         """All joints."""
         return evaluate_joints(self.model, self.numbers["q"], self.v)
 
-    @property
+    @cached_property
     def base(self) -> BaseState:
         """The base, at rest unless the program has it as an input."""
         g_W = Vec3.of(self.setup.gravity)
@@ -176,10 +180,10 @@ class Tracer:
             g_W,
         )
 
-    @property
-    def wrenches(self) -> dict[int, Wrench]:
+    @cached_property
+    def wrenches(self) -> Mapping[int, Wrench]:
         """Wrenches from outside and of springs on bodies, the base too, about their origins."""
-        total = self.passive_wrenches
+        total = dict(self.passive_wrenches)
         for link in self.options.get("wrenches", ()):
             body, X = self.link(link)
             w = self.numbers[f"wrench:{link}"]
@@ -188,7 +192,7 @@ class Tracer:
         return total
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> Sequence[Row]:
         """Constraints, in the order of their names; only some, if so chosen."""
         state, setup = self.state, self.setup
         rows = [row for c in setup.closures for row in closure_rows(self.model, state, c)]
@@ -197,8 +201,8 @@ class Tracer:
         chosen = self.options.get("rows")
         return rows if chosen is None else [rows[k] for k in chosen]
 
-    @property
-    def loop_wrenches(self) -> dict[int, Wrench]:
+    @cached_property
+    def loop_wrenches(self) -> Mapping[int, Wrench]:
         """What cut joints exert on bodies, given their multipliers."""
         total: dict[int, Wrench] = {}
         first, state = 0, self.state
@@ -215,8 +219,8 @@ class Tracer:
         body, X = self.model.frames[name]
         return body, placement(X, ROUNDING)
 
-    @property
-    def passive_wrenches(self) -> dict[int, Wrench]:
+    @cached_property
+    def passive_wrenches(self) -> Mapping[int, Wrench]:
         """What springs between links and friction in cut joints exert on bodies."""
         total = force_elements.wrenches(self.model, self.state, self.base, self.springs)
         if self.setup.passive:
@@ -228,8 +232,8 @@ class Tracer:
                 total[body] = total[body] + F if body in total else F
         return total
 
-    @property
-    def springs(self) -> list[Spring]:
+    @cached_property
+    def springs(self) -> Sequence[Spring]:
         """Springs between links, if they belong to the mechanism."""
         springs = []
         for told in self.setup.springs if self.setup.passive else ():
