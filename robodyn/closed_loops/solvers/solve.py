@@ -7,32 +7,26 @@ import math
 import threading
 from dataclasses import dataclass
 from functools import cache
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.closed_loops.solvers import compiled_algebra, compiled_methods, compiled_solve
-from robodyn.closed_loops.solvers.compiled_methods import AUGMENTED, SINGULAR
-from robodyn.closed_loops.solvers.compiled_solve import (
-    METHODS,
-    NOT_FINITE,
-    SIGNATURE,
-    room,
-    solve_batch,
-)
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
+from robodyn.closed_loops.solvers.methods.program import METHODS, WORDS, solve_ir
+from robodyn.closed_loops.solvers.methods.system import (
+    AUGMENTED,
+    NOT_FINITE,
+    SINGULAR,
+    workspace_size,
+)
 from robodyn.closed_loops.solvers.scaling import checked, shaped
-from robodyn.codegen.llvm.ahead_of_time import load_loops
+from robodyn.codegen.llvm.loops import load_program
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 __all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
 
 Array = NDArray[Any]
-
-#: Time [s] that solves by Python may take before they are compiled, and one may be expected to.
-PATIENCE, ROW = 3.0, 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +142,7 @@ def solve_mixed(
         batch,
         (nv, nc),
         free.astype(np.int64, copy=False),
-        METHODS.index(chosen),
+        list(METHODS).index(chosen),
         tolerance,
     )
     worst = int(status.max(initial=0) if batch else status)
@@ -209,16 +203,12 @@ def _solve(
     """Call the machine code: accelerations, multipliers, rank, residual and what became of rows."""
     (nv, nc), n = shape, math.prod(batch)
     numbers, integers = np.empty(n * (nv + nc + 1)), np.empty((2, *batch), np.int64)
-    a, status = numbers.ctypes.data, integers.ctypes.data
+    a, status = _address(numbers), _address(integers)
     lam = a + 8 * n * nv
-    work, orders = _rooms.places(nv, nc)
-    results = (a, lam, lam + 8 * n * nc, work)
-    _solver(
-        (ctypes.c_int64 * 9)(n, nv, nc, len(free), method, *steps),
-        tolerance,
-        (ctypes.c_void_p * 8)(*[x.ctypes.data for x in arrays], *results),
-        (ctypes.c_void_p * 4)(free.ctypes.data, status, status + 8 * n, orders),
-    )
+    given = [_address(x) for x in arrays]
+    results = (a, lam, lam + 8 * n * nc, status, status + 8 * n, _workspaces.address(nv, nc))
+    words = _Words(n, nv, nc, len(free), method, *steps, *given, _address(free), *results)
+    _program()(words, tolerance)
     return (
         numbers[: n * nv].reshape(*batch, nv),
         numbers[n * nv : n * (nv + nc)].reshape(*batch, nc),
@@ -228,70 +218,34 @@ def _solve(
     )
 
 
-class _Rooms(threading.local):
-    """Room to work, of each thread, by the size of the problem."""
+_Words = ctypes.c_int64 * len(WORDS)
+
+
+def _address(array: Array) -> int:
+    return int(array.ctypes.data)
+
+
+class _Workspaces(threading.local):
+    """Memory to work in, of each thread, by the size of the problem."""
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[int, int], tuple[Array, Array]] = {}
-        self._places: dict[tuple[int, int], tuple[int, int]] = {}
+        self._arrays: dict[tuple[int, int], tuple[Array, int]] = {}
 
-    def places(self, nv: int, nc: int) -> tuple[int, int]:
-        """Addresses of room for numbers and for integers."""
-        if (nv, nc) not in self._places:
-            numbers, integers = room(nv, nc)
-            arrays = np.zeros(numbers), np.zeros(integers, np.int64)
-            self._arrays[nv, nc] = arrays
-            self._places[nv, nc] = arrays[0].ctypes.data, arrays[1].ctypes.data
-        return self._places[nv, nc]
+    def address(self, nv: int, nc: int) -> int:
+        """Where it is."""
+        if (nv, nc) not in self._arrays:
+            array = np.zeros(workspace_size(nv, nc))
+            self._arrays[nv, nc] = array, _address(array)
+        return self._arrays[nv, nc][1]
 
 
-_rooms = _Rooms()
+_workspaces = _Workspaces()
 
 
-class _Solver:
-    """`solve_batch` as machine code, which is called without the interpreter's lock.
-
-    Where there is none yet, Python runs the loops: compiling them takes as long as some thousand
-    solves do, and many programs need a few.
-    """
-
-    def __init__(self) -> None:
-        self._code: Any = None
-        self._looked = False
-        self._spent = 0.0
-
-    def __call__(self, sizes: Any, tolerance: float, reals: Any, integers: Any) -> None:
-        if self._code is None and not self._looked:
-            self._code, self._looked = _machine_code(only_kept=True), True
-        if self._code is None and self._spent + ROW * sizes[0] > PATIENCE:
-            self._code = _machine_code()
-        if self._code is None and not self._interpreted(sizes, tolerance, reals, integers):
-            self._code = _machine_code()
-        if self._code is not None:
-            self._code(sizes, tolerance, reals, integers)
-
-    def _interpreted(self, *arguments: Any) -> bool:
-        """Solved by Python; not where it stops at what machine code calls infinite."""
-        sizes, tolerance, reals, integers = arguments
-        start = perf_counter()
-        try:
-            solve_batch(sizes, tolerance, ctypes.cast(reals, _REALS), ctypes.cast(integers, _INTS))
-        except (ArithmeticError, ValueError):
-            return False
-        self._spent += perf_counter() - start
-        return True
-
-
-_REALS, _INTS = (ctypes.POINTER(ctypes.POINTER(x)) for x in (ctypes.c_double, ctypes.c_int64))
-_solver = _Solver()
-
-
-def _machine_code(*, only_kept: bool = False) -> Any:
-    modules = (compiled_algebra, compiled_methods, compiled_solve)
-    found = load_loops(solve_batch, SIGNATURE, modules, only_kept=only_kept)
-    if found is None:
-        return None
-    pointer = ctypes.c_void_p
-    call = ctypes.CFUNCTYPE(None, pointer, ctypes.c_double, pointer, pointer)(found[0])
-    call.engine = found[1]  # type: ignore[attr-defined]
+@cache
+def _program() -> Any:
+    """The machine code, which is called without the interpreter's lock."""
+    address, engine = load_program(solve_ir(), "solve")
+    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double)(address)
+    call.engine = engine  # type: ignore[attr-defined]
     return call
