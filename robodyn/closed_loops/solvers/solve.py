@@ -7,7 +7,8 @@ import math
 import threading
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from struct import Struct
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -100,12 +101,7 @@ def constrained_accelerations(
     ShapeError
     """
     K = shaped("K", K, None, None)
-    return solve_mixed(M, force, K, k, _all_speeds(K.shape[-1]), method, tolerance)
-
-
-@cache
-def _all_speeds(nv: int) -> Array:
-    return np.arange(nv, dtype=np.int64)
+    return solve_mixed(M, force, K, k, None, method, tolerance)
 
 
 def solve_mixed(
@@ -113,7 +109,7 @@ def solve_mixed(
     x: ArrayLike,
     K: Array,
     k: ArrayLike,
-    free: Array,
+    free: Array | None,
     method: str = "auto",
     tolerance: float = RANK_TOLERANCE,
 ) -> ConstrainedSolution:
@@ -125,8 +121,8 @@ def solve_mixed(
         As there, of all speeds, by which rows and columns are scaled.
     x : array_like, shape (..., nv)
         Generalised forces of free speeds, accelerations of the others.
-    free : ndarray of int
-        Indices of the free speeds, ascending.
+    free : ndarray of int or None
+        Indices of the free speeds, ascending; None for all.
     """
     if method != "auto" and method not in METHODS:
         raise UnknownNameError("method", method, ("auto", *METHODS))
@@ -134,17 +130,12 @@ def solve_mixed(
     named = ("M", "force", "K", "k")
     arrays = (shaped("M", M, nv, nv), shaped("force", x, nv), K, shaped("k", k, nc))
     batch, steps, rows = _rows(arrays)
-    few = 2 * min(nc, len(free)) > len(free)
+    n = nv if free is None else len(free)
+    few = 2 * min(nc, n) > n
     chosen = ("nullspace" if few else "schur") if method == "auto" else method
-    a, lam, rank, residual, status = _solve(
-        rows,
-        steps,
-        batch,
-        (nv, nc),
-        free.astype(np.int64, copy=False),
-        list(METHODS).index(chosen),
-        tolerance,
-    )
+    speeds = _all_speeds(nv) if free is None else _Speeds.of(free)
+    place = _PLACES[chosen]
+    a, lam, rank, residual, status = _solve(rows, steps, batch, nv, nc, speeds, place, tolerance)
     worst = int(status.max(initial=0) if batch else status)
     if worst == NOT_FINITE:
         for name, array in zip(named, arrays, strict=True):
@@ -191,38 +182,58 @@ def _rows(arrays: tuple[Array, ...]) -> tuple[tuple[int, ...], list[int], tuple[
 _AXES = (2, 1, 2, 1)
 
 
+class _Speeds(NamedTuple):
+    """Indices of speeds, how many they are, and where they stand in memory."""
+
+    indices: Array
+    count: int
+    address: int
+
+    @staticmethod
+    def of(indices: Array) -> _Speeds:
+        indices = np.ascontiguousarray(indices, np.int64)
+        return _Speeds(indices, len(indices), indices.ctypes.data)
+
+
+@cache
+def _all_speeds(nv: int) -> _Speeds:
+    return _Speeds.of(np.arange(nv))
+
+
+_PLACES = {name: place for place, name in enumerate(METHODS)}
+_WORDS = Struct(f"{len(WORDS)}q")
+
+
 def _solve(
     arrays: tuple[Array, ...],
     steps: list[int],
     batch: tuple[int, ...],
-    shape: tuple[int, int],
-    free: Array,
+    nv: int,
+    nc: int,
+    free: _Speeds,
     method: int,
     tolerance: float,
 ) -> tuple[Array, ...]:
     """Call the machine code: accelerations, multipliers, rank, residual and what became of rows."""
-    (nv, nc), n = shape, math.prod(batch)
-    numbers, integers = np.empty(n * (nv + nc + 1)), np.empty((2, *batch), np.int64)
-    a, status = _address(numbers), _address(integers)
-    lam = a + 8 * n * nv
-    given = [_address(x) for x in arrays]
-    results = (a, lam, lam + 8 * n * nc, status, status + 8 * n, _workspaces.address(nv, nc))
-    words = _Words(n, nv, nc, len(free), method, *steps, *given, _address(free), *results)
-    _program()(words, tolerance)
-    return (
-        numbers[: n * nv].reshape(*batch, nv),
-        numbers[n * nv : n * (nv + nc)].reshape(*batch, nc),
-        integers[1],
-        numbers[n * (nv + nc) :].reshape(batch),
-        integers[0],
+    count = math.prod(batch)
+    ends = [count * x for x in (nv, nv + nc, nv + nc + 1, nv + nc + 2, nv + nc + 3)]
+    results = np.empty(ends[-1])
+    start = results.ctypes.data
+    words = _WORDS.pack(
+        *(count, nv, nc, free.count, method, *steps),
+        *[x.ctypes.data for x in arrays],
+        *(free.address, start, *[start + 8 * end for end in ends[:-1]]),
+        _workspaces.address(nv, nc),
     )
-
-
-_Words = ctypes.c_int64 * len(WORDS)
-
-
-def _address(array: Array) -> int:
-    return int(array.ctypes.data)
+    _program(words, tolerance)
+    whole = results.view(np.int64)
+    return (
+        results[: ends[0]].reshape(*batch, nv),
+        results[ends[0] : ends[1]].reshape(*batch, nc),
+        whole[ends[2] : ends[3]].reshape(batch),
+        results[ends[1] : ends[2]].reshape(batch),
+        whole[ends[3] :].reshape(batch),
+    )
 
 
 class _Workspaces(threading.local):
@@ -235,17 +246,32 @@ class _Workspaces(threading.local):
         """Where it is."""
         if (nv, nc) not in self._arrays:
             array = np.zeros(workspace_size(nv, nc))
-            self._arrays[nv, nc] = array, _address(array)
+            self._arrays[nv, nc] = array, array.ctypes.data
         return self._arrays[nv, nc][1]
 
 
 _workspaces = _Workspaces()
 
 
-@cache
-def _program() -> Any:
-    """The machine code, which is called without the interpreter's lock."""
-    address, engine = load_program(solve_ir(), "solve")
-    call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_double)(address)
-    call.engine = engine  # type: ignore[attr-defined]
-    return call
+class _Program:
+    """The machine code, which is loaded once and called without the interpreter's lock."""
+
+    def __init__(self) -> None:
+        self._code: Any = None
+        self._loading = threading.Lock()
+
+    def __call__(self, words: bytes, tolerance: float) -> None:
+        if self._code is None:
+            with self._loading:
+                self._code = self._code or self._loaded()
+        self._code(words, tolerance)
+
+    @staticmethod
+    def _loaded() -> Any:
+        address, engine = load_program(solve_ir(), "solve")
+        call = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_double)(address)
+        call.engine = engine  # type: ignore[attr-defined]
+        return call
+
+
+_program = _Program()

@@ -16,11 +16,11 @@ __all__ = ["SIGNATURES", "add_routines"]
 SIGNATURES = {
     "dgemm": "cc###rM#M#rM#",
     "dgeqp3": "##M#irr##",
-    "dgeqrf": "##M#rr##",
     "dorgqr": "###M#rr##",
     "dorm2r": "cc###M#rM#r#",
     "dpotrf": "c#M##",
-    "dsysv": "c##M#iM#r##",
+    "dsytrf": "c#M#ir##",
+    "dsytrs": "c##M#iM##",
     "dgemv": "c##rM#r#rr#",
     "dtrsm": "cccc##rM#M#",
     "dtrsv": "ccc#M#r#",

@@ -29,7 +29,7 @@ METHODS = {"kkt": kkt, "schur": schur, "nullspace": nullspace, "partition": part
 #: (status and rank are integers), and of a workspace.
 WORDS = (
     "batch", "nv", "nc", "n", "method", "M_step", "x_step", "K_step", "k_step",
-    "M", "x", "K", "k", "free", "a", "multipliers", "residual", "status", "rank", "workspace",
+    "M", "x", "K", "k", "free", "a", "multipliers", "residual", "rank", "status", "workspace",
 )  # fmt: skip
 
 

@@ -194,15 +194,15 @@ def solve_triangular(
         L.code.call("dtrsm", "L", *kind, "N", n, columns, 1.0, L, X)
 
 
-def cholesky(A: Matrix, n: Number) -> Number:
-    """Replace the lower triangle of A by its Cholesky factor; whether A is positive definite."""
+def cholesky(A: Matrix, n: Number, tolerance: float = INERTIA_TOLERANCE) -> Number:
+    """Replace the lower triangle of A by its Cholesky factor; whether all pivots are larger."""
     code = A.code
     info = code.call("dpotrf", "L", n, A, INFO)
     assert info is not None
     definite = code.variable(info)  # 0 if it is
     for i in code.each(n):
         pivot = A.get(i, i)
-        with code.when(~(pivot * pivot > INERTIA_TOLERANCE)):
+        with code.when(~(pivot * pivot > tolerance)):
             definite.value = 1
     return definite.value.equals(0)
 
