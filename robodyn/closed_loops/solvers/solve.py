@@ -186,7 +186,7 @@ class _Speeds(NamedTuple):
     """Indices of speeds, how many they are, and where they stand in memory."""
 
     indices: Array
-    count: int
+    number: int
     address: int
 
     @staticmethod
@@ -220,7 +220,7 @@ def _solve(
     results = np.empty(ends[-1])
     start = results.ctypes.data
     words = _WORDS.pack(
-        *(count, nv, nc, free.count, method, *steps),
+        *(count, nv, nc, free.number, method, *steps),
         *[x.ctypes.data for x in arrays],
         *(free.address, start, *[start + 8 * end for end in ends[:-1]]),
         _workspaces.address(nv, nc),

@@ -99,7 +99,7 @@ class Variable:
         return self.code.put(f"load {self.kind}, ptr {self.pointer}", self.kind)
 
     @value.setter
-    def value(self, new: Any) -> None:
+    def value(self, new: Number | float) -> None:
         self.code.do(f"store {self.kind} {self.code.text(new, self.kind)}, ptr {self.pointer}")
 
     def add(self, term: Any) -> None:
@@ -156,7 +156,9 @@ class Indices(NamedTuple):
     def get(self, i: Any) -> Number:
         """One of them."""
         found = self.code.put(f"load {self.kind}, ptr {self._at(i)}", "i64")
-        return found if self.kind == "i64" else self.code.put(f"sext i32 {found.name} to i64", "i64")
+        return (
+            found if self.kind == "i64" else self.code.put(f"sext i32 {found.name} to i64", "i64")
+        )
 
     def put(self, value: Any, i: Any) -> None:
         """Change one."""
@@ -222,7 +224,9 @@ class Code:
 
     def variable(self, start: Any) -> Variable:
         """A number that changes."""
-        kind = start.kind if isinstance(start, Number) else "i64" if type(start) is int else "double"
+        kind = (
+            start.kind if isinstance(start, Number) else "i64" if type(start) is int else "double"
+        )
         made = Variable(self, self._slot(kind), kind)
         made.value = start
         return made

@@ -55,7 +55,11 @@ def solve_ir() -> str:
     """IR of ``solve(words, tolerance)``, which solves all rows of a batch."""
     code = Code("@solve(ptr %words, double %tolerance)")
     words = _Words(code)
-    nv, nc, free = words.number("nv"), words.number("nc"), Indices(code, words.pointer("free"), "i64")
+    nv, nc, free = (
+        words.number("nv"),
+        words.number("nc"),
+        Indices(code, words.pointer("free"), "i64"),
+    )
     room = nv + nc
     ld = code.choose(room > 0, room, 1)
     w = Workspace.at(code, words.pointer("workspace"), ld)

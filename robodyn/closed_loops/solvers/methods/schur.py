@@ -24,8 +24,9 @@ def schur(system: System) -> Number:
     """``Y M^-1 Y^T mu = -(right + Y M^-1 force)`` [Mufti (14); Wittenburg (5.203)].
 
     With ``M = L L^T`` and ``L^-1 Y^T[:, order] = Q R`` the matrix is ``R^T R`` and is never formed
-    [Mufti (A-5)-(A-7)]; columns are pivoted, since light speeds make some of them large. Massless and light speeds get inertia by augmentation: ``M + Y^T Y`` with
-    ``force - Y^T right`` has the same solution [Mufti App.].
+    [Mufti (A-5)-(A-7)]; columns are pivoted, since light speeds make some of them large. Massless
+    and light speeds get inertia by augmentation: ``M + Y^T Y`` with ``force - Y^T right`` has the
+    same solution [Mufti App.].
     """
     s, code, n, rank = system, system.code, system.n, system.rank
     L, QR, z, inside, y = s.square, s.room, s.a, s.x, s.y

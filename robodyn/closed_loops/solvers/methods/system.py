@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from robodyn.codegen.llvm.loops import INFO, Code, Indices, Matrix, Number
 
 __all__ = [
-    "AUGMENTED", "INERTIA_TOLERANCE", "NOT_FINITE", "SINGULAR", "SOLVED", "System", "Workspace",
-    "cholesky", "copy", "motions_apart", "product", "solve_triangular", "workspace_size",
+    "AUGMENTED", "INERTIA_TOLERANCE", "NOT_FINITE", "SINGULAR", "SOLVED", "WORK", "System",
+    "Workspace", "cholesky", "copy", "motions_apart", "product", "solve_triangular",
+    "workspace_size",
 ]  # fmt: skip
 
 #: What became of a system. `AUGMENTED`: solved, with a mass matrix that is not definite.
@@ -18,8 +19,8 @@ SOLVED, AUGMENTED, SINGULAR, NOT_FINITE = range(4)
 #: Pivots of scaled inertias (1 for a single speed) below this are rounding of zero.
 INERTIA_TOLERANCE = 1e-13
 
-#: Columns that LAPACK works on at a time.
-BLOCK = 32
+#: Columns of the memory that LAPACK asks for: it works on blocks of 32 columns.
+WORK = 72
 
 
 class Workspace(NamedTuple):
@@ -79,26 +80,29 @@ class Workspace(NamedTuple):
     def at(code: Code, pointer: str, ld: Number) -> Workspace:
         """Lay it out from an address on."""
         memory = Matrix(code, pointer, ld)
-        column = 0
-
-        def take(columns: Number | int) -> Matrix:
-            nonlocal column
-            start, column = column, column + columns
-            return memory.part(0, start)
-
-        matrices = [take(ld) for _ in range(MATRICES)]
-        vectors = [take(1) for _ in range(VECTORS)]
-        orders = [Indices(code, take(1).pointer, "i32") for _ in range(ORDERS)]
-        return Workspace(*matrices, *vectors, take(WORK), *orders)
+        places: dict[str, Any] = {}
+        column: Any = 0
+        for names, columns in ((_MATRICES, ld), (_VECTORS, 1), (("work",), WORK), (_ORDERS, 1)):
+            for name in names:
+                places[name] = memory.part(0, column)
+                column = column + columns
+        for name in _ORDERS:
+            places[name] = Indices(code, places[name].pointer, "i32")
+        return Workspace(**places)
 
 
-MATRICES, VECTORS, ORDERS, WORK = 7, 14, 3, 2 * BLOCK + 8
+_MATRICES = ("K", "K_QR", "C_QR", "Q", "M", "square", "room")
+_VECTORS = (
+    "columns", "rows", "b", "terms", "given", "K_tau", "C_tau", "tau", "force", "right", "a", "mu",
+    "x", "y",
+)  # fmt: skip
+_ORDERS = ("K_order", "C_order", "order")
 
 
 def workspace_size(nv: int, nc: int) -> int:
     """How many real numbers a `Workspace` takes."""
     ld = max(nv + nc, 1)
-    return ld * (MATRICES * ld + VECTORS + WORK + ORDERS)
+    return ld * (len(_MATRICES) * ld + len(_VECTORS) + WORK + len(_ORDERS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +180,9 @@ def product(
         A.code.call("dgemm", *transposed, m, n, k, factor, A, B, keep, C)
 
 
-def copy(A: Matrix, B: Matrix, rows: Number, columns: Number | int = 1, factor: float = 1.0) -> None:
+def copy(
+    A: Matrix, B: Matrix, rows: Number, columns: Number | int = 1, factor: float = 1.0
+) -> None:
     """``B = factor A``."""
     code = A.code
     for j in code.each(columns):
@@ -184,9 +190,7 @@ def copy(A: Matrix, B: Matrix, rows: Number, columns: Number | int = 1, factor: 
             B.put(A.get(i, j) * factor, i, j)
 
 
-def solve_triangular(
-    L: Matrix, kind: str, X: Matrix, n: Number, columns: Number | int = 1
-) -> None:
+def solve_triangular(L: Matrix, kind: str, X: Matrix, n: Number, columns: Number | int = 1) -> None:
     """``L^-1 X`` or ``L^-T X`` in place; L (n, n), ``kind`` is L or U (lower, upper), N or T."""
     if type(columns) is int:  # a vector
         L.code.call("dtrsv", *kind, "N", n, L, X, 1)
