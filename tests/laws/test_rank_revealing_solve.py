@@ -20,25 +20,27 @@ from robodyn.errors import SingularError
 ALL = ("auto", *METHODS)
 
 
+def system(rng, nv, nc, massless):
+    """M, force, K, k and the rank of K: right sides that contradict each other."""
+    rank = int(rng.integers(1, min(nv, nc) + 1))
+    M, size = mass_matrix(rng, nv)
+    K = constraints(rng, nc, nv, rank)
+    if massless:  # as many speeds without mass as the constraints can hold
+        light = np.linalg.qr(K.T)[0][:, : min(rank, nv - 1)]
+        light = np.linalg.svd(K)[2][: min(rank, nv - 1)].T @ light.T @ light
+        heavy = np.eye(nv) - light @ np.linalg.pinv(light)
+        M = heavy @ (M / np.outer(size, size)) @ heavy
+        size = np.ones(nv)
+    return M, rng.normal(size=nv) * size, K * size, rng.normal(size=nc), rank
+
+
 @st.composite
 def batches(draw, massless=False):
-    """M, force, K, k and the ranks of K: right sides that contradict each other."""
+    """Systems of one size and different ranks."""
     rng = np.random.default_rng(draw(st.integers(0, 2**31)))
     nv, nc = draw(st.integers(2, 9)), draw(st.integers(1, 9))
-    rows, ranks = [], []
-    for _ in range(draw(st.integers(1, 5))):
-        rank = int(rng.integers(1, min(nv, nc) + 1))
-        M, size = mass_matrix(rng, nv)
-        K = constraints(rng, nc, nv, rank)
-        if massless:  # as many speeds without mass as the constraints can hold
-            light = np.linalg.qr(K.T)[0][:, : min(rank, nv - 1)]
-            light = np.linalg.svd(K)[2][: min(rank, nv - 1)].T @ light.T @ light
-            heavy = np.eye(nv) - light @ np.linalg.pinv(light)
-            M = heavy @ (M / np.outer(size, size)) @ heavy
-            size = np.ones(nv)
-        rows.append((M, rng.normal(size=nv) * size, K * size, rng.normal(size=nc)))
-        ranks.append(rank)
-    return *(np.stack(part) for part in zip(*rows, strict=True)), np.array(ranks)
+    rows = [system(rng, nv, nc, massless) for _ in range(draw(st.integers(1, 5)))]
+    return tuple(np.stack(part) for part in zip(*rows, strict=True))
 
 
 def part(error, *terms):
@@ -130,6 +132,22 @@ def test_motions_without_positive_inertia_are_named_by_every_method(method, seed
     with pytest.raises(SingularError) as caught:
         constrained_accelerations(M, force, K, k, method)
     assert list(caught.value.rows) == bad
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_rounding_is_not_magnified_by_light_motions_that_the_constraints_hold(method):
+    """Their inertia is rounding of zero: of either sign, and some of it passes for a pivot."""
+    rng = np.random.default_rng(0)
+    for _ in range(3000):
+        nv, nc = rng.integers(2, 10, 2)
+        M, force, K, k, _ = system(rng, int(nv), int(nc), massless=True)
+        found = constrained_accelerations(M, force, K, k, method)
+        inertia, reaction = M @ found.a, K.T @ found.multipliers
+        size = np.abs(np.stack([inertia, force, reaction])).max()
+        assert np.abs(inertia - force - reaction).max() < 1e-10 * size
+        least = np.linalg.pinv(K.T, rcond=1e-9) @ reaction
+        assert np.abs(found.multipliers - least).max() < 1e-10 * np.abs(least).max()
+        assert np.abs(K.T @ (K @ found.a + k)).max() < 1e-10 * (np.abs(K.T) @ np.abs(k)).max()
 
 
 @settings(max_examples=30, deadline=None)

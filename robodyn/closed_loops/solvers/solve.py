@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
 from robodyn.closed_loops.solvers.methods.program import METHODS, WORDS, solve_ir
 from robodyn.closed_loops.solvers.methods.system import (
-    AUGMENTED,
     NOT_FINITE,
     SINGULAR,
     workspace_size,
@@ -83,8 +82,7 @@ def constrained_accelerations(
     k : array_like, shape (..., nc)
         Kdot v and stabilisation terms.
     method : {"auto", "kkt", "schur", "nullspace", "partition"}
-        All give one answer. "auto" takes "nullspace" if few motions are left or M is singular,
-        else "schur".
+        All give one answer. "auto" takes "nullspace" if few motions may be left, else "schur".
     tolerance : float
         A scaled row whose part outside the span of the others is below this counts as following
         from them. The rank is that by singular values, except within a small factor of this.
@@ -142,8 +140,6 @@ def solve_mixed(
             checked(name, array)
     if worst == SINGULAR:
         raise _singular(np.flatnonzero(status == SINGULAR).tolist(), status.size)
-    if worst == AUGMENTED and method == "auto":
-        return solve_mixed(M, x, K, k, free, "nullspace", tolerance)
     return ConstrainedSolution(a, lam, rank, residual, chosen)
 
 

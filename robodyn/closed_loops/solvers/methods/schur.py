@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from robodyn.closed_loops.solvers.methods.system import (
-    AUGMENTED,
     SINGULAR,
     SOLVED,
     System,
@@ -17,7 +16,7 @@ from robodyn.codegen.llvm.loops import INFO, Number
 __all__ = ["schur"]
 
 #: Pivots of the mass matrix below this would magnify rounding; then it is augmented.
-LIGHT = 1e-6
+LIGHT = 1e-3
 
 
 def schur(system: System) -> Number:
@@ -37,7 +36,7 @@ def schur(system: System) -> Number:
         copy(s.M, L, n, n)
         product(s.Yt, s.Yt, L, (n, rank, n), "NT", keep=1.0)
         product(s.Yt, s.right, z, (n, rank, 1), factor=-1.0, keep=1.0)
-        status.value = code.choose(cholesky(L, n), code.integer(AUGMENTED), SINGULAR)
+        status.value = code.choose(cholesky(L, n), code.integer(SOLVED), SINGULAR)
     solve_triangular(L, "LN", z, n)
     copy(s.Yt, QR, n, rank)
     solve_triangular(L, "LN", QR, n, rank)

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from robodyn.codegen.llvm.loops import INFO, Code, Indices, Matrix, Number
 
 __all__ = [
-    "AUGMENTED", "INERTIA_TOLERANCE", "NOT_FINITE", "SINGULAR", "SOLVED", "WORK", "System",
+    "INERTIA_TOLERANCE", "NOT_FINITE", "SINGULAR", "SOLVED", "WORK", "System",
     "Workspace", "cholesky", "copy", "motions_apart", "product", "solve_triangular",
     "workspace_size",
 ]  # fmt: skip
 
-#: What became of a system. `AUGMENTED`: solved, with a mass matrix that is not definite.
-SOLVED, AUGMENTED, SINGULAR, NOT_FINITE = range(4)
+#: What became of a system.
+SOLVED, SINGULAR, NOT_FINITE = range(3)
 
 #: Pivots of scaled inertias (1 for a single speed) below this are rounding of zero.
 INERTIA_TOLERANCE = 1e-13
