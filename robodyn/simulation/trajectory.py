@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.errors import ShapeError
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
-__all__ = ["Trajectory"]
+__all__ = ["Trajectory", "speed_names", "trajectory_of"]
 
 Array = NDArray[np.float64]
 
@@ -155,3 +156,22 @@ class Trajectory:
         from robodyn.simulation.plots import draw
 
         draw(self, path)
+
+
+def speed_names(robot: Robot) -> tuple[str, ...]:
+    """A name for each speed: the joint's, or ``"joint[k]"`` where it has several."""
+    names: list[str] = []
+    for name in robot.joint_names:
+        at = robot.joints[name].v
+        width = at.stop - at.start
+        names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
+    return tuple(names)
+
+
+def trajectory_of(
+    robot: Robot, t: Array, q: Array, v: Array, a: Array, tau: Array, base: BaseMotion | None
+) -> Trajectory:
+    """A trajectory of a robot from its samples, with its energy and the gaps of its loops."""
+    energy = robot.kinetic_energy(q, v, base=base) + robot.potential_energy(q, base=base)
+    gaps = np.abs(robot.loop_residual(q)).max(axis=-1) if robot.nc else 0.0 * energy
+    return Trajectory(t, q, v, a, tau, energy, gaps, speed_names(robot), robot)
