@@ -58,7 +58,7 @@ class Driven:
     Attributes
     ----------
     speeds : tuple of int
-        Driven speeds, in the order of the paths.
+        Driven speeds, ascending.
     free : ndarray of int
         The other speeds.
     is_free : ndarray of bool, shape (nv,)
@@ -71,8 +71,11 @@ class Driven:
 
     def __init__(self, nv: int, paths: Sequence[DrivenPath] = ()) -> None:
         self._paths = tuple(paths)
-        self.speeds = tuple(int(k) for path in self._paths for k in path.speeds)
-        if len({*self.speeds}) < len(self.speeds):
+        given = [int(k) for path in self._paths for k in path.speeds]
+        self.speeds = tuple(sorted(given))
+        #: Where the accelerations of the paths stand in those of `speeds`, if that is elsewhere.
+        self._order = None if given == sorted(given) else np.argsort(given)
+        if len({*given}) < len(given):
             raise ActuationError("a joint is driven twice, or both driven and locked")
         self.is_free = np.ones(nv, bool)
         self.is_free[list(self.speeds)] = False
@@ -101,7 +104,8 @@ class Driven:
             position, velocity, acceleration = driven.path(t)
             q[..., driven.coordinates], v[..., driven.speeds] = position, velocity
             accelerations.append(acceleration)
-        return q, v, accelerations[0] if len(accelerations) == 1 else np.hstack(accelerations)
+        a = accelerations[0] if len(accelerations) == 1 else np.hstack(accelerations)
+        return q, v, a if self._order is None else a[self._order]
 
 
 def driven_joints(

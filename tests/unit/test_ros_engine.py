@@ -11,13 +11,13 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
 from robodyn.ros.engine.pacing import Pace, burst
-from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 
 def engine(name, **settings):
     said = []
     made = Engine(
-        rd.load(name), Settings().replaced(settings), notices=Notices(said.append, clock=lambda: 0)
+        rd.load(name), Settings().replaced(settings), log=ThrottledLogger(said.append, clock=lambda: 0)
     )
     return made, said
 
@@ -71,16 +71,16 @@ def test_bad_commands_leave_the_last_one(values):
 @pytest.mark.parametrize("name", ["puma560", "palletizer", "stewart"])
 def test_positions_and_speeds_are_followed(name):
     made, _ = engine(name, interfaces="position")
-    goal = made.q[made._coordinates] + 0.02
+    goal = made.q[made.commanded.coordinates] + 0.02
     made.command(goal)
     made.advance(500)
-    np.testing.assert_allclose(made.q[made._coordinates], goal, atol=1e-6)
+    np.testing.assert_allclose(made.q[made.commanded.coordinates], goal, atol=1e-6)
     made.configure(Settings(interfaces=("velocity",)))
     made.command(np.full(len(goal), -0.02))
     made.advance(200)
-    np.testing.assert_allclose(made.v[made._speeds], -0.02, atol=1e-6)
+    np.testing.assert_allclose(made.v[made.commanded.speeds], -0.02, atol=1e-6)
     made.advance(800)  # stale: stops
-    np.testing.assert_allclose(made.v[made._speeds], 0.0, atol=1e-6)
+    np.testing.assert_allclose(made.v[made.commanded.speeds], 0.0, atol=1e-6)
 
 
 def test_some_joints_get_positions_and_others_efforts():
@@ -99,14 +99,14 @@ def test_some_joints_get_positions_and_others_efforts():
 @pytest.mark.parametrize("name", ["puma560", "palletizer"])
 def test_trajectories_are_followed_and_loops_stay_closed(name, controller):
     made, said = engine(name, controller=controller, stiffness=400.0, damping=40.0)
-    goal = made.q[made._coordinates] + 0.1
+    goal = made.q[made.commanded.coordinates] + 0.1
     made.follow(TrajectoryContent(made.joints, (TrajectoryPoint(0.5, tuple(goal)),)))
     for _ in range(60):
         made.advance(10)
         if made.robot.nc:
             assert np.abs(made.robot.loop_residual(made.q)).max() < 1e-9
     np.testing.assert_allclose(
-        made.q[made._coordinates], goal, atol=1e-5 if controller == "none" else 5e-3
+        made.q[made.commanded.coordinates], goal, atol=1e-5 if controller == "none" else 5e-3
     )
     q, v, a, tau = made.observe()
     np.testing.assert_allclose(made.robot.forward_dynamics(q, v, tau), a, atol=1e-5)
@@ -177,15 +177,15 @@ def test_settings_that_do_not_fit_the_robot_change_nothing():
     assert made.settings.stiffness == (100.0,)
 
 
-def test_notices_count_what_they_leave_out():
+def test_a_throttled_logger_counts_what_it_leaves_out():
     said, now = [], [0.0]
-    notices = Notices(said.append, 5.0, lambda: now[0])
+    log = ThrottledLogger(said.append, 5.0, lambda: now[0])
     for _ in range(10):
-        notices("kind", "text")
+        log("kind", "text")
     now[0] = 6.0
-    notices("kind", "text")
+    log("kind", "text")
     assert said == ["text", "text (9 more like it)"]
-    assert notices.counts == {"kind": 11}
+    assert log.counts == {"kind": 11}
 
 
 MS = 1_000_000
@@ -226,16 +226,16 @@ def test_what_is_overdue_comes_in_bursts_that_readers_can_take():
     assert next(slow, None) is None
 
 
-def test_pace_tells_each_mishap_once():
+def test_pace_reports_each_mishap_once():
     said = []
     pace = Pace(200.0, 1.0, 1e-3)
     every(pace, 0, 3000)
-    pace.tell(Notices(said.append))
+    pace.report(ThrottledLogger(said.append))
     assert len(said) == 2
     assert said[0].endswith("late so far: 399") and "left out so far" in said[1]
-    pace.tell(Notices(said.append))
+    pace.report(ThrottledLogger(said.append))
     other = pace.changed(100.0, 1.0, 1e-3)
-    other.tell(Notices(said.append))
+    other.report(ThrottledLogger(said.append))
     assert len(said) == 2 and other.dropped == pace.dropped
 
 

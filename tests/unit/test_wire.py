@@ -20,7 +20,7 @@ from robodyn.ros.dds.node import WireNode
 from robodyn.ros.dds.simulation import WireSim
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 pytest.importorskip("cyclonedds")
 
@@ -36,10 +36,10 @@ def domain():
 
 def simulation(domain, name="puma560", **settings):
     said: list[str] = []
-    notices = Notices(said.append)
+    log = ThrottledLogger(said.append)
     settings.setdefault("command_timeout", 100.0)
-    engine = Engine(rd.load(name), Settings(**settings), notices=notices)
-    return WireSim(engine, WireNode("sim", domain=domain), notices), said
+    engine = Engine(rd.load(name), Settings(**settings), log=log)
+    return WireSim(engine, WireNode("sim", domain=domain), log), said
 
 
 def until(condition, seconds=10.0):
@@ -79,7 +79,7 @@ def test_both_ways_to_another_process(kind, domain):
     if kind == "rclpy":
         assert "sim" in nodes
     said = [text for text in said if "limits" not in text and "so far" not in text]
-    assert len(said) == 3 or (len(said) == 2 and sim.notices.counts["_command ShapeError"] == 2)
+    assert len(said) == 3 or (len(said) == 2 and sim.log.counts["_command ShapeError"] == 2)
     assert "20 numbers, expected 6" in said[0]
     assert any("'elbow'" in text for text in said)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import robodyn as rd
+from robodyn.simulation import INTEGRATORS
 
 __all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
 
@@ -16,7 +17,6 @@ __all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
 CONTROLLERS = ("none", "gravity", "pd", "computed_torque")
 #: What a number in a command means.
 INTERFACES = ("effort", "velocity", "position")
-INTEGRATORS = ("semi_implicit", "rk4")
 
 #: Steps between two publications; while they are made, nothing else is.
 MOST_STEPS = 10_000
@@ -46,7 +46,8 @@ class Settings:
         Publications a second.
     real_time_factor : float
     step : float [s]
-    integrator : {"semi_implicit", "rk4"}
+    integrator : str
+        A key of `robodyn.simulation.INTEGRATORS`.
     controller : {"none", "gravity", "pd", "computed_torque"}
         What acts while no command is fresh: the safe torque.
     stiffness, damping : tuple of float

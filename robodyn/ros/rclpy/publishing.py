@@ -114,7 +114,7 @@ class Publishing:
         try:
             urdf = description(robot, form)
         except rd.TopologyError as error:
-            self._engine.notices("description", str(error))
+            self._engine.log("description", str(error))
             urdf = description(robot, "source")
         self._description.publish(text(data=urdf))
 
