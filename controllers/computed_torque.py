@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn import BasePath, Robot
 from robodyn.controllers.gains import gain
 from robodyn.controllers.motor_torques import motor_torques
-from robodyn.controllers.plant import Base, base_path
+from robodyn.controllers.plant import Base, base_path, motor_error
 
 __all__ = ["ComputedTorque"]
 
@@ -53,6 +53,7 @@ class ComputedTorque:
     stiffness: ArrayLike = 100.0
     damping: ArrayLike | None = None
     base: Base | None = None
+    _error: Callable[[Array, Array], Array] = field(init=False, repr=False)
     _k: Array = field(init=False, repr=False)
     _d: Array = field(init=False, repr=False)
     _path: BasePath | None = field(init=False, repr=False)
@@ -61,6 +62,7 @@ class ComputedTorque:
     def __post_init__(self) -> None:
         k = gain("stiffness", self.stiffness, self.robot.nv)
         d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
+        object.__setattr__(self, "_error", motor_error(self.robot))
         object.__setattr__(self, "_k", k)
         object.__setattr__(self, "_d", gain("damping", d, self.robot.nv))
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
@@ -69,6 +71,5 @@ class ComputedTorque:
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, a_ref = self.reference(t)
-        error = self.robot.difference(q, q_ref)
-        a = a_ref + self._d * (v_ref - v) + self._k * error
+        a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)
         return self._torques(q, v, a, None if self._path is None else self._path(t))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn import Robot
 from robodyn.controllers.gains import gain
 from robodyn.controllers.gravity_compensation import GravityCompensation
-from robodyn.controllers.plant import Base, motor_mask
+from robodyn.controllers.plant import Base, motor_error, motor_mask
 
 __all__ = ["JointPD"]
 
@@ -47,6 +47,7 @@ class JointPD:
     damping: ArrayLike
     gravity: bool = True
     base: Base | None = None
+    _error: Callable[[Array, Array], Array] = field(init=False, repr=False)
     _k: Array = field(init=False, repr=False)
     _d: Array = field(init=False, repr=False)
     _weight: GravityCompensation | None = field(init=False, repr=False)
@@ -55,6 +56,7 @@ class JointPD:
         motors = motor_mask(self.robot)
         weight = GravityCompensation(self.robot, self.base) if self.gravity else None
         object.__setattr__(self, "_weight", weight)
+        object.__setattr__(self, "_error", motor_error(self.robot))
         for name, value in (("_k", self.stiffness), ("_d", self.damping)):
             what = "stiffness" if name == "_k" else "damping"
             object.__setattr__(self, name, motors * gain(what, value, self.robot.nv))
@@ -62,5 +64,5 @@ class JointPD:
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, _ = self.reference(t)
-        tau: Array = self._k * self.robot.difference(q, q_ref) + self._d * (v_ref - v)
+        tau: Array = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
         return tau if self._weight is None else tau + self._weight(t, q, v)

@@ -8,8 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn import BaseMotion, BasePath, Robot, ShapeError
+from robodyn.simulation.integrators import ADDITIVE
 
-__all__ = ["Base", "base_path", "motor_mask", "motor_speeds"]
+__all__ = ["Base", "base_path", "motor_error", "motor_mask", "motor_speeds"]
+
+Array = NDArray[np.float64]
 
 #: The base of a robot: at rest or in uniform motion, or a function of time [s].
 Base = BaseMotion | Callable[[float], BaseMotion]
@@ -21,12 +24,33 @@ def motor_speeds(robot: Robot) -> tuple[int, ...]:
     return tuple(sorted({k for at in moved for k in range(at.start, at.stop)}))
 
 
-def motor_mask(robot: Robot) -> NDArray[np.float64]:
+def motor_mask(robot: Robot) -> Array:
     """One for each speed with a motor, zero for the others, shape (nv,)."""
     mask = np.zeros(robot.nv)
     mask[list(motor_speeds(robot))] = 1.0
     mask.flags.writeable = False
     return mask
+
+
+def motor_error(robot: Robot) -> Callable[[Array, Array], Array]:
+    """The function ``(q, q_ref) -> error`` over all speeds, zero at those without a motor.
+
+    Where the coordinates of all joints with motors add, it looks at no others.
+    """
+    moved = [robot.joints[name] for name in robot.actuated_joints]
+    if not {joint.type for joint in moved} <= ADDITIVE:
+        mask = motor_mask(robot)
+        return lambda q, q_ref: mask * robot.difference(q, q_ref)
+    coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
+    speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
+
+    def error(q: Array, q_ref: Array) -> Array:
+        difference = q_ref[..., coordinates] - q[..., coordinates]
+        result = np.zeros((*difference.shape[:-1], robot.nv))
+        result[..., speeds] = difference
+        return result
+
+    return error
 
 
 def base_path(robot: Robot, base: Base | None) -> BasePath | None:

@@ -104,8 +104,15 @@ class Driven:
             position, velocity, acceleration = driven.path(t)
             q[..., driven.coordinates], v[..., driven.speeds] = position, velocity
             accelerations.append(acceleration)
+        return q, v, self._joined(accelerations)
+
+    def accelerations(self, t: float) -> Array:
+        """Accelerations of the driven speeds at ``t`` [s], in the order of ``speeds``."""
+        return self._joined([driven.path(t)[2] for driven in self._paths])
+
+    def _joined(self, accelerations: list[Array]) -> Array:
         a = accelerations[0] if len(accelerations) == 1 else np.hstack(accelerations)
-        return q, v, a if self._order is None else a[self._order]
+        return a if self._order is None else a[self._order]
 
 
 def driven_joints(

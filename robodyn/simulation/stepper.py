@@ -88,7 +88,7 @@ class Stepper:
         -------
         a, tau : ndarray, shape (..., nv)
         """
-        wanted = self.driven.at(t, q, v)[2] if self.driven else None
+        wanted = self.driven.accelerations(t) if self.driven else None
         return self._dynamics(t, q, v, tau, wanted)
 
     def step(

@@ -81,15 +81,20 @@ class CommandPath:
         table = [[[getattr(phase, name) for phase in row] for row in padded] for name in names]
         #: Of each phase, shape (phases, n).
         self._starts, *self._terms = (np.array(column).reshape(-1, most).T for column in table)
-        self._joints, self._single = np.arange(len(rows)), most == 1
+        self._joints = np.arange(len(rows))
+        #: When all joints are in their last phase, and that phase.
+        self._last_start = float(self._starts[-1].max(initial=0.0))
+        self._last = [self._starts[-1], *(term[-1] for term in self._terms)]
 
     def __call__(self, t: float) -> tuple[Array, Array, Array]:
         """Positions, velocities and accelerations, each of shape (n,), at time ``t`` [s]."""
         since = t - self._start
-        phase = 0 if self._single else (self._starts <= since).sum(axis=0) - 1
-        at = 0 if self._single else (phase, self._joints)
-        p, s, A, B, r = (term[at] for term in self._terms)
-        t = since - self._starts[at]
+        if since >= self._last_start:
+            start, p, s, A, B, r = self._last
+        else:
+            phase = (self._starts <= since).sum(axis=0) - 1, self._joints
+            start, p, s, A, B, r = (term[phase] for term in (self._starts, *self._terms))
+        t = since - start
         decay, swing = np.exp(-r * t), A + B * t
         rate = B - r * swing
         return p + s * t + swing * decay, s + rate * decay, -r * (rate + B) * decay
