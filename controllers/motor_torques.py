@@ -67,4 +67,4 @@ def _times(K: Array, x: Array) -> Array:
 
 def _solved(K: Array, y: Array) -> Array:
     """``x`` of least norm with ``K x`` as near to ``y`` as can be."""
-    return _times(np.linalg.pinv(K, rcond=RANK), y)
+    return _times(np.asarray(np.linalg.pinv(K, rcond=RANK), np.float64), y)

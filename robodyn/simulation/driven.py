@@ -139,10 +139,10 @@ def driven_joints(
     ------
     UnknownNameError, ActuationError, PathError, ShapeError
     """
-    paths = [
-        _followed(robot, name, path, times) for name, path in by_name("controlled", controlled).items()
-    ]
-    return Driven(robot.nv, paths + [_held(robot, name, q0) for name in named("locked", locked)])
+    along = by_name("controlled", controlled)
+    paths = [_followed(robot, name, path, times) for name, path in along.items()]
+    paths += [_held(robot, name, q0) for name in named("locked", locked)]
+    return Driven(robot.nv, paths)
 
 
 def independent(robot: Robot, q: Array, speeds: Sequence[int]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -167,12 +168,7 @@ def _run(
                 break
             q_next, v_next = stepper.step(t, q, v, tau, end - t, a)
             if events:
-
-                def after(
-                    h: float, t: float = t, q: Array = q, v: Array = v, a: Array = a, tau: Array = tau
-                ) -> tuple[Array, Array]:
-                    return stepper.step(t, q, v, tau, h, a)
-
+                after = partial(_after, stepper, t, q, v, tau, a)
                 h, ended = _until(events, t, q, v, end - t, after)
                 if ended:
                     end, (q_next, v_next) = t + h, after(h)
@@ -183,6 +179,13 @@ def _run(
         t, q, v = end, q_next, v_next
     report(1.0)
     return record.trajectory()
+
+
+def _after(
+    stepper: Stepper, t: float, q: Array, v: Array, tau: Array, a: Array, h: float
+) -> tuple[Array, Array]:
+    """The state after a part ``h`` [s] of a step."""
+    return stepper.step(t, q, v, tau, h, a)
 
 
 def _until(

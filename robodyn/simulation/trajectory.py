@@ -84,7 +84,7 @@ class Trajectory:
         """Write to a file that is complete or not there at all.
 
         ``.npz``: all arrays. ``.csv``: one row a sample, with a header. ``.mcap``: joint states, as
-        `robodyn.ros.bag.trajectories.write_bag` writes them.
+        `robodyn.ros.bag.write_bag` writes them.
 
         Raises
         ------
@@ -95,9 +95,10 @@ class Trajectory:
         """
         target = Path(path)
         if target.suffix == ".mcap":
-            from robodyn.ros.bag.trajectories import write_bag
+            from robodyn.bags import write_motion
 
-            return write_bag(self, target)
+            motion = (self.q, self.v, self.a, self.tau)
+            return write_motion(target, self.robot, self.joint_names, self.t, motion)
         writers = {".npz": self._write_npz, ".csv": self._write_csv}
         if target.suffix not in writers:
             raise ShapeError(
@@ -155,7 +156,13 @@ class Trajectory:
         """
         from robodyn.simulation.plots import draw
 
-        draw(self, path)
+        rows = (
+            (self.q, "position [rad, m]"),
+            (self.v, "velocity [rad/s, m/s]"),
+            (self.tau, "torque [N m, N]"),
+            (self.energy, "energy [J]"),
+        )
+        draw(path, self.t, rows)
 
 
 def speed_names(robot: Robot) -> tuple[str, ...]:

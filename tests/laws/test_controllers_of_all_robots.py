@@ -82,8 +82,8 @@ def test_never_a_torque_without_a_motor(case):
         tau = controller(0.3, case.q, case.v)
         assert tau.shape == (case.robot.nv,)
         assert not tau[passive].any(), type(controller).__name__
-        weightless = case.robot.name == "caster_table" and controller.__class__ is GravityCompensation
-        assert weightless or np.abs(tau[case.motors]).max() > 1e-3
+        if not (case.robot.name == "caster_table" and isinstance(controller, GravityCompensation)):
+            assert np.abs(tau[case.motors]).max() > 1e-3
 
 
 def test_gravity_compensation_holds(case):
@@ -179,6 +179,6 @@ def test_bases_that_do_not_fit(make):
         make(moving)
     with pytest.raises(rd.ShapeError, match="has a fixed base"):
         make(fixed, base=carrier)
-    with pytest.raises(rd.ShapeError, match="expected a robodyn.BaseMotion"):
+    with pytest.raises(rd.ShapeError, match=r"expected a robodyn[.]BaseMotion"):
         make(moving, base=[0.0, 0.0, 1.0])
     make(moving, base=rd.BaseMotion.at_rest())

@@ -16,10 +16,8 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 def engine(name, **settings):
     said = []
-    made = Engine(
-        rd.load(name), Settings().replaced(settings), log=ThrottledLogger(said.append, clock=lambda: 0)
-    )
-    return made, said
+    log = ThrottledLogger(said.append, clock=lambda: 0)
+    return Engine(rd.load(name), Settings().replaced(settings), log=log), said
 
 
 @pytest.mark.parametrize("name", ["puma560", "palletizer", "prosthesis"])

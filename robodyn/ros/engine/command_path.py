@@ -73,8 +73,8 @@ class CommandPath:
         bandwidth: float,
     ) -> None:
         self._start = start
-        columns = zip(*(c.tolist() for c in (x, v, position, speed, top)), strict=True)
-        rows = [_phases(*column, bandwidth) for column in columns]
+        joints = zip(*(c.tolist() for c in (x, v, position, speed, top)), strict=True)
+        rows = [_phases(bandwidth, *joint) for joint in joints]
         most = max(map(len, rows), default=1)
         padded = [[*row, *[row[-1]] * (most - len(row))] for row in rows]
         names = ("start", "p", "s", "A", "B", "r")
@@ -100,9 +100,7 @@ class CommandPath:
         return p + s * t + swing * decay, s + rate * decay, -r * (rate + B) * decay
 
 
-def _phases(
-    x: float, v: float, goal: float, speed: float, top: float, w: float
-) -> list[_Phase]:
+def _phases(w: float, x: float, v: float, goal: float, speed: float, top: float) -> list[_Phase]:
     """The phases of a joint that is at ``x`` with speed ``v``."""
     if math.isnan(goal):
         return [_toward_speed(0.0, x, v, min(max(speed, -top), top), w)]

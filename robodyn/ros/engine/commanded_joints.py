@@ -1,4 +1,4 @@
-"""The joints that commands move: where they stand in the state, and how fast and strong they are."""
+"""The joints that commands move: where they stand in the state, and their limits."""
 
 from __future__ import annotations
 

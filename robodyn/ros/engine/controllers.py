@@ -38,14 +38,13 @@ def chosen_controller(
     ShapeError
         For a number of gains that is neither one nor one a joint.
     """
-    gains = []
-    for name in ("stiffness", "damping"):
-        gains.append(np.zeros(robot.nv))
-        gains[-1][joints.speeds] = settings.spread(name, len(joints))
+    stiffness, damping = np.zeros((2, robot.nv))
+    stiffness[joints.speeds] = settings.spread("stiffness", len(joints))
+    damping[joints.speeds] = settings.spread("damping", len(joints))
     if settings.controller == "gravity":
         return GravityCompensation(robot)
     if settings.controller == "pd":
-        return JointPD(robot, reference, *gains)
+        return JointPD(robot, reference, stiffness, damping)
     if settings.controller == "computed_torque":
-        return ComputedTorque(robot, reference, *gains)
+        return ComputedTorque(robot, reference, stiffness, damping)
     return lambda t, q, v: np.zeros(robot.nv)

@@ -75,6 +75,7 @@ class Engine:
         self._start = robot.neutral() if q0 is None else robot.assemble(q0)
         self.t, self.settings = 0.0, settings or Settings()
         self.q, self.v = self._start.copy(), np.zeros(robot.nv)
+        self._motion: Motion | None = None
         prepare()
         self._controller: Controller = self.check(self.settings)
         self._release()
@@ -283,7 +284,7 @@ class Engine:
         """Forget commands and trajectories; joints hold or are free, as the settings say."""
         interfaces = np.array(self.settings.spread("interfaces", len(self.joints)), object)
         self._is_effort, self._is_position = interfaces == "effort", interfaces == "position"
-        self._motion: Motion | None = None
+        self._motion = None
         self._motion_rows = np.zeros(0, int)
         self._motion_start = self._commanded_at = -math.inf
         self._is_fresh, self._command = False, np.zeros(len(self.joints))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.bags.columns import Columns
 from robodyn.errors import UnknownNameError
 from robodyn.robot import Robot
-from robodyn.ros.bag.columns import Columns
 
 __all__ = ["Samples"]
 
