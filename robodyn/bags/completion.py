@@ -31,7 +31,7 @@ def completed(samples: Samples, path: str) -> tuple[Array, Array, Array, Array, 
     heard = np.isfinite(q[-1])
     missing = _joints_at(robot, ~heard)
     if missing and not (robot.nc and heard.any()):
-        raise BagError(f"the bag {path!r} never tells the position of joints {list(missing)}")
+        raise BagError(f"the bag {path!r} never holds the position of joints {list(missing)}")
     begin = int(np.isfinite(q[:, heard]).all(axis=1).argmax())
     t, q, v, a, tau = t[begin:] - t[begin], q[begin:], v[begin:], a[begin:], tau[begin:]
     if missing:
@@ -73,7 +73,7 @@ def _check_determined(robot: Robot, q: Array, missing: tuple[str, ...], path: st
     free = len(at) - np.linalg.matrix_rank(K[..., at], tol=1e-9 * sizes).max()
     if free:
         warnings.warn(
-            f"{path!r} never tells the position of joints {list(missing)}, and the loops of "
+            f"{path!r} never holds the position of joints {list(missing)}, and the loops of "
             f"{robot.name!r} leave them {free} motions of their own: they are taken to stay near "
             "the neutral posture",
             stacklevel=5,

@@ -145,7 +145,7 @@ def test_loops_are_assembled_from_what_was_measured(tmp_path):
 def test_the_bag_of_another_robot_is_no_motion_of_a_linkage(tmp_path):
     _, run = moved("puma560", 0.01)
     write_bag(run, tmp_path / "run.mcap")
-    with pytest.raises(rd.BagError, match="never tells the position"):
+    with pytest.raises(rd.BagError, match="never holds the position"):
         read_bag(tmp_path / "run.mcap", rd.load("palletizer"), ignore_unknown=True)
 
 

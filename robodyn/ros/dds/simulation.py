@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import RobodynError, ShapeError
-from robodyn.ros.dds.node import JointSample, WireNode
+from robodyn.ros.dds.node import DdsNode, JointSample
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.pacing import Pace, burst
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, out_of_time
 from robodyn.urdf import write
 
-__all__ = ["WireSim"]
+__all__ = ["DdsSimulation"]
 
 
 #: Commands that may wait between two publications; of more, the newest.
 BURST = 10
 
 
-class WireSim:
+class DdsSimulation:
     """Publishes what an engine does, and hands it what is commanded.
 
     ============================ ========================================= =======================
@@ -42,7 +42,7 @@ class WireSim:
     Parameters
     ----------
     engine : Engine
-    node : WireNode
+    node : DdsNode
     log : ThrottledLogger
         Where warnings go.
     description : str, optional
@@ -52,7 +52,7 @@ class WireSim:
     def __init__(
         self,
         engine: Engine,
-        node: WireNode,
+        node: DdsNode,
         log: ThrottledLogger,
         description: str | None = None,
     ) -> None:
@@ -124,7 +124,7 @@ class WireSim:
         self.engine.command(np.array(data, float))
 
     def _command_some(self, sample: JointSample) -> None:
-        """Commands by name, each in the column that says what its joint is told."""
+        """Commands by name, each in the column that says its joint's command means."""
         engine = self.engine
         kinds = dict(
             zip(

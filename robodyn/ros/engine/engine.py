@@ -228,7 +228,7 @@ class Engine:
     def wrenches(
         self, a: Array, tau: Array, joints: Iterable[str] | None = None
     ) -> Mapping[str, Array]:
-        """Wrenches in the joints under what `observe` found."""
+        """Wrenches in the joints under the accelerations and forces that `observe` gives."""
         if not self.robot.nc:
             return self.robot.joint_wrenches(self.q, self.v, a, joints=joints)
         return self.robot.joint_wrenches(self.q, self.v, tau=tau, joints=joints)

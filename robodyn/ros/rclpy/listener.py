@@ -12,7 +12,7 @@ import robodyn as rd
 from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.rclpy.access import message, rclpy, start, told
+from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.ros.rclpy.quality import command_quality, state_quality
 
@@ -84,7 +84,7 @@ class StateListener:
         (state,) = message("sensor_msgs", "JointState")
         (numbers,) = message("std_msgs", "Float64MultiArray")
         self._numbers = numbers
-        with told():
+        with ros_errors():
             self.node: Any = rclpy().create_node(name)
         self._log = ThrottledLogger(self.node.get_logger().warning)
         self._out = self.node.create_publisher(numbers, efforts, command_quality())

@@ -161,9 +161,9 @@ class SimulationOnNode:
             self._subscriptions, (self._command, self._follow), strict=True
         ):
             with subscription.handle:
-                found = subscription.handle.take_message(subscription.msg_type, False)
-            if found is not None and use:
-                take(found[0])
+                newest = subscription.handle.take_message(subscription.msg_type, False)
+            if newest is not None and use:
+                take(newest[0])
 
     def _command(self, msg: Any) -> None:
         self._guarded("command", lambda: self.engine.command(msg.data))
