@@ -371,3 +371,66 @@ def test_a_push_dies_away(name, controller):
         made.advance(40)
     assert np.all(np.diff(energies) < 0.0), energies
     assert energies[-1] < 0.9 * energies[0]
+
+
+def test_what_takes_over_holds_the_robot_where_it_is_then():
+    """However many steps are asked for at once: it held where the robot was some time before."""
+    ends = []
+    for steps in (1, 40, 400):
+        made, _ = engine("puma560", controller="pd", command_timeout=0.1)
+        made.command([5.0, 0.0, 3.0, 0.0, 0.0, 0.0])
+        for _ in range(400 // steps):
+            made.advance(steps)
+        ends.append(made.q)
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, atol=1e-12)
+    made, _ = engine("puma560")
+    assert np.abs(ends[0] - made.q).max() > 0.01
+
+
+@pytest.mark.parametrize("interface", ["position", "velocity"])
+def test_joints_that_loops_tie_together_cannot_all_be_driven(interface):
+    robot = rd.load("four_bar")
+    settings = Settings(interfaces=(interface,))
+    with pytest.raises(rd.ActuationError, match="tie"):
+        Engine(robot, settings, joints=robot.joint_names)
+    made = Engine(robot, joints=robot.joint_names)
+    with pytest.raises(rd.ActuationError, match="tie"):
+        made.configure(settings)
+    assert made.settings.interfaces == ("effort",)
+    made.advance(5)
+
+
+def test_a_changed_bandwidth_is_followed_from_where_the_joint_is():
+    made, said = engine("double_pendulum", interfaces="position", bandwidth=5.0)
+    goal = made.q + 0.4
+    made.command(goal)
+    made.advance(100)
+    q, v = made.q.copy(), made.v.copy()
+    made.configure(made.settings.replaced({"bandwidth": 40.0}))
+    np.testing.assert_array_equal((made.q, made.v), (q, v))
+    made.advance(1)
+    np.testing.assert_allclose(made.q, q + 1e-3 * v, atol=1e-3)
+    made.advance(400)
+    np.testing.assert_allclose(made.q, goal, atol=1e-4)
+    assert not said
+
+
+@pytest.mark.parametrize("integrator", ["euler", "midpoint", "heun", "rk4", "semi_implicit"])
+def test_any_integrator_of_the_simulation(integrator):
+    made, _ = engine("puma560", integrator=integrator)
+    made.advance(50)
+    run = rd.simulate(made.robot, duration=0.05, step=1e-3, integrator=integrator)
+    np.testing.assert_allclose(made.q, run.q[-1], atol=1e-13)
+    np.testing.assert_allclose(made.v, run.v[-1], atol=1e-11)
+
+
+@pytest.mark.parametrize("controller", ["gravity", "pd", "computed_torque"])
+def test_controllers_do_not_move_joints_without_motors(controller):
+    robot = rd.load("four_bar")
+    made = Engine(robot, Settings(controller=controller), joints=robot.joint_names)
+    rng = np.random.default_rng(1)
+    made.v[:] = robot.consistent_velocity(made.q, rng.normal(size=robot.nv))
+    tau = made.observe()[3]
+    moved = robot.joints[robot.actuated_joints[0]].v.start
+    assert tau[moved] != 0.0
+    assert not np.delete(tau, moved).any()

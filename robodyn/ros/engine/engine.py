@@ -26,6 +26,9 @@ Array = NDArray[np.float64]
 #: Loops are closed at least so often [s].
 CLOSURE = 5e-3
 
+#: What sums of steps may be off by [s].
+ROUNDING = 1e-9
+
 
 class Engine:
     """A simulated robot behind commands.
@@ -243,7 +246,8 @@ class Engine:
 
     def _torque(self, t: float, q: Array, v: Array) -> Array:
         """Forces of fresh commands or of the controller, within the limits of the joints."""
-        if self._is_fresh and t - self._commanded_at > self.settings.command_timeout:
+        age = t - self._commanded_at
+        if self._is_fresh and age > self.settings.command_timeout + ROUNDING:
             self._take_over(t, q, v)
         if self._is_fresh and not self._motion:
             wanted = np.where(self._is_effort, self._command, 0.0)
