@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import robodyn as rd
-from robodyn.ros.engine.command_path import CommandPath
 from robodyn.ros.engine.commanded_joints import CommandedJoints
+from robodyn.ros.engine.commands import Commands
 from robodyn.ros.engine.controllers import Controller, chosen_controller
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
-from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, plan, prepare
-from robodyn.simulation.driven import Driven, DrivenPath, independent
+from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
+from robodyn.simulation.driven import Driven, independent
 from robodyn.simulation.stepper import Stepper
 
 __all__ = ["Engine"]
@@ -78,7 +77,6 @@ class Engine:
         self._start = robot.neutral() if q0 is None else robot.assemble(q0)
         self.t, self.settings = 0.0, settings or Settings()
         self.q, self.v = self._start.copy(), np.zeros(robot.nv)
-        self._motion: Motion | None = None
         prepare()
         self._controller: Controller = self.check(self.settings)
         self._release()
@@ -126,20 +124,15 @@ class Engine:
         ShapeError
             For another length, or numbers that are not finite; the last command stays.
         """
-        given = self.commanded.values(values)
-        if self._motion and self.t < self._motion_start + self._motion.duration:
+        given, commands = self.commanded.values(values), self._commands
+        if commands.is_under_way(self.t):
             self.log("busy", "a trajectory is running: the command is ignored")
             return
-        if self._motion:
+        if commands.motion:
             self._release()
-        self._command, self._commanded_at, self._is_fresh = given, self.t, True
-        inside = np.clip(given, self.commanded.lower, self.commanded.upper)
-        if np.any(self._is_position & (inside != given)):
+        if not self._commands.take(self.t, given):
             self.log("limit", "positions beyond the limits of the joints are cut to them")
-        self._position = np.where(self._is_position, inside, np.nan)
-        self._speed = np.where(self._is_position, 0.0, given)
-        if self._command_rows.size:
-            self._set_out(self.t, self.q, self.v)
+        self._set_out(self.t, self.q, self.v)
 
     def command_some(self, names: Sequence[str], values: ArrayLike) -> None:
         """Take a command for some joints, by name; the others keep theirs.
@@ -158,7 +151,7 @@ class Engine:
                 given=given.shape,
                 expected=(len(names),),
             )
-        command = self._present_command()
+        command = self._commands.present(self.q)
         for name, value in zip(names, given, strict=True):
             command[self.commanded.row(name)] = value
         self.command(command)
@@ -180,12 +173,10 @@ class Engine:
             return
         rows = np.array([self.commanded.row(name) for name in content.joint_names], int)
         motion = plan(self.robot, content, self.q, self.v, names=self.names)
-        commanded = np.setdiff1d(np.flatnonzero(~self._is_effort), rows)
-        self._check_independent([*commanded, *(rows if self._is_exact else ())])
-        self._hold_moved_joints()
-        self._motion, self._motion_rows, self._motion_start = motion, rows, self.t
-        self._is_fresh, self._held = False, self.q.copy()
-        self._speed = np.zeros(len(self.joints))
+        driven = np.flatnonzero(~self._commands.is_effort)
+        exact = rows if self.settings.drives_along_trajectories else ()
+        self._check_independent([*np.setdiff1d(driven, rows), *exact])
+        self._commands.follow(self.t, motion, rows, self.q)
         self._set_out(self.t, self.q, self.v)
 
     # -- moving ---------------------------------------------------------------------------------
@@ -246,11 +237,15 @@ class Engine:
 
     def _torque(self, t: float, q: Array, v: Array) -> Array:
         """Forces of fresh commands or of the controller, within the limits of the joints."""
-        age = t - self._commanded_at
-        if self._is_fresh and age > self.settings.command_timeout + ROUNDING:
-            self._take_over(t, q, v)
-        if self._is_fresh and not self._motion:
-            wanted = np.where(self._is_effort, self._command, 0.0)
+        commands, timeout = self._commands, self.settings.command_timeout
+        if commands.is_fresh and commands.age(t) > timeout + ROUNDING:
+            commands.expire(q)
+            self._set_out(t, q, v)
+            if commands.is_effort.any():
+                controller = self.settings.controller
+                self.log("stale", f"no command for {timeout:g} s: {controller} takes over")
+        if commands.is_fresh:
+            wanted = commands.effort
         else:
             wanted = self._controller(t, q, v)[self.commanded.speeds]
         limit = self.commanded.effort
@@ -263,78 +258,20 @@ class Engine:
 
     def _reference(self, t: float) -> tuple[Array, Array, Array]:
         """What the controller follows: the trajectory, or the posture that is held."""
-        q, (v, a) = self._held.copy(), np.zeros((2, self.robot.nv))
-        if self._motion:
-            at, rows = self.commanded, self._motion_rows
-            x, dx, ddx = self._motion.at(t - self._motion_start)
-            q[at.coordinates[rows]], v[at.speeds[rows]], a[at.speeds[rows]] = x, dx, ddx
+        q, speed, rate = self._commands.reference(t)
+        v, a = np.zeros((2, self.robot.nv))
+        v[self.commanded.speeds], a[self.commanded.speeds] = speed, rate
         return q, v, a
-
-    def _take_over(self, t: float, q: Array, v: Array) -> None:
-        """Let the controller act, and stop commanded speeds, as no new command has come."""
-        self._is_fresh, self._held = False, q.copy()
-        self._speed = np.zeros(len(self.joints))
-        self._set_out(t, q, v)
-        if self._is_effort.any():
-            self.log(
-                "stale",
-                f"no command for {self.settings.command_timeout:g} s: "
-                f"{self.settings.controller} takes over",
-            )
-
-    # -- commands and the paths that they make --------------------------------------------------
 
     def _release(self) -> None:
         """Forget commands and trajectories; joints hold or are free, as the settings say."""
-        interfaces = np.array(self.settings.spread("interfaces", len(self.joints)), object)
-        self._is_effort, self._is_position = interfaces == "effort", interfaces == "position"
-        self._motion = None
-        self._motion_rows = np.zeros(0, int)
-        self._motion_start = self._commanded_at = -math.inf
-        self._is_fresh, self._command = False, np.zeros(len(self.joints))
-        self._held = self.q.copy()
-        self._position = np.where(self._is_position, self.q[self.commanded.coordinates], np.nan)
-        self._speed = np.zeros(len(self.joints))
+        self._commands = Commands(self.commanded, self.settings, self.q)
         self._set_out(self.t, self.q, self.v)
-
-    def _present_command(self) -> Array:
-        """The command that holds now, of all joints; after a trajectory, that they stay."""
-        self._hold_moved_joints()
-        effort = self._command if self._is_fresh else np.zeros(len(self.joints))
-        others = np.where(self._is_position, self._position, self._speed)
-        return np.where(self._is_effort, effort, others)
-
-    def _hold_moved_joints(self) -> None:
-        """Hold joints with position commands where the last trajectory has brought them."""
-        rows = self._motion_rows[self._is_position[self._motion_rows]]
-        self._position[rows] = self.q[self.commanded.coordinates[rows]]
 
     def _set_out(self, t: float, q: Array, v: Array) -> None:
         """Let driven joints set out, from a state, on the way to what they are commanded."""
-        at, motion, start = self.commanded, self._motion, self._motion_start
-        is_commanded = ~self._is_effort
-        is_commanded[self._motion_rows] = False
-        self._command_rows = rows = np.flatnonzero(is_commanded)
-        paths = []
-        if rows.size:
-            path = CommandPath(
-                t, q[at.coordinates[rows]], v[at.speeds[rows]], self._position[rows],
-                self._speed[rows], at.top_speed[rows], self.settings.bandwidth,
-            )  # fmt: skip
-            paths.append(DrivenPath(path, at.coordinates[rows], at.speeds[rows]))
-        if motion and self._is_exact:
-            moved = self._motion_rows
-            along = DrivenPath(
-                lambda t: tuple(motion.at(t - start)), at.coordinates[moved], at.speeds[moved]
-            )
-            paths.append(along)
-        driven = Driven(self.robot.nv, paths)
+        driven = Driven(self.robot.nv, self._commands.paths(t, q, v, self.settings))
         self._stepper = Stepper(self.robot, self.settings.integrator, driven=driven)
-
-    @property
-    def _is_exact(self) -> bool:
-        """Trajectories are driven along, and not followed by the forces of a controller."""
-        return self.settings.controller not in ("pd", "computed_torque")
 
     def _check_independent(self, rows: Sequence[int]) -> None:
         """Refuse to drive joints that loops tie together."""

@@ -119,6 +119,11 @@ class Settings:
             known[name] = _like(known[name], value)
         return Settings(**known)
 
+    @property
+    def drives_along_trajectories(self) -> bool:
+        """Joints are driven along trajectories, which no controller follows by its torques."""
+        return self.controller not in ("pd", "computed_torque")
+
     def spread(self, name: str, size: int) -> tuple[Any, ...]:
         """A setting with one value, or one for each, as ``size`` values.
 
