@@ -210,10 +210,16 @@ def _write(
     if arguments.no_plot:
         return 0
     try:
-        from robodyn.simulation.plots import draw_tracking
+        from robodyn.simulation.plots import draw
 
         picture = stem.with_suffix(".png")
-        draw_tracking(run, error, f"{robot.name}: computed torque", picture)
+        rows = (
+            (run.q, "position [rad, m]"),
+            (error, "tracking error [rad, m]"),
+            (run.tau, "torque [N m, N]"),
+        )
+        title = f"{robot.name}: computed torque"
+        draw(picture, run.t, rows, title=title, names=run.joint_names, linewidth=1.2)
         print(f"  written                 {picture}")
     except MissingExtraError as missing:
         print(f"  no picture: {missing}")

@@ -48,7 +48,7 @@ class Slider:
 def sliders(robot: Robot) -> tuple[Slider, ...]:
     """Sliders of the independent joints; of all joints, for a tree."""
     free = set(robot.loops_analysis.independent) if robot.nc else set(range(robot.nv))
-    found = []
+    chosen = []
     for name in robot.joint_names:
         joint = robot.joints[name]
         speeds = range(joint.v.start, joint.v.stop)
@@ -57,8 +57,8 @@ def sliders(robot: Robot) -> tuple[Slider, ...]:
             continue
         for index, speed in enumerate(speeds):
             if speed in free:
-                found.append(_slider(robot, name, index, speed, len(speeds)))
-    return tuple(found)
+                chosen.append(_slider(robot, name, index, speed, len(speeds)))
+    return tuple(chosen)
 
 
 def _slider(robot: Robot, name: str, index: int, speed: int, count: int) -> Slider:

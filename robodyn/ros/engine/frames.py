@@ -66,7 +66,7 @@ def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Tr
     """
     cut = {loop.name for loop in robot.loops}
     links = {*robot.link_names}
-    found = []
+    poses = []
     for joint in robot.joints.values():
         if (
             joint.name in cut
@@ -78,8 +78,8 @@ def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Tr
             X = robot.frame_pose(q, joint.child, relative_to=joint.parent)
         else:
             X = robot.frame_pose(q, joint.child)
-        found.append(_transform(joint.parent, joint.child, np.asarray(X, float)))
-    return found
+        poses.append(_transform(joint.parent, joint.child, np.asarray(X, float)))
+    return poses
 
 
 def multi_joint(robot: rd.Robot, name: str, q: ArrayLike, v: ArrayLike) -> tuple[Transform, Array]:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.bags.columns import Columns
 from robodyn.errors import UnknownNameError
 from robodyn.robot import Robot
-from robodyn.ros.bag.columns import Columns
 
 __all__ = ["Samples"]
 
@@ -92,7 +92,7 @@ class Samples:
                 known[at_v] = x[6 - (at_v.stop - at_v.start) :]
 
     def rows_in_order(self) -> tuple[Array, tuple[Array, ...]]:
-        """Times from the first row on [s], and q, v, a, tau, with NaN for what was not told."""
+        """Times from the first row on [s], and q, v, a, tau, with NaN for what no message holds."""
         stamps = np.array(self.stamps, np.int64).reshape(-1, 2)
         clock = stamps[:, 0] if stamps[:, 0].any() else stamps[:, 1]
         kept = np.flatnonzero(clock == np.maximum.accumulate(clock))

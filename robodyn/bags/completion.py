@@ -1,4 +1,4 @@
-"""From samples to a trajectory: what the messages did not tell follows from what they told."""
+"""From samples to a whole motion: what the messages do not hold follows from what they hold."""
 
 from __future__ import annotations
 
@@ -7,33 +7,31 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.bags.samples import Samples
 from robodyn.errors import AssemblyError, BagError
-from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
-from robodyn.ros.bag.samples import Samples
-from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["motion"]
+__all__ = ["completed"]
 
 Array = NDArray[np.float64]
 
 
-def motion(samples: Samples, path: str) -> Trajectory:
-    """The trajectory that samples of a bag make."""
+def completed(samples: Samples, path: str) -> tuple[Array, Array, Array, Array, Array]:
+    """The motion that samples of a bag make: t, q, v, a, tau."""
     robot = samples.robot
     t, (q, v, a, tau) = samples.rows_in_order()
     if samples.ignored:
         warnings.warn(
             f"{samples.ignored} messages of {path!r} are left out: their positions are not finite, "
             "not as many as their names, or older than what came before",
-            stacklevel=3,
+            stacklevel=4,
         )
     if not len(t):
         raise BagError(f"the bag {path!r} holds no joint states of {robot.name!r}")
     heard = np.isfinite(q[-1])
     missing = _joints_at(robot, ~heard)
     if missing and not (robot.nc and heard.any()):
-        raise BagError(f"the bag {path!r} never tells the position of joints {list(missing)}")
+        raise BagError(f"the bag {path!r} never holds the position of joints {list(missing)}")
     begin = int(np.isfinite(q[:, heard]).all(axis=1).argmax())
     t, q, v, a, tau = t[begin:] - t[begin], q[begin:], v[begin:], a[begin:], tau[begin:]
     if missing:
@@ -43,23 +41,11 @@ def motion(samples: Samples, path: str) -> Trajectory:
     if missing:
         v = robot.consistent_velocity(q, v)
     a = _filled(a, _rate(t, np.diff(v, axis=0)))
-    base = BaseMotion.at_rest() if robot.base == "moving" else None
-    energy = robot.kinetic_energy(q, v, base=base) + robot.potential_energy(q, base=base)
-    gap = np.abs(robot.loop_residual(q)).max(axis=-1) if robot.nc else 0.0 * energy
-    return Trajectory(t, q, v, a, tau, energy, gap, _speed_names(robot), robot)
+    return t, q, v, a, tau
 
 
 def _joints_at(robot: Robot, where: NDArray[np.bool_]) -> tuple[str, ...]:
     return tuple(name for name in robot.joint_names if where[robot.joints[name].q].any())
-
-
-def _speed_names(robot: Robot) -> tuple[str, ...]:
-    """One name a speed, as a simulation gives them."""
-    names: list[str] = []
-    for name in robot.joint_names:
-        width = len(range(*robot.joints[name].v.indices(robot.nv)))
-        names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
-    return tuple(names)
 
 
 def _assembled(robot: Robot, q: Array, missing: tuple[str, ...], t: Array, path: str) -> Array:
@@ -87,10 +73,10 @@ def _check_determined(robot: Robot, q: Array, missing: tuple[str, ...], path: st
     free = len(at) - np.linalg.matrix_rank(K[..., at], tol=1e-9 * sizes).max()
     if free:
         warnings.warn(
-            f"{path!r} never tells the position of joints {list(missing)}, and the loops of "
+            f"{path!r} never holds the position of joints {list(missing)}, and the loops of "
             f"{robot.name!r} leave them {free} motions of their own: they are taken to stay near "
             "the neutral posture",
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from robodyn.errors import RobodynError, ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["Columns"]
 
@@ -19,7 +18,7 @@ class Columns:
     Attributes
     ----------
     names : tuple of str
-        Of JointState: a joint with one freedom has its name, others have ``"name[k]"``.
+        Of JointState: a joint with one speed has its name, others have ``"name[k]"``.
     q, v : tuple of int
         Where the coordinate and the speed of each name stand.
     poses : mapping of joint name to (slice, slice)
@@ -50,19 +49,19 @@ class Columns:
         return cls(tuple(names), tuple(q), tuple(v), poses)
 
     @classmethod
-    def of_trajectory(cls, trajectory: Trajectory) -> Columns:
+    def of_motion(
+        cls, robot: Robot | None, joint_names: Sequence[str], nq: int, nv: int
+    ) -> Columns:
         """Those of the robot that moved; or of the names, if each speed has one coordinate."""
-        if trajectory.robot is not None:
-            return cls.of_robot(trajectory.robot)
-        nq, nv = trajectory.q.shape[-1], trajectory.v.shape[-1]
-        names = trajectory.joint_names
+        if robot is not None:
+            return cls.of_robot(robot)
         if nq != nv:
             raise ShapeError(
                 f"q has {nq} columns and v {nv}: which joint they belong to is known only with "
                 "trajectory.robot",
                 name="q",
-                given=trajectory.q.shape,
+                given=(nq, nv),
             )
-        if len(names) != nv or len({*names}) != nv:
-            raise RobodynError(f"{nv} different joint names are needed, not {list(names)}")
-        return cls(tuple(names), tuple(range(nv)), tuple(range(nv)), {})
+        if len(joint_names) != nv or len({*joint_names}) != nv:
+            raise RobodynError(f"{nv} different joint names are needed, not {list(joint_names)}")
+        return cls(tuple(joint_names), tuple(range(nv)), tuple(range(nv)), {})
