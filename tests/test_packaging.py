@@ -47,7 +47,7 @@ def source(tmp_path_factory):
 
 
 def built(kind, source, folder):
-    """Build a ``"wheel"``, an ``"editable"`` wheel or an ``"sdist"`` of a tree; returns its path."""
+    """Path of a ``"wheel"``, an ``"editable"`` wheel or an ``"sdist"``, built of a tree."""
     code = f"import sys; from setuptools.build_meta import build_{kind} as b; b(sys.argv[1])"
     command = [sys.executable, "-c", code, folder]
     subprocess.run(command, cwd=source, capture_output=True, check=True)
