@@ -14,7 +14,13 @@ __all__ = ["GravityCompensation"]
 
 @dataclass(frozen=True, eq=False)
 class GravityCompensation:
-    """``tau = gravity_forces(q)``."""
+    """``tau = gravity_forces(q)``.
+
+    Attributes
+    ----------
+    robot : Robot
+        The model, which may differ from the robot that is driven.
+    """
 
     robot: Robot
 
