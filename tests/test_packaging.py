@@ -95,11 +95,8 @@ def test_an_editable_install_is_a_path(source, tmp_path):
     zipfile.ZipFile(built("editable", source, tmp_path)).extractall(tmp_path / "site")
     (path,) = (tmp_path / "site").glob("*.pth")
     assert Path(path.read_text().strip()).resolve() == source.resolve()
-    code = (
-        f"import site; site.addsitedir({str(tmp_path / 'site')!r}); "
-        "import robodyn, robodyn.controllers as c; print(robodyn.__file__); print(c.__file__)"
-    )
-    package, controllers = run_outside(code, tmp_path, PYTHONPATH="")
+    code = "import robodyn, robodyn.controllers as c; print(robodyn.__file__); print(c.__file__)"
+    package, controllers = run_outside(code, tmp_path, PYTHONPATH=path.read_text().strip())
     assert Path(package) == source / "robodyn" / "__init__.py"
     assert Path(controllers) == source / "robodyn" / "controllers" / "__init__.py"
 
