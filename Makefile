@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: sim test lint bench docs clean
+.PHONY: install sim test lint bench docs clean
+
+install: $(VENV)/.dev
 
 sim: $(VENV)/.sim
 	$(BIN)/robodyn sim --out out
