@@ -71,15 +71,20 @@ def test_every_attribute_is_documented(name):
         assert inspect.getdoc(function), f"{member} has no docstring"
 
 
-def undescribed(function):
-    """Parameters that the section of a docstring leaves out; none where there is no section."""
-    text = inspect.getdoc(function) or ""
+def described(text):
+    """Parameters that the section of a docstring names; ``None`` where there is no section."""
     section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
     if section is None:
-        return []
-    described = re.findall(r"^(\*{0,2}\w[\w, *]*?)(?= :|$)", section[1], re.MULTILINE)
-    names = {name.strip(" *") for line in described for name in line.split(",")}
-    return [name for name in inspect.signature(function).parameters if name not in names | {"self"}]
+        return None
+    lines = re.findall(r"^(\*{0,2}\w[\w, *]*?)(?= :|$)", section[1], re.MULTILINE)
+    return {name.strip(" *") for line in lines for name in line.split(",")}
+
+
+def undescribed(function):
+    """Parameters that the docstring's section leaves out; none where it has no section."""
+    names = described(inspect.getdoc(function) or "")
+    parameters = [p for p in inspect.signature(function).parameters if p not in ("self", "cls")]
+    return [] if names is None else [p for p in parameters if p not in names]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -91,7 +96,7 @@ def test_functions_describe_all_their_parameters(name):
 def test_methods_describe_all_their_parameters(name):
     for member, function in members_of(CLASSES[name]):
         if inspect.isfunction(function):
-            left = [parameter for parameter in undescribed(function) if parameter != "cls"]
+            left = undescribed(function)
             assert left == [], f"{member} does not describe {left}"
 
 
