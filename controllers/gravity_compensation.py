@@ -26,6 +26,7 @@ class GravityCompensation:
     Attributes
     ----------
     robot : Robot
+        The model, which may differ from the robot that is driven.
     base : BaseMotion or callable, optional
         Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
 

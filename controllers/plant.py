@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn import BaseMotion, BasePath, Robot, ShapeError
-from robodyn.simulation.integrators import ADDITIVE
 
 __all__ = ["Base", "base_path", "motor_error", "motor_mask", "motor_speeds"]
 
@@ -38,7 +37,7 @@ def motor_error(robot: Robot) -> Callable[[Array, Array], Array]:
     Where the coordinates of all joints with motors add, it looks at no others.
     """
     moved = [robot.joints[name] for name in robot.actuated_joints]
-    if not {joint.type for joint in moved} <= ADDITIVE:
+    if not all(joint.kind.coordinates.flat for joint in moved):
         mask = motor_mask(robot)
         return lambda q, q_ref: mask * robot.difference(q, q_ref)
     coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]

@@ -310,7 +310,7 @@ def _view(arguments: argparse.Namespace) -> int:
     viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)
     for note in viewer.notes:
         print(f"  not shown: {note}", file=sys.stderr)
-    print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt), viewer:
+        print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
         viewer.wait()
     return 0

@@ -20,7 +20,15 @@ JOINT_KINDS: dict[str, tuple[int, int]] = {
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a 1-dof joint: position [rad or m], velocity, effort [N m or N]."""
+    """Limits of a joint with one degree of freedom.
+
+    Attributes
+    ----------
+    lower, upper : float [rad, m]
+        Of its position.
+    velocity : float [rad/s, m/s]
+    effort : float [N m, N]
+    """
 
     lower: float = -math.inf
     upper: float = math.inf

@@ -25,12 +25,16 @@ class Loop:
         The loop frame on each side, in the link frame.
     axis, axis2 : (3,)
         In loop axes.
+    pitch : float [m/rad]
+        For kind ``"helical"``: the way along the axis for an angle about it.
     distance : float [m]
         For kind ``"distance"``.
     damping, friction : float
         As of a joint.
     parameters : tuple of (str, float)
         Numbers that its kind has beside axes, pitch and distance, by name.
+    line : int or None
+        In the file it was read from; not part of equality.
     """
 
     name: str
@@ -56,7 +60,19 @@ class Loop:
 
 @dataclass(frozen=True)
 class Coupling:
-    """URDF+ coupling: successor speed over predecessor speed is ``ratio``."""
+    """URDF+ coupling: successor speed over predecessor speed is ``ratio``.
+
+    Attributes
+    ----------
+    name : str
+    predecessor, successor : str
+        Link names.
+    ratio : float
+    offset : float [rad, m]
+        Position of the successor where that of the predecessor is zero.
+    line : int or None
+        In the file it was read from; not part of equality.
+    """
 
     name: str
     predecessor: str

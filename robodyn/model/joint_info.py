@@ -44,6 +44,12 @@ class JointInfo:
         """All that is particular to its type."""
         return joint_kind(self.type)
 
+    def __repr__(self) -> str:
+        q, v = (f"{s.start}:{s.stop}" if s.stop > s.start else "" for s in (self.q, self.v))
+        return (
+            f"<JointInfo {self.name!r}: {self.type}, {self.parent} -> {self.child}, q[{q}], v[{v}]>"
+        )
+
 
 class Joints(Mapping[str, JointInfo]):
     """Joints by name, with suggestions for names that do not exist."""
@@ -56,6 +62,9 @@ class Joints(Mapping[str, JointInfo]):
             return self._joints[name]
         except KeyError:
             raise UnknownNameError("joint", name, self._joints, repr(self._robot)) from None
+
+    def __repr__(self) -> str:
+        return f"<Joints of {self._robot!r}: {', '.join(self._joints)}>"
 
     def __contains__(self, name: object) -> bool:
         return name in self._joints
