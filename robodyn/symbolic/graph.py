@@ -26,41 +26,34 @@ class Graph:
         Operand edges. ``INPUT``: ``a`` is the index of the scalar input. ``CONST``: unused.
     value : dict of int to float
         Value of each ``CONST`` node, positive or zero.
-    multiples : dict of int to (int, float)
-        Of each ``MUL`` node with a constant factor: the other operand and the factor.
     """
 
-    __slots__ = ("_constants", "_nodes", "a", "b", "multiples", "op", "value")
+    __slots__ = ("_known", "a", "b", "op", "value")
 
     def __init__(self) -> None:
         self.op: list[int] = []
         self.a: list[int] = []
         self.b: list[int] = []
         self.value: dict[int, float] = {}
-        self.multiples: dict[int, tuple[int, float]] = {}
-        self._constants: dict[float, int] = {}
-        # operands side by side in one integer, which takes less time and memory than a tuple
-        self._nodes: tuple[dict[int, int], ...] = tuple({} for _ in range(COS + 1))
+        self._known: dict[object, int] = {}
 
     def node(self, op: int, a: int = 0, b: int = 0) -> int:
         """Node of an operation, made once."""
-        nodes, key = self._nodes[op], a << 32 | b
-        known = nodes.get(key)
+        key = (op, a, b)
+        known = self._known.get(key)
         if known is None:
-            known = nodes[key] = len(self.op)
+            known = self._known[key] = len(self.op)
             self.op.append(op)
             self.a.append(a)
             self.b.append(b)
-            if op == MUL and a >> 1 in self.value:
-                self.multiples[known] = b, self.value[a >> 1]
         return known
 
     def constant(self, value: float) -> int:
         """Edge of a constant."""
         key = abs(value)
-        known = self._constants.get(key)
+        known = self._known.get(key)
         if known is None:
-            known = self._constants[key] = len(self.op)
+            known = self._known[key] = len(self.op)
             self.op.append(CONST)
             self.a.append(0)
             self.b.append(0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from robodyn.symbolic.graph import ADD, COS, DIV, INPUT, MUL, SIN, SQRT, Graph
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Graph
 
 __all__ = ["Number", "Scalar", "cos", "edge_of", "inputs", "sin", "sqrt"]
 
@@ -100,17 +100,20 @@ Number = float | Scalar
 
 
 def _sum(graph: Graph, a: int, b: int) -> Number:
-    i, j, multiples = a >> 1, b >> 1, graph.multiples
-    if i == j or i in multiples or j in multiples:
+    op, first, i, j = graph.op, graph.a, a >> 1, b >> 1
+    if (
+        i == j
+        or (op[i] == MUL and op[first[i] >> 1] == CONST)
+        or (op[j] == MUL and op[first[j] >> 1] == CONST)
+    ):
         (x, k), (y, m) = _multiple(graph, a), _multiple(graph, b)
         if x == y:
             rest = k + m
             return _scaled(Scalar(graph, x), rest if abs(rest) > ROUNDING * abs(k) else 0.0)
-    op = graph.op
     if op[i] == ADD or op[j] == ADD:
         for whole, part in ((a, b ^ 1), (b, a ^ 1)):
             if op[whole >> 1] == ADD:  # (u + v) - u
-                u, v = graph.a[whole >> 1] ^ (whole & 1), graph.b[whole >> 1] ^ (whole & 1)
+                u, v = first[whole >> 1] ^ (whole & 1), graph.b[whole >> 1] ^ (whole & 1)
                 if part in (u, v):
                     return Scalar(graph, v if part == u else u)
     if a > b:
@@ -121,18 +124,20 @@ def _sum(graph: Graph, a: int, b: int) -> Number:
 
 def _multiple(graph: Graph, edge: int) -> tuple[int, float]:
     """An edge as a positive one and a factor."""
-    x, factor = graph.multiples.get(edge >> 1, (edge & -2, 1.0))
-    return x, -factor if edge & 1 else factor
+    node, sign = edge >> 1, -1.0 if edge & 1 else 1.0
+    if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
+        return graph.b[node], sign * graph.value[graph.a[node] >> 1]
+    return edge & -2, sign
 
 
 def _scaled(x: Scalar, factor: float) -> Number:
     if factor == 0.0:
         return 0.0
     graph, edge = x.graph, x.edge
-    known = graph.multiples.get(edge >> 1)
-    if known is not None:
-        edge = known[0] | (edge & 1)
-        factor *= known[1]
+    node = edge >> 1
+    if graph.op[node] == MUL and graph.op[graph.a[node] >> 1] == CONST:
+        factor *= graph.value[graph.a[node] >> 1]
+        edge = graph.b[node] | (edge & 1)
     negative = (edge & 1) ^ (factor < 0.0)
     factor = abs(factor)
     if factor == 1.0:
