@@ -1,37 +1,41 @@
-# Everything from a fresh clone: each target makes its own environment in .venv.
+# Everything from a fresh clone: each target makes the environment that it needs, in .venv.
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 
-.PHONY: sim test lint bench docs clean
+.PHONY: install sim test lint bench docs clean
 
-sim: .venv/.sim
+install: $(VENV)/.dev
+
+sim: $(VENV)/.sim
 	$(BIN)/robodyn sim --out out
 
-test: .venv/.ready
+test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-lint: .venv/.dev
+lint: $(VENV)/.dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m mypy robodyn
 
-bench: .venv/.dev
+bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/versus_pinocchio.py
 	$(BIN)/python benchmarks/closed_loops.py
+	$(BIN)/python benchmarks/tracing.py
 
-docs: .venv/.ready
+docs: $(VENV)/.ready
 	$(BIN)/python -m pytest tests/test_documentation.py
 
-.venv/.sim: pyproject.toml
-	$(PYTHON) -m venv .venv
+$(VENV)/.sim: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q -e '.[plot]'
 	touch $@
 
-.venv/.ready: .venv/.sim
+$(VENV)/.ready: $(VENV)/.sim
 	$(BIN)/python -m pip install -q -e '.[test,plot]'
 	touch $@
 
-.venv/.dev: .venv/.ready
+$(VENV)/.dev: $(VENV)/.ready
 	$(BIN)/python -m pip install -q -e '.[dev]'
 	touch $@
 
 clean:
-	rm -rf .venv out build *.egg-info
+	rm -rf $(VENV) out build *.egg-info

@@ -1,4 +1,4 @@
-"""Computed torque: the robot's own inverse dynamics makes the errors linear and uncoupled."""
+"""Computed torque: the robot's own dynamics make the errors linear and uncoupled."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn import Robot
+from robodyn import BasePath, Robot
 from robodyn.controllers.gains import gain
+from robodyn.controllers.motor_torques import motor_torques
+from robodyn.controllers.plant import Base, base_path, motor_error
 
 __all__ = ["ComputedTorque"]
 
@@ -19,42 +21,55 @@ Reference = Callable[[float], tuple[Array, Array, Array]]
 
 @dataclass(frozen=True, eq=False)
 class ComputedTorque:
-    """``tau = inverse_dynamics(q, v, a_ref + damping (v_ref - v) + stiffness (q_ref - q))``.
+    """Torques that give motors ``a_ref + damping (v_ref - v) + stiffness (q_ref - q)``.
 
-    The error then obeys ``e'' + damping e' + stiffness e = 0`` if the model is right.
+    The error ``e`` of each motor then obeys ``e'' + damping e' + stiffness e = 0`` if the model is
+    right. Joints without motors get no torque: those of closed linkages move as the loops have it,
+    others, and a floating base, as they will. Where loops let motors not move independently, the
+    accelerations that fit and are nearest to these are made by torques of least norm.
 
     Attributes
     ----------
     robot : Robot
         The model, which may differ from the robot that is driven.
     reference : callable
-        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,).
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,). What it holds for joints
+        without motors is not used.
     stiffness : float or array_like, shape (nv,) [1/s^2]
     damping : float or array_like, shape (nv,), optional [1/s]
         Default: critical, ``2 sqrt(stiffness)``.
+    base : BaseMotion or callable, optional
+        Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
 
     Raises
     ------
     ShapeError
-        For gains of another shape, negative or not finite.
+        For gains of another shape, negative or not finite; for a moving base without ``base``, and
+        for ``base`` without a moving base.
     """
 
     robot: Robot
     reference: Reference
     stiffness: ArrayLike = 100.0
     damping: ArrayLike | None = None
+    base: Base | None = None
+    _error: Callable[[Array, Array], Array] = field(init=False, repr=False)
     _k: Array = field(init=False, repr=False)
     _d: Array = field(init=False, repr=False)
+    _path: BasePath | None = field(init=False, repr=False)
+    _torques: Callable[..., Array] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         k = gain("stiffness", self.stiffness, self.robot.nv)
         d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
+        object.__setattr__(self, "_error", motor_error(self.robot))
         object.__setattr__(self, "_k", k)
         object.__setattr__(self, "_d", gain("damping", d, self.robot.nv))
+        object.__setattr__(self, "_path", base_path(self.robot, self.base))
+        object.__setattr__(self, "_torques", motor_torques(self.robot))
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, a_ref = self.reference(t)
-        error = self.robot.difference(q, q_ref)
-        a = a_ref + self._d * (v_ref - v) + self._k * error
-        return self.robot.inverse_dynamics(q, v, a)
+        a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)
+        return self._torques(q, v, a, None if self._path is None else self._path(t))

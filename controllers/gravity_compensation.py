@@ -1,25 +1,57 @@
-"""The robot floats: gravity is held and nothing else."""
+"""The robot floats: its weight is held and nothing else."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn import Robot
+from robodyn import BasePath, Robot
+from robodyn.controllers.plant import Base, base_path, motor_mask
 
 __all__ = ["GravityCompensation"]
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class GravityCompensation:
-    """``tau = gravity_forces(q)``."""
+    """``tau = inverse_dynamics(q, 0, 0)`` at the motors, zero elsewhere.
+
+    It holds the robot at rest where it is, against its weight and its springs. Of a floating
+    robot, it is what the motors would do if something held the base; of one with a moving base,
+    what keeps the joints still while the base moves.
+
+    Attributes
+    ----------
+    robot : Robot
+        The model, which may differ from the robot that is driven.
+    base : BaseMotion or callable, optional
+        Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
+
+    Raises
+    ------
+    ShapeError
+        For a moving base without ``base``, and for ``base`` without a moving base.
+    ActuationError
+        When called, if the motors of a closed linkage cannot hold it.
+    """
 
     robot: Robot
+    base: Base | None = None
+    _path: BasePath | None = field(init=False, repr=False)
+    _motors: Array = field(init=False, repr=False)
 
-    def __call__(
-        self, t: float, q: NDArray[np.float64], v: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Torques, shape (..., nv) [N m, N]."""
-        return self.robot.gravity_forces(q)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_path", base_path(self.robot, self.base))
+        object.__setattr__(self, "_motors", motor_mask(self.robot))
+
+    def __call__(self, t: float, q: Array, v: Array) -> Array:
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        rest = np.zeros(np.shape(v))
+        if self._path is None:
+            tau = self.robot.inverse_dynamics(q, rest, rest)
+        else:
+            tau = self.robot.inverse_dynamics(q, rest, rest, base=self._path(t))
+        return np.asarray(self._motors * tau)

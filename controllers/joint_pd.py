@@ -1,4 +1,4 @@
-"""A spring and a damper at every joint."""
+"""A spring and a damper at every motor."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn import Robot
 from robodyn.controllers.gains import gain
+from robodyn.controllers.gravity_compensation import GravityCompensation
+from robodyn.controllers.plant import Base, motor_error, motor_mask
 
 __all__ = ["JointPD"]
 
@@ -18,22 +20,25 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class JointPD:
-    """``tau = stiffness (q_ref - q) + damping (v_ref - v)``, with gravity held if wanted.
+    """``tau = stiffness (q_ref - q) + damping (v_ref - v)`` at the motors, zero elsewhere.
 
     Attributes
     ----------
     robot : Robot
     reference : callable
-        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,).
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,). What it holds for joints
+        without motors is not used.
     stiffness : float or array_like, shape (nv,) [N m/rad, N/m]
     damping : float or array_like, shape (nv,) [N m s/rad, N s/m]
     gravity : bool
-        Add the forces that hold the robot up.
+        Add the forces of `GravityCompensation`.
+    base : BaseMotion or callable, optional
+        As for `GravityCompensation`; without ``gravity`` none is needed.
 
     Raises
     ------
     ShapeError
-        For gains of another shape, negative or not finite.
+        For gains of another shape, negative or not finite, and as `GravityCompensation` does.
     """
 
     robot: Robot
@@ -41,15 +46,23 @@ class JointPD:
     stiffness: ArrayLike
     damping: ArrayLike
     gravity: bool = True
+    base: Base | None = None
+    _error: Callable[[Array, Array], Array] = field(init=False, repr=False)
     _k: Array = field(init=False, repr=False)
     _d: Array = field(init=False, repr=False)
+    _weight: GravityCompensation | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_k", gain("stiffness", self.stiffness, self.robot.nv))
-        object.__setattr__(self, "_d", gain("damping", self.damping, self.robot.nv))
+        motors = motor_mask(self.robot)
+        weight = GravityCompensation(self.robot, self.base) if self.gravity else None
+        object.__setattr__(self, "_weight", weight)
+        object.__setattr__(self, "_error", motor_error(self.robot))
+        for name, value in (("_k", self.stiffness), ("_d", self.damping)):
+            what = "stiffness" if name == "_k" else "damping"
+            object.__setattr__(self, name, motors * gain(what, value, self.robot.nv))
 
     def __call__(self, t: float, q: Array, v: Array) -> Array:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, _ = self.reference(t)
-        tau = self._k * self.robot.difference(q, q_ref) + self._d * (v_ref - v)
-        return tau + self.robot.gravity_forces(q) if self.gravity else tau
+        tau: Array = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
+        return tau if self._weight is None else tau + self._weight(t, q, v)

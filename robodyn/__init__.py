@@ -46,11 +46,10 @@ from robodyn.motion.joint_path import JointPath
 from robodyn.results import BaseParameters, HybridDynamics, JointWrenches
 from robodyn.robot import Robot
 from robodyn.symbolic.scalar import cos, sin, sqrt
+from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from robodyn.simulation import Trajectory, rollout, simulate
-
-    __version__: str
 
 __all__ = [
     "ActuationError",
@@ -98,17 +97,19 @@ __all__ = [
     "sqrt",
 ]
 
-_SIMULATION = ("Trajectory", "rollout", "simulate")
+#: Imported when first used, to keep the import of robodyn fast.
+_LATE = frozenset({"Trajectory", "rollout", "simulate"})
 
 
 def __getattr__(name: str) -> Any:
-    """Names that are imported when they are first used, to keep the import fast."""
-    if name in _SIMULATION:
-        import robodyn.simulation as simulation
+    """Public names that are imported when they are first used."""
+    if name in _LATE:
+        import robodyn.simulation
 
-        return getattr(simulation, name)
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("robodyn")
+        return getattr(robodyn.simulation, name)
     raise AttributeError(f"module 'robodyn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Public names: not the modules that they are defined in."""
+    return sorted([*__all__, "__version__"])

@@ -15,6 +15,7 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.errors import MissingExtraError, RobodynError
+from robodyn.joints import joint_kind
 
 if TYPE_CHECKING:
     from robodyn.controllers import SineReference
@@ -157,8 +158,8 @@ def _reference(robot: rd.Robot) -> SineReference:
     if robot.nv == 0:
         raise RobodynError(f"{robot.name!r} has no moving joint")
     for name in robot.joint_names:
-        kind = robot.joints[name].type
-        if kind in ("floating", "spherical", "planar"):
+        kind = robot.joints[name].kind
+        if not kind.coordinates.flat:
             raise RobodynError(
                 f"joint {name!r} of {robot.name!r} is {kind}: sim tracks joints whose coordinates "
                 "are independent of each other; simulate this robot with robodyn.simulate"
@@ -209,10 +210,16 @@ def _write(
     if arguments.no_plot:
         return 0
     try:
-        from robodyn.simulation.plots import draw_tracking
+        from robodyn.simulation.plots import draw
 
         picture = stem.with_suffix(".png")
-        draw_tracking(run, error, f"{robot.name}: computed torque", picture)
+        rows = (
+            (run.q, "position [rad, m]"),
+            (error, "tracking error [rad, m]"),
+            (run.tau, "torque [N m, N]"),
+        )
+        title = f"{robot.name}: computed torque"
+        draw(picture, run.t, rows, title=title, names=run.joint_names, linewidth=1.2)
         print(f"  written                 {picture}")
     except MissingExtraError as missing:
         print(f"  no picture: {missing}")
@@ -275,7 +282,7 @@ def _joint_text(joint: rd.Joint) -> str:
     text = f"{joint.name}: {joint.kind}"
     if joint.mimic:
         text += f", {joint.mimic.multiplier:g} x {joint.mimic.joint} + {joint.mimic.offset:g}"
-    if joint.limits and joint.kind != "continuous":
+    if joint.limits and joint_kind(joint.kind).limited:
         limits = joint.limits
         text += f" [{limits.lower:.4g}, {limits.upper:.4g}], velocity {limits.velocity:.4g}"
         text += f", effort {limits.effort:.4g}"
@@ -303,7 +310,7 @@ def _view(arguments: argparse.Namespace) -> int:
     viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)
     for note in viewer.notes:
         print(f"  not shown: {note}", file=sys.stderr)
-    print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt), viewer:
+        print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
         viewer.wait()
     return 0

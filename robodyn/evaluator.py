@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import named
 from robodyn.codegen import Function, Memo, MethodTable
-from robodyn.equations.catalogue import CLOSED, QUANTITIES, trace
+from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
+from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.base_motion import BaseMotion
@@ -24,15 +25,6 @@ Array = NDArray[Any]
 
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
-
-#: Quantities that can take inertial parameters as an input.
-PARAMETRIC = frozenset(
-    {
-        "inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "mass_matrix",
-        "mass_matrix_inverse", "bias_forces", "gravity_forces", "coriolis_matrix",
-        "joint_wrenches", "kinetic_energy", "potential_energy",
-    }
-)  # fmt: skip
 
 
 class Evaluator:
@@ -83,13 +75,13 @@ class Evaluator:
     def program(self, name: str, options: Mapping[str, Any]) -> Program:
         """The program of a quantity; arguments as for `function`."""
         self._check_options(name, options)
-        known = QUANTITIES[name][0].options
-        chosen = {**options}
-        if "controlled" in known:
+        quantity, chosen = QUANTITIES[name], {**options}
+        if "controlled" in quantity.options:
             chosen["controlled"] = self.speeds(options.get("controlled", ()))
-        self._check_mass(name, chosen.get("controlled", ()))
+        if quantity.solves:
+            self._check_mass(chosen.get("controlled", ()))
         setup = self._model.keeping(self._fixed_joints(options.get("joints", ())))
-        if "joints" in known and "joints" not in options:
+        if "joints" in quantity.options and "joints" not in options:
             chosen["joints"] = self.wrench_joints(None)
         return trace(name, setup, chosen)
 
@@ -156,7 +148,7 @@ class Evaluator:
 
     def _base_inputs(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
         settings = self._model.settings
-        if settings.base == "moving" and QUANTITIES[name][0].base:
+        if settings.base == "moving" and QUANTITIES[name].base:
             motion = BaseMotion.at_rest() if base is None else base
             if not isinstance(motion, BaseMotion):
                 raise ShapeError(
@@ -201,20 +193,20 @@ class Evaluator:
         moving = (
             body.description.name
             for body in self._model.bodies
-            if body.description.kind != "floating" or body.parent >= 0
+            if not body.joint.kind.is_free or body.parent >= 0
         )
         return (*moving, *(c.name for c in self._model.setup.closures))
 
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:
         cuts = [c.name for c in self._model.setup.closures]
         return tuple(
-            name for name in joints if name not in cuts and self._model.joints[name].type == "fixed"
+            name
+            for name in joints
+            if name not in cuts and self._model.joints[name].kind is fixed.KIND
         )
 
-    def _check_mass(self, name: str, controlled: tuple[int, ...]) -> None:
+    def _check_mass(self, controlled: tuple[int, ...]) -> None:
         """Speeds that move no mass cannot be solved for."""
-        if name not in ("forward_dynamics", "mass_matrix_inverse", "hybrid_dynamics"):
-            return
         undetermined = self._model.undetermined(controlled)
         if undetermined:
             raise SingularError(
@@ -226,17 +218,19 @@ class Evaluator:
     def _check_options(self, name: str, options: Mapping[str, Any]) -> None:
         if name not in QUANTITIES:
             raise UnknownNameError("function", name, QUANTITIES)
-        if self._model.bodies.linkages and name.startswith("joint_wrench"):
+        quantity = QUANTITIES[name]
+        if self._model.bodies.linkages and quantity.multipliers:
             raise UnknownNameError(
                 "function of minimal coordinates",
                 name,
                 (),
                 f"{self._model.mechanism.name!r}: take its tree_form",
             )
-        closed = "rows" in options and name in CLOSED
-        known = (CLOSED if closed else QUANTITIES)[name][0].options
+        if quantity.closed and "rows" in options:
+            quantity = quantity.closed
+        known = quantity.options
         for option in options:
-            if option not in known and not (option == "parameters" and name in PARAMETRIC):
+            if option not in known and not (option == "parameters" and quantity.parametric):
                 raise UnknownNameError("option", option, known, f"function {name!r}")
         frames = tuple(self._model.bodies.frames)
         if "frame" in known and "frame" not in options:

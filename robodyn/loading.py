@@ -13,9 +13,12 @@ from robodyn.arrays import by_name, expect, named
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.joints import continuous, joint_map
+from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
+from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import bad_values, bundled_robots, load_mechanism, read_rotor_params
 
 __all__ = ["load", "robots"]
@@ -173,7 +176,7 @@ def _with_maps(mechanism: Mechanism, maps: Mapping[str, JointMap]) -> Mechanism:
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
         limits = joints[name].limits if given.n == 1 else None
         joints[name] = dataclasses.replace(
-            joints[name], kind="map", map=given, mimic=None, limits=limits
+            joints[name], kind=joint_map.KIND.name, map=given, mimic=None, limits=limits
         )
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
 
@@ -182,9 +185,10 @@ def _with_constraints(
     mechanism: Mechanism, constraints: Iterable[Constraint], *, floating: bool
 ) -> Mechanism:
     kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
-    kinds |= {rotor.name: ("continuous", 1, 1) for rotor in mechanism.rotors}
+    spin, free = continuous.KIND, floating_joint.KIND
+    kinds |= {rotor.name: (spin.name, spin.nq, spin.nv) for rotor in mechanism.rotors}
     if floating:
-        kinds |= {"floating_base": ("floating", 7, 6)}
+        kinds |= {FLOATING_BASE: (free.name, free.nq, free.nv)}
     taken = {*kinds, *(loop.name for loop in mechanism.loops)}
     taken |= {coupling.name for coupling in mechanism.couplings}
     taken |= {given.name for given in mechanism.constraints}

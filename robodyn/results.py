@@ -17,6 +17,12 @@ __all__ = ["BaseParameters", "ConstrainedDynamics", "HybridDynamics", "JointWren
 Array = NDArray[Any]
 
 
+def _shapes(result: Any) -> str:
+    """Names and shapes of the arrays in a result: ``a (7,), tau (7,)``."""
+    arrays = ((name, np.shape(value)) for name, value in result._asdict().items())
+    return ", ".join(f"{name} {shape}" for name, shape in arrays)
+
+
 class HybridDynamics(NamedTuple):
     """Accelerations and generalised forces of all joints.
 
@@ -31,6 +37,9 @@ class HybridDynamics(NamedTuple):
     a: Array
     tau: Array
     multipliers: Array
+
+    def __repr__(self) -> str:
+        return f"<HybridDynamics: {_shapes(self)}>"
 
 
 class ConstrainedDynamics(NamedTuple):
@@ -53,6 +62,14 @@ class ConstrainedDynamics(NamedTuple):
     rank: Array
     residual: Array
     method: str
+
+    def __repr__(self) -> str:
+        batch = np.shape(self.rank)
+        of = f" of each of {batch} states" if batch else f", rank {self.rank}"
+        return (
+            f"<ConstrainedDynamics{of}: a {np.shape(self.a)}, "
+            f"multipliers {np.shape(self.multipliers)}, by {self.method!r}>"
+        )
 
 
 @dataclass(frozen=True, eq=False)

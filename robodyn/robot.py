@@ -101,7 +101,7 @@ class Robot:
         rest = BaseMotion.at_rest()
         at_rest = (rest.pose, rest.twist, rest.acceleration) if self.base == "moving" else ()
         for name in self._own_quantities():
-            quantity = QUANTITIES[name][0]
+            quantity = QUANTITIES[name]
             base = at_rest if quantity.base else ()
             self.__dict__[name] = methods.add(name, getattr(self, name), quantity.inputs, base)
 
@@ -114,7 +114,7 @@ class Robot:
         model = minimal_model(tree_model, settings, q)
         tree_settings = replace(settings, coordinates="tree", branches=())
         # forces act where there are coordinates
-        forced = tuple(n for n in model.joint_names if model.joints[n].type != "floating")
+        forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
         other = type(self)(mechanism, tree_settings, forced, make)
         neutral = own_coordinates(tree_model.bodies, model.bodies, q)
         forces = other._parts.joint_forces

@@ -1,10 +1,15 @@
 """What all tests share."""
 
 import importlib.util
+import signal
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+# A shell that runs the tests in the background has them ignore Ctrl-C, and so would the commands
+# that they start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 if importlib.util.find_spec("hypothesis"):  # not where only the tests of ROS run
     from hypothesis import settings

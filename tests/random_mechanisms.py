@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description.constants import with_constants
+from robodyn.joints import joint_kind
 
 
 def _vector(rng, scale=1.0):
@@ -23,6 +25,11 @@ def random_inertia(rng):
     return Inertia.from_matrix(
         float(rng.uniform(0.5, 2.0)), _vector(rng, 0.3), np.trace(P) * np.eye(3) - P
     )
+
+
+def random_constants(rng, kind):
+    """Numbers that a joint of a kind may have."""
+    return {parameter.name: float(rng.uniform(0.1, 0.4)) for parameter in kind.parameters}
 
 
 def random_mechanism(rng, kinds, *, damping=0.0, friction=0.0):
@@ -45,4 +52,6 @@ def random_mechanism(rng, kinds, *, damping=0.0, friction=0.0):
                 friction=friction,
             )
         )
+        if {parameter.name for parameter in joint_kind(kind).parameters} - {"pitch"}:
+            joints[-1] = with_constants(joints[-1], random_constants(rng, joint_kind(kind)))
     return Mechanism("random", tuple(links), tuple(joints))

@@ -50,6 +50,14 @@ class LoopAnalysis:
     independent: tuple[int, ...]
     postures: Array
 
+    def __repr__(self) -> str:
+        rows = self.rank + len(self.redundant)
+        varies = "" if self.rows is not None else ", which varies"
+        return (
+            f"<LoopAnalysis: rank {self.rank} of {rows} constraints{varies}, "
+            f"independent speeds {self.independent}>"
+        )
+
 
 @dataclass(frozen=True)
 class Motors:

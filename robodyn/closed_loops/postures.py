@@ -106,7 +106,7 @@ class LoopPostures:
         if self._model.bodies.coupled or self._model.setup.coupled:
             return q
         joints = self._model.joints.values()
-        at = [j.q.start for j in joints if j.type == "continuous" and j.q.stop > j.q.start]
+        at = [j.q.start for j in joints if not j.kind.limited and j.q.stop > j.q.start]
         q = q.copy()
         q[at] = np.remainder(q[at] + np.pi, 2.0 * np.pi) - np.pi
         return q

@@ -29,7 +29,7 @@ def branches(mechanism: Mechanism, coupling: Coupling) -> tuple[list[str], list[
     over, under = (_chain(above, link) for link in (coupling.successor, coupling.predecessor))
     while over and under and over[0] is under[0]:
         over, under = over[1:], under[1:]
-    over, under = ([j for j in chain if j.kind != "fixed"] for chain in (over, under))
+    over, under = ([j for j in chain if j.nv] for chain in (over, under))
     if not over or not under:
         raise TopologyError(
             f"couples {coupling.successor!r} to {coupling.predecessor!r}, but one of them is not "

@@ -6,28 +6,29 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from robodyn.description.constants import constants_of
 from robodyn.description.pose import Pose, Vector
+from robodyn.joints import KINDS, joint_kind
 
 __all__ = ["JOINT_KINDS", "Joint", "Limits", "Mimic"]
 
-#: Joint kind -> (nq, nv), in the order of ``docs/conventions``.
+#: Kinds of joints that files may have -> (nq, nv), by degrees of freedom, then by name.
 JOINT_KINDS: dict[str, tuple[int, int]] = {
-    "fixed": (0, 0),
-    "revolute": (1, 1),
-    "continuous": (1, 1),
-    "prismatic": (1, 1),
-    "helical": (1, 1),
-    "cylindrical": (2, 2),
-    "universal": (2, 2),
-    "planar": (3, 3),
-    "spherical": (4, 3),
-    "floating": (7, 6),
+    name: (kind.nq, kind.nv) for name, kind in KINDS.items() if kind.in_tree and kind.in_files
 }
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a 1-dof joint: position [rad or m], velocity, effort [N m or N]."""
+    """Limits of a joint with one degree of freedom.
+
+    Attributes
+    ----------
+    lower, upper : float [rad, m]
+        Of its position.
+    velocity : float [rad/s, m/s]
+    effort : float [N m, N]
+    """
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -77,6 +78,8 @@ class Joint:
         Of a spring in a joint with one freedom [N m/rad or N/m], and where it is relaxed [rad, m].
     map : robodyn.JointMap or None
         Of a joint of kind ``"map"``.
+    parameters : tuple of (str, float)
+        Numbers that its kind has beside axes and pitch, by name.
     """
 
     name: str
@@ -97,13 +100,19 @@ class Joint:
     stiffness: float = 0.0
     rest: float = 0.0
     map: Any = None
+    parameters: tuple[tuple[str, float], ...] = ()
 
     @property
     def nq(self) -> int:
         """Number of coordinates."""
-        return int(self.map.n) if self.map is not None else JOINT_KINDS[self.kind][0]
+        return int(self.map.n) if self.map is not None else joint_kind(self.kind).nq
 
     @property
     def nv(self) -> int:
         """Number of speeds."""
-        return int(self.map.n) if self.map is not None else JOINT_KINDS[self.kind][1]
+        return int(self.map.n) if self.map is not None else joint_kind(self.kind).nv
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """The numbers of its kind, by name: the pitch of a helical joint, say."""
+        return constants_of(self)

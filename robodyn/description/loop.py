@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from robodyn.description.constants import constants_of
 from robodyn.description.pose import Pose, Vector
 
 __all__ = ["Coupling", "Loop"]
@@ -16,17 +17,24 @@ class Loop:
     Attributes
     ----------
     name, kind : str
-        The kind is a key of ``JOINT_KINDS`` or ``"distance"``.
+        The kind is one of `robodyn.joints.KINDS` that takes away some freedom, ``"distance"``
+        included.
     predecessor, successor : str
         Link names.
     X_predecessor, X_successor : Pose
         The loop frame on each side, in the link frame.
     axis, axis2 : (3,)
         In loop axes.
+    pitch : float [m/rad]
+        For kind ``"helical"``: the way along the axis for an angle about it.
     distance : float [m]
         For kind ``"distance"``.
     damping, friction : float
         As of a joint.
+    parameters : tuple of (str, float)
+        Numbers that its kind has beside axes, pitch and distance, by name.
+    line : int or None
+        In the file it was read from; not part of equality.
     """
 
     name: str
@@ -42,11 +50,29 @@ class Loop:
     line: int | None = field(default=None, compare=False)
     damping: float = 0.0
     friction: float = 0.0
+    parameters: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def constants(self) -> dict[str, float]:
+        """The numbers of its kind, by name: the pitch of a helical joint, say."""
+        return constants_of(self)
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """URDF+ coupling: successor speed over predecessor speed is ``ratio``."""
+    """URDF+ coupling: successor speed over predecessor speed is ``ratio``.
+
+    Attributes
+    ----------
+    name : str
+    predecessor, successor : str
+        Link names.
+    ratio : float
+    offset : float [rad, m]
+        Position of the successor where that of the predecessor is zero.
+    line : int or None
+        In the file it was read from; not part of equality.
+    """
 
     name: str
     predecessor: str

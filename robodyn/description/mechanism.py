@@ -46,6 +46,12 @@ class Mechanism:
     rotors: tuple[Rotor, ...] = ()
     constraints: tuple[Any, ...] = ()
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.links)} links, {len(self.joints)} joints"
+        if self.loops:
+            counts += f", {len(self.loops)} loops"
+        return f"<Mechanism {self.name!r}: {counts}>"
+
     def where(self, item: Any) -> dict[str, Any]:
         """Place of a link, joint or loop, as keyword arguments of the located errors."""
         kind = type(item).__name__.lower()

@@ -2,130 +2,317 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from robodyn.equations import quantities
 from robodyn.equations.loops import partition
-from robodyn.equations.quantities import Results
-from robodyn.equations.tracer import Setup, Tracer
-from robodyn.equations.tree import articulated_body
+from robodyn.equations.mechanism import coordinate_steps
+from robodyn.equations.mechanism.state import BaseState
+from robodyn.equations.quantities import (
+    closed_dynamics,
+    dynamics,
+    energy,
+    frames,
+    loops,
+    wrenches,
+)
+from robodyn.equations.quantities.tracer import Setup
+from robodyn.equations.quantity import Output, Quantity, Rival, traced
+from robodyn.equations.tree import (
+    articulated_body,
+    composite_body,
+    coriolis,
+    factorization,
+    momentum,
+    newton_euler,
+    regressor,
+)
 from robodyn.symbolic.graph import Program
-from robodyn.symbolic.scalar import edge_of
+from robodyn.symbolic.vector import Vec3
 
-__all__ = ["QUANTITIES", "Setup", "trace"]
-
-#: Inputs by name: their size (nc controlled speeds, nf others), unit.
-INPUTS: dict[str, tuple[str, str]] = {
-    "q": ("nq", "rad, m"),
-    "v": ("nv", "rad/s, m/s"),
-    "a": ("nv", "rad/s^2, m/s^2"),
-    "tau": ("nv", "N m, N"),
-    "dv": ("nv", "rad, m"),
-    "u": ("nv", "rad, m"),
-    "a_controlled": ("nc", "rad/s^2, m/s^2"),
-    "tau_free": ("nf", "N m, N"),
-}
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """One row of the catalogue: which inputs, whether the base enters, options, how it is traced.
-
-    ``chained``: not for mechanisms whose bodies are coupled across more than one joint.
-    """
-
-    inputs: tuple[str, ...]
-    trace: Callable[[Tracer], Results]
-    base: bool = False
-    options: tuple[str, ...] = ()
-    chained: bool = False
-
+__all__ = ["CLOSED", "QUANTITIES", "Quantity", "Rival", "Setup", "programs", "trace"]
 
 FRAME = ("frame", "relative_to", "axes")
 FRAMES = ("frames", "relative_to", "axes")
 LOADS = ("wrenches",)
 
-_q = quantities
+TAU = Output("tau", ("nv",), "N m, N")
+A = Output("a", ("nv",), "rad/s^2, m/s^2")
 
-#: All quantities by name. Where two algorithms stand, the one with fewer operations is taken.
-QUANTITIES: dict[str, tuple[Quantity, ...]] = {
-    "inverse_dynamics": (Quantity(("q", "v", "a"), _q.inverse_dynamics, True, LOADS),),
-    "forward_dynamics": tuple(
-        Quantity(("q", "v", "tau"), _q.forward(algorithm.hybrid_dynamics), True, LOADS, chained)
-        for algorithm, chained in ((partition, False), (articulated_body, True))
-    ),
-    "hybrid_dynamics": tuple(
-        Quantity(
-            ("q", "v", "a_controlled", "tau_free"),
-            _q.hybrid(algorithm.hybrid_dynamics),
-            True,
-            (*LOADS, "controlled"),
-            chained,
-        )
-        for algorithm, chained in ((partition, False), (articulated_body, True))
-    ),
-    "joint_wrenches": (Quantity(("q", "v", "a"), _q.joint_wrenches, True, (*LOADS, "joints")),),
-    "joint_wrench_parts": (
-        Quantity(("q", "v", "a"), _q.joint_wrench_parts, True, (*LOADS, "joints")),
-    ),
-    "integrate": (Quantity(("q", "dv"), _q.integrate),),
-    "tangent_rate": (Quantity(("u", "v"), _q.tangent_rate),),
-    "loop_residual": (Quantity(("q",), _q.loop_residual),),
-    "loop_jacobian": (Quantity(("q",), _q.loop_jacobian),),
-    "loop_velocity_offset": (Quantity(("q",), _q.loop_velocity_offset),),
-    "loop_bias": (Quantity(("q", "v"), _q.loop_bias),),
-    "dependent_places": (Quantity(("q",), _q.dependent_places),),
-    "dependent_speeds": (Quantity(("q", "v"), _q.dependent_speeds),),
-    "dependent_speed_map": (Quantity(("q",), _q.dependent_speed_map),),
-    "dependent_accelerations": (Quantity(("q", "v", "a"), _q.dependent_accelerations),),
-    "regressor": (Quantity(("q", "v", "a"), _q.regressor_matrix, True),),
-    "mass_matrix": (Quantity(("q",), _q.mass_matrix),),
-    "mass_matrix_inverse": (Quantity(("q",), _q.mass_matrix_inverse),),
-    "bias_forces": (Quantity(("q", "v"), _q.inverse_dynamics, True, LOADS),),
-    "gravity_forces": (Quantity(("q",), _q.gravity_forces, True),),
-    "coriolis_matrix": (Quantity(("q", "v"), _q.coriolis_matrix),),
-    "passive_forces": (Quantity(("q", "v"), _q.passive_forces, True),),
-    "frame_pose": (Quantity(("q",), _q.frame_pose, True, ("frame", "relative_to")),),
-    "frame_twist": (Quantity(("q", "v"), _q.frame_twist, True, FRAME),),
-    "frame_acceleration": (
-        Quantity(("q", "v", "a"), _q.frame_acceleration, True, (*FRAME, "classical")),
-    ),
-    "frame_jacobian": (Quantity(("q",), _q.frame_jacobian, True, FRAME),),
-    "frame_jacobian_dot": (Quantity(("q", "v"), _q.frame_jacobian_dot, True, FRAME),),
-    "frame_poses": (Quantity(("q",), _q.frame_poses, True, ("frames", "relative_to")),),
-    "frame_twists": (Quantity(("q", "v"), _q.frame_twists, True, FRAMES),),
-    "frame_jacobians": (Quantity(("q",), _q.frame_jacobians, True, FRAMES),),
-    "center_of_mass": (Quantity(("q",), _q.center_of_mass, True),),
-    "kinetic_energy": (Quantity(("q", "v"), _q.kinetic_energy, True),),
-    "potential_energy": (Quantity(("q",), _q.potential_energy, True),),
-    "momentum": (Quantity(("q", "v"), _q.total_momentum, True),),
-    "centroidal_matrix": (Quantity(("q",), _q.centroidal_matrix, True),),
-}
-
-#: Of closed linkages, where the rows of the constraints to use are chosen.
-CLOSED: dict[str, tuple[Quantity, ...]] = {
-    "inverse_dynamics": (
-        Quantity(
+#: All quantities by name.
+QUANTITIES: dict[str, Quantity] = {
+    "inverse_dynamics": Quantity(
+        ("q", "v", "a"),
+        (TAU,),
+        dynamics.inverse_dynamics,
+        base=True,
+        options=LOADS,
+        parametric=True,
+        closed=Quantity(
             ("q", "v", "a"),
-            _q.closed_inverse,
-            True,
-            (*LOADS, "rows", "dependent", "order", "possible"),
+            (
+                TAU,
+                Output("gap", ("rows",), "m/s^2, rad/s^2", lambda x: "possible" not in x),
+            ),
+            closed_dynamics.inverse_dynamics,
+            base=True,
+            options=(*LOADS, "rows", "dependent", "order", "possible"),
+            parametric=True,
         ),
     ),
-    "hybrid_dynamics": (
-        Quantity(
+    "forward_dynamics": Quantity(
+        ("q", "v", "tau"),
+        (A,),
+        dynamics.forward_dynamics(partition.hybrid_dynamics),
+        base=True,
+        options=LOADS,
+        parametric=True,
+        solves=True,
+        rivals=(
+            Rival(
+                dynamics.forward_dynamics(articulated_body.hybrid_dynamics),
+                certain=articulated_body.deep,
+                chained=True,
+            ),
+        ),
+        closed=Quantity(
+            ("q", "v", "tau"),
+            (
+                A,
+                Output("multipliers", ("rows",), "N, N m", lambda x: bool(x.get("multipliers"))),
+            ),
+            closed_dynamics.forward_dynamics,
+            base=True,
+            options=(*LOADS, "rows", "multipliers"),
+            parametric=True,
+            solves=True,
+        ),
+    ),
+    "hybrid_dynamics": Quantity(
+        ("q", "v", "a_controlled", "tau_free"),
+        (A, TAU),
+        dynamics.hybrid_dynamics(partition.hybrid_dynamics),
+        base=True,
+        options=(*LOADS, "controlled"),
+        parametric=True,
+        solves=True,
+        rivals=(
+            Rival(
+                dynamics.hybrid_dynamics(articulated_body.hybrid_dynamics),
+                certain=articulated_body.deep,
+                chained=True,
+            ),
+        ),
+        closed=Quantity(
             ("q", "v", "a_controlled", "tau_free"),
-            _q.closed_hybrid,
-            True,
-            (*LOADS, "controlled", "rows"),
+            (A, TAU),
+            closed_dynamics.hybrid_dynamics,
+            base=True,
+            options=(*LOADS, "controlled", "rows"),
+            parametric=True,
+            solves=True,
         ),
     ),
-    "forward_dynamics": (
-        Quantity(("q", "v", "tau"), _q.closed_forward, True, (*LOADS, "rows", "multipliers")),
+    "bias_forces": Quantity(
+        ("q", "v"),
+        (TAU,),
+        dynamics.inverse_dynamics,
+        base=True,
+        options=LOADS,
+        parametric=True,
+    ),
+    "gravity_forces": Quantity(
+        ("q",),
+        (TAU,),
+        lambda t: {
+            "tau": newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, {}),
+        },
+        base=True,
+        parametric=True,
+    ),
+    "passive_forces": Quantity(("q", "v"), (TAU,), dynamics.passive_forces, base=True),
+    "mass_matrix": Quantity(
+        ("q",),
+        (Output("M", ("nv", "nv"), "kg m^2, kg m, kg"),),
+        lambda t: {"M": composite_body.mass_matrix(t.model, t.state)},
+        parametric=True,
+    ),
+    "mass_matrix_inverse": Quantity(
+        ("q",),
+        (Output("M_inverse", ("nv", "nv"), "1/(kg m^2), 1/(kg m), 1/kg"),),
+        lambda t: {
+            "M_inverse": factorization.inverse(
+                factorization.factorize(composite_body.mass_matrix(t.model, t.state))
+            ),
+        },
+        parametric=True,
+        solves=True,
+    ),
+    "coriolis_matrix": Quantity(
+        ("q", "v"),
+        (Output("C", ("nv", "nv"), "kg m^2/s, kg m/s, kg/s"),),
+        lambda t: {
+            "C": coriolis.coriolis_matrix(
+                t.model, t.state, BaseState.at_rest(Vec3.of(t.setup.gravity))
+            ),
+        },
+        parametric=True,
+    ),
+    "regressor": Quantity(
+        ("q", "v", "a"),
+        (Output("Y", ("nv", "parameters"), "N m/kg, N m/(kg m), 1/s^2"),),
+        lambda t: {"Y": regressor.regressor(t.model, t.state, t.a, t.base)},
+        base=True,
+    ),
+    "joint_wrenches": Quantity(
+        ("q", "v", "a"),
+        (Output("wrenches", ("joints, base", 6), "N, N m"),),
+        wrenches.joint_wrenches,
+        base=True,
+        options=(*LOADS, "joints"),
+        parametric=True,
+        multipliers=True,
+    ),
+    "joint_wrench_parts": Quantity(
+        ("q", "v", "a"),
+        (
+            Output("motor", ("joints", 6), "N, N m"),
+            Output("passive", ("joints", 6), "N, N m"),
+        ),
+        wrenches.joint_wrench_parts,
+        base=True,
+        options=(*LOADS, "joints"),
+        multipliers=True,
+    ),
+    "integrate": Quantity(
+        ("q", "dv"),
+        (Output("q", ("nq",), "rad, m"),),
+        lambda t: {"q": coordinate_steps.integrate(t.model, t.numbers["q"], t.numbers["dv"])},
+    ),
+    "tangent_rate": Quantity(
+        ("u", "v"),
+        (Output("rate", ("nv",), "rad/s, m/s"),),
+        lambda t: {"rate": coordinate_steps.tangent_rate(t.model, t.numbers["u"], t.v)},
+    ),
+    "loop_residual": Quantity(
+        ("q",),
+        (Output("residual", ("rows",), "m, rad"),),
+        lambda t: {"residual": [row.residual for row in t.rows]},
+    ),
+    "loop_jacobian": Quantity(("q",), (Output("K", ("rows", "nv"), "m, 1"),), loops.jacobian),
+    "loop_velocity_offset": Quantity(
+        ("q",),
+        (Output("offset", ("rows",), "m/s, rad/s"),),
+        lambda t: {"offset": [row.offset for row in t.rows]},
+    ),
+    "loop_bias": Quantity(
+        ("q", "v"),
+        (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
+        lambda t: {"bias": [row.bias for row in t.rows]},
+    ),
+    "dependent_places": Quantity(
+        ("q",), (Output("places", ("following", 2), "1, m"),), loops.places_of_following
+    ),
+    "dependent_speeds": Quantity(
+        ("q", "v"), (Output("speeds", ("following",), "rad/s, m/s"),), loops.speeds_of_following
+    ),
+    "dependent_speed_map": Quantity(
+        ("q",), (Output("B", ("following", "nv"), "1, m, 1/m"),), loops.speed_map_of_following
+    ),
+    "dependent_accelerations": Quantity(
+        ("q", "v", "a"),
+        (Output("accelerations", ("following",), "rad/s^2, m/s^2"),),
+        loops.accelerations_of_following,
+    ),
+    "frame_pose": Quantity(
+        ("q",),
+        (Output("X", (4, 4), "1, m"),),
+        frames.frame_pose,
+        base=True,
+        options=("frame", "relative_to"),
+    ),
+    "frame_twist": Quantity(
+        ("q", "v"),
+        (Output("V", (6,), "m/s, rad/s"),),
+        frames.frame_twist,
+        base=True,
+        options=FRAME,
+    ),
+    "frame_acceleration": Quantity(
+        ("q", "v", "a"),
+        (Output("A", (6,), "m/s^2, rad/s^2"),),
+        frames.frame_acceleration,
+        base=True,
+        options=(*FRAME, "classical"),
+    ),
+    "frame_jacobian": Quantity(
+        ("q",),
+        (Output("J", (6, "nv"), "m, 1"),),
+        frames.frame_jacobian,
+        base=True,
+        options=FRAME,
+    ),
+    "frame_jacobian_dot": Quantity(
+        ("q", "v"),
+        (Output("J_dot", (6, "nv"), "m/s, 1/s"),),
+        frames.frame_jacobian_dot,
+        base=True,
+        options=FRAME,
+    ),
+    "frame_poses": Quantity(
+        ("q",),
+        (Output("X", ("frames", 4, 4), "1, m"),),
+        frames.frame_poses,
+        base=True,
+        options=("frames", "relative_to"),
+    ),
+    "frame_twists": Quantity(
+        ("q", "v"),
+        (Output("V", ("frames", 6), "m/s, rad/s"),),
+        frames.frame_twists,
+        base=True,
+        options=FRAMES,
+    ),
+    "frame_jacobians": Quantity(
+        ("q",),
+        (Output("J", ("frames", 6, "nv"), "m, 1"),),
+        frames.frame_jacobians,
+        base=True,
+        options=FRAMES,
+    ),
+    "center_of_mass": Quantity(
+        ("q",),
+        (Output("p", (3,), "m"),),
+        lambda t: {
+            "p": momentum.center_of_mass(t.model, t.state, t.base, t.setup.base_inertia),
+        },
+        base=True,
+    ),
+    "kinetic_energy": Quantity(
+        ("q", "v"), (Output("T", (), "J"),), energy.kinetic_energy, base=True, parametric=True
+    ),
+    "potential_energy": Quantity(
+        ("q",), (Output("U", (), "J"),), energy.potential_energy, base=True, parametric=True
+    ),
+    "momentum": Quantity(
+        ("q", "v"),
+        (Output("momentum", (6,), "kg m/s, kg m^2/s"),),
+        energy.total_momentum,
+        base=True,
+    ),
+    "centroidal_matrix": Quantity(
+        ("q",),
+        (Output("A", (6, "nv"), "kg m, kg m^2"),),
+        lambda t: {
+            "A": momentum.centroidal_matrix(t.model, t.state, t.base, t.setup.base_inertia),
+        },
+        base=True,
     ),
 }
+
+#: Names of the quantities that closed linkages have a form of their own for.
+CLOSED = frozenset(name for name, quantity in QUANTITIES.items() if quantity.closed)
 
 #: Cost of an operation in multiplications, to choose between algorithms.
 COST = {"mul": 1.0, "add": 1.0, "div": 12.0, "sqrt": 15.0, "sincos": 12.0}
@@ -143,40 +330,29 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
         ``classical``.
     """
-    programs = []
-    known = CLOSED if options and "rows" in options else QUANTITIES
-    for quantity in known[name]:
-        if quantity.chained and not setup.model.chained:
-            continue
-        programs.append(_traced(name, quantity, setup, options or {}))
-    return min(programs, key=_cost) if len(programs) > 1 else programs[0]
+    quantity, options = _row(name, setup, options or {})
+    controlled = frozenset(options.get("controlled", ()))
+    for rival in quantity.rivals:
+        if rival.certain(setup.model, controlled):
+            return traced(name, quantity, rival.trace, setup, options)
+    found = programs(name, setup, options)
+    return min(found, key=_cost) if len(found) > 1 else found[0]
 
 
-def _traced(name: str, quantity: Quantity, setup: Setup, options: Mapping[str, Any]) -> Program:
-    t = Tracer(setup, options)
-    controlled = len(options.get("controlled", ()))
-    sizes = {
-        "nq": setup.model.nq,
-        "nv": setup.model.nv,
-        "nc": controlled,
-        "nf": setup.model.nv - controlled,
-    }
-    for key in quantity.inputs:
-        size, unit = INPUTS[key]
-        t.add(key, (sizes[size],), unit)
-    if setup.moving and quantity.base:
-        t.add("base_pose", (4, 4), "1, m")
-        t.add("base_twist", (6,), "m/s, rad/s")
-        t.add("base_acceleration", (6,), "m/s^2, rad/s^2")
-    if setup.closed and name.startswith("joint_wrench"):
-        t.add("multipliers", (len(setup.row_names),), "N, N m")
-    if options.get("parameters"):
-        t.add("parameters", (10 * len(setup.model.bodies),), "kg, kg m, kg m^2")
-    for link in options.get("wrenches", ()):
-        t.add(f"wrench:{link}", (6,), "N, N m")
-    results = quantity.trace(t)
-    edges = tuple(edge_of(t.graph, x) for _, values in results for x in values)
-    return Program(name, tuple(t.ports), tuple(port for port, _ in results), t.graph, edges)
+def programs(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> list[Program]:
+    """Programs of a quantity by each of its algorithms; parameters as in `trace`."""
+    quantity, options = _row(name, setup, options or {})
+    algorithms = [quantity.trace, *(rival.trace for rival in quantity.rivals)]
+    return [traced(name, quantity, x, setup, options) for x in algorithms]
+
+
+def _row(name: str, setup: Setup, options: Mapping[str, Any]) -> tuple[Quantity, Mapping[str, Any]]:
+    """What the catalogue says of a quantity, for this mechanism."""
+    quantity = QUANTITIES[name]
+    if quantity.closed and "rows" in options:
+        quantity = quantity.closed
+    rivals = tuple(x for x in quantity.rivals if setup.model.chained or not x.chained)
+    return replace(quantity, rivals=rivals), options
 
 
 def _cost(program: Program) -> float:

@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import ShapeError
-from robodyn.joints.user_function import called
+from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
+from robodyn.joints.common.user_function import called
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
+from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
-from robodyn.symbolic.spatial import Twist
+from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Mat3, Vec3
 
-__all__ = ["JointMap"]
+__all__ = ["KIND", "JointMap"]
 
 #: Last row of a pose.
 LAST = [0.0, 0.0, 0.0, 1.0]
@@ -136,3 +138,13 @@ def _twists(numbers: list[Number]) -> list[Twist]:
         Twist(Vec3(*numbers[k : k + 3]), Vec3(*numbers[k + 3 : k + 6]))
         for k in range(0, len(numbers), 6)
     ]
+
+
+def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
+    """``q`` as the user's map has it; ``v`` their rates."""
+    R, p = joint.map.pose(q)
+    return JointState(Placement(Rotation(R), p), joint.map.columns(q), joint.map.rates(q, v))
+
+
+#: The number of coordinates is that of the map. Files cannot have it.
+KIND = JointKind("map", nq=0, nv=0, state=_state, units=("",), in_files=False)

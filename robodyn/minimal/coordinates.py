@@ -12,7 +12,6 @@ from robodyn.configuration_space import ConfigurationSpace
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.errors import AssemblyError
 from robodyn.evaluator import Evaluator
-from robodyn.joints.kinds import TURNING
 from robodyn.model.model import Model
 
 __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
@@ -108,7 +107,7 @@ class MinimalExpansion:
         for body, rows in self._rows:
             own = [
                 _angle(places[..., n, :], body.joint.offset) if turning else places[..., n, 0]
-                for n, turning in enumerate(TURNING[body.joint.kind], rows.start)
+                for n, turning in enumerate(body.joint.kind.turning, rows.start)
             ]
             found[body.description.name] = np.stack(own, -1) if len(own) > 1 else np.asarray(own[0])
         return found
@@ -118,7 +117,7 @@ class MinimalExpansion:
         """Bodies whose joints follow, and where their freedoms stand among all that do."""
         found, first = [], 0
         for body in self._following:
-            count = len(TURNING[body.joint.kind])
+            count = len(body.joint.kind.turning)
             found.append((body, slice(first, first + count)))
             first += count
         return found

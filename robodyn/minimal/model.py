@@ -13,7 +13,7 @@ from robodyn.equations.closed_form.linkage import Linkage, Posture
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
-from robodyn.joints.kinds import evaluate, places_of
+from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.minimal.loop_order import solution_order
 from robodyn.minimal.planar_loops import NotPlanar, PlanarLoop, planar_loop
 from robodyn.minimal.spatial_loops import NotSpatial, SpatialLoop, spatial_loop
@@ -153,7 +153,7 @@ def _held(tree_form: Model) -> set[int]:
     held = set(_bodies(tree_form, marked))
     for body in tree_form.bodies:
         told = body.description
-        springy = told.stiffness and told.kind != "prismatic"
+        springy = told.stiffness and not body.joint.kind.is_slider
         if springy or any(users[k] > 1 for k, *_ in body.q):
             held.add(body.index)
     return held
@@ -187,7 +187,7 @@ def _assembled(tree_form: Model, linkage: Linkage, q: Array, branch: int | None)
         return dataclasses.replace(linkage, branch=branch)
     bodies = tree_form.bodies.bodies
     fitting = linkage.fitting({i: _posture(bodies[i], q) for i in linkage.bodies})
-    all_slide = all(bodies[i].joint.kind == "prismatic" for i in linkage.dependent)
+    all_slide = all(bodies[i].joint.kind.is_slider for i in linkage.dependent)
     if len(fitting) == 1 or (fitting and all_slide):
         return dataclasses.replace(linkage, branch=fitting[0])
     names = " and ".join(bodies[i].description.name for i in linkage.dependent)

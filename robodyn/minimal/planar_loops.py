@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from robodyn.equations.closed_form.planar_linkage import Chain, Link, PlanarLinkage
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
-from robodyn.joints.kinds import JointGeometry, evaluate
+from robodyn.joints import spherical
+from robodyn.joints.common.described import matrix_of
+from robodyn.joints.common.evaluate import evaluate
+from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.plane import Planar
-from robodyn.symbolic.spatial import Placement
 
 __all__ = ["NotPlanar", "PlanarLoop", "planar_loop"]
 
@@ -30,9 +32,6 @@ TOLERANCE = 1e-9
 
 #: Parts of a length that are rounding noise.
 NOISE = 1e-14
-
-#: Kinds of joints that close a planar loop in a point, and have an axis that must be the normal.
-PINS = ("revolute", "continuous", "cylindrical")
 
 
 class NotPlanar(Exception):
@@ -79,7 +78,7 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
     NotPlanar
         Saying why.
     """
-    if closure.kind not in (*PINS, "spherical"):
+    if not (_is_hinge(closure) or closure.kind is spherical.KIND):
         raise NotPlanar(f"a {closure.kind} joint closes it")
     paths = [
         [model.bodies[i] for i in chain]
@@ -90,7 +89,7 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
     walks = [_walk(path) for path in paths]
     plane = _plane(paths, walks)
     ends = [
-        (walk[-1] if walk else np.eye(4)) @ _matrix(X)
+        (walk[-1] if walk else np.eye(4)) @ matrix_of(X)
         for walk, X in zip(walks, (closure.X_PF, closure.X_SG), strict=True)
     ]
     size = max(np.linalg.norm(X[:3, 3]) for X in (*walks[0], *walks[1], *ends)) or 1.0
@@ -102,22 +101,20 @@ def planar_loop(model: MechanismModel, closure: Closure) -> PlanarLoop:
     return PlanarLoop(closure.name, one, other)
 
 
+def _is_hinge(closure: Closure) -> bool:
+    """It closes a planar loop in a point, and has an axis that must be the normal."""
+    return closure.kind.axial and closure.kind.free_turn
+
+
 def _check_kind(body: Body) -> None:
     kind = body.joint.kind
-    if kind not in ("revolute", "continuous", "prismatic"):
+    if len(kind.turning) != 1:
         raise NotPlanar(f"joint {body.description.name!r} is {kind}")
-
-
-def _matrix(X: Placement) -> Array:
-    matrix = np.eye(4)
-    matrix[:3, :3] = np.array([list(row) for row in X.R.matrix.rows()], float)
-    matrix[:3, 3] = np.array(list(X.p), float)
-    return matrix
 
 
 def _at_zero(joint: JointGeometry) -> Array:
     """Child in parent where the angle of the equations, or the displacement, is zero."""
-    return _matrix(evaluate(joint, [-joint.offset], [0.0]).X)
+    return matrix_of(evaluate(joint, [-joint.offset], [0.0]).X)
 
 
 def _walk(path: Sequence[Body]) -> list[Array]:
@@ -133,8 +130,8 @@ def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[Array]]) ->
     """Axes along x, y and the normal of the plane, as rows, shape (3, 3)."""
     joints = [(b, X) for path, walk in zip(paths, walks, strict=True)
               for b, X in zip(path, walk, strict=True)]  # fmt: skip
-    turning = [X[:3, 2] for body, X in joints if body.joint.kind != "prismatic"]
-    sliding = [X[:3, 2] for body, X in joints if body.joint.kind == "prismatic"]
+    turning = [X[:3, 2] for body, X in joints if not body.joint.kind.is_slider]
+    sliding = [X[:3, 2] for body, X in joints if body.joint.kind.is_slider]
     if turning:
         normal = turning[0]
     elif len(sliding) > 1:
@@ -144,11 +141,11 @@ def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[Array]]) ->
         raise NotPlanar("too few joints move it")
     for body, X in joints:
         along = abs(float(X[:3, 2] @ normal))
-        off = along if body.joint.kind == "prismatic" else _sine(X[:3, 2], normal)
+        off = along if body.joint.kind.is_slider else _sine(X[:3, 2], normal)
         if off > TOLERANCE:
             raise NotPlanar(f"the axis of joint {body.description.name!r} is not in its plane")
     first, X = joints[0]
-    x = X[:3, 2] if first.joint.kind == "prismatic" else X[:3, 0]
+    x = X[:3, 2] if first.joint.kind.is_slider else X[:3, 0]
     return np.array([x, np.cross(normal, x), normal])
 
 
@@ -159,11 +156,11 @@ def _sine(a: Array, b: Array) -> float:
 def _check_pin(closure: Closure, plane: Array, ends: Sequence[Array], size: float) -> None:
     """The joint that closes the loop asks for nothing out of the plane."""
     normal = plane[2]
-    if closure.kind in PINS:
+    if _is_hinge(closure):
         for X in ends:
             if _sine(X[:3, 2], normal) > TOLERANCE:
                 raise NotPlanar("the axis of the joint that closes it is not normal to its plane")
-    if closure.kind != "cylindrical":
+    if False not in closure.kind.turning:  # it does not slide along the normal
         gap = abs(float(normal @ (ends[1][:3, 3] - ends[0][:3, 3])))
         if gap > TOLERANCE * size:
             raise NotPlanar(f"its ends lie in planes {gap:.3g} m apart")
@@ -178,7 +175,7 @@ def _chain(
 
     links, last = [], np.zeros(3)
     for body, X in zip(path, walk, strict=True):
-        turning = body.joint.kind != "prismatic"
+        turning = not body.joint.kind.is_slider
         if turning:
             direction = Planar(1.0, 1.0 if float(X[:3, 2] @ plane[2]) > 0.0 else -1.0)
         else:

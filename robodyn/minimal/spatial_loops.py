@@ -19,11 +19,12 @@ from robodyn.equations.closed_form.spatial_chain import SpatialChain, SpatialLin
 from robodyn.equations.closed_form.spatial_linkage import BallLinkage, RodLinkage
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.joints import distance, spherical
 
 __all__ = ["NotSpatial", "SpatialLoop", "spatial_loop"]
 
-#: Kinds with one axis.
-SINGLE = ("revolute", "continuous", "prismatic")
+#: Entry of `JointKind.unmoved` for a point through which all axes of a joint go.
+ORIGIN = 3
 
 #: Sine of the angle of two axes that counts as zero, and their distance over their joints'.
 TOLERANCE = 1e-9
@@ -77,7 +78,7 @@ def spatial_loop(model: MechanismModel, closure: Closure) -> SpatialLoop:
     NotSpatial
         Saying why.
     """
-    if closure.kind not in ("spherical", "distance"):
+    if closure.kind not in (spherical.KIND, distance.KIND):
         raise NotSpatial(f"a {closure.kind} joint closes it")
     chains = [
         SpatialChain(tuple(SpatialLink(i, model.bodies[i].joint) for i in bodies), tail)
@@ -88,13 +89,14 @@ def spatial_loop(model: MechanismModel, closure: Closure) -> SpatialLoop:
         )
     ]
     one, other = chains
-    single = [link.body for chain in chains for link in chain.links if link.joint.kind in SINGLE]
+    single = [
+        link.body for chain in chains for link in chain.links if len(link.joint.kind.turning) == 1
+    ]
     ways: list[Linkage]
-    if closure.kind == "distance":
+    if closure.kind is distance.KIND:
+        length = closure.geometry.constants[distance.KIND.name]
         ways = [
-            RodLinkage(
-                closure.name, (i,), predecessor=one, successor=other, length=closure.distance
-            )
+            RodLinkage(closure.name, (i,), predecessor=one, successor=other, length=length)
             for i in single
         ]
         if not ways:
@@ -132,12 +134,13 @@ def _meeting(links: Sequence[SpatialLink]) -> list[tuple[Hinges, tuple[float, fl
     """Pairs of axes that meet, and where on each."""
     pairs = []
     for link in links:
-        if link.joint.kind == "universal":
+        kind = link.joint.kind
+        if kind.turning == (True, True) and ORIGIN in kind.unmoved:
             freedoms = ((link.body, 0), (link.body, 1))
             hinges = freedoms[::-1] if link.joint.reversed else freedoms
             pairs.append((hinges, (0.0, 0.0)))
     for one, other in itertools.pairwise(links):
-        if all(link.joint.kind in ("revolute", "continuous") for link in (one, other)):
+        if all(link.joint.kind.is_pin for link in (one, other)):
             centre = _crossing(other)
             if centre is not None:
                 pairs.append((((one.body, 0), (other.body, 0)), centre))

@@ -18,6 +18,7 @@ from robodyn.description import (
 )
 from robodyn.equations.mechanism.bodies import Drive
 from robodyn.errors import ActuationError, InertiaError, TopologyError, UnknownNameError
+from robodyn.joints import continuous
 
 __all__ = ["rotor_drives", "with_free_rotors", "with_motors"]
 
@@ -39,7 +40,7 @@ def with_motors(mechanism: Mechanism) -> Mechanism:
         motor = motors.get(joint.name)
         if (
             motor is not None
-            and joint.kind != "fixed"
+            and joint.nv
             and (motor.viscous or motor.coulomb or motor.rotor_inertia)
         ):
             _check_single(mechanism, joint)
@@ -82,7 +83,7 @@ def with_free_rotors(mechanism: Mechanism) -> Mechanism:
         links[rotor.link] = _without(mechanism, links[rotor.link], spinning, rotor, u)
         links[rotor.name] = Link(rotor.name, Inertia.from_matrix(0.0, np.zeros(3), spinning))
         axis = (float(u[0]), float(u[1]), float(u[2]))
-        joints.append(Joint(rotor.name, "continuous", rotor.link, rotor.name, axis=axis))
+        joints.append(Joint(rotor.name, continuous.KIND.name, rotor.link, rotor.name, axis=axis))
     return dataclasses.replace(
         mechanism, links=tuple(links.values()), joints=tuple(joints), rotors=()
     )
@@ -127,7 +128,7 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
     for name, motor in mechanism.actuators:
         joint = joints[name]
         _check_values(name, motor)
-        if motor.rotor_inertia and joint.kind != "fixed":
+        if motor.rotor_inertia and joint.nv:
             carrier = motor.mounted_on or joint.parent
             links = [link.name for link in mechanism.links]
             if carrier not in links:

@@ -11,12 +11,11 @@ import numpy as np
 from robodyn.arrays import expect
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.equations.loops.constraint import TracedConstraint
-from robodyn.equations.mechanism.frames import align_z
 from robodyn.errors import UnknownNameError
-from robodyn.joints.kinds import JointGeometry, evaluate
+from robodyn.joints import fixed, joint_kind
+from robodyn.joints.common.described import described_pose
 from robodyn.model.locking import all_held, couplings_left
 from robodyn.model.settings import SettingsError
-from robodyn.symbolic.spatial import Placement
 
 __all__ = ["changed"]
 
@@ -74,13 +73,8 @@ def _loaded(link: Link, load: Inertia) -> Link:
 def _welded(joint: Joint, value: float) -> Joint:
     if (joint.nq, joint.nv) != (1, 1):
         raise UnknownNameError("joint with one freedom", joint.name, ())
-    R_JZ = np.eye(4)
-    if joint.map is None:  # axes are z in the equations; a map is as its user wrote it
-        R_JZ[:3, :3] = align_z(np.array(joint.axis))
-    geometry = JointGeometry(joint.kind, Placement(), pitch=joint.pitch, map=joint.map)
-    moved = evaluate(geometry, [float(value)], [0.0]).X
-    X = np.eye(4)
-    X[:3, :3] = np.array([list(row) for row in moved.R.matrix.rows()], float)
-    X[:3, 3] = np.array(list(moved.p), float)
-    origin = Pose.from_matrix(joint.origin.matrix @ R_JZ @ X @ R_JZ.T)
-    return dataclasses.replace(joint, kind="fixed", origin=origin, mimic=None, map=None)
+    X_JB = described_pose(joint_kind(joint.kind), joint, [float(value)])
+    origin = Pose.from_matrix(joint.origin.matrix @ X_JB)
+    return dataclasses.replace(
+        joint, kind=fixed.KIND.name, origin=origin, mimic=None, map=None, parameters=()
+    )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from robodyn.description import Limits
 from robodyn.errors import UnknownNameError
+from robodyn.joints import joint_kind
+from robodyn.joints.common.kind import JointKind
 
 __all__ = ["JointInfo", "Joints"]
 
@@ -37,6 +39,17 @@ class JointInfo:
     limits: Limits | None
     axis: tuple[float, float, float]
 
+    @property
+    def kind(self) -> JointKind:
+        """All that is particular to its type."""
+        return joint_kind(self.type)
+
+    def __repr__(self) -> str:
+        q, v = (f"{s.start}:{s.stop}" if s.stop > s.start else "" for s in (self.q, self.v))
+        return (
+            f"<JointInfo {self.name!r}: {self.type}, {self.parent} -> {self.child}, q[{q}], v[{v}]>"
+        )
+
 
 class Joints(Mapping[str, JointInfo]):
     """Joints by name, with suggestions for names that do not exist."""
@@ -49,6 +62,9 @@ class Joints(Mapping[str, JointInfo]):
             return self._joints[name]
         except KeyError:
             raise UnknownNameError("joint", name, self._joints, repr(self._robot)) from None
+
+    def __repr__(self) -> str:
+        return f"<Joints of {self._robot!r}: {', '.join(self._joints)}>"
 
     def __contains__(self, name: object) -> bool:
         return name in self._joints

@@ -25,6 +25,7 @@ from robodyn.errors import (
     InertiaError,
     TopologyError,
 )
+from robodyn.joints import joint_kind
 from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
 from robodyn.model.configuration import Block
 from robodyn.model.joint_info import JointInfo, Joints
@@ -170,7 +171,7 @@ def model_of(
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
     limits = _limits(tree, bodies.nq, bodies.nv)
     motors = tuple(joint for joint, _ in mechanism.actuators if joint in names)
-    free = tuple(n for n in names if infos[n].type not in ("floating",))
+    free = tuple(n for n in names if not infos[n].kind.is_free)
     joints = Joints(infos, mechanism.name)
     return Model(
         mechanism,
@@ -240,7 +241,7 @@ def some_mass_matrix(bodies: MechanismModel) -> Array:
     """Mass matrix in a position without symmetry, shape (nv, nv)."""
     q: list[Any] = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
     for body in bodies:
-        if body.description.kind in ("spherical", "floating"):
+        if body.joint.kind.coordinates.quaternion:
             last = body.q[-1][0]
             q[last - 3 : last + 1] = [0.1, 0.3, -0.5, math.sqrt(0.65)]
     return mass_matrix_at(bodies, q)
@@ -280,7 +281,7 @@ def _names(
             kind_nq, kind_nv = joint.joint.nq, joint.joint.nv
             q, v = slice(nq, nq + kind_nq), slice(nv, nv + kind_nv)
             nq, nv = q.stop, v.stop
-            blocks.append(Block(joint.joint.kind, q, v))
+            blocks.append(Block(joint_kind(joint.joint.kind), q, v))
             slices[joint.joint.name] = (q, v)
     empty = slice(0, 0)
     synthetic = [j.joint for j in tree.joints if j.joint not in mechanism.joints]
@@ -308,7 +309,7 @@ def _limits(tree: SpanningTree, nq: int, nv: int) -> tuple[Array, Array, Array, 
         limits = joint.joint.limits
         if limits is not None:
             velocity[v : v + kind_nv], effort[v : v + kind_nv] = limits.velocity, limits.effort
-            if joint.joint.kind != "continuous" and kind_nq == 1:
+            if joint_kind(joint.joint.kind).limited and kind_nq == 1:
                 lower[q], upper[q] = limits.lower, limits.upper
         q, v = q + kind_nq, v + kind_nv
     return lower, upper, velocity, effort

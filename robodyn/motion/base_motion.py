@@ -77,6 +77,13 @@ class BaseMotion:
         object.__setattr__(self, "twist", _checked("twist", self.twist, (6,)))
         object.__setattr__(self, "acceleration", _checked("acceleration", self.acceleration, (6,)))
 
+    def __repr__(self) -> str:
+        if self.pose.ndim > 2:
+            return f"<BaseMotion of {self.pose.shape[:-2]} instants>"
+        parts = (self.pose[:3, 3], self.twist, self.acceleration)
+        position, twist, acceleration = (np.array2string(x, precision=4) for x in parts)
+        return f"<BaseMotion at {position} m: twist {twist}, acceleration {acceleration}>"
+
     @classmethod
     def at_rest(cls, pose: ArrayLike | None = None) -> BaseMotion:
         """A base that stands still, in the world frame or at ``pose``, shape (..., 4, 4)."""
@@ -131,7 +138,13 @@ class BaseMotion:
 
 @dataclass(frozen=True, eq=False)
 class BasePath:
-    """A prescribed motion of the base in time: called with t [s], returns a `BaseMotion`."""
+    """A prescribed motion of the base in time: called with t [s], returns a `BaseMotion`.
+
+    Attributes
+    ----------
+    function : callable
+        Time [s] -> `BaseMotion`.
+    """
 
     function: Callable[[float], BaseMotion]
 

@@ -1,5 +1,8 @@
-"""The former name of `robodyn.ros.dds`."""
+"""The former name of `robodyn.ros.dds`, for programs that use it."""
 
-from robodyn.ros.dds import JointSample, Reader, WireNode, Writer
+from robodyn.ros.dds import DdsNode, JointSample, Reader, Writer
 
 __all__ = ["JointSample", "Reader", "WireNode", "Writer"]
+
+#: The former name of `robodyn.ros.dds.DdsNode`.
+WireNode = DdsNode

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,40 +10,120 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arrays import by_name, named
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
+from robodyn.joints import KINDS, fixed
+from robodyn.joints.common.kind import JointKind
 from robodyn.model.joint_info import JointInfo
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath
 from robodyn.robot import Robot
 
-__all__ = ["Driven", "PathOfTime"]
+__all__ = ["Driven", "DrivenPath", "PathOfTime", "driven_joints", "independent"]
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
 PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
 
 #: At most so many instants of a path are checked.
 CHECKED = 200
 
-#: Kinds whose coordinates are the integrals of their speeds, so that they can follow a path.
-PLAIN = frozenset(
-    {"revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "map"}
-)
 
+@dataclass(frozen=True, eq=False)
+class DrivenPath:
+    """A path of time and the coordinates and speeds that follow it.
 
-@dataclass(frozen=True)
-class _Path:
-    """A path and where its values go."""
+    Attributes
+    ----------
+    path : callable
+        ``t -> (position, velocity, acceleration)``, one number a coordinate and speed; a
+        `JointPath` is one.
+    coordinates : ndarray of int
+        Where the path's positions stand in q.
+    speeds : ndarray of int
+        Where its velocities stand in v.
+    """
 
-    path: JointPath
-    q: slice
-    v: slice
-
-    def __call__(self, t: float) -> tuple[Array, Array, Array]:
-        x, dx, ddx = (np.atleast_1d(part) for part in self.path(t))
-        return x, dx, ddx
+    path: Callable[[float], tuple[Array, Array, Array]]
+    coordinates: Indices
+    speeds: Indices
 
 
 class Driven:
-    """The driven and locked joints of a simulation.
+    """The joints of a robot that follow paths.
+
+    Parameters
+    ----------
+    nv : int
+        Speeds of the robot.
+    paths : sequence of DrivenPath
+
+    Attributes
+    ----------
+    speeds : tuple of int
+        Driven speeds, ascending.
+    free : ndarray of int
+        The other speeds.
+    is_free : ndarray of bool, shape (nv,)
+
+    Raises
+    ------
+    ActuationError
+        If two paths drive one speed.
+    """
+
+    def __init__(self, nv: int, paths: Sequence[DrivenPath] = ()) -> None:
+        self._paths = tuple(paths)
+        given = [int(k) for path in self._paths for k in path.speeds]
+        self.speeds = tuple(sorted(given))
+        #: Where the accelerations of the paths stand in those of `speeds`, if that is elsewhere.
+        self._order = None if given == sorted(given) else np.argsort(given)
+        if len({*given}) < len(given):
+            raise ActuationError("a joint is driven twice, or both driven and locked")
+        self.is_free = np.ones(nv, bool)
+        self.is_free[list(self.speeds)] = False
+        self.free = np.flatnonzero(self.is_free)
+
+    def __bool__(self) -> bool:
+        return bool(self._paths)
+
+    def at(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array]:
+        """The state with driven joints where they have to be at ``t`` [s], and what drives them.
+
+        Parameters
+        ----------
+        t : float [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+            Left as they are.
+
+        Returns
+        -------
+        q, v : ndarray, shape (..., nq), (..., nv)
+        a : ndarray, shape (n,)
+            Accelerations of the driven speeds, in the order of ``speeds``.
+        """
+        q, v, accelerations = q.copy(), v.copy(), []
+        for driven in self._paths:
+            position, velocity, acceleration = driven.path(t)
+            q[..., driven.coordinates], v[..., driven.speeds] = position, velocity
+            accelerations.append(acceleration)
+        return q, v, self._joined(accelerations)
+
+    def accelerations(self, t: float) -> Array:
+        """Accelerations of the driven speeds at ``t`` [s], in the order of ``speeds``."""
+        return self._joined([driven.path(t)[2] for driven in self._paths])
+
+    def _joined(self, accelerations: list[Array]) -> Array:
+        a = accelerations[0] if len(accelerations) == 1 else np.hstack(accelerations)
+        return a if self._order is None else a[self._order]
+
+
+def driven_joints(
+    robot: Robot,
+    controlled: Mapping[str, PathOfTime] | None,
+    locked: Iterable[str],
+    times: Array,
+    q0: Array,
+) -> Driven:
+    """The driven and locked joints of a simulation, by name, their paths checked.
 
     Parameters
     ----------
@@ -60,95 +140,79 @@ class Driven:
     ------
     UnknownNameError, ActuationError, PathError, ShapeError
     """
-
-    def __init__(
-        self,
-        robot: Robot,
-        controlled: Mapping[str, PathOfTime] | None,
-        locked: Iterable[str],
-        times: Array,
-        q0: Array,
-    ) -> None:
-        self._robot, self._q0 = robot, q0
-        self._paths = [
-            self._path(name, path, times)
-            for name, path in by_name("controlled", controlled).items()
-        ]
-        self._locked = [_held(robot, name) for name in named("locked", locked)]
-        places = [path.v for path in self._paths] + [v for _, v in self._locked]
-        self.speeds = np.array([k for v in places for k in range(v.start, v.stop)], int)
-        self.free = np.array([k for k in range(robot.nv) if k not in set(self.speeds)], int)
-        if len(set(self.speeds.tolist())) < len(self.speeds):
-            raise ActuationError("a joint is driven twice, or both driven and locked")
-
-    def __bool__(self) -> bool:
-        return bool(self._paths or self._locked)
-
-    def _path(self, name: str, path: PathOfTime, times: Array) -> _Path:
-        joint, axis = _joint_and_axis(self._robot, name)
-        if joint.type not in PLAIN:
-            raise UnknownNameError(
-                f"path for a joint of kind {joint.type}: only", name, sorted(PLAIN)
-            )
-        if not isinstance(path, JointPath):
-            if not callable(path):
-                raise ShapeError(
-                    f"controlled[{name!r}] is {type(path).__name__}, expected a robodyn.JointPath "
-                    "or a function of time",
-                    name=name,
-                )
-            path = JointPath(path)
-        q, v = _slices(joint, axis)
-        given = np.atleast_1d(path(0.0)[0]).shape
-        if given != (v.stop - v.start,):
-            raise ShapeError(
-                f"the path of {name!r} gives {given} positions, expected {(v.stop - v.start,)}",
-                name=name,
-                given=given,
-                expected=(v.stop - v.start,),
-            )
-        at, interval = instants(times, CHECKED)
-        path.check(at, name, interval=interval)
-        return _Path(path, q, v)
-
-    def imposed(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
-        """The state with what is driven where it has to be."""
-        if not self:
-            return q, v
-        q, v = q.copy(), v.copy()
-        for path in self._paths:
-            q[..., path.q], v[..., path.v], _ = path(t)
-        for at_q, at_v in self._locked:
-            q[..., at_q], v[..., at_v] = self._q0[..., at_q], 0.0
-        return q, v
-
-    def accelerations(self, t: float) -> Array:
-        """Accelerations of the driven speeds, in the order of ``speeds``."""
-        a = np.zeros(len(self.speeds))
-        if self._paths:
-            driven = np.concatenate([path(t)[2] for path in self._paths])
-            a[: len(driven)] = driven
-        return a
+    along = by_name("controlled", controlled)
+    paths = [_followed(robot, name, path, times) for name, path in along.items()]
+    paths += [_held(robot, name, q0) for name in named("locked", locked)]
+    return Driven(robot.nv, paths)
 
 
-def _slices(joint: JointInfo, axis: int | None) -> tuple[slice, slice]:
-    if axis is None:
-        return joint.q, joint.v
-    return (
-        slice(joint.q.start + axis, joint.q.start + axis + 1),
-        slice(joint.v.start + axis, joint.v.start + axis + 1),
+def independent(robot: Robot, q: Array, speeds: Sequence[int]) -> bool:
+    """Whether the loops of a robot, at a posture, let some speeds be chosen freely."""
+    if not robot.nc or not len(speeds):
+        return True
+    K = robot.loop_jacobian(q)
+    both = np.vstack([K, np.eye(robot.nv)[list(speeds)]])
+    rank = np.linalg.matrix_rank(K, tol=1e-9 * np.linalg.norm(K, 2))
+    return bool(
+        np.linalg.matrix_rank(both, tol=1e-9 * np.linalg.norm(both, 2)) == rank + len(speeds)
     )
 
 
-def _held(robot: Robot, name: str) -> tuple[slice, slice]:
-    """Where the state of a locked joint, or of one axis of it, stands."""
+def _followed(robot: Robot, name: str, given: PathOfTime, times: Array) -> DrivenPath:
+    """A joint, or one axis of it, along a path that fits it and does not contradict itself."""
+    joint, axis = _joint_and_axis(robot, name)
+    if not _follows_paths(joint.kind):
+        known = sorted(name for name, kind in KINDS.items() if _follows_paths(kind))
+        raise UnknownNameError(f"path for a joint of kind {joint.type}: only", name, known)
+    if not isinstance(given, JointPath) and not callable(given):
+        raise ShapeError(
+            f"controlled[{name!r}] is {type(given).__name__}, expected a robodyn.JointPath "
+            "or a function of time",
+            name=name,
+        )
+    path = given if isinstance(given, JointPath) else JointPath(given)
+    coordinates, speeds = _indices(joint, axis)
+    shape = np.atleast_1d(path(0.0)[0]).shape
+    if shape != speeds.shape:
+        raise ShapeError(
+            f"the path of {name!r} gives {shape} positions, expected {speeds.shape}",
+            name=name,
+            given=shape,
+            expected=speeds.shape,
+        )
+    at, interval = instants(times, CHECKED)
+    path.check(at, name, interval=interval)
+    return DrivenPath(lambda t: _columns(*path(t)), coordinates, speeds)
+
+
+def _follows_paths(kind: JointKind) -> bool:
+    """Its coordinates are the integrals of its speeds."""
+    return kind.in_tree and kind.coordinates.flat and kind is not fixed.KIND
+
+
+def _columns(x: Array, dx: Array, ddx: Array) -> tuple[Array, Array, Array]:
+    """Position, velocity and acceleration, shape (n,) also where a path gives single numbers."""
+    return np.atleast_1d(x), np.atleast_1d(dx), np.atleast_1d(ddx)
+
+
+def _held(robot: Robot, name: str, q0: Array) -> DrivenPath:
+    """A locked joint, or one locked axis of it, which stays where it is."""
     joint, axis = _joint_and_axis(robot, name)
     if joint.v.stop == joint.v.start:
         raise UnknownNameError("joint with a speed of its own", name, robot.joint_names)
-    if axis is not None and joint.type not in PLAIN:
+    if axis is not None and not joint.kind.coordinates.flat:
         where = f"those that can be locked: a {joint.type} joint is locked as a whole"
         raise UnknownNameError("axis", name, [joint.name], where)
-    return _slices(joint, axis)
+    coordinates, speeds = _indices(joint, axis)
+    position, rest = q0[..., coordinates].copy(), np.zeros(len(speeds))
+    return DrivenPath(lambda t: (position, rest, rest), coordinates, speeds)
+
+
+def _indices(joint: JointInfo, axis: int | None) -> tuple[Indices, Indices]:
+    """Where the coordinates and speeds of a joint, or of one axis of it, stand in q and v."""
+    if axis is not None:
+        return np.array([joint.q.start + axis]), np.array([joint.v.start + axis])
+    return np.arange(joint.q.start, joint.q.stop), np.arange(joint.v.start, joint.v.stop)
 
 
 def _joint_and_axis(robot: Robot, name: str) -> tuple[JointInfo, int | None]:

@@ -1,65 +1,66 @@
-"""Pictures of trajectories (extra ``plot``)."""
+"""Pictures of motions (extra ``plot``)."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.errors import MissingExtraError
-from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["draw", "draw_tracking"]
+__all__ = ["draw"]
+
+Array = NDArray[np.float64]
 
 
-def _figure(rows: int, size: tuple[float, float]) -> Any:
+def draw(
+    path: str | os.PathLike[str],
+    t: Array,
+    rows: Sequence[tuple[Array, str]],
+    *,
+    title: str = "",
+    names: Sequence[str] = (),
+    linewidth: float = 1.0,
+) -> None:
+    """Draw quantities over time, one below the other, into an image file.
+
+    Parameters
+    ----------
+    path : path
+    t : ndarray, shape (n,) [s]
+    rows : sequence of (ndarray, str)
+        Values, shape (n, ...), and the label of their axis.
+    title : str
+    names : sequence of str
+        Legend of the first row, if there are as many as lines in the last one.
+    linewidth : float
+
+    Raises
+    ------
+    MissingExtraError
+    """
+    figure, axes = _figure(len(rows))
+    if title:
+        figure.suptitle(title)
+    for axis, (values, label) in zip(axes, rows, strict=True):
+        lines = axis.plot(t, values.reshape(len(t), -1), linewidth=linewidth)
+        axis.set_ylabel(label)
+        axis.grid(alpha=0.3)
+    axes[-1].set_xlabel("time [s]")
+    if names and len(lines) == len(names):
+        axes[0].legend(lines, names, fontsize="small", ncols=2)
+    figure.savefig(path, dpi=120)
+
+
+def _figure(rows: int) -> Any:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", "drawing a trajectory") from None
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Figure(figsize=(8.0, 5.0 + rows), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, 1, sharex=True)
-
-
-def draw(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
-    """Positions, velocities, torques and energy over time."""
-    figure, axes = _figure(4, (8.0, 9.0))
-    rows = (
-        (trajectory.q, "position [rad, m]"),
-        (trajectory.v, "velocity [rad/s, m/s]"),
-        (trajectory.tau, "torque [N m, N]"),
-        (trajectory.energy, "energy [J]"),
-    )
-    for axis, (values, label) in zip(axes, rows, strict=True):
-        axis.plot(trajectory.t, values.reshape(len(trajectory), -1), linewidth=1.0)
-        axis.set_ylabel(label)
-        axis.grid(alpha=0.3)
-    axes[-1].set_xlabel("time [s]")
-    figure.savefig(path, dpi=120)
-
-
-def draw_tracking(
-    trajectory: Trajectory,
-    error: NDArray[np.float64],
-    title: str,
-    path: str | os.PathLike[str],
-) -> None:
-    """Joint positions, tracking error, shape (n, nv) [rad, m], and torques over time."""
-    figure, axes = _figure(3, (8.0, 8.0))
-    figure.suptitle(title)
-    for axis, values, label in (
-        (axes[0], trajectory.q, "position [rad, m]"),
-        (axes[1], error, "tracking error [rad, m]"),
-        (axes[2], trajectory.tau, "torque [N m, N]"),
-    ):
-        lines = axis.plot(trajectory.t, values, linewidth=1.2)
-        axis.set_ylabel(label)
-        axis.grid(alpha=0.3)
-    axes[-1].set_xlabel("time [s]")
-    if len(lines) == len(trajectory.joint_names):
-        axes[0].legend(lines, trajectory.joint_names, fontsize="small", ncols=2)
-    figure.savefig(path, dpi=120)

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.errors import ShapeError
+from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
-__all__ = ["Trajectory"]
+__all__ = ["Trajectory", "speed_names", "trajectory_of"]
 
 Array = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ class Trajectory:
         """Write to a file that is complete or not there at all.
 
         ``.npz``: all arrays. ``.csv``: one row a sample, with a header. ``.mcap``: joint states, as
-        `robodyn.ros.bag.trajectories.write_bag` writes them.
+        `robodyn.ros.bag.write_bag` writes them.
 
         Raises
         ------
@@ -94,9 +95,10 @@ class Trajectory:
         """
         target = Path(path)
         if target.suffix == ".mcap":
-            from robodyn.ros.bag.trajectories import write_bag
+            from robodyn.bags import write_motion
 
-            return write_bag(self, target)
+            motion = (self.q, self.v, self.a, self.tau)
+            return write_motion(target, self.robot, self.joint_names, self.t, motion)
         writers = {".npz": self._write_npz, ".csv": self._write_csv}
         if target.suffix not in writers:
             raise ShapeError(
@@ -154,4 +156,29 @@ class Trajectory:
         """
         from robodyn.simulation.plots import draw
 
-        draw(self, path)
+        rows = (
+            (self.q, "position [rad, m]"),
+            (self.v, "velocity [rad/s, m/s]"),
+            (self.tau, "torque [N m, N]"),
+            (self.energy, "energy [J]"),
+        )
+        draw(path, self.t, rows)
+
+
+def speed_names(robot: Robot) -> tuple[str, ...]:
+    """A name for each speed: the joint's, or ``"joint[k]"`` where it has several."""
+    names: list[str] = []
+    for name in robot.joint_names:
+        at = robot.joints[name].v
+        width = at.stop - at.start
+        names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
+    return tuple(names)
+
+
+def trajectory_of(
+    robot: Robot, t: Array, q: Array, v: Array, a: Array, tau: Array, base: BaseMotion | None
+) -> Trajectory:
+    """A trajectory of a robot from its samples, with its energy and the gaps of its loops."""
+    energy = robot.kinetic_energy(q, v, base=base) + robot.potential_energy(q, base=base)
+    gaps = np.abs(robot.loop_residual(q)).max(axis=-1) if robot.nc else 0.0 * energy
+    return Trajectory(t, q, v, a, tau, energy, gaps, speed_names(robot), robot)

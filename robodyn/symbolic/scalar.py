@@ -100,15 +100,22 @@ Number = float | Scalar
 
 
 def _sum(graph: Graph, a: int, b: int) -> Number:
-    (x, k), (y, m) = _multiple(graph, a), _multiple(graph, b)
-    if x == y:
-        rest = k + m
-        return _scaled(Scalar(graph, x), rest if abs(rest) > ROUNDING * abs(k) else 0.0)
-    for whole, part in ((a, b ^ 1), (b, a ^ 1)):
-        if graph.op[whole >> 1] == ADD:  # (u + v) - u
-            u, v = graph.a[whole >> 1] ^ (whole & 1), graph.b[whole >> 1] ^ (whole & 1)
-            if part in (u, v):
-                return Scalar(graph, v if part == u else u)
+    op, first, i, j = graph.op, graph.a, a >> 1, b >> 1
+    if (
+        i == j
+        or (op[i] == MUL and op[first[i] >> 1] == CONST)
+        or (op[j] == MUL and op[first[j] >> 1] == CONST)
+    ):
+        (x, k), (y, m) = _multiple(graph, a), _multiple(graph, b)
+        if x == y:
+            rest = k + m
+            return _scaled(Scalar(graph, x), rest if abs(rest) > ROUNDING * abs(k) else 0.0)
+    if op[i] == ADD or op[j] == ADD:
+        for whole, part in ((a, b ^ 1), (b, a ^ 1)):
+            if op[whole >> 1] == ADD:  # (u + v) - u
+                u, v = first[whole >> 1] ^ (whole & 1), graph.b[whole >> 1] ^ (whole & 1)
+                if part in (u, v):
+                    return Scalar(graph, v if part == u else u)
     if a > b:
         a, b = b, a
     negative = a & 1

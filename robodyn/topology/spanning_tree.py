@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
 from robodyn.description.graph_check import find_root, graph_problems, unknown_links
 from robodyn.errors import TopologyError, UnknownNameError
+from robodyn.joints import floating as floating_joint
+from robodyn.joints import joint_kind
 
 __all__ = [
     "FLOATING_BASE",
@@ -177,7 +179,7 @@ def spanning_tree(
     kept, cut = _cut_loops(mechanism)
     for joint in mechanism.joints if floating else ():
         # quadrupeds have a fixed joint of this name in their files, which no one asks about
-        if joint.name == FLOATING_BASE and joint.kind != "fixed":
+        if joint.name == FLOATING_BASE and joint.nv:
             raise TopologyError(
                 "the name is that of the joint which base='floating' adds: rename it",
                 **mechanism.where(joint),
@@ -243,7 +245,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
             wanted.add(joint.name)
 
     def freedom(joint: Joint) -> tuple[int, bool, bool]:
-        return joint.nv, joint.name not in wanted, joint.kind != "prismatic"
+        return joint.nv, joint.name not in wanted, not joint_kind(joint.kind).is_slider
 
     component = {link.name: link.name for link in mechanism.links}
 
@@ -280,7 +282,7 @@ def _walk(
     joints: list[TreeJoint] = []
     links = {root: (-1, np.eye(4))}
     if floating:
-        base = Joint(FLOATING_BASE, "floating", "world", root)
+        base = Joint(FLOATING_BASE, floating_joint.KIND.name, "world", root)
         joints.append(TreeJoint(base, -1, np.eye(4)))
         links[root] = (0, np.eye(4))
 
@@ -299,7 +301,7 @@ def _walk(
         body, X_BL = links[link]
         X_BJ = X_BL if backward else X_BL @ step.origin.matrix
         X_JL = inverse_pose(step.origin.matrix) if backward else np.eye(4)
-        if step.kind == "fixed" and step.name not in keep_fixed:
+        if not step.nv and step.name not in keep_fixed:
             links[target] = (body, X_BJ @ X_JL)
         else:
             links[target] = (len(joints), X_JL)

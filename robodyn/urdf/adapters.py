@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from robodyn.description import (
-    JOINT_KINDS,
     Actuator,
     Inertia,
     Joint,
@@ -21,7 +20,9 @@ from robodyn.description import (
     Vector,
 )
 from robodyn.errors import UrdfError
-from robodyn.urdf.parse import KIND_ALIASES, position_limits
+from robodyn.joints.common.kind import JointKind
+from robodyn.urdf.kinds import TREE_WORDS
+from robodyn.urdf.parse import position_limits
 
 __all__ = ["from_object", "is_urdf_object"]
 
@@ -81,21 +82,24 @@ def _vector(axis: Any) -> Vector:
 
 def _joint(joint: Any) -> Joint:
     word = getattr(joint, "joint_type", None) or getattr(joint, "type", None)
-    kind = KIND_ALIASES.get(word or "", word)
+    kind = TREE_WORDS.get(word or "")
     name = str(joint.name)
-    if kind not in JOINT_KINDS:
+    if kind is None:
         raise UrdfError(f"unknown joint type {word!r}", element=f"joint {name!r}")
-    axis = _vector(joint.axis)
-    if kind in ("fixed", "floating", "spherical"):
-        axis = (1.0, 0.0, 0.0)
+    if kind.parameters:
+        raise UrdfError(
+            f"the {kind.parameters[0].name} of a {kind} joint is not in such models: load the file",
+            element=f"joint {name!r}",
+        )
+    axis = _vector(joint.axis) if kind.axes else (1.0, 0.0, 0.0)
     dynamics, mimic = getattr(joint, "dynamics", None), getattr(joint, "mimic", None)
-    if mimic is not None and kind != "fixed":
+    if mimic is not None and kind.nv:
         mimic = Mimic(str(mimic.joint), _or(mimic.multiplier, 1.0), _or(mimic.offset, 0.0))
     else:
         mimic = None
     return Joint(
         name,
-        kind,
+        kind.name,
         str(joint.parent),
         str(joint.child),
         _pose(joint.origin),
@@ -107,7 +111,7 @@ def _joint(joint: Any) -> Joint:
     )
 
 
-def _limits(limit: Any, kind: str) -> Limits | None:
+def _limits(limit: Any, kind: JointKind) -> Limits | None:
     if limit is None:
         return None
     lower, upper = position_limits(kind, limit.lower, limit.upper)

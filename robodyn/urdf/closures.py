@@ -14,17 +14,18 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from robodyn.description import JOINT_KINDS, Coupling, Joint, Link, Loop, Pose, Vector
+from robodyn.description import Coupling, Joint, Link, Loop, Pose, Vector
+from robodyn.description.constants import with_constants
 from robodyn.errors import UnknownNameError
+from robodyn.joints import distance as distance_joint
+from robodyn.joints import spherical as spherical_joint
+from robodyn.joints.common.kind import JointKind
+from robodyn.urdf.kinds import LOOP_WORDS, read_axes, read_constants
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.xml import Element, line_of, local_name
 
-__all__ = ["LOOP_KINDS", "Closures"]
+__all__ = ["Closures"]
 
-#: Kinds a loop may have; ``floating`` would constrain nothing.
-LOOP_KINDS = (*(kind for kind in JOINT_KINDS if kind != "floating"), "distance")
-
-_ALIASES = {"ball": "spherical", "screw": "helical", "weld": "fixed"}
 _SUSPICIOUS = re.compile(
     r"loop|constraint|coupling|equality|closure|closed|connect|weld|cut_?joint|successor|sucessor"
     r"|predecessor|gear_?box",
@@ -104,16 +105,15 @@ class Closures:
         else:
             self.couplings.append(closure)
 
-    def _kind(self, element: Element) -> str | None:
+    def _kind(self, element: Element) -> JointKind | None:
         word = self.reader.name(element, "type")
         if word is None:
             return None
-        kind = _ALIASES.get(word, word)
-        if kind not in LOOP_KINDS:
-            hint = UnknownNameError("loop type", word, (*LOOP_KINDS, *_ALIASES))
+        if word not in LOOP_WORDS:
+            hint = UnknownNameError("loop type", word, LOOP_WORDS)
             self.reader.problem(element, str(hint), lost=True)
             return None
-        return kind
+        return LOOP_WORDS[word]
 
     def _end(self, element: Element, *tags: str) -> tuple[Element | None, str | None]:
         """Find the child that names a link, and the link; later tags are known misspellings."""
@@ -147,7 +147,7 @@ class Closures:
         self,
         element: Element,
         name: str | None,
-        kind: str | None,
+        kind: JointKind | None,
         predecessor: str | None,
         successor: str | None,
         X_predecessor: Pose,
@@ -157,33 +157,24 @@ class Closures:
         if name is None or kind is None or predecessor is None or successor is None:
             return None
         reader = self.reader
-        axis = axis2 = None
-        if kind not in ("fixed", "spherical", "distance"):
-            axis = reader.axis(reader.only(element, "axis"), _X)
-        if kind == "universal":
-            axis2 = reader.axis(reader.only(element, "axis2"), _Y)
-        numbers = {"pitch": 0.0, "distance": 0.0, **self._resistance(element)}
-        tag = {"helical": "pitch", "distance": "distance"}.get(kind)
-        if tag is not None:
-            child = reader.only(element, tag)
-            if child is None:
-                reader.problem(element, f'a {kind} loop needs <{tag} value="..."/>')
-            else:
-                numbers[tag] = reader.number(child, "value")
-        return Loop(
+        axis, axis2 = read_axes(reader, element, kind)
+        damping, friction = self._resistance(element)
+        loop = Loop(
             name,
-            kind,
+            kind.name,
             predecessor,
             successor,
             X_predecessor,
             X_successor,
-            axis or _X,
-            axis2 or _Y,
+            axis,
+            axis2,
             line=line_of(element),
-            **numbers,
+            damping=damping,
+            friction=friction,
         )
+        return with_constants(loop, read_constants(reader, element, kind, "loop"))
 
-    def _resistance(self, element: Element) -> dict[str, float]:
+    def _resistance(self, element: Element) -> tuple[float, float]:
         """Damping and dry friction; what else a joint of the tree may have is a problem."""
         reader = self.reader
         if element.find("mimic") is not None:
@@ -192,14 +183,14 @@ class Closures:
             )
         dynamics = reader.only(element, "dynamics")
         if dynamics is None:
-            return {}
+            return 0.0, 0.0
         if reader.number(dynamics, "spring_stiffness", 0.0):
             reader.problem(
                 dynamics,
                 "a joint that closes a loop has no spring: mark another joint of the loop with "
                 'cut="true"',
             )
-        return {key: reader.not_negative(dynamics, key) for key in ("damping", "friction")}
+        return reader.not_negative(dynamics, "damping"), reader.not_negative(dynamics, "friction")
 
     def _read_constraint(self, element: Element) -> Loop | None:
         """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""
@@ -209,9 +200,9 @@ class Closures:
         _, child = self._end(element, "child")
         if name is None or kind is None or parent is None or child is None:
             return None
-        if kind in ("helical", "distance"):
+        if kind.parameters:
             reader.problem(
-                element, f"type {kind!r} is not known here; write it as <loop>", lost=True
+                element, f"type {kind.name!r} is not known here; write it as <loop>", lost=True
             )
             return None
         sides = [
@@ -220,9 +211,10 @@ class Closures:
         parent_axis = reader.only(element, "parent_axis")
         axis = reader.axis(reader.only(element, "axis") if parent_axis is None else parent_axis, _X)
         child_axis = reader.only(element, "child_axis")
-        other = reader.axis(child_axis, _Y if kind == "universal" else axis)
-        if kind != "universal" and max(abs(a - b) for a, b in zip(axis, other, strict=True)) > 1e-9:
-            if kind not in ("revolute", "continuous", "cylindrical", "planar"):
+        two = len(kind.axes) > 1
+        other = reader.axis(child_axis, _Y if two else axis)
+        if not two and max(abs(a - b) for a, b in zip(axis, other, strict=True)) > 1e-9:
+            if not kind.free_turn:
                 reader.problem(
                     element,
                     f"<parent_axis> and <child_axis> of a {kind} constraint must agree in the axes "
@@ -231,10 +223,11 @@ class Closures:
             turned = sides[1].matrix
             turned[:3, :3] = turned[:3, :3] @ _rotation_between(axis, other)
             sides[1] = Pose.from_matrix(turned)
-        axis2 = other if kind == "universal" else _Y
+        axis2 = other if two else _Y
+        damping, friction = self._resistance(element)
         return Loop(
             name,
-            kind,
+            kind.name,
             parent,
             child,
             sides[0],
@@ -242,7 +235,8 @@ class Closures:
             axis,
             axis2,
             line=line_of(element),
-            **self._resistance(element),
+            damping=damping,
+            friction=friction,
         )
 
     def _read_coupling(self, element: Element) -> Coupling | None:
@@ -274,9 +268,9 @@ class Closures:
             p = reader.vector(parts[point], "value", _ZERO) if point in parts else _ZERO
             ends.append((link, Pose(p)))
         distance = 0.0
-        kind = "spherical"
+        kind = spherical_joint.KIND
         if tag == "distance_constraint":
-            kind = "distance"
+            kind = distance_joint.KIND
             if "stiffness" in parts:
                 stiffness = reader.number(parts["stiffness"], "value", math.inf, infinite=True)
                 if math.isfinite(stiffness):
@@ -287,7 +281,7 @@ class Closures:
                 reader.problem(element, "has no <drake:distance_constraint_distance>")
         name = element.get("name") or f"{tag}_{len(self.loops) + 1}"
         (A, X_A), (B, X_B) = ends
-        return Loop(name, kind, A, B, X_A, X_B, distance=distance, line=line_of(element))
+        return Loop(name, kind.name, A, B, X_A, X_B, distance=distance, line=line_of(element))
 
     def _read_gazebo(self, element: Element) -> bool:
         """SDF joints that Gazebo adds to the tree; false if there are none between our links."""
@@ -314,9 +308,9 @@ class Closures:
         name, word = reader.name(element), reader.name(element, "type")
         if name is None or word is None:
             return None
-        kind = _ALIASES.get(word, word)
-        pitch = element.findtext("screw_thread_pitch")  # in m a turn
-        if kind not in LOOP_KINDS or kind == "distance" or (kind == "helical" and pitch is None):
+        kind = LOOP_WORDS.get(word)
+        constants = None if kind is None else self._sdf_constants(element, kind)
+        if kind is None or constants is None:
             self._not_understood(element)
             return None
         parent, child = ((element.findtext(tag) or "").strip() for tag in ("parent", "child"))
@@ -333,18 +327,32 @@ class Closures:
         X_WP, X_WC = self._zero_pose(parent), self._zero_pose(child)
         X_PJ = np.linalg.inv(X_WP) @ X_WC @ X_successor.matrix
         axes = [self._sdf_axis(element, "axis", _X), self._sdf_axis(element, "axis2", _Y)]
-        return Loop(
+        loop = Loop(
             name,
-            kind,
+            kind.name,
             parent,
             child,
             Pose.from_matrix(X_PJ),
             X_successor,
             axes[0],
             axes[1],
-            0.0 if pitch is None else reader.to_number(element, "pitch", pitch.strip()) / math.tau,
             line=line_of(element),
         )
+        return with_constants(loop, constants)
+
+    def _sdf_constants(self, element: Element, kind: JointKind) -> dict[str, float] | None:
+        """Numbers of a kind, as text of elements; ``None`` if one is missing or SDF has none."""
+        constants = {}
+        for parameter in kind.parameters:
+            for spelling, divisor in parameter.spellings:
+                for child in element:
+                    if local_name(child) == spelling:
+                        text = (child.text or "").strip()
+                        value = self.reader.to_number(element, parameter.name, text)
+                        constants[parameter.name] = value / divisor
+            if parameter.name not in constants:
+                return None
+        return constants
 
     def _sdf_axis(self, element: Element, tag: str, default: Vector) -> Vector:
         child = element.find(tag)

@@ -21,6 +21,7 @@ from typing import Any
 
 from robodyn.description import Actuator, Joint, Loop, Mechanism, Vector
 from robodyn.errors import MissingExtraError, UnknownNameError, UrdfError
+from robodyn.joints import fixed, spherical, universal
 from robodyn.urdf.xml import decode, read_bytes
 
 __all__ = ["SUFFIXES", "Extension", "read_extension"]
@@ -28,15 +29,15 @@ __all__ = ["SUFFIXES", "Extension", "read_extension"]
 SUFFIXES = (".yaml", ".yml")
 
 KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type", "urdf")
-LOOPS = {"3d": "spherical", "6d": "fixed"}
+LOOPS = {"3d": spherical.KIND.name, "6d": fixed.KIND.name}
 _AXES: dict[str, Vector] = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 #: Word -> kind, first and second axis.
 JOINTS = {
-    "SPHERICAL": ("spherical", "X", "Y"),
-    "FIXED": ("fixed", "X", "Y"),
-    "UJOINT_XY": ("universal", "X", "Y"),
-    "UJOINT_YZ": ("universal", "Y", "Z"),
-    "UJOINT_ZX": ("universal", "Z", "X"),
+    "SPHERICAL": (spherical.KIND, "X", "Y"),
+    "FIXED": (fixed.KIND, "X", "Y"),
+    "UJOINT_XY": (universal.KIND, "X", "Y"),
+    "UJOINT_YZ": (universal.KIND, "Y", "Z"),
+    "UJOINT_ZX": (universal.KIND, "Z", "X"),
 }
 
 
@@ -102,13 +103,14 @@ def _retyped(joint: Joint, word: str) -> Joint:
     kind, axis, axis2 = JOINTS[word]
     return dataclasses.replace(
         joint,
-        kind=kind,
+        kind=kind.name,
         axis=_AXES[axis],
         axis2=_AXES[axis2],
         limits=None,
         mimic=None,
         stiffness=0.0,
         pitch=0.0,
+        parameters=(),
     )
 
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from robodyn.description import Joint, Mechanism
 from robodyn.errors import InertiaError
+from robodyn.joints import joint_kind
+from robodyn.joints.common.described import described_subspace
 from robodyn.topology.spanning_tree import BodyInertia, TreeJoint, spanning_tree
 
 __all__ = ["massless_motions"]
@@ -53,26 +55,11 @@ def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
 
 def _resists(joint: TreeJoint, inertia: BodyInertia) -> bool:
     """Whether every motion of a leaf's joint, at zero position, moves some of its mass."""
-    kind, axis = joint.joint.kind, np.asarray(joint.joint.axis, float)
-    across = np.linalg.svd(axis[None, :])[2][1:]  # two directions normal to the axis
-    turn = {
-        "revolute": [axis],
-        "continuous": [axis],
-        "helical": [axis],
-        "cylindrical": [axis],
-        "universal": [axis, np.asarray(joint.joint.axis2, float)],
-        "planar": [axis],
-        "spherical": list(np.eye(3)),
-        "floating": list(np.eye(3)),
-    }.get(kind, [])
-    push = {"prismatic": [axis], "cylindrical": [axis], "planar": list(across)}.get(kind, [])
-    if kind == "floating":
-        push = list(np.eye(3))
-    motions = [np.concatenate([np.zeros(3), w]) for w in turn]
-    motions += [np.concatenate([u, np.zeros(3)]) for u in push]
-    if kind == "helical":
-        motions = [np.concatenate([joint.joint.pitch * axis, axis])]
-    S = np.array(motions).T
+    kind = joint_kind(joint.joint.kind)
+    at_zero = [0.0] * joint.joint.nq
+    if kind.coordinates.quaternion:
+        at_zero[-1] = 1.0
+    S = described_subspace(kind, joint.joint, at_zero)
     # With a reversed joint the body turns about the same axis, through its own origin.
     x, y, z = inertia.h
     hat = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 from typing import TypeVar
 
-from robodyn.description import JOINT_KINDS, Inertia, Joint, Limits, Link, Mechanism, Mimic
+from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Mimic
+from robodyn.description.constants import with_constants
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
+from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
 from robodyn.urdf.elements import read_elements
+from robodyn.urdf.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml
 
-__all__ = ["KIND_ALIASES", "parse", "position_limits"]
-
-#: Other words for the kinds of ``description.JOINT_KINDS``.
-KIND_ALIASES = {"ball": "spherical", "screw": "helical"}
+__all__ = ["parse", "position_limits"]
 
 _Item = TypeVar("_Item", Link, Joint)
-
-# Kinds whose motion has no axis; files often give them one, even a zero one.
-_WITHOUT_AXIS = {"fixed", "floating", "spherical"}
 
 
 def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[RobodynError], bool]:
@@ -155,17 +152,11 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
     parent, child = ends
     if name is None or kind is None or parent is None or child is None:
         return None
-    axis = axis2 = None
     known = {"parent", "child", "origin", "axis", "limit", "dynamics", "mimic"}
-    if kind == "fixed":
+    if not kind.nv:
         known.remove("mimic")  # meaningless, but found in files: kept as text
-    if kind not in _WITHOUT_AXIS:
-        axis = reader.axis(reader.only(element, "axis"), (1.0, 0.0, 0.0))
-    if kind == "universal":
-        known.add("axis2")
-        axis2 = reader.axis(reader.only(element, "axis2"), (0.0, 1.0, 0.0))
-    if kind == "helical":
-        known |= {"pitch", "drake:screw_thread_pitch"}
+    known |= {*kind.axes, *constant_tags(kind)}
+    axis, axis2 = read_axes(reader, element, kind)
     dynamics = reader.only(element, "dynamics")
     damping = friction = stiffness = rest = 0.0
     if dynamics is not None:
@@ -173,43 +164,43 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         friction = reader.not_negative(dynamics, "friction")
         stiffness = reader.not_negative(dynamics, "spring_stiffness")
         rest = reader.number(dynamics, "spring_reference", 0.0)
-        if stiffness and JOINT_KINDS[kind] != (1, 1):
+        if stiffness and (kind.nq, kind.nv) != (1, 1):
             reader.problem(dynamics, f"a {kind} joint has no spring: only joints with one freedom")
     independent = element.get("independent")
-    return Joint(
+    joint = Joint(
         name,
-        kind,
+        kind.name,
         parent,
         child,
         reader.pose(reader.only(element, "origin")),
-        axis or (1.0, 0.0, 0.0),
-        axis2 or (0.0, 1.0, 0.0),
-        _read_pitch(reader, element) if kind == "helical" else 0.0,
+        axis,
+        axis2,
+        0.0,
         _read_limits(reader, reader.only(element, "limit"), kind),
         damping,
         friction,
-        _read_mimic(reader, reader.only(element, "mimic")) if kind != "fixed" else None,
+        _read_mimic(reader, reader.only(element, "mimic")) if kind.nv else None,
         None if independent is None else independent in ("true", "True"),  # as URDF+ reads it
         tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
         line_of(element),
         stiffness,
         rest,
     )
+    return with_constants(joint, read_constants(reader, element, kind, "joint"))
 
 
-def _read_kind(reader: Reader, element: Element) -> str | None:
+def _read_kind(reader: Reader, element: Element) -> JointKind | None:
     word = reader.name(element, "type")
     if word is None:
         return None
-    kind = KIND_ALIASES.get(word, word)
-    if kind not in JOINT_KINDS:
-        hint = UnknownNameError("joint type", word, (*JOINT_KINDS, *KIND_ALIASES))
+    if word not in TREE_WORDS:
+        hint = UnknownNameError("joint type", word, TREE_WORDS)
         reader.problem(element, str(hint), lost=True)
         return None
-    return kind
+    return TREE_WORDS[word]
 
 
-def _read_limits(reader: Reader, element: Element | None, kind: str) -> Limits | None:
+def _read_limits(reader: Reader, element: Element | None, kind: JointKind) -> Limits | None:
     if element is None:
         return None
     written = [
@@ -217,7 +208,7 @@ def _read_limits(reader: Reader, element: Element | None, kind: str) -> Limits |
         for key in ("lower", "upper")
     ]
     lower, upper = position_limits(kind, *written)
-    if None not in written and kind != "continuous" and lower > upper:
+    if None not in written and kind.limited and lower > upper:
         reader.warn(element, f"lower limit {lower:g} is above upper limit {upper:g}: no limits")
         lower, upper = -math.inf, math.inf
     bounds = []
@@ -228,12 +219,14 @@ def _read_limits(reader: Reader, element: Element | None, kind: str) -> Limits |
     return Limits(lower, upper, *bounds)
 
 
-def position_limits(kind: str, lower: float | None, upper: float | None) -> tuple[float, float]:
+def position_limits(
+    kind: JointKind, lower: float | None, upper: float | None
+) -> tuple[float, float]:
     """Give the position limits of a joint that a file leaves out.
 
     URDF: a limit that is not written is zero. Where neither is, the author meant none.
     """
-    if kind == "continuous" or lower is None is upper:
+    if not kind.limited or lower is None is upper:
         return -math.inf, math.inf
     return lower or 0.0, upper or 0.0
 
@@ -247,14 +240,3 @@ def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:
     return Mimic(
         joint, reader.number(element, "multiplier", 1.0), reader.number(element, "offset", 0.0)
     )
-
-
-def _read_pitch(reader: Reader, element: Element) -> float:
-    pitch = reader.only(element, "pitch")
-    if pitch is not None:
-        return reader.number(pitch, "value")
-    for child in element:
-        if local_name(child) == "drake:screw_thread_pitch":  # in m a turn
-            return reader.number(child, "value") / math.tau
-    reader.problem(element, 'a helical joint needs <pitch value="..."/> in metres a radian')
-    return 0.0

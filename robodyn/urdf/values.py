@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from robodyn.description import JOINT_KINDS, Joint, Loop, Mechanism, PointSpring, Pose, Rotor
+from robodyn.description import Joint, Loop, Mechanism, PointSpring, Pose, Rotor
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
-from robodyn.urdf.closures import LOOP_KINDS
+from robodyn.urdf.kinds import LOOP_WORDS, TREE_WORDS, bad_constants
 
 __all__ = ["bad_values"]
 
@@ -48,10 +48,15 @@ def bad_values(mechanism: Mechanism) -> list[RobodynError]:
 
 
 def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
-    kinds = JOINT_KINDS if isinstance(joint, Joint) else LOOP_KINDS
-    if joint.kind not in kinds and getattr(joint, "map", None) is None:
+    words = TREE_WORDS if isinstance(joint, Joint) else LOOP_WORDS
+    kinds = {kind.name: kind for kind in words.values()}
+    kind = kinds.get(joint.kind)
+    if kind is None and getattr(joint, "map", None) is None:
         yield str(UnknownNameError("joint kind", joint.kind, kinds))
+    if kind is not None:
+        yield from bad_constants(joint, kind)
     values: dict[str, tuple[Any, ...]] = {"pitch": (joint.pitch,)}
+    values |= {name: (x,) for name, x in joint.parameters}
     poses = (
         {"origin": joint.origin}
         if isinstance(joint, Joint)
@@ -80,9 +85,9 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
         if not (_is_vector(axis) and abs(math.hypot(*axis) - 1.0) < 1e-6):
             sound = False
             yield f"the {key} is {axis}: not a unit vector"
-    if joint.kind == "universal" and sound:
+    if sound and kind is not None and len(kind.axes) > 1:
         if abs(sum(a * b for a, b in zip(joint.axis, joint.axis2, strict=True))) > PARALLEL:
-            yield "axis and axis2 of a universal joint are parallel"
+            yield f"axis and axis2 of a {kind} joint are parallel"
 
 
 def _why_no_spring(spring: PointSpring) -> Iterator[str]:

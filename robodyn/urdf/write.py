@@ -23,6 +23,7 @@ from robodyn.description import (
     Pose,
 )
 from robodyn.errors import UrdfError
+from robodyn.joints import fixed, joint_kind
 from robodyn.urdf.parse import parse
 
 __all__ = ["write"]
@@ -184,10 +185,10 @@ def _joint_children(joint: Joint) -> Iterator[str]:
 def _axes(item: Joint | Loop) -> Iterator[str]:
     if item.axis != _X:
         yield _child("axis", xyz=item.axis)
-    if item.kind == "universal":
+    if len(joint_kind(item.kind).axes) > 1:
         yield _child("axis2", xyz=item.axis2)
-    if item.kind == "helical":
-        yield _child("pitch", value=item.pitch)
+    for name, value in item.constants.items():
+        yield _child(name, value=value)
 
 
 def _limits(limits: Limits) -> str:
@@ -203,7 +204,7 @@ def _limits(limits: Limits) -> str:
 
 def _loop(loop: Loop, strict_tree: bool) -> list[str]:
     attributes: dict[str, object] = {"name": loop.name, "type": loop.kind}
-    if loop.X_successor == Pose() and loop.kind != "distance" and not strict_tree:
+    if loop.X_successor == Pose() and joint_kind(loop.kind).in_tree and not strict_tree:
         children = [
             _child("parent", link=loop.predecessor),
             _child("child", link=loop.successor),
@@ -225,8 +226,6 @@ def _loop(loop: Loop, strict_tree: bool) -> list[str]:
             else [open_tag]
         )
     children += [*_axes(loop), *_resistance(loop)]
-    if loop.kind == "distance":
-        children.append(_child("distance", value=loop.distance))
     return _element("loop", attributes, children)
 
 
@@ -273,7 +272,7 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
     if not extra.startswith(("<transmission", "<ros2_control")):
         return {}
     joints = "".join(
-        f'<joint{_attributes(name=joint.name)} type="fixed">'
+        f'<joint{_attributes(name=joint.name)} type="{fixed.KIND}">'
         '<parent link="a"/><child link="b"/></joint>'
         for joint in mechanism.joints
     )

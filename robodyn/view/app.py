@@ -149,7 +149,7 @@ class Viewer:
             try:
                 if follow:
                     self.pose_panel.follow()
-                self.pose_panel.tell(complete)
+                self.pose_panel.show_gap(complete)
                 self.redraw()
             finally:
                 self.following = False

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.joints import fixed
 from robodyn.robot import Robot
 from robodyn.view.forces import Forces
 from robodyn.view.geometry import GREY, Geometry, Shape
@@ -109,7 +110,7 @@ class Drawing:
     def _add_joints(self) -> None:
         """A mark for each joint; a cut joint has one on each side, which meet when it is closed."""
         for k, mark in enumerate(joint_marks(self._robot)):
-            if mark.kind == "fixed" and not mark.cut:
+            if mark.kind is fixed.KIND and not mark.cut:
                 continue
             sides = [(mark.predecessor, mark.X_predecessor)]
             if mark.cut:

@@ -93,15 +93,15 @@ def link_geometry(
     shapes: dict[str, tuple[Shape, ...]] = {}
     notes = []
     for link in mechanism.links:
-        found = []
+        visuals = []
         for text in link.extras:
             try:
                 element = parse_xml(text)
                 if element.tag == "visual":
-                    found.append(_shape(element, colors, folder, package_dirs or {}))
+                    visuals.append(_shape(element, colors, folder, package_dirs or {}))
             except (RobodynError, ValueError) as error:
                 notes.append(f"link {link.name!r}: {error}")
-        shapes[link.name] = tuple(found)
+        shapes[link.name] = tuple(visuals)
     return Geometry(shapes, tuple(notes))
 
 

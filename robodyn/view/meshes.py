@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import MissingExtraError
+from robodyn.joints.common.kind import JointKind
 from robodyn.view.geometry import Shape
 
 __all__ = ["joint_axis", "triangles"]
@@ -41,13 +42,13 @@ def triangles(shape: Shape) -> Any:
     return mesh
 
 
-def joint_axis(kind: str, axis: tuple[float, float, float] | None, size: float) -> Any:
+def joint_axis(kind: JointKind, axis: tuple[float, float, float] | None, size: float) -> Any:
     """A ``trimesh.Trimesh`` in joint axes: a pin, a block that slides along it, or a ball."""
     trimesh = _trimesh()
     if axis is None:
         return trimesh.creation.icosphere(2, size)
     along = trimesh.geometry.align_vectors([0.0, 0.0, 1.0], axis)
-    if kind == "prismatic":
+    if kind.is_slider:
         mesh = trimesh.creation.box((1.2 * size, 1.2 * size, 9.0 * size))
     else:
         mesh = trimesh.creation.cylinder(0.7 * size, 9.0 * size, sections=24)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from robodyn.errors import RobodynError
+from robodyn.robot import Robot
+from robodyn.simulation.trajectory import Trajectory
+from robodyn.view.drawing import Drawing
 from robodyn.view.forces import Forces, forces
-from robodyn.view.posing import sliders
-
-if TYPE_CHECKING:
-    from robodyn.view.app import Viewer
+from robodyn.view.posing import Slider, sliders
 
 __all__ = ["ForcesPanel", "PlaybackPanel", "PosePanel"]
 
@@ -21,10 +23,37 @@ __all__ = ["ForcesPanel", "PlaybackPanel", "PosePanel"]
 RATE = 30.0
 
 
+class Shown(Protocol):
+    """What panels need of the viewer beside which they stand; see `robodyn.view.app.Viewer`."""
+
+    server: Any
+    robot: Robot
+    motion: Trajectory | None
+    drawing: Drawing
+    q: NDArray[np.float64]
+    following: bool
+    lock: Any
+
+    def show(self, q: ArrayLike) -> None:
+        """Show a posture."""
+
+    def pose(self, values: Mapping[Slider, float]) -> bool:
+        """Move sliders, loops closed; ``False`` if the linkage ends before."""
+
+    def show_sample(self, k: int) -> None:
+        """Show a sample of the motion."""
+
+    def redraw(self) -> None:
+        """Draw again what is shown."""
+
+    def motion_now(self) -> tuple[NDArray[np.float64], ...]:
+        """Velocity, acceleration and forces of the sample shown; empty at rest."""
+
+
 class PosePanel:
     """A slider for each independent joint."""
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: Shown) -> None:
         self._viewer, gui, robot = viewer, viewer.server.gui, viewer.robot
         self.sliders = sliders(robot)
         self.handles: dict[str, Any] = {}
@@ -43,7 +72,7 @@ class PosePanel:
                 self.handles[slider.hold] = handle
             self._state = gui.add_text("loops", "", disabled=True, visible=robot.nc > 0)
         self._reset.on_click(lambda _: viewer.show(robot.neutral()))
-        self.tell(complete=True)
+        self.show_gap(complete=True)
 
     def _moved(self) -> None:
         viewer, changed = self._viewer, {}
@@ -65,7 +94,7 @@ class PosePanel:
             value = slider.value(self._viewer.robot, self._viewer.q)
             handle.value = min(max(value, handle.min), handle.max)
 
-    def tell(self, complete: bool) -> None:
+    def show_gap(self, complete: bool) -> None:
         """Say how far the loops are open."""
         robot, q = self._viewer.robot, self._viewer.q
         if robot.nc:
@@ -77,7 +106,7 @@ class PosePanel:
 class ForcesPanel:
     """Arrows of wrenches and torques, and their scale."""
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: Shown) -> None:
         self._viewer, gui = viewer, viewer.server.gui
         self._unit: tuple[float, float] | None = None
         with gui.add_folder("Forces", expand_by_default=False):
@@ -127,7 +156,7 @@ def _unit(acting: Forces) -> tuple[float, float]:
 class PlaybackPanel:
     """Play, pause, time and speed of a recorded motion."""
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: Shown) -> None:
         self._viewer, gui = viewer, viewer.server.gui
         assert viewer.motion is not None
         self._t = viewer.motion.t - viewer.motion.t[0]

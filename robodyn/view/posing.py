@@ -14,15 +14,6 @@ __all__ = ["Moved", "Slider", "move", "sliders", "with_values"]
 
 Array = NDArray[np.float64]
 
-#: Units of the coordinates of a joint; an orientation is a rotation vector here.
-UNITS = {
-    "prismatic": ("m",),
-    "cylindrical": ("m", "rad"),
-    "planar": ("m", "m", "rad"),
-    "floating": ("m", "m", "m", "rad", "rad", "rad"),
-    "map": ("",),
-}
-
 
 @dataclass(frozen=True)
 class Slider:
@@ -57,26 +48,25 @@ class Slider:
 def sliders(robot: Robot) -> tuple[Slider, ...]:
     """Sliders of the independent joints; of all joints, for a tree."""
     free = set(robot.loops_analysis.independent) if robot.nc else set(range(robot.nv))
-    found = []
+    chosen = []
     for name in robot.joint_names:
         joint = robot.joints[name]
         speeds = range(joint.v.start, joint.v.stop)
-        coupled = joint.type in ("spherical", "floating")  # their numbers move together
+        coupled = joint.kind.coordinates.quaternion  # their numbers move together
         if coupled and not free.issuperset(speeds):
             continue
         for index, speed in enumerate(speeds):
             if speed in free:
-                found.append(_slider(robot, name, index, speed, len(speeds)))
-    return tuple(found)
+                chosen.append(_slider(robot, name, index, speed, len(speeds)))
+    return tuple(chosen)
 
 
 def _slider(robot: Robot, name: str, index: int, speed: int, count: int) -> Slider:
     joint = robot.joints[name]
-    units = UNITS.get(joint.type, ("rad",))
-    unit = units[index] if index < len(units) else units[-1]
+    unit = joint.kind.unit(index)
     reach = np.pi if unit == "rad" else 1.0
     low, high = -np.inf, np.inf
-    if joint.type not in ("spherical", "floating"):
+    if not joint.kind.coordinates.quaternion:
         k = joint.q.start + index
         low, high = robot.lower_limits[k], robot.upper_limits[k]
     if not np.isfinite(low):
@@ -92,8 +82,8 @@ def _numbers(robot: Robot, q: Array, name: str) -> Array:
     """Coordinates of a joint as a person sets them; orientations as rotation vectors."""
     from scipy.spatial.transform import Rotation
 
-    part, kind = q[robot.joints[name].q], robot.joints[name].type
-    if kind not in ("spherical", "floating"):
+    part = q[robot.joints[name].q]
+    if not robot.joints[name].kind.coordinates.quaternion:
         return part
     return np.concatenate([part[:-4], Rotation.from_quat(part[-4:]).as_rotvec()])
 
@@ -108,7 +98,7 @@ def with_values(robot: Robot, q: Array, values: dict[Slider, float]) -> Array:
         for slider, value in values.items():
             if slider.joint == name:
                 numbers[slider.index] = value
-        if robot.joints[name].type in ("spherical", "floating"):
+        if robot.joints[name].kind.coordinates.quaternion:
             quat = Rotation.from_rotvec(numbers[-3:]).as_quat()
             numbers = np.concatenate([numbers[:-3], quat])
         q[robot.joints[name].q] = numbers

@@ -69,7 +69,7 @@ def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
 
 def _read_npz(source: Path) -> Trajectory:
     try:
-        with ZipFile(source):  # whose faults numpy tells as pickled data
+        with ZipFile(source):  # whose faults numpy takes for pickled data
             pass
         with np.load(source, allow_pickle=False) as held:
             fields: dict[str, Any] = {

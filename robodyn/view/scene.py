@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import Joint, Loop
+from robodyn.joints import joint_kind
+from robodyn.joints.common.kind import JointKind
 from robodyn.robot import Robot
 
 __all__ = ["JointMark", "extent", "joint_marks", "link_places", "sticks"]
@@ -21,7 +23,8 @@ class JointMark:
 
     Attributes
     ----------
-    name, kind : str
+    name : str
+    kind : JointKind
     cut : bool
         It closes a loop.
     predecessor, successor : str
@@ -33,17 +36,13 @@ class JointMark:
     """
 
     name: str
-    kind: str
+    kind: JointKind
     cut: bool
     predecessor: str
     successor: str
     X_predecessor: Array
     X_successor: Array
     axis: tuple[float, float, float] | None
-
-
-#: Joints that are drawn as an axis.
-WITH_AXIS = ("revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "planar")
 
 
 def joint_marks(robot: Robot) -> tuple[JointMark, ...]:
@@ -54,21 +53,23 @@ def joint_marks(robot: Robot) -> tuple[JointMark, ...]:
 
 
 def _joint_mark(joint: Joint, cut: bool) -> JointMark:
-    axis = joint.axis if joint.kind in WITH_AXIS else None
+    kind = joint_kind(joint.kind)
+    axis = joint.axis if kind.axes else None
     X = joint.origin.matrix
-    return JointMark(joint.name, joint.kind, cut, joint.parent, joint.child, X, np.eye(4), axis)
+    return JointMark(joint.name, kind, cut, joint.parent, joint.child, X, np.eye(4), axis)
 
 
 def _loop_mark(loop: Loop) -> JointMark:
+    kind = joint_kind(loop.kind)
     return JointMark(
         loop.name,
-        loop.kind,
+        kind,
         True,
         loop.predecessor,
         loop.successor,
         loop.X_predecessor.matrix,
         loop.X_successor.matrix,
-        loop.axis if loop.kind in WITH_AXIS else None,
+        loop.axis if kind.axes else None,
     )
 
 

@@ -18,7 +18,7 @@ from random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS, Mimic
-from robodyn.equations.catalogue import QUANTITIES, _traced
+from robodyn.equations.catalogue import programs
 from robodyn.symbolic.evaluate import evaluate
 
 KINDS = [kind for kind in JOINT_KINDS if kind != "fixed"]
@@ -79,13 +79,10 @@ class Case:
 
     def here(self, name, *arrays, **options):
         """Outputs of each of the algorithms that robodyn has for a quantity."""
-        model = self.robot._model.setup
         options["wrenches"] = tuple(self.wrenches)
-        for quantity in QUANTITIES[name]:
-            if model.model.chained or not quantity.chained:
-                program = _traced(name, quantity, model, options)
-                loads = (*(self.base or ()), *self.wrenches.values())
-                yield evaluate(program, self.q, self.v, *arrays, *loads)
+        loads = (*(self.base or ()), *self.wrenches.values())
+        for program in programs(name, self.robot._model.setup, options):
+            yield evaluate(program, self.q, self.v, *arrays, *loads)
 
     def check(self, passive=None):
         every = range(self.robot.nv)

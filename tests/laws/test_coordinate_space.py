@@ -13,7 +13,7 @@ from scipy.linalg import expm, logm
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS
-from robodyn.joints.coordinate_rates import coordinate_rates
+from robodyn.joints import joint_kind
 
 #: Kinds whose coordinates do not add.
 CURVED = ("planar", "spherical", "floating")
@@ -98,7 +98,7 @@ def test_coordinates_change_as_steps_move_them(kind):
     q, v = robot.random(rng), rng.normal(size=robot.nv)
     ahead, behind = robot.integrate(q, STEP * v), robot.integrate(q, -STEP * v)
     rate = (ahead - behind) / (2 * STEP)
-    np.testing.assert_allclose(coordinate_rates(kind, list(q), list(v)), rate, atol=1e-9)
+    np.testing.assert_allclose(joint_kind(kind).coordinates.rates(q, v), rate, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", CURVED)

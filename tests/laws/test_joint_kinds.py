@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS
-from robodyn.equations.catalogue import QUANTITIES, _traced
+from robodyn.equations.catalogue import programs
 from robodyn.symbolic.evaluate import evaluate
 
 KINDS = [kind for kind in JOINT_KINDS if kind != "fixed"]
@@ -64,8 +64,7 @@ def check_dynamics(c):
     assert np.linalg.eigvalsh(M).min() > 0.0
     close(c.get("mass_matrix_inverse", q) @ M, np.eye(len(v)), 1e-9 * np.linalg.cond(M))
     close(c.get("kinetic_energy", q, v), 0.5 * v @ M @ v)
-    for quantity in QUANTITIES["forward_dynamics"]:
-        program = _traced("forward_dynamics", quantity, c.robot._model.setup, {})
+    for program in programs("forward_dynamics", c.robot._model.setup):
         close(evaluate(program, q, v, tau)[0], a, 1e-11 * np.linalg.cond(M))
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 
 from robodyn.description import JOINT_KINDS
-from robodyn.equations.loops.closure_rows import ROWS
+from robodyn.joints import joint_kind
 
 BASES = ("fixed", "floating", "moving")
 #: Their axes belong to one side.
@@ -54,7 +54,7 @@ def check(c):
 def test_each_kind_between_links(kind):
     k = LOOP_KINDS.index(kind)
     c = looped(k, TREE, [(kind, 7, 2)], BASES[k % 3])
-    assert c.robot.nc == ROWS[kind]
+    assert c.robot.nc == joint_kind(kind).count
     check(c)
 
 

@@ -18,7 +18,7 @@ from random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS, Mimic
-from robodyn.equations.catalogue import QUANTITIES, _traced
+from robodyn.equations.catalogue import QUANTITIES, programs
 from robodyn.symbolic.evaluate import evaluate
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*principal moments of inertia")
@@ -99,14 +99,11 @@ class Case:
 
     def values(self, robot, name, *arrays, **options):
         """Outputs of each of the algorithms for a quantity."""
-        setup = robot._model.setup
-        for quantity in QUANTITIES[name]:
-            if setup.model.chained or not quantity.chained:
-                program = _traced(name, quantity, setup, options)
-                loads = self.base if quantity.base else ()
-                if "wrenches" in options:
-                    loads = (*loads, *self.wrenches.values())
-                yield evaluate(program, self.q, *arrays, *loads)
+        loads = self.base if QUANTITIES[name].base else ()
+        if "wrenches" in options:
+            loads = (*loads, *self.wrenches.values())
+        for program in programs(name, robot._model.setup, options):
+            yield evaluate(program, self.q, *arrays, *loads)
 
     def loaded(self, name, *arrays, **options):
         options["wrenches"] = tuple(self.wrenches)

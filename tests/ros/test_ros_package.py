@@ -7,11 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+
+from robodyn import __version__
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "robodyn_ros"
@@ -19,10 +20,9 @@ PACKAGE = ROOT / "robodyn_ros"
 
 def test_parts_agree():
     tree = ElementTree.parse(PACKAGE / "package.xml").getroot()
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert tree.findtext("name") == "robodyn_ros"
-    assert tree.findtext("version") == version
-    assert f'version="{version}"' in (PACKAGE / "setup.py").read_text()
+    assert tree.findtext("version") == __version__
+    assert f'version="{__version__}"' in (PACKAGE / "setup.py").read_text()
     assert tree.findtext("export/build_type") == "ament_python"
     assert (PACKAGE / "resource" / "robodyn_ros").is_file()
 

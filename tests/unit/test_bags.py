@@ -145,7 +145,7 @@ def test_loops_are_assembled_from_what_was_measured(tmp_path):
 def test_the_bag_of_another_robot_is_no_motion_of_a_linkage(tmp_path):
     _, run = moved("puma560", 0.01)
     write_bag(run, tmp_path / "run.mcap")
-    with pytest.raises(rd.BagError, match="never tells the position"):
+    with pytest.raises(rd.BagError, match="never holds the position"):
         read_bag(tmp_path / "run.mcap", rd.load("palletizer"), ignore_unknown=True)
 
 
@@ -230,7 +230,7 @@ def test_nothing_is_left_of_a_bag_that_failed(tmp_path, monkeypatch):
     def fail(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("robodyn.ros.bag.trajectories._known", fail)
+    monkeypatch.setattr("robodyn.bags.writing._known", fail)
     with pytest.raises(KeyboardInterrupt):
         run.save(tmp_path / "run.mcap")
     assert [p.read_bytes() for p in tmp_path.iterdir()] == [b"what was there"]

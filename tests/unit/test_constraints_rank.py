@@ -141,12 +141,24 @@ def test_dependent_motors():
 
 
 def test_scale_of_speeds_does_not_matter_with_a_mass_matrix():
-    K = np.array([[1.0, 1.0, 0.5]])
+    K = np.array([[1.0, 1.2, 0.5]])  # no two alike: rounding would choose between them
     size = np.array([1e-3, 1.0, 1e3])
     plain = independent_speeds(K, M=np.eye(3))
     other = independent_speeds(K * size, M=np.diag(size**2))
-    assert plain.independent == other.independent
+    # the first two are equally good, and the first of them is taken
+    assert plain.independent == other.independent == (0, 2)
     assert plain.conditioning == pytest.approx(other.conditioning)
+
+
+@given(st.integers(0, 2**31))
+def test_of_equally_good_speeds_and_rows_the_first_are_taken(seed):
+    """Whatever rounding does to them."""
+    rng = np.random.default_rng(seed)
+    noise = 1.0 + 1e-12 * rng.normal(size=(4, 6))
+    assert independent_speeds(np.ones((1, 6)) * noise[:1]).independent == (0, 1, 2, 3, 4)
+    assert independent_speeds(np.ones((1, 6)) * noise[:1], [3, 5]).independent == (0, 1, 2, 3, 5)
+    K = np.eye(6)[[0, 1, 0, 1]] * noise
+    np.testing.assert_array_equal(rank_analysis(K).independent, [True, True, False, False])
 
 
 def test_without_constraints_or_speeds():

@@ -11,15 +11,13 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.ros import Engine, Settings, TrajectoryContent, TrajectoryPoint
 from robodyn.ros.engine.pacing import Pace, burst
-from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 
 def engine(name, **settings):
     said = []
-    made = Engine(
-        rd.load(name), Settings().replaced(settings), notices=Notices(said.append, clock=lambda: 0)
-    )
-    return made, said
+    log = ThrottledLogger(said.append, clock=lambda: 0)
+    return Engine(rd.load(name), Settings().replaced(settings), log=log), said
 
 
 @pytest.mark.parametrize("name", ["puma560", "palletizer", "prosthesis"])
@@ -71,16 +69,16 @@ def test_bad_commands_leave_the_last_one(values):
 @pytest.mark.parametrize("name", ["puma560", "palletizer", "stewart"])
 def test_positions_and_speeds_are_followed(name):
     made, _ = engine(name, interfaces="position")
-    goal = made.q[made._coordinates] + 0.02
+    goal = made.q[made.commanded.coordinates] + 0.02
     made.command(goal)
     made.advance(500)
-    np.testing.assert_allclose(made.q[made._coordinates], goal, atol=1e-6)
+    np.testing.assert_allclose(made.q[made.commanded.coordinates], goal, atol=1e-6)
     made.configure(Settings(interfaces=("velocity",)))
     made.command(np.full(len(goal), -0.02))
     made.advance(200)
-    np.testing.assert_allclose(made.v[made._speeds], -0.02, atol=1e-6)
+    np.testing.assert_allclose(made.v[made.commanded.speeds], -0.02, atol=1e-6)
     made.advance(800)  # stale: stops
-    np.testing.assert_allclose(made.v[made._speeds], 0.0, atol=1e-6)
+    np.testing.assert_allclose(made.v[made.commanded.speeds], 0.0, atol=1e-6)
 
 
 def test_some_joints_get_positions_and_others_efforts():
@@ -99,14 +97,14 @@ def test_some_joints_get_positions_and_others_efforts():
 @pytest.mark.parametrize("name", ["puma560", "palletizer"])
 def test_trajectories_are_followed_and_loops_stay_closed(name, controller):
     made, said = engine(name, controller=controller, stiffness=400.0, damping=40.0)
-    goal = made.q[made._coordinates] + 0.1
+    goal = made.q[made.commanded.coordinates] + 0.1
     made.follow(TrajectoryContent(made.joints, (TrajectoryPoint(0.5, tuple(goal)),)))
     for _ in range(60):
         made.advance(10)
         if made.robot.nc:
             assert np.abs(made.robot.loop_residual(made.q)).max() < 1e-9
     np.testing.assert_allclose(
-        made.q[made._coordinates], goal, atol=1e-5 if controller == "none" else 5e-3
+        made.q[made.commanded.coordinates], goal, atol=1e-5 if controller == "none" else 5e-3
     )
     q, v, a, tau = made.observe()
     np.testing.assert_allclose(made.robot.forward_dynamics(q, v, tau), a, atol=1e-5)
@@ -177,15 +175,15 @@ def test_settings_that_do_not_fit_the_robot_change_nothing():
     assert made.settings.stiffness == (100.0,)
 
 
-def test_notices_count_what_they_leave_out():
+def test_a_throttled_logger_counts_what_it_leaves_out():
     said, now = [], [0.0]
-    notices = Notices(said.append, 5.0, lambda: now[0])
+    log = ThrottledLogger(said.append, 5.0, lambda: now[0])
     for _ in range(10):
-        notices("kind", "text")
+        log("kind", "text")
     now[0] = 6.0
-    notices("kind", "text")
+    log("kind", "text")
     assert said == ["text", "text (9 more like it)"]
-    assert notices.counts == {"kind": 11}
+    assert log.counts == {"kind": 11}
 
 
 MS = 1_000_000
@@ -226,16 +224,16 @@ def test_what_is_overdue_comes_in_bursts_that_readers_can_take():
     assert next(slow, None) is None
 
 
-def test_pace_tells_each_mishap_once():
+def test_pace_reports_each_mishap_once():
     said = []
     pace = Pace(200.0, 1.0, 1e-3)
     every(pace, 0, 3000)
-    pace.tell(Notices(said.append))
+    pace.report(ThrottledLogger(said.append))
     assert len(said) == 2
     assert said[0].endswith("late so far: 399") and "left out so far" in said[1]
-    pace.tell(Notices(said.append))
+    pace.report(ThrottledLogger(said.append))
     other = pace.changed(100.0, 1.0, 1e-3)
-    other.tell(Notices(said.append))
+    other.report(ThrottledLogger(said.append))
     assert len(said) == 2 and other.dropped == pace.dropped
 
 
@@ -373,3 +371,66 @@ def test_a_push_dies_away(name, controller):
         made.advance(40)
     assert np.all(np.diff(energies) < 0.0), energies
     assert energies[-1] < 0.9 * energies[0]
+
+
+def test_what_takes_over_holds_the_robot_where_it_is_then():
+    """However many steps are asked for at once: it held where the robot was some time before."""
+    ends = []
+    for steps in (1, 40, 400):
+        made, _ = engine("puma560", controller="pd", command_timeout=0.1)
+        made.command([5.0, 0.0, 3.0, 0.0, 0.0, 0.0])
+        for _ in range(400 // steps):
+            made.advance(steps)
+        ends.append(made.q)
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, atol=1e-12)
+    made, _ = engine("puma560")
+    assert np.abs(ends[0] - made.q).max() > 0.01
+
+
+@pytest.mark.parametrize("interface", ["position", "velocity"])
+def test_joints_that_loops_tie_together_cannot_all_be_driven(interface):
+    robot = rd.load("four_bar")
+    settings = Settings(interfaces=(interface,))
+    with pytest.raises(rd.ActuationError, match="tie"):
+        Engine(robot, settings, joints=robot.joint_names)
+    made = Engine(robot, joints=robot.joint_names)
+    with pytest.raises(rd.ActuationError, match="tie"):
+        made.configure(settings)
+    assert made.settings.interfaces == ("effort",)
+    made.advance(5)
+
+
+def test_a_changed_bandwidth_is_followed_from_where_the_joint_is():
+    made, said = engine("double_pendulum", interfaces="position", bandwidth=5.0)
+    goal = made.q + 0.4
+    made.command(goal)
+    made.advance(100)
+    q, v = made.q.copy(), made.v.copy()
+    made.configure(made.settings.replaced({"bandwidth": 40.0}))
+    np.testing.assert_array_equal((made.q, made.v), (q, v))
+    made.advance(1)
+    np.testing.assert_allclose(made.q, q + 1e-3 * v, atol=1e-3)
+    made.advance(400)
+    np.testing.assert_allclose(made.q, goal, atol=1e-4)
+    assert not said
+
+
+@pytest.mark.parametrize("integrator", ["euler", "midpoint", "heun", "rk4", "semi_implicit"])
+def test_any_integrator_of_the_simulation(integrator):
+    made, _ = engine("puma560", integrator=integrator)
+    made.advance(50)
+    run = rd.simulate(made.robot, duration=0.05, step=1e-3, integrator=integrator)
+    np.testing.assert_allclose(made.q, run.q[-1], atol=1e-13)
+    np.testing.assert_allclose(made.v, run.v[-1], atol=1e-11)
+
+
+@pytest.mark.parametrize("controller", ["gravity", "pd", "computed_torque"])
+def test_controllers_do_not_move_joints_without_motors(controller):
+    robot = rd.load("four_bar")
+    made = Engine(robot, Settings(controller=controller), joints=robot.joint_names)
+    rng = np.random.default_rng(1)
+    made.v[:] = robot.consistent_velocity(made.q, rng.normal(size=robot.nv))
+    tau = made.observe()[3]
+    moved = robot.joints[robot.actuated_joints[0]].v.start
+    assert tau[moved] != 0.0
+    assert not np.delete(tau, moved).any()

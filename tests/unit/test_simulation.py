@@ -203,11 +203,110 @@ def test_torques_of_a_linkage_that_are_not_finite():
         rd.simulate(robot, lambda t, q, v: np.full(4, np.nan), duration=0.02)
 
 
-def test_wrong_names_and_controllers(double):
+def test_wrong_names(double):
     with pytest.raises(UnknownNameError, match="rk4"):
         rd.simulate(double, integrator="rk5")
-    with pytest.raises(ShapeError, match="controller returned"):
-        rd.simulate(double, lambda t, q, v: 0.0)
+
+
+LATE = 0.0047
+
+
+def late(wrong, right):
+    """A function (t, q, v) that returns something wrong after a while."""
+    return lambda t, q, v: wrong if t > LATE else right
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [0.0, [0.0], [0.0] * 3, [[0.0, 0.0]], None, "up", ["1.0", "2.0"], [None, 0.0], [[0.0], 1.0],
+     [1j, 0.0], {"shoulder": 1.0}],
+)  # fmt: skip
+def test_what_is_no_torque_is_refused_with_the_time(double, wrong):
+    with pytest.raises(ShapeError, match=r"controller returned .* at t = 0.005 s") as caught:
+        rd.simulate(double, late(wrong, [0.0, 0.0]), duration=0.01)
+    assert caught.value.name == "controller"
+    assert "(2,)" in str(caught.value)
+
+
+def test_torques_of_any_number_type(double):
+    for kind in (int, np.float32, bool):
+        run = rd.simulate(double, lambda t, q, v, kind=kind: np.ones(2, kind), duration=2e-3)
+        np.testing.assert_array_equal(run.tau, 1.0)
+        assert run.tau.dtype == np.float64
+
+
+@pytest.mark.parametrize("wrong", [None, "soon", [0.0, 1.0]])
+def test_what_is_no_event_is_refused_with_the_time(double, wrong):
+    with pytest.raises(ShapeError, match=r"event returned .* at t = 0.005 s, expected a number"):
+        rd.simulate(double, events=[late(wrong, 1.0)], duration=0.01)
+
+
+def test_what_are_no_wrenches_is_refused_with_the_time(double):
+    link = double.link_names[-1]
+    wrenches = late([1.0] * 6, {link: np.zeros(6)})
+    with pytest.raises(ShapeError, match=r"wrenches returned list at t = 0.005 s"):
+        rd.simulate(double, wrenches=wrenches, duration=0.01)
+
+
+def test_a_controller_may_return_one_array_again_and_again(double):
+    """What was recorded stays: every sample had the last torque."""
+    mine = np.zeros(2)
+
+    def controller(t, q, v):
+        mine[:] = [t, -t]
+        return mine
+
+    run = rd.simulate(double, controller, duration=0.01)
+    np.testing.assert_array_equal(run.tau, np.outer(run.t, [1.0, -1.0]))
+    other = rd.simulate(double, lambda t, q, v: [t, -t], duration=0.01)
+    np.testing.assert_array_equal(run.q, other.q)
+
+
+def test_functions_may_write_into_what_they_get_and_keep_it(double):
+    kept = []
+
+    def scribble(value):
+        def function(t, q, v):
+            kept.append((t, q, v))
+            before = q.copy(), v.copy()
+            q[:], v[:] = 7.0, np.nan
+            return value if value is not None else -10.0 * before[0] - before[1]
+
+        return function
+
+    def calm(t, q, v):
+        return -10.0 * q - v
+
+    push = {double.link_names[-1]: np.array([0.0, 0.0, 1.0, 0.0, 0.2, 0.0])}
+    options = {"q0": [0.5, 0.2], "duration": 0.02}
+    run = rd.simulate(
+        double, scribble(None), wrenches=scribble(push), events=[scribble(1.0)], **options
+    )
+    clean = rd.simulate(double, calm, wrenches=push, **options)
+    for name in ("t", "q", "v", "a", "tau"):
+        np.testing.assert_array_equal(getattr(run, name), getattr(clean, name), name)
+    assert all((q == 7.0).all() for _, q, _ in kept)
+
+
+def test_what_is_given_is_copied(double):
+    q0, v0 = np.array([0.5, 0.2]), np.array([0.1, 0.0])
+    push = {double.link_names[-1]: np.ones(6)}
+
+    def meddle(t, q, v):
+        q0[:], v0[:] = 9.0, 9.0
+        push[double.link_names[-1]][:] = 100.0
+        return [0.0, 0.0]
+
+    options = {"duration": 0.01, "q0": q0.copy(), "v0": v0.copy()}
+    clean = rd.simulate(double, wrenches={double.link_names[-1]: np.ones(6)}, **options)
+    run = rd.simulate(double, meddle, q0=q0, v0=v0, wrenches=push, duration=0.01)
+    np.testing.assert_array_equal(run.q, clean.q)
+
+
+@pytest.mark.parametrize("name", ["q0", "v0"])
+def test_states_that_are_no_numbers(double, name):
+    with pytest.raises(ShapeError, match=f"{name} is not an array of numbers"):
+        rd.simulate(double, **{name: ["a", "b"]})
 
 
 def test_save(double, tmp_path):

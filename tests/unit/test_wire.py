@@ -16,11 +16,11 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
-from robodyn.ros.dds.node import WireNode
-from robodyn.ros.dds.simulation import WireSim
+from robodyn.ros.dds.node import DdsNode
+from robodyn.ros.dds.simulation import DdsSimulation
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 pytest.importorskip("cyclonedds")
 
@@ -36,10 +36,10 @@ def domain():
 
 def simulation(domain, name="puma560", **settings):
     said: list[str] = []
-    notices = Notices(said.append)
+    log = ThrottledLogger(said.append)
     settings.setdefault("command_timeout", 100.0)
-    engine = Engine(rd.load(name), Settings(**settings), notices=notices)
-    return WireSim(engine, WireNode("sim", domain=domain), notices), said
+    engine = Engine(rd.load(name), Settings(**settings), log=log)
+    return DdsSimulation(engine, DdsNode("sim", domain=domain), log), said
 
 
 def until(condition, seconds=10.0):
@@ -79,7 +79,7 @@ def test_both_ways_to_another_process(kind, domain):
     if kind == "rclpy":
         assert "sim" in nodes
     said = [text for text in said if "limits" not in text and "so far" not in text]
-    assert len(said) == 3 or (len(said) == 2 and sim.notices.counts["_command ShapeError"] == 2)
+    assert len(said) == 3 or (len(said) == 2 and sim.log.counts["_command ShapeError"] == 2)
     assert "20 numbers, expected 6" in said[0]
     assert any("'elbow'" in text for text in said)
 
@@ -87,7 +87,7 @@ def test_both_ways_to_another_process(kind, domain):
 def test_a_flood(domain):
     """10 kHz of commands: the states go out all the same, and the newest command counts."""
     sim, said = simulation(domain, rate=100.0)
-    peer = WireNode("flooder", domain=domain)
+    peer = DdsNode("flooder", domain=domain)
     commands = peer.writer("Float64MultiArray", "/sim/commands", depth=1)
     assert until(lambda: commands.matched)
     for _ in range(30):
@@ -104,7 +104,7 @@ def test_trajectories_and_loops(domain):
     """A palletiser's motors follow a path from the wire; what is published closes its loops."""
     sim, said = simulation(domain, "palletizer", controller="gravity")
     robot, engine = sim.engine.robot, sim.engine
-    peer = WireNode("planner", domain=domain)
+    peer = DdsNode("planner", domain=domain)
     paths = peer.writer("JointTrajectory", "/sim/joint_trajectory")
     states = peer.reader("JointState", "joint_states", depth=1000)
     assert until(lambda: paths.matched and states.matched)
@@ -143,7 +143,7 @@ def test_nothing_listens_outside(domain):
     from robodyn.ros.dds.guard import open_sockets
 
     before = open_sockets()
-    node = WireNode("hidden", domain=domain + 20)
+    node = DdsNode("hidden", domain=domain + 20)
     node.reader("String", "x")
     new = [number for inode, number in open_sockets().items() if inode not in before]
     assert new
@@ -152,7 +152,7 @@ def test_nothing_listens_outside(domain):
             tied = twin.getsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16)
             assert tied.rstrip(b"\0") == b"lo"
     with pytest.raises(rd.RobodynError, match="use another domain"):
-        WireNode("seen", domain=domain + 20, network=True)
+        DdsNode("seen", domain=domain + 20, network=True)
 
 
 #: Less than a second, many, and the last nanosecond of one.
@@ -162,7 +162,7 @@ STAMPS = [5, 12_345_678_901, 1_700_000_000_999_999_999]
 @pytest.mark.parametrize("stamp", STAMPS)
 def test_seconds_and_nanoseconds_of_a_stamp_arrive(domain, stamp):
     sim, _ = simulation(domain)
-    peer = WireNode("watch", domain=domain)
+    peer = DdsNode("watch", domain=domain)
     states = peer.reader("JointState", "/joint_states")
     assert until(lambda: states.matched)
     came: list = []
@@ -179,7 +179,7 @@ def test_the_bytes_on_the_wire_are_a_message_of_ros(domain, stamp, monkeypatch):
     """Read by rosbags, which has the definitions of ROS and knows nothing of DDS."""
     typesys = pytest.importorskip("rosbags.typesys")
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
-    writer = WireNode("talker", domain=domain).writer("JointState", "/states")
+    writer = DdsNode("talker", domain=domain).writer("JointState", "/states")
     sent = []
     monkeypatch.setattr(writer, "write", sent.append)
     writer.state(["a", "knee"], [0.5, -1.0], [2.0, 3.0], [4.0, 5.0], stamp)
@@ -195,7 +195,7 @@ def test_the_bytes_on_the_wire_are_a_message_of_ros(domain, stamp, monkeypatch):
 def test_states_are_stamped_with_the_time_at_which_they_hold(domain):
     """Not whole seconds: one after the other, a period apart, and about now."""
     sim, _ = simulation(domain, rate=100.0)
-    peer = WireNode("watch", domain=domain)
+    peer = DdsNode("watch", domain=domain)
     states = peer.reader("JointState", "/joint_states", depth=100)
     assert until(lambda: states.matched)
     before, found = time.time_ns(), []
@@ -208,16 +208,16 @@ def test_states_are_stamped_with_the_time_at_which_they_hold(domain):
 
 def test_hashes_are_those_of_ros():
     typesys = pytest.importorskip("rosbags.typesys")
-    from robodyn.ros.dds import types as wire_types
+    from robodyn.ros.dds import types as dds_types
 
     store = typesys.get_typestore(typesys.Stores.ROS2_JAZZY)
-    for kind, number in wire_types.HASHES.items():
+    for kind, number in dds_types.HASHES.items():
         package, _, _, name = kind.__idl_typename__.replace(".", "::").split("::")
         assert number == store.hash_rihs01(f"{package}/msg/{name.rstrip('_')}")
 
 
 def test_names_and_domains(domain, monkeypatch):
-    node = WireNode("n", namespace="arm", domain=domain)
+    node = DdsNode("n", namespace="arm", domain=domain)
     assert node.resolved("joint_states") == "/arm/joint_states"
     assert node.resolved("~/commands") == "/arm/n/commands"
     assert node.resolved("/tf") == "/tf"
@@ -226,11 +226,11 @@ def test_names_and_domains(domain, monkeypatch):
         node.writer("String", "x")
     for name in ("", "1a", "a b", "a/b", "ä"):
         with pytest.raises(rd.RobodynError, match="named"):
-            WireNode(name, domain=domain)
+            DdsNode(name, domain=domain)
     for number in ("x", "-1", "233"):
         monkeypatch.setenv("ROS_DOMAIN_ID", number)
         with pytest.raises(rd.RobodynError, match="ROS_DOMAIN_ID"):
-            WireNode("n")
+            DdsNode("n")
 
 
 def test_without_the_extra(monkeypatch, capsys):
@@ -245,3 +245,9 @@ def test_the_command(domain, capsys):
     assert "waist, shoulder" in capsys.readouterr().out
     assert main(["publish", "palletizer", "--dds", "--rate", "-1"]) == 2
     assert "rate" in capsys.readouterr().err
+
+
+def test_the_former_name_is_the_same_node():
+    from robodyn.ros import wire
+
+    assert wire.WireNode is DdsNode

@@ -18,9 +18,9 @@ SOME = {"joint2": 7.0}
 
 class Dds:
     def __init__(self, domain):
-        from robodyn.ros.dds.node import WireNode
+        from robodyn.ros.dds.node import DdsNode
 
-        self.node = WireNode("peer", domain=domain)
+        self.node = DdsNode("peer", domain=domain)
         self.states = self.node.reader("JointState", "/joint_states")
         self.latched = self.node.reader("String", "/robot_description", depth=1, latched=True)
         self.commands = self.node.writer("Float64MultiArray", "/sim/commands")

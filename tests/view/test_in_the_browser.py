@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
+import re
 import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
 import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.cli import main
 from robodyn.view import Viewer
 
 pytest.importorskip("viser", reason="viser is not installed: extra view")
@@ -121,9 +125,30 @@ def test_the_command_serves_until_interrupted(tmp_path):
     command = [sys.executable, "-m", "robodyn", "view", "double_pendulum", "--port", "8260"]
     command += ["--trajectory", str(tmp_path / "run.npz")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as served:
-        lines = iter(served.stdout.readline, "")
-        line = next(line for line in lines if line.startswith("double_pendulum: "))
-        with urllib.request.urlopen(line.split()[1]) as answer:
-            assert answer.status == 200
-        served.send_signal(signal.SIGINT)
-        assert served.wait(30) == 0
+        try:
+            lines = iter(served.stdout.readline, "")
+            line = next(line for line in lines if line.startswith("double_pendulum: "))
+            with urllib.request.urlopen(line.split()[1], timeout=30) as answer:
+                assert answer.status == 200
+            served.send_signal(signal.SIGINT)
+            assert served.wait(30) == 0
+        finally:
+            served.kill()
+
+
+class Impatient(io.StringIO):
+    """A terminal whose user presses Ctrl-C as soon as the address of the page is there."""
+
+    def write(self, text):
+        super().write(text)
+        if "Ctrl-C ends" in text:
+            raise KeyboardInterrupt
+        return len(text)
+
+
+def test_an_interrupt_before_the_command_waits(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", Impatient())
+    assert main(["view", "double_pendulum", "--port", "8270"]) == 0
+    address = re.search(r"http://\S+", sys.stdout.getvalue())[0]
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address, timeout=30)

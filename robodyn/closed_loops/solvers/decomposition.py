@@ -20,6 +20,10 @@ Array = NDArray[Any]
 #: left near a dead point that a simulation can pass.
 RANK_TOLERANCE = 1e-9
 
+#: Columns whose parts outside the span of others are as large as this part of the largest one are
+#: as good as that one: which is larger would be decided by rounding.
+TIE = 1.0 - 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Decomposition:
@@ -76,7 +80,8 @@ def pivots(A: Array, count: int, first: Array | None = None, tolerance: float = 
     """Columns that span: QR factorisation with column pivoting, of a batch.
 
     Each step takes the column with the largest part outside the span of those taken before, so
-    the volume that they span is as large as a greedy choice makes it.
+    the volume that they span is as large as a greedy choice makes it. Of columns that are equally
+    large but for rounding it takes the first, so the choice is the same on every computer.
 
     Parameters
     ----------
@@ -101,7 +106,7 @@ def pivots(A: Array, count: int, first: Array | None = None, tolerance: float = 
         if first is not None:
             liked = free & first & (norms > tolerance * length)
             norms = np.where(liked | ~liked.any(axis=-1, keepdims=True), norms, -1.0)
-        taken[:, j] = norms.argmax(axis=-1)
+        taken[:, j] = (norms >= TIE * norms.max(axis=-1, keepdims=True)).argmax(axis=-1)
         free[at, taken[:, j]] = False
         axis = rest[at, :, taken[:, j]]
         size = np.linalg.norm(axis, axis=-1, keepdims=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.closed_loops.solvers.compiled_solve import ROW_TOLERANCE
+from robodyn.closed_loops.solvers.methods.reduction import ROW_TOLERANCE
 from robodyn.closed_loops.solvers.scaling import checked
 from robodyn.errors import ShapeError
 

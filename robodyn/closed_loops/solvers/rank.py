@@ -48,6 +48,12 @@ class RankAnalysis:
     singular_values: Array
     distance: Array
 
+    def __repr__(self) -> str:
+        rows, batch = self.independent.shape[-1], self.rank.shape
+        if batch:
+            return f"<RankAnalysis of {rows} constraints in each of {batch} states>"
+        return f"<RankAnalysis: rank {self.rank} of {rows} constraints>"
+
     def redundant(self, row: tuple[int, ...] = ()) -> dict[int, tuple[int, ...]]:
         """Redundant rows of K and the independent ones that each follows from.
 

@@ -7,32 +7,27 @@ import math
 import threading
 from dataclasses import dataclass
 from functools import cache
-from time import perf_counter
-from typing import Any
+from struct import Struct
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.closed_loops.solvers import compiled_algebra, compiled_methods, compiled_solve
-from robodyn.closed_loops.solvers.compiled_methods import AUGMENTED, SINGULAR
-from robodyn.closed_loops.solvers.compiled_solve import (
-    METHODS,
-    NOT_FINITE,
-    SIGNATURE,
-    room,
-    solve_batch,
-)
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
+from robodyn.closed_loops.solvers.methods.program import METHODS, WORDS, solve_ir
+from robodyn.closed_loops.solvers.methods.system import (
+    NOT_FINITE,
+    SINGULAR,
+    workspace_size,
+)
 from robodyn.closed_loops.solvers.scaling import checked, shaped
-from robodyn.codegen.llvm.ahead_of_time import load_loops
+from robodyn.codegen.llvm.loops import load_program
+from robodyn.codegen.llvm.once import making
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 __all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
 
 Array = NDArray[Any]
-
-#: Time [s] that solves by Python may take before they are compiled, and one may be expected to.
-PATIENCE, ROW = 3.0, 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +83,7 @@ def constrained_accelerations(
     k : array_like, shape (..., nc)
         Kdot v and stabilisation terms.
     method : {"auto", "kkt", "schur", "nullspace", "partition"}
-        All give one answer. "auto" takes "nullspace" if few motions are left or M is singular,
-        else "schur".
+        All give one answer. "auto" takes "nullspace" if few motions may be left, else "schur".
     tolerance : float
         A scaled row whose part outside the span of the others is below this counts as following
         from them. The rank is that by singular values, except within a small factor of this.
@@ -106,12 +100,7 @@ def constrained_accelerations(
     ShapeError
     """
     K = shaped("K", K, None, None)
-    return solve_mixed(M, force, K, k, _all_speeds(K.shape[-1]), method, tolerance)
-
-
-@cache
-def _all_speeds(nv: int) -> Array:
-    return np.arange(nv, dtype=np.int64)
+    return solve_mixed(M, force, K, k, None, method, tolerance)
 
 
 def solve_mixed(
@@ -119,7 +108,7 @@ def solve_mixed(
     x: ArrayLike,
     K: Array,
     k: ArrayLike,
-    free: Array,
+    free: Array | None,
     method: str = "auto",
     tolerance: float = RANK_TOLERANCE,
 ) -> ConstrainedSolution:
@@ -131,8 +120,8 @@ def solve_mixed(
         As there, of all speeds, by which rows and columns are scaled.
     x : array_like, shape (..., nv)
         Generalised forces of free speeds, accelerations of the others.
-    free : ndarray of int
-        Indices of the free speeds, ascending.
+    free : ndarray of int or None
+        Indices of the free speeds, ascending; None for all.
     """
     if method != "auto" and method not in METHODS:
         raise UnknownNameError("method", method, ("auto", *METHODS))
@@ -140,25 +129,18 @@ def solve_mixed(
     named = ("M", "force", "K", "k")
     arrays = (shaped("M", M, nv, nv), shaped("force", x, nv), K, shaped("k", k, nc))
     batch, steps, rows = _rows(arrays)
-    few = 2 * min(nc, len(free)) > len(free)
+    n = nv if free is None else len(free)
+    few = 2 * min(nc, n) > n
     chosen = ("nullspace" if few else "schur") if method == "auto" else method
-    a, lam, rank, residual, status = _solve(
-        rows,
-        steps,
-        batch,
-        (nv, nc),
-        free.astype(np.int64, copy=False),
-        METHODS.index(chosen),
-        tolerance,
-    )
+    speeds = _all_speeds(nv) if free is None else _Speeds.of(free)
+    place = _PLACES[chosen]
+    a, lam, rank, residual, status = _solve(rows, steps, batch, nv, nc, speeds, place, tolerance)
     worst = int(status.max(initial=0) if batch else status)
     if worst == NOT_FINITE:
         for name, array in zip(named, arrays, strict=True):
             checked(name, array)
     if worst == SINGULAR:
         raise _singular(np.flatnonzero(status == SINGULAR).tolist(), status.size)
-    if worst == AUGMENTED and method == "auto":
-        return solve_mixed(M, x, K, k, free, "nullspace", tolerance)
     return ConstrainedSolution(a, lam, rank, residual, chosen)
 
 
@@ -197,101 +179,95 @@ def _rows(arrays: tuple[Array, ...]) -> tuple[tuple[int, ...], list[int], tuple[
 _AXES = (2, 1, 2, 1)
 
 
+class _Speeds(NamedTuple):
+    """Indices of speeds, how many they are, and where they stand in memory."""
+
+    indices: Array
+    number: int
+    address: int
+
+    @staticmethod
+    def of(indices: Array) -> _Speeds:
+        indices = np.ascontiguousarray(indices, np.int64)
+        return _Speeds(indices, len(indices), indices.ctypes.data)
+
+
+@cache
+def _all_speeds(nv: int) -> _Speeds:
+    return _Speeds.of(np.arange(nv))
+
+
+_PLACES = {name: place for place, name in enumerate(METHODS)}
+_WORDS = Struct(f"{len(WORDS)}q")
+
+
 def _solve(
     arrays: tuple[Array, ...],
     steps: list[int],
     batch: tuple[int, ...],
-    shape: tuple[int, int],
-    free: Array,
+    nv: int,
+    nc: int,
+    free: _Speeds,
     method: int,
     tolerance: float,
 ) -> tuple[Array, ...]:
     """Call the machine code: accelerations, multipliers, rank, residual and what became of rows."""
-    (nv, nc), n = shape, math.prod(batch)
-    numbers, integers = np.empty(n * (nv + nc + 1)), np.empty((2, *batch), np.int64)
-    a, status = numbers.ctypes.data, integers.ctypes.data
-    lam = a + 8 * n * nv
-    work, orders = _rooms.places(nv, nc)
-    results = (a, lam, lam + 8 * n * nc, work)
-    _solver(
-        (ctypes.c_int64 * 9)(n, nv, nc, len(free), method, *steps),
-        tolerance,
-        (ctypes.c_void_p * 8)(*[x.ctypes.data for x in arrays], *results),
-        (ctypes.c_void_p * 4)(free.ctypes.data, status, status + 8 * n, orders),
+    count = math.prod(batch)
+    ends = [count * x for x in (nv, nv + nc, nv + nc + 1, nv + nc + 2, nv + nc + 3)]
+    results = np.empty(ends[-1])
+    start = results.ctypes.data
+    words = _WORDS.pack(
+        *(count, nv, nc, free.number, method, *steps),
+        *[x.ctypes.data for x in arrays],
+        *(free.address, start, *[start + 8 * end for end in ends[:-1]]),
+        _workspaces.address(nv, nc),
     )
+    _program(words, tolerance)
+    whole = results.view(np.int64)
     return (
-        numbers[: n * nv].reshape(*batch, nv),
-        numbers[n * nv : n * (nv + nc)].reshape(*batch, nc),
-        integers[1],
-        numbers[n * (nv + nc) :].reshape(batch),
-        integers[0],
+        results[: ends[0]].reshape(*batch, nv),
+        results[ends[0] : ends[1]].reshape(*batch, nc),
+        whole[ends[2] : ends[3]].reshape(batch),
+        results[ends[1] : ends[2]].reshape(batch),
+        whole[ends[3] :].reshape(batch),
     )
 
 
-class _Rooms(threading.local):
-    """Room to work, of each thread, by the size of the problem."""
+class _Workspaces(threading.local):
+    """Memory to work in, of each thread, by the size of the problem."""
 
     def __init__(self) -> None:
-        self._arrays: dict[tuple[int, int], tuple[Array, Array]] = {}
-        self._places: dict[tuple[int, int], tuple[int, int]] = {}
+        self._arrays: dict[tuple[int, int], tuple[Array, int]] = {}
 
-    def places(self, nv: int, nc: int) -> tuple[int, int]:
-        """Addresses of room for numbers and for integers."""
-        if (nv, nc) not in self._places:
-            numbers, integers = room(nv, nc)
-            arrays = np.zeros(numbers), np.zeros(integers, np.int64)
-            self._arrays[nv, nc] = arrays
-            self._places[nv, nc] = arrays[0].ctypes.data, arrays[1].ctypes.data
-        return self._places[nv, nc]
+    def address(self, nv: int, nc: int) -> int:
+        """Where it is."""
+        if (nv, nc) not in self._arrays:
+            array = np.zeros(workspace_size(nv, nc))
+            self._arrays[nv, nc] = array, array.ctypes.data
+        return self._arrays[nv, nc][1]
 
 
-_rooms = _Rooms()
+_workspaces = _Workspaces()
 
 
-class _Solver:
-    """`solve_batch` as machine code, which is called without the interpreter's lock.
-
-    Where there is none yet, Python runs the loops: compiling them takes as long as some thousand
-    solves do, and many programs need a few.
-    """
+class _Program:
+    """The machine code, which is loaded once and called without the interpreter's lock."""
 
     def __init__(self) -> None:
         self._code: Any = None
-        self._looked = False
-        self._spent = 0.0
 
-    def __call__(self, sizes: Any, tolerance: float, reals: Any, integers: Any) -> None:
-        if self._code is None and not self._looked:
-            self._code, self._looked = _machine_code(only_kept=True), True
-        if self._code is None and self._spent + ROW * sizes[0] > PATIENCE:
-            self._code = _machine_code()
-        if self._code is None and not self._interpreted(sizes, tolerance, reals, integers):
-            self._code = _machine_code()
-        if self._code is not None:
-            self._code(sizes, tolerance, reals, integers)
+    def __call__(self, words: bytes, tolerance: float) -> None:
+        if self._code is None:
+            with making():
+                self._code = self._code or self._loaded()
+        self._code(words, tolerance)
 
-    def _interpreted(self, *arguments: Any) -> bool:
-        """Solved by Python; not where it stops at what machine code calls infinite."""
-        sizes, tolerance, reals, integers = arguments
-        start = perf_counter()
-        try:
-            solve_batch(sizes, tolerance, ctypes.cast(reals, _REALS), ctypes.cast(integers, _INTS))
-        except (ArithmeticError, ValueError):
-            return False
-        self._spent += perf_counter() - start
-        return True
+    @staticmethod
+    def _loaded() -> Any:
+        address, engine = load_program(solve_ir(), "solve")
+        call = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_double)(address)
+        call.engine = engine  # type: ignore[attr-defined]
+        return call
 
 
-_REALS, _INTS = (ctypes.POINTER(ctypes.POINTER(x)) for x in (ctypes.c_double, ctypes.c_int64))
-_solver = _Solver()
-
-
-def _machine_code(*, only_kept: bool = False) -> Any:
-    modules = (compiled_algebra, compiled_methods, compiled_solve)
-    found = load_loops(solve_batch, SIGNATURE, modules, only_kept=only_kept)
-    if found is None:
-        return None
-    pointer = ctypes.c_void_p
-    call = ctypes.CFUNCTYPE(None, pointer, ctypes.c_double, pointer, pointer)(found[0])
-    call.engine = found[1]  # type: ignore[attr-defined]
-    return call
+_program = _Program()

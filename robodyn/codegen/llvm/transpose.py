@@ -70,12 +70,12 @@ def _masked(dtype: str, width: int, size: int) -> tuple[str, str]:
 
 
 def declarations(dtype: str, lanes: int) -> list[str]:
-    """The intrinsics that tiles use."""
+    """The intrinsics that tiles use, as LLVM before 22 has them: later ones read both forms."""
     text, width = [], 2
     while width <= lanes:
         (suffix, _), kind, mask = _masked(dtype, width, 0), _vector(dtype, width), f"<{width} x i1>"
-        text.append(f"declare {kind} @llvm.masked.load.{suffix}.p0(ptr, {mask}, {kind})")
-        text.append(f"declare void @llvm.masked.store.{suffix}.p0({kind}, ptr, {mask})")
+        text.append(f"declare {kind} @llvm.masked.load.{suffix}.p0(ptr, i32, {mask}, {kind})")
+        text.append(f"declare void @llvm.masked.store.{suffix}.p0({kind}, ptr, i32, {mask})")
         width *= 2
     return text
 
@@ -90,7 +90,7 @@ def load_tile(
         at = put(f"getelementptr {dtype}, ptr {row}, i64 {first}") if first else row
         if size < width:
             suffix, mask = _masked(dtype, width, size)
-            load = f"call {kind} @llvm.masked.load.{suffix}.p0(ptr align {align} {at}, {mask}, "
+            load = f"call {kind} @llvm.masked.load.{suffix}.p0(ptr {at}, i32 {align}, {mask}, "
             pieces.append(put(f"{load}{kind} zeroinitializer)"))
         else:
             pieces.append(put(f"load {kind}, ptr {at}, align {align}"))
@@ -138,6 +138,6 @@ def store_tile(
         if size < width:
             suffix, mask = _masked(dtype, width, size)
             store = f"call void @llvm.masked.store.{suffix}.p0({kind} {vector}, "
-            do(f"{store}ptr align {align} {at}, {mask})")
+            do(f"{store}ptr {at}, i32 {align}, {mask})")
         else:
             do(f"store {kind} {vector}, ptr {at}, align {align}")

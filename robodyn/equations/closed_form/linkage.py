@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from robodyn.joints.kinds import JointGeometry, JointState, placed
+from robodyn.joints.common.evaluate import placed
+from robodyn.joints.common.kind import JointGeometry, JointState
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 

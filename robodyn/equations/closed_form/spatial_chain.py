@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from robodyn.equations.closed_form.linkage import Freedom, Posture
 from robodyn.equations.closed_form.rods import Piece, Unknown
-from robodyn.joints.kinds import TURNING, JointGeometry
+from robodyn.joints.common.evaluate import parts_of
+from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement
@@ -64,22 +65,11 @@ def _axes_of(link: SpatialLink) -> tuple[list[_Axis], Placement]:
 
     No axes where its freedoms are none of these.
     """
-    joint, i = link.joint, link.body
-    turning = TURNING.get(joint.kind, ())
-    if joint.kind != "universal":
-        before = [joint.X_PJ, Placement()]
-        axes = [_Axis(before[n], Unknown((i, n), turns)) for n, turns in enumerate(turning)]
-        return axes, Placement()
-    one, two = joint.R_J1, joint.R_J2
-    if joint.reversed:
-        return [
-            _Axis(joint.X_PJ @ Placement(two), Unknown((i, 1), True, -1.0)),
-            _Axis(Placement(two.T @ one), Unknown((i, 0), True, -1.0)),
-        ], Placement(one.T)
+    parts, after = parts_of(link.joint)
     return [
-        _Axis(joint.X_PJ @ Placement(one), Unknown((i, 0), True)),
-        _Axis(Placement(one.T @ two), Unknown((i, 1), True)),
-    ], Placement(two.T)
+        _Axis(part.before, Unknown((link.body, part.freedom), part.turning, part.sign))
+        for part in parts
+    ], after
 
 
 def pieces_of(chain: SpatialChain, unknown: Sequence[int], known: Postures) -> list[Piece]:

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import Coupling, Joint, Loop
-from robodyn.equations.loops.closure_rows import ROWS, Closure, Coupled
+from robodyn.equations.loops.closure_rows import Closure, Coupled
 from robodyn.equations.mechanism.bodies import MechanismModel
-from robodyn.equations.mechanism.frames import align_z, placement
+from robodyn.equations.mechanism.frames import placement
 from robodyn.errors import TopologyError
-from robodyn.joints.kinds import AXIAL
+from robodyn.joints import joint_kind
+from robodyn.joints.common.cut import CutGeometry
+from robodyn.joints.common.described import align_z
 from robodyn.symbolic.vector import Vec3
 
 __all__ = ["closure", "coupled"]
@@ -26,6 +28,7 @@ def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
     TopologyError
         If the joint can only be part of the tree.
     """
+    kind = joint_kind(cut.kind)
     if isinstance(cut, Joint):
         if cut.map is not None or cut.stiffness:
             what = "is given as a map" if cut.map is not None else "has a spring"
@@ -36,24 +39,29 @@ def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
                 element=f"joint {cut.name!r}",
             )
         ends = (cut.parent, cut.origin.matrix), (cut.child, np.eye(4))
-        distance = 0.0
     else:
         ends = (
             (cut.predecessor, cut.X_predecessor.matrix),
             (cut.successor, cut.X_successor.matrix),
         )
-        distance = cut.distance
-    if cut.kind not in ROWS:
-        raise TopologyError(f"no loop of kind {cut.kind!r}", element=f"loop {cut.name!r}")
-    if cut.kind == "distance" and not distance > 0.0:
+    what = f"{type(cut).__name__.lower()} {cut.name!r}"
+    if kind.cut is None:
         raise TopologyError(
-            f"the distance is {distance}, expected a positive number: points that coincide are a "
-            "spherical loop",
+            f"a {kind} joint cannot close a loop: cut another joint of it",
             line=cut.line,
-            element=f"loop {cut.name!r}",
+            element=what,
         )
+    for parameter in kind.parameters:
+        value = cut.constants[parameter.name]
+        if parameter.positive and not value > 0.0:
+            raise TopologyError(
+                f"the {parameter.name} is {value}, expected a positive number: "
+                f"{parameter.positive}",
+                line=cut.line,
+                element=what,
+            )
     R_UG = np.eye(4)
-    if cut.kind in AXIAL | {"planar", "universal"}:
+    if kind.axes:
         R_UG[:3, :3] = align_z(np.array(cut.axis))
     bodies, poses = [], []
     for link, X_LU in ends:
@@ -63,14 +71,12 @@ def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
     axis2 = R_UG[:3, :3].T @ np.array(cut.axis2)
     return Closure(
         cut.name,
-        cut.kind,
+        kind,
         bodies[0],
         bodies[1],
         poses[0],
         poses[1],
-        cut.pitch,
-        distance,
-        Vec3(*(float(x) for x in axis2)),
+        CutGeometry(Vec3(*(float(x) for x in axis2)), cut.constants),
         placement(R_UG),
         cut.damping,
         cut.friction,

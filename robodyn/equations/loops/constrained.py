@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.equations.loops.closure_rows import Row
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import Factors, lower, upper
+from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number, sqrt
 
 __all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]

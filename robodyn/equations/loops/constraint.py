@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import ShapeError, UnknownNameError
-from robodyn.joints.coordinate_rates import coordinate_rates
-from robodyn.joints.user_function import called
+from robodyn.joints import joint_kind
+from robodyn.joints.common.user_function import called
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import CONST, Graph, Port, Program
@@ -239,7 +239,7 @@ def _along(
     first_q = first_v = 0
     for kind, nq, nv in sizes:
         own_q, own_v = q[first_q : first_q + nq], v[first_v : first_v + nv]
-        rates += coordinate_rates(kind, own_q, own_v)
+        rates += joint_kind(kind).coordinates.rates(own_q, own_v)
         first_q, first_v = first_q + nq, first_v + nv
     slopes, n = inline(jacobian(program, "q"), at), len(rates)
     results: list[Number] = []

@@ -11,25 +11,9 @@ from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.equations.tree.passive import resistance
 from robodyn.equations.tree.reactions import along_axes
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import Twist, Wrench
-from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+from robodyn.symbolic.spatial import Wrench
 
 __all__ = ["friction_in_joint", "friction_wrenches"]
-
-
-def _axes(closure: Closure, z_F: Vec3) -> list[Twist]:
-    """Freedoms of the joint, in G; ``z_F`` is the first axis of a universal joint there."""
-    turns = [Twist(w=e) for e in (EX, EY, EZ)]
-    return {
-        "revolute": turns[2:],
-        "continuous": turns[2:],
-        "prismatic": [Twist(v=EZ)],
-        "helical": [Twist(EZ * closure.pitch, EZ)],
-        "cylindrical": [Twist(v=EZ), turns[2]],
-        "universal": [Twist(w=z_F), Twist(w=closure.axis2)],
-        "planar": [Twist(v=EX), Twist(v=EY), turns[2]],
-        "spherical": turns,
-    }.get(closure.kind, [])
 
 
 def friction_in_joint(
@@ -40,7 +24,7 @@ def friction_in_joint(
         return Wrench()
     motion = loop_motion(model, state, closure)
     R = motion.X.R
-    axes = _axes(closure, R.inverse_times(EZ))
+    axes = closure.cut.axes(motion.X, closure.geometry)
     if not axes:
         return Wrench()
     gram = [[a.v.dot(b.v) + a.w.dot(b.w) for b in axes] for a in axes]

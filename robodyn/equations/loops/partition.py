@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from robodyn.equations.loops.closure_rows import Row
 from robodyn.equations.loops.constrained import accelerations
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import mass_matrix
 from robodyn.equations.tree.factorization import factorize
 from robodyn.equations.tree.newton_euler import inverse_dynamics
+from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Wrench
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from robodyn.equations.loops.closure_rows import Row
 from robodyn.equations.loops.constraint import TracedConstraint
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.errors import TopologyError
+from robodyn.joints.common.cut import Row
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number
 

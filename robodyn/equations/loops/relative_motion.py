@@ -9,39 +9,17 @@ origin of F in its axes, where they simply add up.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import JointAtState, State
+from robodyn.joints.common.cut import RelativeMotion
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["RelativeMotion", "relative_motion"]
+__all__ = ["relative_motion"]
 
 Frame = tuple[int, Placement]
-
-
-@dataclass(frozen=True, eq=False)
-class RelativeMotion:
-    """Motion of G seen from F, in the axes of F; velocities are those of the origin of G.
-
-    Attributes
-    ----------
-    X : Placement
-        ``X_FG``.
-    v, w, dv, dw : Vec3
-        Velocity, angular velocity, and their rates at zero accelerations of all joints.
-    columns : dict of v index to (Vec3, Vec3)
-        ``v`` and ``w`` a unit of each speed.
-    """
-
-    X: Placement
-    v: Vec3
-    w: Vec3
-    dv: Vec3
-    dw: Vec3
-    columns: dict[int, tuple[Vec3, Vec3]]
 
 
 def relative_motion(

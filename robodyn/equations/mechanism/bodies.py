@@ -13,7 +13,7 @@ from robodyn.equations.closed_form.linkage import Linkage
 from robodyn.equations.mechanism.frames import ROUNDING, choose_frames, inverse_pose, vector
 from robodyn.equations.mechanism.lumping import lump, moved, pseudo_inertia, rigid
 from robodyn.equations.mechanism.rotors import Armature, Rotor
-from robodyn.joints.kinds import JointGeometry
+from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import EZ
 from robodyn.topology.spanning_tree import SpanningTree

@@ -13,7 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.joints.kinds import AXIAL, JointGeometry
+from robodyn.joints import joint_kind
+from robodyn.joints.common.described import align_z
+from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import Vec3
@@ -22,7 +24,6 @@ from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 __all__ = [
     "ROUNDING",
     "FrameChoice",
-    "align_z",
     "choose_frames",
     "inverse_pose",
     "placement",
@@ -39,20 +40,6 @@ NEARLY_PARALLEL = 0.05
 
 #: How far an origin may be moved along its axis, in distances between the joints.
 FARTHEST = 1.5
-
-
-def align_z(axis: Array) -> Array:
-    """Rotation matrix, shape (3, 3), that turns z to a unit vector by the shortest way."""
-    x, y, z = axis
-    if z < -1.0 + 1e-14:
-        return np.diag([1.0, -1.0, -1.0])
-    return np.array(
-        [
-            [1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), x],
-            [-x * y / (1.0 + z), 1.0 - y * y / (1.0 + z), y],
-            [-x, -y, z],
-        ]
-    )
 
 
 def zxz_angles(R: Array, snap: float) -> tuple[float, float, float]:
@@ -110,8 +97,9 @@ def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
     for index, joint in enumerate(tree.joints):
         parent = chosen[joint.parent] if joint.parent >= 0 else None
         X_PJ = joint.X_PJ if parent is None else inverse_pose(parent.X_LB) @ joint.X_PJ
-        turns = parent is not None and parent.joint.kind in AXIAL - {"prismatic"}
-        if joint.joint.kind in AXIAL:
+        above = parent.joint.kind if parent is not None else None
+        turns = above is not None and above.axial and above.turns
+        if joint_kind(joint.joint.kind).axial:
             heir = tree.joints[heirs[index]] if heirs[index] >= 0 else None
             chosen.append(_axial(joint, X_PJ, turns, heir, tree.inertias[index].h, snap))
         else:
@@ -122,12 +110,12 @@ def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
 def _axial(
     joint: TreeJoint, X_PJ: Array, parent_turns: bool, heir: TreeJoint | None, h: Array, snap: float
 ) -> FrameChoice:
-    kind = joint.joint.kind
+    kind = joint_kind(joint.joint.kind)
     axis = np.array(joint.joint.axis) * (-1.0 if joint.reversed else 1.0)
     R_LZ = align_z(axis)
     R_PZ = X_PJ[:3, :3] @ R_LZ
     a, b, c = zxz_angles(R_PZ, snap)
-    if kind == "prismatic":
+    if not kind.turns:
         shift = -R_LZ.T @ X_PJ[:3, :3].T @ X_PJ[:3, 3]
     else:
         shift = np.array([0.0, 0.0, _slide(R_PZ, X_PJ[:3, 3], parent_turns)])
@@ -140,29 +128,29 @@ def _axial(
     X_LB[:3, :3] = R_LZ @ _about_z(psi)
     X_LB[:3, 3] = R_LZ @ shift
     R_PJ = Rotation.about(2, a, snap=snap) @ Rotation.about(0, b, snap=snap)
-    if kind == "prismatic":  # nothing turns: the offset is a constant turn
+    if not kind.turns:  # the offset is a constant turn
         R_PJ, offset = R_PJ @ Rotation.about(2, offset, snap=snap), 0.0
-    geometry = JointGeometry(
-        kind, Placement(R_PJ, vector(p_PB, snap)), offset, pitch=joint.joint.pitch
-    )
+    X_PJ_chosen = Placement(R_PJ, vector(p_PB, snap))
+    geometry = JointGeometry(kind, X_PJ_chosen, offset, joint.joint.constants)
     return FrameChoice(X_LB, geometry)
 
 
 def _other(joint: TreeJoint, X_PJ: Array, snap: float) -> FrameChoice:
     X_LB = np.eye(4)
-    kind = joint.joint.kind
-    R_J1 = R_J2 = Rotation()
-    if kind == "planar":
-        X_LB[:3, :3] = align_z(np.array(joint.joint.axis))
+    kind = joint_kind(joint.joint.kind)
+    axes = [align_z(np.array(getattr(joint.joint, name))) for name in kind.axes]
+    R = [Rotation(), Rotation()]
+    if kind.frames == "aligned":
+        X_LB[:3, :3] = axes[0]
         X_PJ = X_PJ @ X_LB
-    elif kind == "universal":
-        R_J1 = rotation(align_z(np.array(joint.joint.axis)), snap)
-        R_J2 = rotation(align_z(np.array(joint.joint.axis2)), snap)
+    else:
+        R[: len(axes)] = [rotation(axis, snap) for axis in axes]
     geometry = JointGeometry(
         kind,
         placement(X_PJ, snap),
-        R_J1=R_J1,
-        R_J2=R_J2,
+        constants=joint.joint.constants,
+        R_J1=R[0],
+        R_J2=R[1],
         reversed=joint.reversed,
         map=joint.joint.map,
     )
@@ -187,7 +175,7 @@ def _azimuth(R_LZ: Array, shift: Array, heir: TreeJoint | None, h: Array, unforc
     """Angle of the x axis about z: along the common normal with the heir's axis."""
     if heir is None:
         to = R_LZ.T @ h
-    elif heir.joint.kind in AXIAL:
+    elif joint_kind(heir.joint.kind).axial:
         z = R_LZ.T @ heir.X_PJ[:3, :3] @ np.array(heir.joint.axis)
         to = np.array([-z[1], z[0], 0.0])
         if math.hypot(to[0], to[1]) < 1e-9:

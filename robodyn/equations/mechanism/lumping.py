@@ -59,19 +59,13 @@ def lump(
         joint = tree.joints[i]
         shared = np.zeros((4, 4))
         P = lumped[i]
-        kind = joint.joint.kind
-        if kind == "fixed":
-            shared = P.copy()
-        elif kind in ("revolute", "continuous"):
-            shared[2:, 2:] = P[2:, 2:]
-            if i not in parents and not joint.follows and _symmetric(P):
-                shared[0, 0] = shared[1, 1] = 0.5 * (P[0, 0] + P[1, 1])
-                spinning[i] = 2.0 * float(shared[0, 0])
-                P = shared
-        elif kind == "prismatic":
-            shared[:3, :3] = P[:3, :3]
-        elif kind in ("spherical", "universal") and not joint.reversed:
-            shared[3, 3] = P[3, 3]
+        kind = choice[i].joint.kind
+        unmoved = np.ix_(kind.unmoved, kind.unmoved)
+        shared[unmoved] = P[unmoved]
+        if kind.is_pin and i not in parents and not joint.follows and _symmetric(P):
+            shared[0, 0] = shared[1, 1] = 0.5 * (P[0, 0] + P[1, 1])
+            spinning[i] = 2.0 * float(shared[0, 0])
+            P = shared
         lumped[i] = P - shared
         if joint.parent >= 0:
             X_PB = inverse_pose(choice[joint.parent].X_LB) @ joint.X_PJ @ choice[i].X_LB

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from robodyn.equations.closed_form.linkage import JointMotion, Linkage, motions
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
-from robodyn.joints.kinds import evaluate, places_of
+from robodyn.joints.common.evaluate import evaluate, places_of
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, Twist, Wrench
@@ -168,7 +168,7 @@ def _following(body: Body, motion: JointMotion) -> JointAtState:
         tuple(twist(motion.rates[k]) + turned(column) for k, column in motion.columns.items()),
         twist(motion.v),
         twist(motion.c) + turned(motion.v),
-        (motion.places[0].x,) if body.joint.kind == "prismatic" else (),
+        (motion.places[0].x,) if body.joint.kind.is_slider else (),
         motion.v,
         tuple(S),
         tuple((k, n, x) for k, column in motion.columns.items() for n, x in enumerate(column)),

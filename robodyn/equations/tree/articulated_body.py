@@ -11,7 +11,10 @@ from robodyn.equations.tree.rotor_forces import react
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
 
-__all__ = ["hybrid_dynamics"]
+__all__ = ["deep", "hybrid_dynamics"]
+
+#: Free speeds on the way to the base, on average, beyond which this takes the fewest operations.
+DEPTH = 8.0
 
 
 def hybrid_dynamics(
@@ -86,6 +89,23 @@ def hybrid_dynamics(
             A = A + s * given[k]
         beyond[body.index] = A
     return given, forces
+
+
+def deep(model: MechanismModel, controlled: frozenset[int]) -> bool:
+    """The bodies are chained so deep that no other algorithm takes fewer operations.
+
+    The mass matrix has an element, and its factorisation a row of them, for each free speed and
+    each free one before it. Trees of mean depth from 2 to 8 decide by geometry, and have to be
+    tried; deeper ones never did better by the mass matrix.
+    """
+    before, pairs = {BASE: 0}, 0
+    for body in model:
+        count = before[body.parent]
+        for speed in body.speeds:
+            if speed.index not in controlled:
+                pairs, count = pairs + count, count + 1
+        before[body.index] = count
+    return pairs > DEPTH * model.nv
 
 
 def _couplings(model: MechanismModel, state: State) -> dict[int, Wrench]:

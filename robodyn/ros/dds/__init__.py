@@ -1,5 +1,5 @@
-"""Topics of ROS 2 on the wire without ROS (extra ``dds``)."""
+"""Topics of ROS 2 over DDS without ROS (extra ``dds``)."""
 
-from robodyn.ros.dds.node import JointSample, Reader, WireNode, Writer
+from robodyn.ros.dds.node import DdsNode, JointSample, Reader, Writer
 
-__all__ = ["JointSample", "Reader", "WireNode", "Writer"]
+__all__ = ["DdsNode", "JointSample", "Reader", "Writer"]

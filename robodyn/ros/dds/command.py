@@ -7,11 +7,11 @@ import math
 import sys
 
 import robodyn as rd
-from robodyn.ros.dds.node import WireNode
-from robodyn.ros.dds.simulation import WireSim
+from robodyn.ros.dds.node import DdsNode
+from robodyn.ros.dds.simulation import DdsSimulation
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 __all__ = ["add_dds_arguments", "publish_dds"]
 
@@ -26,10 +26,10 @@ def add_dds_arguments(parser: argparse.ArgumentParser) -> None:
 def publish_dds(arguments: argparse.Namespace, settings: Settings) -> int:
     """Run the command with ``--dds``; returns the exit status."""
     robot = rd.load(arguments.robot, base=arguments.base)
-    notices = Notices(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))
-    engine = Engine(robot, settings, notices=notices)
-    node = WireNode(arguments.name, domain=arguments.domain, network=arguments.network)
-    sim = WireSim(engine, node, notices)
+    log = ThrottledLogger(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))
+    engine = Engine(robot, settings, log=log)
+    node = DdsNode(arguments.name, domain=arguments.domain, network=arguments.network)
+    sim = DdsSimulation(engine, node, log)
     print(
         f"{robot.name}: {settings.rate:g} states a second on {node.resolved('joint_states')}, "
         f"{arguments.interface} commands for {', '.join(engine.joints) or 'no joint'} on "

@@ -1,7 +1,7 @@
 """Sockets that only this computer reaches.
 
 cyclonedds opens its ports to every network, also when its interface is loopback (its issues 1923
-and 2090): it tells others loopback addresses only, but a packet made by hand would come in.
+and 2090): it announces loopback addresses only, but a packet made by hand would come in.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ def only_loopback() -> Iterator[None]:
     yield
     if not sys.platform.startswith("linux"):
         warnings.warn(
-            "DDS tells its address to programs of this computer only, but a firewall has to keep "
-            "others from its ports",
+            "DDS announces its address to programs of this computer only, but a firewall has to "
+            "keep others from its ports",
             stacklevel=5,
         )
         return
@@ -48,11 +48,11 @@ def _tie(number: int) -> None:
 
 def open_sockets() -> dict[str, int]:
     """Sockets of this process: what the kernel calls them, and their numbers (Linux)."""
-    found = {}
+    sockets = {}
     if sys.platform.startswith("linux"):
         for name in os.listdir("/proc/self/fd"):
             with suppress(OSError):
                 target = os.readlink(f"/proc/self/fd/{name}")
                 if target.startswith("socket:"):
-                    found[target] = int(name)
-    return found
+                    sockets[target] = int(name)
+    return sockets

@@ -1,4 +1,4 @@
-"""Topics of ROS 2 on the wire without ROS: a node over DDS (extra ``dds``).
+"""Topics of ROS 2 over DDS without ROS (extra ``dds``).
 
 Only this computer is reached unless asked otherwise: the interface is loopback, and other
 processes are found at its address alone.
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.ros.dds.guard import only_loopback
 
-__all__ = ["JointSample", "Reader", "WireNode", "Writer"]
+__all__ = ["DdsNode", "JointSample", "Reader", "Writer"]
 
 Array = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class JointSample:
     stamp: int = 0
 
 
-class WireNode:
+class DdsNode:
     """A node that other programs of ROS 2 see.
 
     Parameters
@@ -86,9 +86,9 @@ class WireNode:
             from cyclonedds.domain import DomainParticipant
         except ImportError:
             raise MissingExtraError("cyclonedds", "dds", "DDS without ROS") from None
-        from robodyn.ros.dds import types as wire_types
+        from robodyn.ros.dds import types as dds_types
 
-        self.types = wire_types
+        self.types = dds_types
         try:
             with nullcontext() if network else only_loopback():
                 self._domain = _enter(number, network)
@@ -98,20 +98,22 @@ class WireNode:
             raise RobodynError(f"DDS domain {number} cannot be entered: {error}") from error
         self._readers: list[Any] = []
         self._writers: list[Any] = []
-        info = wire_types.ParticipantEntitiesInfo
+        info = dds_types.ParticipantEntitiesInfo
         self._info = self._endpoint(info, "ros_discovery_info", 1, True, write=True)
         self._announce()
 
     def writer(self, kind: str, topic: str, *, depth: int = 10, latched: bool = False) -> Writer:
         """A publisher of a type of `robodyn.ros.dds.types`; late readers get latched messages."""
-        entity = self._endpoint(self._type(kind), self._wire(topic), depth, latched, write=True)
+        entity = self._endpoint(self._type(kind), self._dds_name(topic), depth, latched, write=True)
         self._writers.append(entity)
         self._announce()
         return Writer(self, entity)
 
     def reader(self, kind: str, topic: str, *, depth: int = 10, latched: bool = False) -> Reader:
         """A subscription, of which the newest ``depth`` messages wait to be taken."""
-        entity = self._endpoint(self._type(kind), self._wire(topic), depth, latched, write=False)
+        entity = self._endpoint(
+            self._type(kind), self._dds_name(topic), depth, latched, write=False
+        )
         self._readers.append(entity)
         self._announce()
         return Reader(self, entity)
@@ -130,7 +132,7 @@ class WireNode:
     def _type(self, kind: str) -> Any:
         return getattr(self.types, kind)
 
-    def _wire(self, topic: str) -> str:
+    def _dds_name(self, topic: str) -> str:
         return "rt" + self.resolved(topic)
 
     def _endpoint(self, kind: Any, topic: str, depth: int, latched: bool, write: bool) -> Any:
@@ -168,9 +170,9 @@ class WireNode:
 
 
 class Writer:
-    """A publisher of a `WireNode`."""
+    """A publisher of a `DdsNode`."""
 
-    def __init__(self, node: WireNode, entity: Any) -> None:
+    def __init__(self, node: DdsNode, entity: Any) -> None:
         self._node, self._entity = node, entity
 
     @property
@@ -207,9 +209,9 @@ class Writer:
 
 
 class Reader:
-    """A subscription of a `WireNode`."""
+    """A subscription of a `DdsNode`."""
 
-    def __init__(self, node: WireNode, entity: Any) -> None:
+    def __init__(self, node: DdsNode, entity: Any) -> None:
         self._node, self._entity = node, entity
         #: Messages that were no messages of this type.
         self.malformed = 0

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 
 from robodyn.errors import RobodynError, ShapeError
-from robodyn.ros.dds.node import JointSample, WireNode
+from robodyn.ros.dds.node import DdsNode, JointSample
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.pacing import Pace, burst
-from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, out_of_time
 from robodyn.urdf import write
 
-__all__ = ["WireSim"]
+__all__ = ["DdsSimulation"]
 
 
 #: Commands that may wait between two publications; of more, the newest.
 BURST = 10
 
 
-class WireSim:
+class DdsSimulation:
     """Publishes what an engine does, and hands it what is commanded.
 
     ============================ ========================================= =======================
@@ -42,8 +42,8 @@ class WireSim:
     Parameters
     ----------
     engine : Engine
-    node : WireNode
-    notices : Notices
+    node : DdsNode
+    log : ThrottledLogger
         Where warnings go.
     description : str, optional
         Default: the URDF of the robot, loops as ``<loop>``.
@@ -52,11 +52,11 @@ class WireSim:
     def __init__(
         self,
         engine: Engine,
-        node: WireNode,
-        notices: Notices,
+        node: DdsNode,
+        log: ThrottledLogger,
         description: str | None = None,
     ) -> None:
-        self.engine, self.notices = engine, notices
+        self.engine, self.log = engine, log
         self._states = node.writer("JointState", "joint_states")
         latched = node.writer("String", "robot_description", depth=1, latched=True)
         if description is None:
@@ -82,7 +82,7 @@ class WireSim:
                 stamp = time.time_ns() - late
                 self.engine.advance(steps)
                 self.publish(stamp)
-            pace.tell(self.notices)
+            pace.report(self.log)
             due += period
             wait = due - time.monotonic_ns()
             if wait > 0:
@@ -102,7 +102,7 @@ class WireSim:
         """Take the commands that came; the newest of a kind counts."""
         waiting = self._commands.take(BURST)
         if len(waiting) == BURST:
-            self.notices("flood", "commands come faster than they are used: the newest count")
+            self.log("flood", "commands come faster than they are used: the newest count")
         for message in waiting:
             self._try(self._command, message.data)
         for sample in self._named.states():
@@ -112,19 +112,19 @@ class WireSim:
         malformed = sum(r.malformed for r in (self._commands, self._named, self._paths))
         if malformed > self._malformed:
             self._malformed = malformed
-            self.notices("malformed", "a message that is not of its topic's type is ignored")
+            self.log("malformed", "a message that is not of its topic's type is ignored")
 
     def _try(self, take: Any, message: Any) -> None:
         try:
             take(message)
         except RobodynError as error:
-            self.notices(f"{take.__name__} {type(error).__name__}", f"command ignored: {error}")
+            self.log(f"{take.__name__} {type(error).__name__}", f"command ignored: {error}")
 
     def _command(self, data: Any) -> None:
         self.engine.command(np.array(data, float))
 
     def _command_some(self, sample: JointSample) -> None:
-        """Commands by name, each in the column that says what its joint is told."""
+        """Commands by name, each in the column that says its joint's command means."""
         engine = self.engine
         kinds = dict(
             zip(
@@ -155,4 +155,4 @@ class WireSim:
         self.engine.follow(TrajectoryContent(tuple(message.joint_names), tuple(points)))
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         if text := out_of_time(stamp, time.time_ns()):
-            self.notices("stamp", text)
+            self.log("stamp", text)

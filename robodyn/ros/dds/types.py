@@ -1,4 +1,4 @@
-"""Messages of ROS as DDS sends them. Imported when a `WireNode` is made: needs cyclonedds.
+"""Messages of ROS as DDS sends them. Imported when a `DdsNode` is made: needs cyclonedds.
 
 A type of ROS, ``sensor_msgs/msg/JointState``, is ``sensor_msgs::msg::dds_::JointState_`` in DDS.
 Annotations are evaluated by cyclonedds, so that none may be postponed here.

@@ -1,1 +1,1 @@
-"""A simulated robot that takes commands and tells its state; nothing here needs ROS."""
+"""A simulated robot that takes commands and gives its state; nothing here needs ROS."""

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import robodyn as rd
-from robodyn.ros.engine.drives import Drives
+from robodyn.ros.engine.commanded_joints import CommandedJoints
+from robodyn.ros.engine.commands import Commands
+from robodyn.ros.engine.controllers import Controller, chosen_controller
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.settings import Settings
-from robodyn.ros.engine.stepping import accelerations, independent, settle, step_once
-from robodyn.ros.engine.throttled_logger import Notices
-from robodyn.ros.engine.torques import Law, Reference, controller_torque
-from robodyn.ros.engine.trajectories import Motion, TrajectoryContent, plan, prepare
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
+from robodyn.simulation.driven import Driven, independent
+from robodyn.simulation.stepper import Stepper
 
 __all__ = ["Engine"]
 
 Array = NDArray[np.float64]
 
 #: Loops are closed at least so often [s].
-SETTLE = 5e-3
+CLOSURE = 5e-3
+
+#: What sums of steps may be off by [s].
+ROUNDING = 1e-9
 
 
 class Engine:
@@ -37,7 +41,7 @@ class Engine:
         The joints that ``command`` moves, in its order. Default: those with motors.
     q0 : array_like, shape (nq,), optional
         Where it starts and where ``reset`` puts it. Default: neutral.
-    notices : Notices, optional
+    log : ThrottledLogger, optional
         Where warnings go. Default: nowhere.
 
     Attributes
@@ -45,9 +49,16 @@ class Engine:
     names : StateNames
     joints : tuple of str
         Scalar coordinates that ``command`` moves.
+    commanded : CommandedJoints
+        What is known of them.
     settings : Settings
     t : float [s]
     q, v : ndarray, shape (nq,), (nv,)
+
+    Raises
+    ------
+    ActuationError
+        If joints are to get position or velocity commands that loops tie together.
     """
 
     def __init__(
@@ -57,26 +68,19 @@ class Engine:
         *,
         joints: Iterable[str] | None = None,
         q0: ArrayLike | None = None,
-        notices: Notices | None = None,
+        log: ThrottledLogger | None = None,
     ) -> None:
         self.robot, self.names = robot, StateNames(robot)
-        self.notices = notices or Notices(lambda text: None)
-        self.joints = self.names.motors if joints is None else tuple(joints)
-        if len({*self.joints}) < len(self.joints):
-            raise rd.ShapeError(f"joints named twice: {', '.join(self.joints)}", name="joints")
-        self._coordinates = np.array([self.names.coordinate(n) for n in self.joints], int)
-        self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
+        self.log = log or ThrottledLogger(lambda text: None)
+        self.commanded = CommandedJoints(self.names, joints)
+        self.joints = self.commanded.names
         self._start = robot.neutral() if q0 is None else robot.assemble(q0)
-        effort, top = robot.effort_limits[self._speeds], robot.velocity_limits[self._speeds]
-        self._effort = np.where(effort > 0.0, effort, np.inf)
-        self._top = np.where(top > 0.0, top, np.inf)
         self.t, self.settings = 0.0, settings or Settings()
-        self._law: Law
-        self._motion: Motion | None = None
+        self.q, self.v = self._start.copy(), np.zeros(robot.nv)
         prepare()
-        self.reset()
-        self.configure(self.settings)
-        self.observe()
+        self._controller: Controller = self.check(self.settings)
+        self._release()
+        self.observe()  # compiles what the first step needs
 
     # -- what is asked of it --------------------------------------------------------------------
 
@@ -85,30 +89,32 @@ class Engine:
 
         Raises
         ------
-        ShapeError
+        ShapeError, ActuationError
         """
-        law = self.check(settings)
+        controller = self.check(settings)
         changed = settings.interfaces != self.settings.interfaces
         changed |= settings.controller != self.settings.controller
-        self._law, self.settings = law, settings
-        if changed or not hasattr(self, "_drives"):
+        self._controller, self.settings = controller, settings
+        if changed:
             self._release()
+        else:
+            self._set_out(self.t, self.q, self.v)
 
-    def check(self, settings: Settings) -> Law:
+    def check(self, settings: Settings) -> Controller:
         """The controller of some settings, if they fit this robot.
 
         Raises
         ------
-        ShapeError
+        ShapeError, ActuationError
         """
-        settings.spread("interfaces", len(self.joints))
-        return controller_torque(self.robot, settings, self._coordinates, self._speeds)
+        interfaces = settings.spread("interfaces", len(self.joints))
+        self._check_independent([k for k, kind in enumerate(interfaces) if kind != "effort"])
+        return chosen_controller(self.robot, settings, self.commanded, self._reference)
 
     def reset(self) -> None:
         """Back to the start, at rest, with no command; time goes on."""
         self.q, self.v = self._start.copy(), np.zeros(self.robot.nv)
-        if hasattr(self, "_law"):
-            self._release()
+        self._release()
 
     def command(self, values: ArrayLike) -> None:
         """Take a command: one number a joint of ``joints``, as ``settings.interfaces`` say.
@@ -118,27 +124,18 @@ class Engine:
         ShapeError
             For another length, or numbers that are not finite; the last command stays.
         """
-        given = np.asarray(values, float)
-        if given.shape != (len(self.joints),):
-            raise rd.ShapeError(
-                f"a command has {given.size} numbers, expected {len(self.joints)}: "
-                + ", ".join(self.joints),
-                name="command",
-                given=given.shape,
-                expected=(len(self.joints),),
-            )
-        if not np.isfinite(given).all():
-            raise rd.ShapeError("a command holds numbers that are not finite", name="command")
-        if self._motion and self.t < self._since + self._motion.duration:
-            self.notices("busy", "a trajectory is running: the command is ignored")
+        given, commands = self.commanded.values(values), self._commands
+        if commands.is_under_way(self.t):
+            self.log("busy", "a trajectory is running: the command is ignored")
             return
-        if self._motion:
+        if commands.motion:
             self._release()
-        self._command, self._commanded_at, self._fresh = given, self.t, True
-        self._aim(given)
+        if not self._commands.take(self.t, given):
+            self.log("limit", "positions beyond the limits of the joints are cut to them")
+        self._set_out(self.t, self.q, self.v)
 
     def command_some(self, names: Sequence[str], values: ArrayLike) -> None:
-        """Take a command for some joints, by name; the others keep what they were told.
+        """Take a command for some joints, by name; the others keep theirs.
 
         Raises
         ------
@@ -154,11 +151,9 @@ class Engine:
                 given=given.shape,
                 expected=(len(names),),
             )
-        command = self._told()
+        command = self._commands.present(self.q)
         for name, value in zip(names, given, strict=True):
-            if name not in self.joints:
-                raise rd.UnknownNameError("commanded joint", name, self.joints)
-            command[self.joints.index(name)] = value
+            command[self.commanded.row(name)] = value
         self.command(command)
 
     def follow(self, content: TrajectoryContent) -> None:
@@ -176,20 +171,13 @@ class Engine:
         if not content.points:
             self._release()
             return
-        for name in content.joint_names:
-            if name not in self.joints:
-                raise rd.UnknownNameError("commanded joint", name, self.joints)
+        rows = np.array([self.commanded.row(name) for name in content.joint_names], int)
         motion = plan(self.robot, content, self.q, self.v, names=self.names)
-        self._stay()
-        drives = self._drives_now(motion)
-        if not independent(self.robot, self.q, drives):
-            raise rd.ActuationError(
-                f"loops of {self.robot.name!r} tie {', '.join(motion.names)} together: they "
-                "cannot follow paths independently"
-            )
-        self._motion, self._since, self._drives = motion, self.t, drives
-        self._fresh, self._hold = False, self.q[self._coordinates].copy()
-        self._rows = np.array([self.joints.index(name) for name in motion.names], int)
+        driven = np.flatnonzero(~self._commands.is_effort)
+        exact = rows if self.settings.drives_along_trajectories else ()
+        self._check_independent([*np.setdiff1d(driven, rows), *exact])
+        self._commands.follow(self.t, motion, rows, self.q)
+        self._set_out(self.t, self.q, self.v)
 
     # -- moving ---------------------------------------------------------------------------------
 
@@ -197,144 +185,100 @@ class Engine:
         """Move by a number of steps; loops are closed at the end.
 
         A motion that breaks down (no number, loops that open) is taken back to the last good
-        state, at rest, with a notice.
+        state, at rest, with a warning.
         """
         h = self.settings.step
-        batch = max(1, round(SETTLE / h)) if self.robot.nc else steps
+        batch = max(1, round(CLOSURE / h)) if self.robot.nc else steps
         done = 0
         while done < steps:
             count = min(batch, steps - done)
             try:
-                with np.errstate(over="ignore", invalid="ignore"):
-                    self._batch(count, h)
+                self._move(count, h)
             except (rd.RobodynError, np.linalg.LinAlgError, FloatingPointError) as error:
                 self.v = np.zeros(self.robot.nv)
                 self.t += count * h
                 self._release()
-                self.notices("broken", f"the motion broke down and was stopped: {error}")
+                self.log("broken", f"the motion broke down and was stopped: {error}")
             done += count
 
-    def _batch(self, count: int, h: float) -> None:
-        q, v, t, drives = self.q, self.v, self.t, self._drives
+    def _move(self, count: int, h: float) -> None:
+        q, v, start = self.q, self.v, self.t
         for k in range(count):
-            at = t + k * h
-            tau = self._torque(at, q, v)
-            q, v = step_once(
-                self.robot, self.settings.integrator, at, q, v, h, tau, drives,
-                self.settings.bandwidth,
-            )  # fmt: skip
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            raise rd.SimulationError("state is no longer finite", time=t)
-        self.q, self.v = settle(self.robot, q, v, drives)
-        self.t = t + count * h
+            t = start + k * h
+            tau = self._torque(t, q, v)
+            q, v = self._stepper.step(t, q, v, tau, h, close=k == count - 1)
+        self.q, self.v, self.t = q, v, start + count * h
 
     def observe(self) -> tuple[Array, Array, Array, Array]:
         """Position, velocity, acceleration and forces at this instant."""
-        tau, drives = self._torque(self.t, self.q, self.v), self._drives
-        wanted = drives.accelerations(self.t, self.q, self.v, self.settings.bandwidth)
-        a, forces = accelerations(self.robot, self.q, self.v, tau, drives, wanted)
-        self._check_effort(forces)
+        tau = self._torque(self.t, self.q, self.v)
+        a, forces = self._stepper.accelerations(self.t, self.q, self.v, tau)
+        over = np.abs(forces[self.commanded.speeds]) > self.commanded.effort * (1.0 + 1e-9)
+        if over.any():
+            names = ", ".join(np.array(self.joints)[over])
+            self.log("drive", f"driving {names} takes more than the effort limit")
         return self.q, self.v, a, forces
 
     def wrenches(
         self, a: Array, tau: Array, joints: Iterable[str] | None = None
     ) -> Mapping[str, Array]:
-        """Wrenches in the joints under what `observe` found."""
+        """Wrenches in the joints under the accelerations and forces that `observe` gives."""
         if not self.robot.nc:
             return self.robot.joint_wrenches(self.q, self.v, a, joints=joints)
         return self.robot.joint_wrenches(self.q, self.v, tau=tau, joints=joints)
 
     def motor_torques(self, tau: Array) -> Array:
         """Torque at the shaft of each commanded joint's motor, shape (n,)."""
-        ratios = self.robot.gear_ratios[self._speeds]
-        return np.asarray(tau[self._speeds] / np.where(ratios == 0.0, np.inf, ratios))
+        speeds = self.commanded.speeds
+        ratios = self.robot.gear_ratios[speeds]
+        return np.asarray(tau[speeds] / np.where(ratios == 0.0, np.inf, ratios))
 
-    # -- torques and drives ---------------------------------------------------------------------
+    # -- what acts on it ------------------------------------------------------------------------
 
     def _torque(self, t: float, q: Array, v: Array) -> Array:
-        if self._fresh and t - self._commanded_at > self.settings.command_timeout:
-            self._stale()
-        if self._fresh and not self._motion:
-            tau = np.zeros(self.robot.nv)
-            tau[self._speeds] = np.where(self._is_effort, self._command, 0.0)
+        """Forces of fresh commands or of the controller, within the limits of the joints."""
+        commands, timeout = self._commands, self.settings.command_timeout
+        if commands.is_fresh and commands.age(t) > timeout + ROUNDING:
+            commands.expire(q)
+            self._set_out(t, q, v)
+            if commands.is_effort.any():
+                controller = self.settings.controller
+                self.log("stale", f"no command for {timeout:g} s: {controller} takes over")
+        if commands.is_fresh:
+            wanted = commands.effort
         else:
-            tau = self._law(q, v, self._reference(t)).copy()
-        asked = tau[self._speeds]
-        tau[self._speeds] = np.clip(asked, -self._effort, self._effort)
-        if np.any(np.abs(asked) > self._effort):
-            self.notices("effort", "efforts beyond the limits of the joints are cut to them")
+            wanted = self._controller(t, q, v)[self.commanded.speeds]
+        limit = self.commanded.effort
+        within = np.minimum(np.maximum(wanted, -limit), limit)
+        if np.any(within != wanted):
+            self.log("effort", "efforts beyond the limits of the joints are cut to them")
+        tau = np.zeros(self.robot.nv)
+        tau[self.commanded.speeds] = within
         return tau
 
-    def _reference(self, t: float) -> Reference:
-        x, dx, ddx = self._hold.copy(), np.zeros(len(self.joints)), np.zeros(len(self.joints))
-        if self._motion:
-            x[self._rows], dx[self._rows], ddx[self._rows] = self._motion.at(t - self._since)
-        return x, dx, ddx
-
-    def _stale(self) -> None:
-        self._fresh = False
-        self._hold = self.q[self._coordinates].copy()
-        self._drives.speed[:] = 0.0
-        if self._is_effort.any():
-            self.notices(
-                "stale",
-                f"no command for {self.settings.command_timeout:g} s: "
-                f"{self.settings.controller} takes over",
-            )
+    def _reference(self, t: float) -> tuple[Array, Array, Array]:
+        """What the controller follows: the trajectory, or the posture that is held."""
+        q, speed, rate = self._commands.reference(t)
+        v, a = np.zeros((2, self.robot.nv))
+        v[self.commanded.speeds], a[self.commanded.speeds] = speed, rate
+        return q, v, a
 
     def _release(self) -> None:
         """Forget commands and trajectories; joints hold or are free, as the settings say."""
-        interfaces = self.settings.spread("interfaces", len(self.joints))
-        self._is_effort = np.array([kind == "effort" for kind in interfaces], bool)
-        self._is_position = np.array([kind == "position" for kind in interfaces], bool)
-        self._motion = None
-        self._since = self._commanded_at = -math.inf
-        self._fresh, self._command = False, np.zeros(len(self.joints))
-        self._hold = self.q[self._coordinates].copy()
-        self._target = np.where(self._is_position, self._hold, np.nan)
-        self._drives = self._drives_now(None)
+        self._commands = Commands(self.commanded, self.settings, self.q)
+        self._set_out(self.t, self.q, self.v)
 
-    def _told(self) -> Array:
-        """The command that holds now, of all joints; after a trajectory, that they stay."""
-        self._stay()
-        speed = np.zeros(len(self.joints))
-        speed[self._drive_rows] = self._drives.speed
-        effort = self._command if self._fresh else np.zeros(len(self.joints))
-        return np.where(self._is_effort, effort, np.where(self._is_position, self._target, speed))
+    def _set_out(self, t: float, q: Array, v: Array) -> None:
+        """Let driven joints set out, from a state, on the way to what they are commanded."""
+        driven = Driven(self.robot.nv, self._commands.paths(t, q, v, self.settings))
+        self._stepper = Stepper(self.robot, self.settings.integrator, driven=driven)
 
-    def _stay(self) -> None:
-        """Hold joints with position commands where the last trajectory has brought them."""
-        if self._motion:
-            moved = np.isin(self.joints, self._motion.names) & self._is_position
-            self._target = np.where(moved, self.q[self._coordinates], self._target)
-
-    def _aim(self, values: Array) -> None:
-        """Give position and velocity commands to the joints they are for."""
-        at = self._coordinates
-        inside = np.clip(values, self.robot.lower_limits[at], self.robot.upper_limits[at])
-        if np.any(self._is_position & (inside != values)):
-            self.notices("limit", "positions beyond the limits of the joints are cut to them")
-        self._target = np.where(self._is_position, inside, np.nan)
-        rows = self._drive_rows
-        self._drives.position[:] = self._target[rows]
-        self._drives.speed[:] = np.where(self._is_position, 0.0, values)[rows]
-
-    def _drives_now(self, motion: Motion | None) -> Drives:
-        """Driven joints: those of a motion, and those with position and velocity commands."""
-        driven = ~self._is_effort
-        exact = self.settings.controller not in ("pd", "computed_torque")
-        moved = [self.joints.index(name) for name in motion.names] if motion else []
-        driven[moved] = exact
-        order = np.argsort(self._speeds)
-        self._drive_rows = rows = order[driven[order]]
-        drives = Drives(self._coordinates[rows], self._speeds[rows], self._top[rows], self.robot.nv)
-        drives.position[:] = self._target[rows]
-        if motion and exact:
-            drives.along(motion, self._speeds[moved], self.t)
-        return drives
-
-    def _check_effort(self, forces: Array) -> None:
-        over = np.abs(forces[self._speeds]) > self._effort * (1.0 + 1e-9)
-        if over.any():
-            names = ", ".join(np.array(self.joints)[over])
-            self.notices("drive", f"driving {names} takes more than the effort limit")
+    def _check_independent(self, rows: Sequence[int]) -> None:
+        """Refuse to drive joints that loops tie together."""
+        rows = sorted({int(row) for row in rows})
+        if not independent(self.robot, self.q, self.commanded.speeds[rows].tolist()):
+            names = ", ".join(self.joints[row] for row in rows)
+            raise rd.ActuationError(
+                f"loops of {self.robot.name!r} tie {names} together: they cannot follow paths "
+                "independently"
+            )

@@ -104,7 +104,7 @@ class Estimator:
         given = [n for n in names.names if names.is_own(n) and n not in measured.missing]
         at = [names.coordinate(name) for name in given]
         gap = np.abs(measured.q[at] - q[at])
-        turns = [names.robot.joints[n.partition("[")[0]].type != "prismatic" for n in given]
+        turns = [_turns(names.robot, n) for n in given]
         gap = np.where(turns, np.abs(np.remainder(gap + np.pi, 2.0 * np.pi) - np.pi), gap)
         if gap.max(initial=0.0) > AGREE:
             raise rd.AssemblyError(
@@ -135,6 +135,12 @@ class Estimator:
             raise rd.UnknownNameError(
                 "measurement of", ", ".join(missing), self.names.names, repr(self.names.robot.name)
             )
+
+
+def _turns(robot: rd.Robot, name: str) -> bool:
+    """A scalar coordinate is an angle, which may be given a turn more or less."""
+    joint, _, axis = name.removesuffix("]").partition("[")
+    return robot.joints[joint].kind.unit(int(axis or 0)) != "m"
 
 
 def _null_space(K: Any) -> Array:

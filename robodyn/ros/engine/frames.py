@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import robodyn as rd
 from robodyn import urdf
+from robodyn.joints import fixed as fixed_joint
 from robodyn.urdf.xml import decode, read_bytes
 
 __all__ = ["Transform", "description", "multi_joint", "quaternion", "transforms"]
@@ -65,16 +66,20 @@ def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Tr
     """
     cut = {loop.name for loop in robot.loops}
     links = {*robot.link_names}
-    found = []
+    poses = []
     for joint in robot.joints.values():
-        if joint.name in cut or (joint.type == "fixed") != fixed or joint.child not in links:
+        if (
+            joint.name in cut
+            or (joint.kind is fixed_joint.KIND) != fixed
+            or joint.child not in links
+        ):
             continue
         if joint.parent in links:
             X = robot.frame_pose(q, joint.child, relative_to=joint.parent)
         else:
             X = robot.frame_pose(q, joint.child)
-        found.append(_transform(joint.parent, joint.child, np.asarray(X, float)))
-    return found
+        poses.append(_transform(joint.parent, joint.child, np.asarray(X, float)))
+    return poses
 
 
 def multi_joint(robot: rd.Robot, name: str, q: ArrayLike, v: ArrayLike) -> tuple[Transform, Array]:

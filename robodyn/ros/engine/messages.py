@@ -1,8 +1,8 @@
 """Between the state of a robot and the contents of ROS messages; nothing here needs ROS.
 
-A *scalar coordinate* is a coordinate whose rate is a speed: of revolute, continuous, prismatic and
-helical joints, and ``name[k]`` of universal and cylindrical ones. JointState holds these. Planar,
-spherical and floating joints stand in MultiDOFJointState, where ROS has its place for them. Joints
+A *scalar coordinate* is a coordinate whose rate is a speed: that of a revolute joint, say, or
+``name[k]`` of a cylindrical one. JointState holds these. Joints of which the coordinates do not add
+(planar, spherical, floating) stand in MultiDOFJointState, where ROS has its place for them. Joints
 that are cut to open a loop have no coordinate and are left out.
 """
 
@@ -28,9 +28,6 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Stamp = tuple[int, int]
-
-#: Kinds whose place is MultiDOFJointState.
-MULTI = frozenset({"planar", "spherical", "floating"})
 
 
 def split_stamp(nanoseconds: int) -> Stamp:
@@ -130,7 +127,7 @@ class StateNames:
         rows: list[tuple[int, int, float, float, bool]] = []
         for name in robot.joint_names:
             joint = robot.joints[name]
-            if joint.type in MULTI:
+            if not joint.kind.coordinates.flat:
                 continue
             width = joint.v.stop - joint.v.start
             names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
@@ -140,7 +137,9 @@ class StateNames:
             names.append(name)
             rows.append((joint.q.start, joint.v.start, factor, offset, False))
         self.names = tuple(names)
-        self.multi = tuple(n for n in robot.joint_names if robot.joints[n].type in MULTI)
+        self.multi = tuple(
+            n for n in robot.joint_names if not robot.joints[n].kind.coordinates.flat
+        )
         self._place = {name: k for k, name in enumerate(names)}
         self._q = np.array([row[0] for row in rows], int)
         self._v = np.array([row[1] for row in rows], int)
@@ -244,7 +243,7 @@ def _mimics(robot: rd.Robot) -> Iterable[tuple[str, str, float, float]]:
             offset += factor * master.mimic.offset
             factor *= master.mimic.multiplier
             master = joints[master.mimic.joint]
-        if master is not joint and joint.kind != "fixed" and master.name in robot.joint_names:
+        if master is not joint and joint.nv and master.name in robot.joint_names:
             yield name, master.name, factor, offset
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
 
 __all__ = ["Pace", "burst"]
 
@@ -47,7 +47,7 @@ class Pace:
     jumps: int = 0
     _start: int | None = None
     _periods: int = 0
-    _told: tuple[int, int, int] = (0, 0, 0)
+    _reported: tuple[int, int, int] = (0, 0, 0)
 
     def changed(self, rate: float, factor: float, step: float) -> Pace:
         """With other numbers, from the next call on; what was counted stays."""
@@ -85,21 +85,21 @@ class Pace:
         """Whether a publication is due."""
         return self._start is not None and self._overdue(now) != 0
 
-    def tell(self, notices: Notices) -> None:
+    def report(self, log: ThrottledLogger) -> None:
         """Warn of what has gone wrong since the last call."""
-        late, dropped, jumps = self._told
-        self._told = self.overruns, self.dropped, self.jumps
+        late, dropped, jumps = self._reported
+        self._reported = self.overruns, self.dropped, self.jumps
         if self.overruns > late:
-            notices("overrun", f"publications that came late so far: {self.overruns}")
+            log("overrun", f"publications that came late so far: {self.overruns}")
         if self.dropped > dropped:
-            notices(
+            log(
                 "dropped",
                 f"more than {CATCH_UP:g} s behind the clock: publications left out so far, with "
                 f"the time they stand for: {self.dropped}; if that goes on, lower rate or "
                 "real_time_factor, or raise step",
             )
         if self.jumps > jumps:
-            notices(
+            log(
                 "clock",
                 f"the clock jumped, or the computer stood still for {JUMP:g} s; the simulation "
                 "goes on from where it was",

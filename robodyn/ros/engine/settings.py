@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import robodyn as rd
+from robodyn.simulation import INTEGRATORS
 
 __all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
 
@@ -16,7 +17,6 @@ __all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
 CONTROLLERS = ("none", "gravity", "pd", "computed_torque")
 #: What a number in a command means.
 INTERFACES = ("effort", "velocity", "position")
-INTEGRATORS = ("semi_implicit", "rk4")
 
 #: Steps between two publications; while they are made, nothing else is.
 MOST_STEPS = 10_000
@@ -46,7 +46,8 @@ class Settings:
         Publications a second.
     real_time_factor : float
     step : float [s]
-    integrator : {"semi_implicit", "rk4"}
+    integrator : str
+        A key of `robodyn.simulation.INTEGRATORS`.
     controller : {"none", "gravity", "pd", "computed_torque"}
         What acts while no command is fresh: the safe torque.
     stiffness, damping : tuple of float
@@ -117,6 +118,11 @@ class Settings:
                 raise rd.UnknownNameError("setting", name, known)
             known[name] = _like(known[name], value)
         return Settings(**known)
+
+    @property
+    def drives_along_trajectories(self) -> bool:
+        """Joints are driven along trajectories, which no controller follows by its torques."""
+        return self.controller not in ("pd", "computed_torque")
 
     def spread(self, name: str, size: int) -> tuple[Any, ...]:
         """A setting with one value, or one for each, as ``size`` values.

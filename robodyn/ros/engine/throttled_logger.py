@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["Notices"]
+__all__ = ["ThrottledLogger"]
 
 
-class Notices:
+class ThrottledLogger:
     """Hands on at most one warning of a kind within an interval.
 
     Parameters
@@ -33,15 +33,16 @@ class Notices:
     ) -> None:
         self._log, self._interval, self._clock = log, interval, clock
         self.counts: dict[str, int] = {}
-        self._last: dict[str, tuple[float, int]] = {}
+        #: Of each kind, when it was logged last and how often it had happened then.
+        self._logged: dict[str, tuple[float, int]] = {}
 
     def __call__(self, kind: str, text: str) -> None:
         """Warn about ``text``, unless its kind has been warned of a short while ago."""
         count = self.counts[kind] = self.counts.get(kind, 0) + 1
         now = self._clock()
-        when, told = self._last.get(kind, (-float("inf"), 0))
+        when, counted = self._logged.get(kind, (-float("inf"), 0))
         if now - when < self._interval:
             return
-        silent = count - told - 1
-        self._last[kind] = now, count
+        silent = count - counted - 1
+        self._logged[kind] = now, count
         self._log(f"{text} ({silent} more like it)" if silent else text)

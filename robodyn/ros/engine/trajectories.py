@@ -50,7 +50,13 @@ class TrajectoryPoint:
 
 @dataclass(frozen=True)
 class TrajectoryContent:
-    """What ``trajectory_msgs/JointTrajectory`` holds; no points: stop."""
+    """What ``trajectory_msgs/JointTrajectory`` holds; no points: stop.
+
+    Attributes
+    ----------
+    joint_names : tuple of str
+    points : tuple of TrajectoryPoint
+    """
 
     joint_names: tuple[str, ...]
     points: tuple[TrajectoryPoint, ...]

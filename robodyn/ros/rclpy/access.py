@@ -10,7 +10,7 @@ from typing import Any
 
 import robodyn as rd
 
-__all__ = ["message", "optional", "rclpy", "start", "told"]
+__all__ = ["message", "optional", "rclpy", "ros_errors", "start"]
 
 
 class MissingRosError(rd.MissingExtraError):
@@ -57,7 +57,7 @@ def optional(package: str) -> bool:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def ros_errors() -> Iterator[None]:
     """What ROS does not take (a name, an argument, the type of a parameter) as `RobodynError`."""
     try:
         yield
@@ -91,7 +91,7 @@ def start(arguments: Sequence[str] | None = None, *, network: bool = False) -> N
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     module = rclpy()
     if not module.ok():
-        with told():
+        with ros_errors():
             module.init(args=list(arguments or []))
 
 

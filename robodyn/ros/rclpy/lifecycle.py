@@ -6,7 +6,7 @@ from typing import Any
 
 import robodyn as rd
 from robodyn.ros.engine.settings import Settings
-from robodyn.ros.rclpy.access import rclpy, start, told
+from robodyn.ros.rclpy.access import rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import robot_of, spin
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.simulation_node import SimulationOnNode
@@ -46,11 +46,11 @@ class SimLifecycleNode:
 
         self._robot = robot
         self.simulation: SimulationOnNode | None = None
-        with told():
+        with ros_errors():
             self.node: Any = LifecycleNode(name)
         self.node.add_managed_entity(_managed(self))
         try:
-            with told():
+            with ros_errors():
                 if robot is None:
                     self.node.declare_parameter("robot_description", "")
                 self._parameters = Parameters(self.node, settings or Settings())

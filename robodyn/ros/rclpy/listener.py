@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 import robodyn as rd
 from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
-from robodyn.ros.engine.throttled_logger import Notices
-from robodyn.ros.rclpy.access import message, rclpy, start, told
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.ros.rclpy.quality import command_quality, state_quality
 
@@ -84,9 +84,9 @@ class StateListener:
         (state,) = message("sensor_msgs", "JointState")
         (numbers,) = message("std_msgs", "Float64MultiArray")
         self._numbers = numbers
-        with told():
+        with ros_errors():
             self.node: Any = rclpy().create_node(name)
-        self._notices = Notices(self.node.get_logger().warning)
+        self._log = ThrottledLogger(self.node.get_logger().warning)
         self._out = self.node.create_publisher(numbers, efforts, command_quality())
         self.node.create_subscription(state, states, self._received, state_quality())
 
@@ -102,15 +102,15 @@ class StateListener:
         try:
             measured = self.names.read(msg.name, msg.position, msg.velocity)
             if measured.unknown:
-                self._notices("unknown", f"not of this robot: {', '.join(measured.unknown)}")
+                self._log("unknown", f"not of this robot: {', '.join(measured.unknown)}")
             state = self._estimator.complete(measured)
             stamp = msg.header.stamp
             tau = self._law(stamp.sec + 1e-9 * stamp.nanosec, state.q, state.v)[self._speeds]
         except (rd.RobodynError, TypeError, ValueError) as error:
-            self._notices("state", f"joint state not used: {error}")
+            self._log("state", f"joint state not used: {error}")
             return
         if not np.isfinite(tau).all():
-            self._notices("torque", "no efforts published: they are not finite")
+            self._log("torque", "no efforts published: they are not finite")
             return
         self.state = state
         self._out.publish(self._numbers(data=np.clip(tau, -self._limit, self._limit).tolist()))

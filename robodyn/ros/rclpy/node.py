@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import robodyn as rd
 from robodyn.ros.engine.settings import Settings
-from robodyn.ros.rclpy.access import rclpy, start, told
+from robodyn.ros.rclpy.access import rclpy, ros_errors, start
 from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.simulation_node import SimulationOnNode
 
@@ -47,10 +47,10 @@ class SimNode:
         settings: Settings | None = None,
     ) -> None:
         start()
-        with told():
+        with ros_errors():
             self.node: Any = rclpy().create_node(name)
         try:
-            with told():
+            with ros_errors():
                 parameters = Parameters(self.node, settings or Settings())
             self._simulation = SimulationOnNode(self.node, robot_of(self.node, robot), parameters)
         except BaseException:

@@ -1,4 +1,4 @@
-"""The topics on which a simulated robot tells its state."""
+"""The topics on which a simulated robot's state is published."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class Publishing:
             self._clock.publish(clock)
         self._state.publish(joint_state_message(engine.names.content(q, v, tau, now)))
         if self._multi is not None:
-            found = [(n, *multi_joint(engine.robot, n, q, v)) for n in engine.names.multi]
-            self._multi.publish(multi_joint_message(found, stamp))
+            joints = [(n, *multi_joint(engine.robot, n, q, v)) for n in engine.names.multi]
+            self._multi.publish(multi_joint_message(joints, stamp))
         if self._moving is not None:
             self._moving.publish(transform_message(transforms(engine.robot, q), stamp))
         if self._torques.get_subscription_count():
@@ -86,7 +86,7 @@ class Publishing:
                 self._wrenches[name].publish(wrench_message(content))
 
     def overruns(self, count: int) -> None:
-        """Tell how many publications came late so far."""
+        """Publish how many publications came late so far."""
         self._overruns.publish(self._count(data=count))
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class Publishing:
         for name in joints or ():
             if name != "base":
                 _ = robot.joints[name]
-        names = joints or [n for n in robot.joint_names if robot.joints[n].type != "floating"]
+        names = joints or [n for n in robot.joint_names if not robot.joints[n].kind.is_free]
         (kind,) = message("geometry_msgs", "WrenchStamped")
         return {n: self._publisher(kind, f"~/joint_wrenches/{topic_name(n)}") for n in names}
 
@@ -114,7 +114,7 @@ class Publishing:
         try:
             urdf = description(robot, form)
         except rd.TopologyError as error:
-            self._engine.notices("description", str(error))
+            self._engine.log("description", str(error))
             urdf = description(robot, "source")
         self._description.publish(text(data=urdf))
 

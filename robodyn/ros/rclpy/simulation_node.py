@@ -8,7 +8,7 @@ from typing import Any
 import robodyn as rd
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.pacing import Pace, burst
-from robodyn.ros.engine.throttled_logger import Notices
+from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import out_of_time
 from robodyn.ros.rclpy.access import message, rclpy
 from robodyn.ros.rclpy.conversion import trajectory_content
@@ -36,9 +36,9 @@ class SimulationOnNode:
 
     def __init__(self, node: Any, robot: rd.Robot, parameters: Parameters) -> None:
         self._node, self._parameters = node, parameters
-        self._notices = Notices(node.get_logger().warning)
+        self._log = ThrottledLogger(node.get_logger().warning)
         settings, joints = parameters.settings, parameters.fixed("joints")
-        self.engine = Engine(robot, settings, joints=joints, notices=self._notices)
+        self.engine = Engine(robot, settings, joints=joints, log=self._log)
         self.engine.advance(1)  # compiled before the clock starts
         self.engine.reset()
         self._publishing = Publishing(node, self.engine, parameters)
@@ -102,7 +102,7 @@ class SimulationOnNode:
             if not self.paused:
                 self.engine.advance(steps)
             self._publish(self._now - ago)
-        pace.tell(self._notices)
+        pace.report(self._log)
         if pace.overruns > before:
             self._publishing.overruns(pace.overruns)
         if self._parameters.sim_time and pace.behind(self._read_clocks()):
@@ -126,7 +126,7 @@ class SimulationOnNode:
         try:
             self._publishing.publish(self._stamp(stamp))
         except rd.RobodynError as error:
-            self._notices("publish", f"state not published: {error}")
+            self._log("publish", f"state not published: {error}")
 
     def _changed(self) -> None:
         self.engine.configure(self._parameters.settings)
@@ -161,9 +161,9 @@ class SimulationOnNode:
             self._subscriptions, (self._command, self._follow), strict=True
         ):
             with subscription.handle:
-                found = subscription.handle.take_message(subscription.msg_type, False)
-            if found is not None and use:
-                take(found[0])
+                newest = subscription.handle.take_message(subscription.msg_type, False)
+            if newest is not None and use:
+                take(newest[0])
 
     def _command(self, msg: Any) -> None:
         self._guarded("command", lambda: self.engine.command(msg.data))
@@ -175,13 +175,13 @@ class SimulationOnNode:
         self.engine.follow(trajectory_content(msg))
         stamp = msg.header.stamp.sec * 10**9 + msg.header.stamp.nanosec
         if text := out_of_time(stamp, self._stamp(self._node.get_clock().now().nanoseconds)):
-            self._notices("stamp", text)
+            self._log("stamp", text)
 
     def _guarded(self, what: str, action: Callable[[], None]) -> None:
         try:
             action()
         except (rd.RobodynError, TypeError, ValueError) as error:
-            self._notices(what, f"{what} ignored: {error}")
+            self._log(what, f"{what} ignored: {error}")
 
     def _reset(self, request: Any, response: Any) -> Any:
         self.engine.reset()

@@ -1,0 +1,70 @@
+"""Torques of motors, and of nothing else, that give the motors the accelerations wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn import BaseMotion, Robot
+from robodyn.controllers.plant import motor_mask, motor_speeds
+from robodyn.simulation.driven import independent
+
+__all__ = ["motor_torques"]
+
+Array = NDArray[np.float64]
+#: (q, v, a, base) -> tau, each over all speeds.
+MotorTorques = Callable[[Array, Array, Array, BaseMotion | None], Array]
+
+#: Singular values of constraints below this part of the largest count as zero.
+RANK = 1e-9
+
+
+def motor_torques(robot: Robot) -> MotorTorques:
+    """The function ``(q, v, a, base) -> tau`` that suits the motors of a robot.
+
+    Of ``a``, shape (..., nv), what stands for joints with motors counts.
+    """
+    motors = motor_speeds(robot)
+    if len(motors) == robot.nv and not robot.nc:
+        return lambda q, v, a, base: robot.inverse_dynamics(q, v, a, base=base)
+    if independent(robot, robot.neutral(), motors):
+        return _of_driven_motors(robot, motors)
+    return _of_redundant_motors(robot, motors)
+
+
+def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
+    """Motors have the accelerations wanted; everything else moves freely."""
+    at, rest = list(motors), robot.nv - len(motors)
+
+    def torques(q: Array, v: Array, a: Array, base: BaseMotion | None) -> Array:
+        wanted = a[..., at]
+        free = np.zeros((*wanted.shape[:-1], rest))
+        return robot.driven_dynamics(q, v, wanted, free, motors, base=base)[1]
+
+    return torques
+
+
+def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
+    """Motors that loops tie together have the nearest accelerations that the loops allow."""
+    mask = motor_mask(robot)
+    others = np.flatnonzero(mask == 0.0)
+
+    def torques(q: Array, v: Array, a: Array, base: BaseMotion | None) -> Array:
+        K, bias = robot.loop_jacobian(q), robot.loop_bias(q, v)
+        fitting = mask * a
+        fitting[..., others] = -_solved(K[..., others], bias + _times(K, fitting))
+        fitting = fitting - _solved(K, bias + _times(K, fitting))
+        return mask * robot.inverse_dynamics(q, v, fitting, base=base)
+
+    return torques
+
+
+def _times(K: Array, x: Array) -> Array:
+    return np.asarray(np.einsum("...ij,...j->...i", K, x))
+
+
+def _solved(K: Array, y: Array) -> Array:
+    """``x`` of least norm with ``K x`` as near to ``y`` as can be."""
+    return _times(np.asarray(np.linalg.pinv(K, rcond=RANK), np.float64), y)

@@ -1,0 +1,84 @@
+"""What a controller has to know of its robot: where motors act, and how the base moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn import BaseMotion, BasePath, Robot, ShapeError
+
+__all__ = ["Base", "base_path", "motor_error", "motor_mask", "motor_speeds"]
+
+Array = NDArray[np.float64]
+
+#: The base of a robot: at rest or in uniform motion, or a function of time [s].
+Base = BaseMotion | Callable[[float], BaseMotion]
+
+
+def motor_speeds(robot: Robot) -> tuple[int, ...]:
+    """Where the joints with motors stand in v, ascending."""
+    moved = [robot.joints[name].v for name in robot.actuated_joints]
+    return tuple(sorted({k for at in moved for k in range(at.start, at.stop)}))
+
+
+def motor_mask(robot: Robot) -> Array:
+    """One for each speed with a motor, zero for the others, shape (nv,)."""
+    mask = np.zeros(robot.nv)
+    mask[list(motor_speeds(robot))] = 1.0
+    mask.flags.writeable = False
+    return mask
+
+
+def motor_error(robot: Robot) -> Callable[[Array, Array], Array]:
+    """The function ``(q, q_ref) -> error`` over all speeds, zero at those without a motor.
+
+    Where the coordinates of all joints with motors add, it looks at no others.
+    """
+    moved = [robot.joints[name] for name in robot.actuated_joints]
+    if not all(joint.kind.coordinates.flat for joint in moved):
+        mask = motor_mask(robot)
+        return lambda q, q_ref: mask * robot.difference(q, q_ref)
+    coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
+    speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
+
+    def error(q: Array, q_ref: Array) -> Array:
+        difference = q_ref[..., coordinates] - q[..., coordinates]
+        result = np.zeros((*difference.shape[:-1], robot.nv))
+        result[..., speeds] = difference
+        return result
+
+    return error
+
+
+def base_path(robot: Robot, base: Base | None) -> BasePath | None:
+    """The motion of the base that a controller of this robot counts on; none if it stands still.
+
+    Raises
+    ------
+    ShapeError
+        If a robot with a moving base gets none, or another robot gets one.
+    """
+    if robot.base != "moving":
+        if base is None:
+            return None
+        raise ShapeError(
+            f"base= given, but {robot.name!r} has a {robot.base} base; load it with base='moving'",
+            name="base",
+        )
+    if base is None:
+        raise ShapeError(
+            f"{robot.name!r} has a moving base: give the controller base=, the path that simulate "
+            "gets, or BaseMotion.at_rest() where it stands still",
+            name="base",
+        )
+    if isinstance(base, BaseMotion):
+        return BasePath(lambda t: base)
+    if not callable(base):
+        raise ShapeError(
+            f"base is {type(base).__name__}, expected a robodyn.BaseMotion or a function of time",
+            name="base",
+            given=base,
+        )
+    return base if isinstance(base, BasePath) else BasePath(base)

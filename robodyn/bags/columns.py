@@ -1,0 +1,67 @@
+"""Which entries of q and v stand for which joint in the messages of ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from robodyn.errors import RobodynError, ShapeError
+from robodyn.robot import Robot
+
+__all__ = ["Columns"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Joints as messages name them.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of JointState: a joint with one speed has its name, others have ``"name[k]"``.
+    q, v : tuple of int
+        Where the coordinate and the speed of each name stand.
+    poses : mapping of joint name to (slice, slice)
+        Floating and spherical joints: their coordinates and speeds.
+    """
+
+    names: tuple[str, ...]
+    q: tuple[int, ...]
+    v: tuple[int, ...]
+    poses: Mapping[str, tuple[slice, slice]]
+
+    @classmethod
+    def of_robot(cls, robot: Robot) -> Columns:
+        """All joints of a robot's tree that move on their own."""
+        names: list[str] = []
+        q: list[int] = []
+        v: list[int] = []
+        poses = {}
+        for name in robot.joint_names:
+            joint = robot.joints[name]
+            if joint.kind.coordinates.quaternion:
+                poses[name] = (joint.q, joint.v)
+                continue
+            width = joint.v.stop - joint.v.start
+            names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
+            q += range(joint.q.start, joint.q.stop)
+            v += range(joint.v.start, joint.v.stop)
+        return cls(tuple(names), tuple(q), tuple(v), poses)
+
+    @classmethod
+    def of_motion(
+        cls, robot: Robot | None, joint_names: Sequence[str], nq: int, nv: int
+    ) -> Columns:
+        """Those of the robot that moved; or of the names, if each speed has one coordinate."""
+        if robot is not None:
+            return cls.of_robot(robot)
+        if nq != nv:
+            raise ShapeError(
+                f"q has {nq} columns and v {nv}: which joint they belong to is known only with "
+                "trajectory.robot",
+                name="q",
+                given=(nq, nv),
+            )
+        if len(joint_names) != nv or len({*joint_names}) != nv:
+            raise RobodynError(f"{nv} different joint names are needed, not {list(joint_names)}")
+        return cls(tuple(joint_names), tuple(range(nv)), tuple(range(nv)), {})

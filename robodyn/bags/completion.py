@@ -1,0 +1,99 @@
+"""From samples to a whole motion: what the messages do not hold follows from what they hold."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.bags.samples import Samples
+from robodyn.errors import AssemblyError, BagError
+from robodyn.robot import Robot
+
+__all__ = ["completed"]
+
+Array = NDArray[np.float64]
+
+
+def completed(samples: Samples, path: str) -> tuple[Array, Array, Array, Array, Array]:
+    """The motion that samples of a bag make: t, q, v, a, tau."""
+    robot = samples.robot
+    t, (q, v, a, tau) = samples.rows_in_order()
+    if samples.ignored:
+        warnings.warn(
+            f"{samples.ignored} messages of {path!r} are left out: their positions are not finite, "
+            "not as many as their names, or older than what came before",
+            stacklevel=4,
+        )
+    if not len(t):
+        raise BagError(f"the bag {path!r} holds no joint states of {robot.name!r}")
+    heard = np.isfinite(q[-1])
+    missing = _joints_at(robot, ~heard)
+    if missing and not (robot.nc and heard.any()):
+        raise BagError(f"the bag {path!r} never holds the position of joints {list(missing)}")
+    begin = int(np.isfinite(q[:, heard]).all(axis=1).argmax())
+    t, q, v, a, tau = t[begin:] - t[begin], q[begin:], v[begin:], a[begin:], tau[begin:]
+    if missing:
+        q = _assembled(robot, q, missing, t, path)
+        _check_determined(robot, q[[0, len(q) // 2, -1]], missing, path)
+    v = _filled(v, _rates(robot, t, q))
+    if missing:
+        v = robot.consistent_velocity(q, v)
+    a = _filled(a, _rate(t, np.diff(v, axis=0)))
+    return t, q, v, a, tau
+
+
+def _joints_at(robot: Robot, where: NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(name for name in robot.joint_names if where[robot.joints[name].q].any())
+
+
+def _assembled(robot: Robot, q: Array, missing: tuple[str, ...], t: Array, path: str) -> Array:
+    """Postures whose other joints close the loops, each near the one before."""
+    hold = [name for name in robot.joint_names if name not in missing]
+    free = np.isnan(q[-1])
+    closed, guess = q.copy(), robot.neutral()
+    for k in range(len(q)):
+        guess = np.where(free, guess, q[k])
+        try:
+            guess = closed[k] = robot.assemble(guess, hold=hold)
+        except AssemblyError as error:
+            raise BagError(
+                f"the joints of {path!r} at {t[k]:.6g} s leave the loops of {robot.name!r} open; "
+                f"{list(missing)} would have to follow from the others: {error}"
+            ) from error
+    return closed
+
+
+def _check_determined(robot: Robot, q: Array, missing: tuple[str, ...], path: str) -> None:
+    """Warn of joints that loops leave a motion while all others stand still."""
+    at = np.concatenate([np.arange(robot.nv)[robot.joints[name].v] for name in missing])
+    K = robot.loop_jacobian(q)  # of several postures: one may be singular
+    sizes = np.linalg.norm(K, 2, axis=(-2, -1))
+    free = len(at) - np.linalg.matrix_rank(K[..., at], tol=1e-9 * sizes).max()
+    if free:
+        warnings.warn(
+            f"{path!r} never holds the position of joints {list(missing)}, and the loops of "
+            f"{robot.name!r} leave them {free} motions of their own: they are taken to stay near "
+            "the neutral posture",
+            stacklevel=5,
+        )
+
+
+def _filled(known: Array, computed: Array) -> Array:
+    """What is known, and for columns with gaps what was computed."""
+    return np.where(np.isfinite(known).all(axis=0), known, computed)
+
+
+def _rates(robot: Robot, t: Array, q: Array) -> Array:
+    return _rate(t, robot.difference(q[:-1], q[1:]) if len(q) > 1 else np.zeros((0, robot.nv)))
+
+
+def _rate(t: Array, steps: Array) -> Array:
+    """Rates from differences: exact to second order within, to first at the ends."""
+    if not len(steps):
+        return np.zeros((len(t), steps.shape[1]))
+    h = np.diff(t)[:, None]
+    rate = steps / h
+    within = (h[1:] * rate[:-1] + h[:-1] * rate[1:]) / (h[1:] + h[:-1])
+    return np.concatenate([rate[:1], within, rate[-1:]])

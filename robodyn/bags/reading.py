@@ -1,0 +1,59 @@
+"""Reading the motion of a robot from a bag of ROS 2 (extra ``bag``), without ROS installed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.bags.columns import Columns
+from robodyn.bags.completion import completed
+from robodyn.bags.files import open_bag
+from robodyn.bags.samples import Samples
+from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS
+from robodyn.errors import BagError
+from robodyn.robot import Robot
+
+__all__ = ["read_motion"]
+
+Array = NDArray[np.float64]
+
+
+def read_motion(
+    path: str | os.PathLike[str],
+    robot: Robot,
+    *,
+    topic: str = "/joint_states",
+    ignore_unknown: bool = False,
+) -> tuple[Array, Array, Array, Array, Array]:
+    """The samples that a bag has of a robot: t, q, v, a, tau, one row a sample.
+
+    Parameters, what is completed and what is raised are those of `robodyn.ros.bag.read_bag`.
+    """
+    wanted = {
+        topic: JOINT_STATE,
+        f"{topic}/multi_dof": MULTI_DOF,
+        f"{topic}/accelerations": NUMBERS,
+    }
+    samples = Samples(robot, Columns.of_robot(robot), ignore_unknown)
+    with open_bag(Path(path)) as (reader, tools):
+        connections = [c for c in reader.connections if c.topic in wanted]
+        _check_topics(path, topic, reader.connections, wanted)
+        for connection, stamp, raw in reader.messages(connections):
+            message = tools.types.deserialize_cdr(raw, connection.msgtype)
+            samples.take(connection.msgtype, message, stamp)
+    return completed(samples, str(path))
+
+
+def _check_topics(path: Any, topic: str, connections: Any, wanted: dict[str, str]) -> None:
+    there = {c.topic: c.msgtype for c in connections}
+    if topic not in there:
+        like = sorted(name for name, kind in there.items() if kind == JOINT_STATE)
+        present = f"joint states are on {like}" if like else f"it has {sorted(there)}"
+        raise BagError(f"the bag {str(path)!r} has no topic {topic!r}; {present}")
+    for name, kind in wanted.items():
+        if there.get(name, kind) != kind:
+            raise BagError(f"topic {name!r} of {str(path)!r} holds {there[name]}, expected {kind}")

@@ -1,0 +1,175 @@
+"""Writing the motion of a robot as a bag of ROS 2 (extra ``bag``), without ROS installed.
+
+A bag holds, for each sample, a ``sensor_msgs/JointState``; what that cannot say stands beside it:
+
+======================================= ================================= ========================
+topic                                   type                              content
+======================================= ================================= ========================
+``/joint_states``                       sensor_msgs/JointState            position, velocity, effort
+``/joint_states/multi_dof``             sensor_msgs/MultiDOFJointState    floating, spherical joints
+``/joint_states/accelerations``         std_msgs/Float64MultiArray        a, as in the trajectory
+``/robot_description``                  std_msgs/String                   URDF, once, latched
+======================================= ================================= ========================
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.bags.columns import Columns
+from robodyn.bags.files import new_bag
+from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
+from robodyn.errors import ShapeError
+from robodyn.robot import Robot
+from robodyn.urdf import write
+
+__all__ = ["write_motion"]
+
+Array = NDArray[np.float64]
+#: q, v, a and tau, one row a sample.
+Motion = tuple[Array, Array, Array, Array]
+
+
+def write_motion(
+    path: str | os.PathLike[str],
+    robot: Robot | None,
+    joint_names: Sequence[str],
+    t: Array,
+    motion: Motion,
+    *,
+    topic: str = "/joint_states",
+    description: str | None = None,
+    storage: str = "mcap",
+    start: float = 0.0,
+) -> None:
+    """Write samples of a motion as a bag that is complete or not there at all.
+
+    Parameters
+    ----------
+    path, topic, description, storage, start
+        As of `robodyn.ros.bag.write_bag`.
+    robot : Robot or None
+        What moved; where that is not known, each speed has one coordinate and a name.
+    joint_names : sequence of str
+        Of the speeds; not used where the robot is known.
+    t : ndarray, shape (n,) [s]
+    motion : tuple of ndarray
+        q, v, a, tau, shape (n, nq), (n, nv), (n, nv), (n, nv).
+
+    Raises
+    ------
+    MissingExtraError
+        Without the extra ``bag``.
+    BagError, ShapeError
+    """
+    q, v = motion[:2]
+    if q.ndim != 2:
+        raise ShapeError(f"a bag holds one motion; q has shape {q.shape}", name="q", given=q.shape)
+    if description is None:
+        description = write(robot.mechanism, strict_tree=True) if robot is not None else ""
+    columns = Columns.of_motion(robot, joint_names, q.shape[-1], v.shape[-1])
+    stamps = _stamps(t, start)
+    with new_bag(Path(path), storage) as (writer, tools):
+        if description:
+            _latch(writer, tools, description, int(stamps[0]) if len(stamps) else 0)
+        _write_samples(writer, tools, columns, stamps, motion, topic)
+
+
+def _stamps(t: Array, start: float) -> NDArray[np.int64]:
+    """Times in nanoseconds, which bags count from zero on and stamps hold in 32 bits of seconds."""
+    times = t + start
+    if not (np.isfinite(times).all() and (times >= 0.0).all() and (times < 2.0**31).all()):
+        raise ShapeError("a bag holds times from 0 to 2^31 s", name="t", given=times)
+    # the fraction by itself: seconds since the epoch leave it too few digits
+    whole = np.floor(t)
+    return (round(start * 1e9) + (whole * 1e9).astype(np.int64)) + np.rint(
+        (t - whole) * 1e9
+    ).astype(np.int64)
+
+
+def _latch(writer: Any, tools: SimpleNamespace, description: str, stamp: int) -> None:
+    q, never = tools.qos, tools.qos.QosTime(9223372036, 854775807)
+    latched = q.Qos(
+        q.QosHistory.KEEP_LAST,
+        1,
+        q.QosReliability.RELIABLE,
+        q.QosDurability.TRANSIENT_LOCAL,
+        never,
+        never,
+        q.QosLiveliness.AUTOMATIC,
+        never,
+        False,
+    )
+    connection = writer.add_connection(
+        "/robot_description", TEXT, typestore=tools.types, offered_qos_profiles=[latched]
+    )
+    message = tools.types.types[TEXT](description)
+    writer.write(connection, stamp, tools.types.serialize_cdr(message, TEXT))
+
+
+def _write_samples(
+    writer: Any,
+    tools: SimpleNamespace,
+    columns: Columns,
+    stamps: NDArray[np.int64],
+    motion: Motion,
+    topic: str,
+) -> None:
+    kinds, serialize = tools.types.types, tools.types.serialize_cdr
+    time, header = kinds["builtin_interfaces/msg/Time"], kinds["std_msgs/msg/Header"]
+    layout = kinds["std_msgs/msg/MultiArrayLayout"]([], 0)
+    topics = {JOINT_STATE: topic, NUMBERS: f"{topic}/accelerations"}
+    if columns.poses:
+        topics[MULTI_DOF] = f"{topic}/multi_dof"
+    open_topics = {
+        kind: writer.add_connection(name, kind, typestore=tools.types)
+        for kind, name in topics.items()
+    }
+    all_q, all_v, all_a, all_tau = motion
+    pairs = ((all_q, columns.q), (all_v, columns.v), (all_tau, columns.v))
+    q, v, tau = (_rows(x, at) for x, at in pairs)
+    for k, stamp in enumerate(stamps.tolist()):
+        head = header(time(*divmod(stamp, 10**9)), "")
+        messages = {NUMBERS: kinds[NUMBERS](layout, np.ascontiguousarray(all_a[k]))}
+        if columns.poses:
+            messages[MULTI_DOF] = _poses(kinds, head, columns, all_q[k], all_v[k], all_tau[k])
+        messages[JOINT_STATE] = kinds[JOINT_STATE](
+            head, list(columns.names), q[k], v[k], _known(tau[k])
+        )  # last: with it, the sample is complete
+        for kind, message in messages.items():
+            writer.write(open_topics[kind], stamp, serialize(message, kind))
+
+
+def _rows(x: Array, columns: tuple[int, ...]) -> Array:
+    return np.ascontiguousarray(x[:, columns], dtype=np.float64)
+
+
+def _known(x: Array) -> Array:
+    """Nothing, if a number is not known: readers of ROS take NaN for a number."""
+    return x if np.isfinite(x).all() else x[:0]
+
+
+def _poses(kinds: Any, head: Any, columns: Columns, q: Array, v: Array, tau: Array) -> Any:
+    vector = kinds["geometry_msgs/msg/Vector3"]
+
+    def two(x: Array) -> tuple[Any, Any]:
+        """Linear and angular part; a spherical joint has no linear one."""
+        x = np.concatenate([np.zeros(6 - len(x)), x])
+        return vector(*x[:3].tolist()), vector(*x[3:].tolist())
+
+    transforms, twists, wrenches = [], [], []
+    for at_q, at_v in columns.poses.values():
+        pose = np.concatenate([np.zeros(7 - (at_q.stop - at_q.start)), q[at_q]]).tolist()
+        quaternion = kinds["geometry_msgs/msg/Quaternion"](*pose[3:])
+        transforms.append(kinds["geometry_msgs/msg/Transform"](vector(*pose[:3]), quaternion))
+        twists.append(kinds["geometry_msgs/msg/Twist"](*two(v[at_v])))
+        if np.isfinite(tau).all():
+            wrenches.append(kinds["geometry_msgs/msg/Wrench"](*two(tau[at_v])))
+    return kinds[MULTI_DOF](head, list(columns.poses), transforms, twists, wrenches)

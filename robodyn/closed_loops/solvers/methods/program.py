@@ -1,0 +1,117 @@
+"""The rank-revealing solve of a batch of constrained systems as one program."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from robodyn.closed_loops.solvers.methods import reduction
+from robodyn.closed_loops.solvers.methods.kkt import kkt
+from robodyn.closed_loops.solvers.methods.nullspace import nullspace
+from robodyn.closed_loops.solvers.methods.partition import partition
+from robodyn.closed_loops.solvers.methods.schur import schur
+from robodyn.closed_loops.solvers.methods.system import (
+    NOT_FINITE,
+    SINGULAR,
+    WORK,
+    System,
+    Workspace,
+)
+from robodyn.codegen.llvm.loops import Code, Indices, Matrix, Number
+
+__all__ = ["METHODS", "WORDS", "solve_ir"]
+
+#: The methods; the program takes the place of one among them.
+METHODS = {"kkt": kkt, "schur": schur, "nullspace": nullspace, "partition": partition}
+
+#: What ``solve(words, tolerance)`` is told, in a table: sizes; how many numbers it is from row to
+#: row of M, x, K and k, zero for one that serves all; addresses of what is given (x: generalised
+#: forces of free speeds, accelerations of the others; the free speeds, ascending), of the results
+#: (status and rank are integers), and of a workspace.
+WORDS = (
+    "batch", "nv", "nc", "n", "method", "M_step", "x_step", "K_step", "k_step",
+    "M", "x", "K", "k", "free", "a", "multipliers", "residual", "rank", "status", "workspace",
+)  # fmt: skip
+
+
+class _Words(NamedTuple):
+    """The table."""
+
+    code: Code
+
+    def number(self, name: str) -> Number:
+        return Indices(self.code, "%words", "i64").get(WORDS.index(name))
+
+    def pointer(self, name: str) -> str:
+        at = self.code.put(f"getelementptr ptr, ptr %words, i64 {WORDS.index(name)}", "")
+        return self.code.put(f"load ptr, ptr {at.name}", "").name
+
+    def row(self, name: str, row: Number, step: Number, ld: Number) -> Matrix:
+        """The array of a row of the batch."""
+        whole = Matrix(self.code, self.pointer(name), 1)
+        return Matrix(self.code, whole.part(row * step).pointer, ld)
+
+
+def solve_ir() -> str:
+    """IR of ``solve(words, tolerance)``, which solves all rows of a batch."""
+    code = Code("@solve(ptr %words, double %tolerance)")
+    words = _Words(code)
+    nv, nc, free = (
+        words.number("nv"),
+        words.number("nc"),
+        Indices(code, words.pointer("free"), "i64"),
+    )
+    room = nv + nc
+    ld = code.choose(room > 0, room, 1)
+    w = Workspace.at(code, words.pointer("workspace"), ld)
+    results = [Indices(code, words.pointer(name), "i64") for name in ("status", "rank")]
+    for row in code.each(words.number("batch")):
+        M, x, K, k = (
+            words.row(name, row, words.number(f"{name}_step"), nv) for name in ("M", "x", "K", "k")
+        )
+        a, lam = words.row("a", row, nv, nv), words.row("multipliers", row, nc, nc)
+        finite = _finite(M, nv * nv) & _finite(x, nv) & _finite(K, nc * nv) & _finite(k, nc)
+        status, rank, residual = code.variable(NOT_FINITE), code.variable(0), code.variable(0.0)
+        with code.when(finite):
+            s = _reduced(code, words, (M, x, K, k), free, w)
+            rank.value = s.rank
+            method = words.number("method")
+            for place, solve in enumerate(METHODS.values()):
+                with code.when(method.equals(place)):
+                    status.value = solve(s)
+            with code.when(~status.value.equals(SINGULAR)):
+                for j in code.each(nv):
+                    a.put(x.get(j), j)
+                for j in code.each(s.n):
+                    a.put(w.a.get(j) / w.columns.get(free.get(j)), free.get(j))
+                residual.value = reduction.relative_residual(w, free, s.n, nc)
+                reduction.multipliers(lam, w, nc, s.rank)
+        for array, value in zip(results, (status.value, rank.value), strict=True):
+            array.put(value, row)
+        words.row("residual", row, code.integer(1), nv).put(residual.value, 0)
+    return code.ir()
+
+
+def _finite(x: Matrix, count: Number) -> Number:
+    total = x.code.variable(0.0)
+    for i in x.code.each(count):
+        total.add(x.get(i) * 0.0)
+    return total.value < 1.0  # zero times a number that is not finite is not a number
+
+
+def _reduced(
+    code: Code, words: _Words, given: tuple[Matrix, ...], free: Indices, w: Workspace
+) -> System:
+    """The scaled system with orthonormal constraints."""
+    M, x, K, k = given
+    nv, nc, n = words.number("nv"), words.number("nc"), words.number("n")
+    work_size = w.work.ld * WORK
+    reduction.scale_speeds(M, nv, w)
+    reduction.scale_constraints(K, nc, nv, w)
+    reduction.gather(M, x, k, free, n, nc, nv, w)
+    rank = reduction.revealed_rank(w, n, nc, Number(code, "%tolerance", "double"), work_size)
+    reduction.orthonormal(w, n, rank, work_size)
+    reduction.right_sides(w, nc, rank, work_size)
+    return System(
+        code, n, rank, w.M, w.Q, w.force, w.right, w.a, w.mu,
+        w.square, w.room, w.x, w.y, w.tau, w.order, w.work, work_size,
+    )  # fmt: skip

@@ -1,0 +1,234 @@
+"""A constrained system in memory, and the algebra that the methods are written in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from robodyn.codegen.llvm.loops import INFO, Code, Indices, Matrix, Number
+
+__all__ = [
+    "INERTIA_TOLERANCE", "NOT_FINITE", "SINGULAR", "SOLVED", "WORK", "System",
+    "Workspace", "cholesky", "copy", "motions_apart", "product", "solve_triangular",
+    "workspace_size",
+]  # fmt: skip
+
+#: What became of a system.
+SOLVED, SINGULAR, NOT_FINITE = range(3)
+
+#: Pivots of scaled inertias (1 for a single speed) below this are rounding of zero.
+INERTIA_TOLERANCE = 1e-13
+
+#: Columns of the memory that LAPACK asks for: it works on blocks of 32 columns.
+WORK = 72
+
+
+class Workspace(NamedTuple):
+    """Memory of one system, where each column is ``ld = nv + nc`` long.
+
+    Attributes
+    ----------
+    K : Matrix
+        Scaled constraints, a constraint a column, of all speeds.
+    K_QR, C_QR : Matrix
+        Constraints of the free speeds, and their coefficients C, factored; see `reduction`.
+    Q, M, square, room : Matrix
+        See `System`.
+    columns, rows : Matrix
+        Scales of speeds and constraints.
+    b, terms : Matrix
+        Scaled right sides, and the sizes of their terms.
+    given : Matrix
+        Accelerations of the speeds that are not free.
+    K_tau, C_tau, tau : Matrix
+        Scalar factors of Householder reflections.
+    force, right, a, mu, x, y : Matrix
+        See `System`.
+    work : Matrix
+        For LAPACK.
+    K_order, C_order, order : Indices
+        Of pivots.
+    """
+
+    K: Matrix
+    K_QR: Matrix
+    C_QR: Matrix
+    Q: Matrix
+    M: Matrix
+    square: Matrix
+    room: Matrix
+    columns: Matrix
+    rows: Matrix
+    b: Matrix
+    terms: Matrix
+    given: Matrix
+    K_tau: Matrix
+    C_tau: Matrix
+    tau: Matrix
+    force: Matrix
+    right: Matrix
+    a: Matrix
+    mu: Matrix
+    x: Matrix
+    y: Matrix
+    work: Matrix
+    K_order: Indices
+    C_order: Indices
+    order: Indices
+
+    @staticmethod
+    def at(code: Code, pointer: str, ld: Number) -> Workspace:
+        """Lay it out from an address on."""
+        memory = Matrix(code, pointer, ld)
+        places: dict[str, Any] = {}
+        column: Any = 0
+        for names, columns in ((_MATRICES, ld), (_VECTORS, 1), (("work",), WORK), (_ORDERS, 1)):
+            for name in names:
+                places[name] = memory.part(0, column)
+                column = column + columns
+        for name in _ORDERS:
+            places[name] = Indices(code, places[name].pointer, "i32")
+        return Workspace(**places)
+
+
+_MATRICES = ("K", "K_QR", "C_QR", "Q", "M", "square", "room")
+_VECTORS = (
+    "columns", "rows", "b", "terms", "given", "K_tau", "C_tau", "tau", "force", "right", "a", "mu",
+    "x", "y",
+)  # fmt: skip
+_ORDERS = ("K_order", "C_order", "order")
+
+
+def workspace_size(nv: int, nc: int) -> int:
+    """How many real numbers a `Workspace` takes."""
+    ld = max(nv + nc, 1)
+    return ld * (len(_MATRICES) * ld + len(_VECTORS) + WORK + len(_ORDERS))
+
+
+@dataclass(frozen=True, eq=False)
+class System:
+    """``M a = force + Y^T mu``, ``Y a = -right``, and memory to solve it in.
+
+    Attributes
+    ----------
+    code : Code
+    n, rank : Number
+        Speeds, and constraints.
+    M : Matrix, shape (n, n)
+    Q : Matrix, shape (n, n)
+        Orthogonal, ``[Y^T Z]``: the motions that the constraints prevent, and those they leave.
+    force, right, a, mu : Matrix
+        Vectors (n,), (rank,), (n,), (rank,).
+    square, room : Matrix
+        Two more matrices, of up to n + rank rows and columns.
+    x, y, tau : Matrix
+        Vectors of that length.
+    order : Indices
+        Of that length.
+    work : Matrix
+        For LAPACK.
+    work_size : Number
+    """
+
+    code: Code
+    n: Number
+    rank: Number
+    M: Matrix
+    Q: Matrix
+    force: Matrix
+    right: Matrix
+    a: Matrix
+    mu: Matrix
+    square: Matrix
+    room: Matrix
+    x: Matrix
+    y: Matrix
+    tau: Matrix
+    order: Indices
+    work: Matrix
+    work_size: Number
+
+    @property
+    def left(self) -> Number:
+        """How many motions the constraints leave."""
+        return self.n - self.rank
+
+    @property
+    def Yt(self) -> Matrix:
+        """Orthonormal constraints, a constraint a column (n, rank)."""
+        return self.Q
+
+    @property
+    def Z(self) -> Matrix:
+        """An orthonormal basis of the motions that they leave (n, left)."""
+        return self.Q.part(0, self.rank)
+
+
+def product(
+    A: Matrix, B: Matrix, C: Matrix, shape: tuple[Number | int, ...], transposed: str = "NN",
+    *, factor: float = 1.0, keep: float = 0.0,
+) -> None:  # fmt: skip
+    """``C = factor A B + keep C`` with A (m, k), B (k, n), of ``shape = (m, k, n)``.
+
+    ``transposed`` has a T for each of A, B that stands transposed in memory, else an N.
+    """
+    m, k, n = shape
+    if type(n) is int:  # a vector
+        rows, columns = (k, m) if transposed == "TN" else (m, k)
+        A.code.call("dgemv", transposed[0], rows, columns, factor, A, B, 1, keep, C, 1)
+    else:
+        A.code.call("dgemm", *transposed, m, n, k, factor, A, B, keep, C)
+
+
+def copy(
+    A: Matrix, B: Matrix, rows: Number, columns: Number | int = 1, factor: float = 1.0
+) -> None:
+    """``B = factor A``."""
+    code = A.code
+    for j in code.each(columns):
+        for i in code.each(rows):
+            B.put(A.get(i, j) * factor, i, j)
+
+
+def solve_triangular(L: Matrix, kind: str, X: Matrix, n: Number, columns: Number | int = 1) -> None:
+    """``L^-1 X`` or ``L^-T X`` in place; L (n, n), ``kind`` is L or U (lower, upper), N or T."""
+    if type(columns) is int:  # a vector
+        L.code.call("dtrsv", *kind, "N", n, L, X, 1)
+    else:
+        L.code.call("dtrsm", "L", *kind, "N", n, columns, 1.0, L, X)
+
+
+def cholesky(A: Matrix, n: Number, tolerance: float = INERTIA_TOLERANCE) -> Number:
+    """Replace the lower triangle of A by its Cholesky factor; whether all pivots are larger."""
+    code = A.code
+    info = code.call("dpotrf", "L", n, A, INFO)
+    assert info is not None
+    definite = code.variable(info)  # 0 if it is
+    for i in code.each(n):
+        pivot = A.get(i, i)
+        with code.when(~(pivot * pivot > tolerance)):
+            definite.value = 1
+    return definite.value.equals(0)
+
+
+def motions_apart(system: System, Z: Matrix) -> Number:
+    """Add the motions that the constraints leave to what satisfies them; whether they have inertia.
+
+    ``Z^T M Z u = Z^T (force - M a_p)``, ``a = a_p + Z u`` [Mufti (40), (A-2)], with a_p in ``a``;
+    then ``mu = Y (M a - force)``. Z (n, n - rank) is any basis.
+    """
+    s, n, left = system, system.n, system.left
+    M_Z, Z_M_Z, unbalanced, u = s.room, s.square, s.x, s.y
+    product(s.M, Z, M_Z, (n, n, left))
+    product(Z, M_Z, Z_M_Z, (left, n, left), "TN")
+    definite = cholesky(Z_M_Z, left)
+    copy(s.force, unbalanced, n)
+    product(s.M, s.a, unbalanced, (n, n, 1), factor=-1.0, keep=1.0)
+    product(Z, unbalanced, u, (left, n, 1), "TN")
+    solve_triangular(Z_M_Z, "LN", u, left)
+    solve_triangular(Z_M_Z, "LT", u, left)
+    product(Z, u, s.a, (n, left, 1), keep=1.0)
+    copy(s.force, unbalanced, n)
+    product(s.M, s.a, unbalanced, (n, n, 1), keep=-1.0)
+    product(s.Yt, unbalanced, s.mu, (s.rank, n, 1), "TN")
+    return definite

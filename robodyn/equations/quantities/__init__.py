@@ -1,0 +1,1 @@
+"""What is traced for each quantity whose equations are more than one call."""

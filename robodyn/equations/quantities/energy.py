@@ -1,0 +1,29 @@
+"""Energies and momenta."""
+
+from __future__ import annotations
+
+from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.equations.tree import force_elements, kinematics, momentum, passive
+
+__all__ = ["kinetic_energy", "potential_energy", "total_momentum"]
+
+
+def kinetic_energy(t: Tracer) -> Results:
+    """Of all bodies and rotors, and of the base where it moves."""
+    V = kinematics.twists(t.model, t.state, t.base)
+    return {"T": momentum.kinetic_energy(t.model, t.state, V, t.setup.base_inertia)}
+
+
+def potential_energy(t: Tracer) -> Results:
+    """Of gravity, and of springs where they belong to the mechanism."""
+    U = momentum.potential_energy(t.model, t.state, t.base, t.setup.base_inertia)
+    if t.setup.passive:
+        U += passive.spring_energy(t.model, t.state)
+        U += force_elements.energy(t.model, t.state, t.base, t.springs)
+    return {"U": U}
+
+
+def total_momentum(t: Tracer) -> Results:
+    """About the centre of mass, in world axes."""
+    V = kinematics.twists(t.model, t.state, t.base)
+    return {"momentum": momentum.momentum(t.model, t.state, V, t.base, t.setup.base_inertia)}

@@ -1,0 +1,288 @@
+"""What a program is traced from: the robot with its settings, the inputs, the options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+from robodyn.description import PointSpring
+from robodyn.equations.loops import cut_friction
+from robodyn.equations.loops.closure_rows import (
+    Closure,
+    Coupled,
+    closure_rows,
+    closure_wrenches,
+    coupled_row,
+)
+from robodyn.equations.loops.related import Related, constraint_rows
+from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.frames import ROUNDING, placement
+from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
+from robodyn.equations.tree import force_elements, passive
+from robodyn.equations.tree import frame_motion as fm
+from robodyn.equations.tree.force_elements import GROUND, Spring
+from robodyn.equations.tree.regressor import inertia_of
+from robodyn.joints.common.cut import Row
+from robodyn.symbolic.graph import Graph, Port
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.scalar import Number, inputs
+from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
+from robodyn.symbolic.vector import Mat3, Vec3
+
+__all__ = ["Results", "Setup", "Tracer", "Values"]
+
+#: Numbers of an array: one, or several, row by row; a vector, a twist or a wrench is such a row.
+Values: TypeAlias = "Number | Iterable[Values]"
+#: Numbers of each output of a quantity.
+Results = Mapping[str, Values]
+
+
+@dataclass(frozen=True, eq=False)
+class Setup:
+    """What the equations know of a robot besides its bodies.
+
+    Attributes
+    ----------
+    model : MechanismModel
+    gravity : (3,) [m/s^2]
+        In the world.
+    passive : bool
+        Joint damping and friction belong to the mechanism.
+    friction_speed : float [rad/s or m/s]
+        Where dry friction reaches 70 %.
+    moving : bool
+        The base is moved along a prescribed path.
+    springs : tuple of PointSpring
+        Between links; they belong to the mechanism as damping does.
+    floating : bool
+        The first joint is that of a floating base.
+    closures : tuple of Closure
+        Joints that were cut.
+    coupled : tuple of Coupled
+        Couplings that could not be eliminated.
+    constraints : tuple of Related
+        Constraints that the user adds.
+    rubbing : tuple of Closure
+        Joints that were cut and have damping or friction; also where minimal coordinates close
+        the loops.
+    """
+
+    model: MechanismModel
+    gravity: tuple[float, float, float]
+    passive: bool
+    friction_speed: float
+    moving: bool
+    springs: tuple[PointSpring, ...] = ()
+    floating: bool = False
+    closures: tuple[Closure, ...] = ()
+    coupled: tuple[Coupled, ...] = ()
+    constraints: tuple[Related, ...] = ()
+    rubbing: tuple[Closure, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """There are constraints beside the joints of the tree."""
+        return bool(self.closures or self.coupled or self.constraints)
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Name of each constraint row: ``"loop[3]"``."""
+        counts = [(c.name, c.kind.count) for c in self.closures]
+        counts += [(c.name, 1) for c in self.coupled]
+        counts += [(c.name, c.given.count) for c in self.constraints]
+        return tuple(f"{name}[{k}]" for name, count in counts for k in range(count))
+
+    @property
+    def position_rows(self) -> tuple[int, ...]:
+        """Rows that constrain positions too: all but nonholonomic ones."""
+        rows = list(range(len(self.row_names) - sum(c.given.count for c in self.constraints)))
+        at = len(rows)
+        for c in self.constraints:
+            rows += range(at, at + c.given.count) if c.given.value is not None else ()
+            at += c.given.count
+        return tuple(rows)
+
+    @property
+    def base_inertia(self) -> RigidInertia | None:
+        """Of the base, where it moves."""
+        return self.model.base_inertia if self.moving else None
+
+
+@dataclass(eq=False)
+class Tracer:
+    """Inputs and options of one program while its equations are traced."""
+
+    setup: Setup
+    options: Mapping[str, Any]
+    graph: Graph = field(default_factory=Graph)
+    ports: list[Port] = field(default_factory=list)
+    numbers: dict[str, list[Number]] = field(default_factory=dict)
+
+    def add(self, port: Port) -> None:
+        """Declare an input."""
+        first = sum(p.size for p in self.ports)
+        self.ports.append(port)
+        self.numbers[port.name] = inputs(self.graph, first, port.size)
+
+    @cached_property
+    def model(self) -> MechanismModel:
+        """Bodies; their inertias are inputs if that was asked for."""
+        model = self.setup.model
+        if not self.options.get("parameters"):
+            return model
+        bodies = []
+        for body in model:
+            ten = self.numbers["parameters"][10 * body.index : 10 * body.index + 10]
+            inertia = inertia_of(model, body, ten)
+            bodies.append(replace(body, inertia=inertia, lumped=inertia))
+        return replace(
+            model,
+            bodies=tuple(bodies),
+            lumped_armature=model.armature,
+            lumped_rotors=model.rotors,
+        )
+
+    @property
+    def zeros(self) -> list[Number]:
+        """No speed, or no acceleration."""
+        return [0.0] * self.model.nv
+
+    @property
+    def v(self) -> list[Number]:
+        """Speeds, zero where the quantity does not depend on them."""
+        return self.numbers.get("v", self.zeros)
+
+    @property
+    def a(self) -> list[Number]:
+        """Accelerations, zero where the quantity does not depend on them."""
+        return self.numbers.get("a", self.zeros)
+
+    @cached_property
+    def state(self) -> State:
+        """All joints."""
+        return evaluate_joints(self.model, self.numbers["q"], self.v)
+
+    @cached_property
+    def base(self) -> BaseState:
+        """The base, at rest unless the program has it as an input."""
+        g_W = Vec3.of(self.setup.gravity)
+        if "base_pose" not in self.numbers:
+            return BaseState.at_rest(g_W)
+        X = self.numbers["base_pose"]
+        R = Rotation(Mat3(*X[0:3], *X[4:7], *X[8:11]))
+        V, A = self.numbers["base_twist"], self.numbers["base_acceleration"]
+        return BaseState(
+            Placement(R, Vec3(X[3], X[7], X[11])),
+            Twist(Vec3(*V[:3]), Vec3(*V[3:])),
+            Twist(Vec3(*A[:3]), Vec3(*A[3:])),
+            g_W,
+        )
+
+    @cached_property
+    def wrenches(self) -> Mapping[int, Wrench]:
+        """Wrenches from outside and of springs on bodies, the base too, about their origins."""
+        total = dict(self.passive_wrenches)
+        for link in self.options.get("wrenches", ()):
+            body, X = self.link(link)
+            w = self.numbers[f"wrench:{link}"]
+            F = X.wrench_out(Wrench(Vec3(*w[:3]), Vec3(*w[3:])))
+            total[body] = total[body] + F if body in total else F
+        return total
+
+    @cached_property
+    def rows(self) -> Sequence[Row]:
+        """Constraints, in the order of their names; only some, if so chosen."""
+        state, setup = self.state, self.setup
+        rows = [row for c in setup.closures for row in closure_rows(self.model, state, c)]
+        rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
+        rows += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
+        chosen = self.options.get("rows")
+        return rows if chosen is None else [rows[k] for k in chosen]
+
+    @cached_property
+    def loop_wrenches(self) -> Mapping[int, Wrench]:
+        """What cut joints exert on bodies, given their multipliers."""
+        total: dict[int, Wrench] = {}
+        first, state = 0, self.state
+        for c in self.setup.closures:
+            lam = self.numbers["multipliers"][first : first + c.kind.count]
+            first += len(lam)
+            on_predecessor, on_successor, _ = closure_wrenches(self.model, state, c, lam)
+            for body, F in ((c.predecessor, on_predecessor), (c.successor, on_successor)):
+                total[body] = total[body] + F if body in total else F
+        return total
+
+    def link(self, name: str) -> tuple[int, Placement]:
+        """Body that carries a link, and the link frame on it."""
+        body, X = self.model.frames[name]
+        return body, placement(X, ROUNDING)
+
+    @cached_property
+    def passive_wrenches(self) -> Mapping[int, Wrench]:
+        """What springs between links and friction in cut joints exert on bodies."""
+        total = force_elements.wrenches(self.model, self.state, self.base, self.springs)
+        if self.setup.passive:
+            setup = self.setup
+            friction = cut_friction.friction_wrenches(
+                self.model, self.state, setup.rubbing, setup.friction_speed
+            )
+            for body, F in friction.items():
+                total[body] = total[body] + F if body in total else F
+        return total
+
+    @cached_property
+    def springs(self) -> Sequence[Spring]:
+        """Springs between links, if they belong to the mechanism."""
+        springs = []
+        for told in self.setup.springs if self.setup.passive else ():
+            bodies, points = [], []
+            for link, point in ((told.link1, told.point1), (told.link2, told.point2)):
+                body, X = (GROUND, Placement()) if link == "world" else self.link(link)
+                bodies.append(body)
+                points.append(X.R * Vec3.of(point) + X.p)
+            springs.append(
+                Spring(
+                    (bodies[0], bodies[1]),
+                    (points[0], points[1]),
+                    told.stiffness,
+                    told.rest_length,
+                    told.damping,
+                )
+            )
+        return springs
+
+    def passive(self) -> list[Number]:
+        """Forces of the joints themselves, if they belong to the mechanism."""
+        if not self.setup.passive:
+            return self.zeros
+        return passive.passive_forces(self.model, self.state, self.setup.friction_speed)
+
+    def passive_of(self, body: Body) -> list[Number]:
+        """Forces of one joint itself, along its own freedoms."""
+        if not self.setup.passive:
+            return [0.0] * len(self.state[body.index].own)
+        return passive.joint_forces(body, self.state[body.index], self.setup.friction_speed)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """The frames asked for; all, if none are named."""
+        frames = self.options.get("frames")
+        return tuple(self.model.frames) if frames is None else tuple(frames)
+
+    def frame(self, name: str) -> fm.FrameMotion:
+        """Motion of a frame, seen from the link asked for."""
+        body, X = self.link(name)
+        reference = self.options.get("relative_to", "world")
+        if reference == "world":
+            return fm.absolute(self.model, self.state, self.a, self.base, body, X)
+        return fm.relative(self.model, self.state, self.a, (body, X), self.link(reference))
+
+    def world_axes(self, name: str) -> Rotation:
+        """``R_WF`` of a frame if results are wanted in world axes, else no rotation."""
+        if self.options.get("axes", "body") == "body":
+            return Rotation()
+        body, X = self.link(name)
+        motion = fm.absolute(self.model, self.state, self.zeros, self.base, body, X)
+        return Rotation(motion.X.R.matrix)

@@ -1,0 +1,76 @@
+"""Wrenches in joints, and what motors, damping and friction have to do with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from robodyn.equations.loops import cut_friction
+from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
+from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.equations.tree import reactions
+from robodyn.symbolic.spatial import Wrench
+
+__all__ = ["joint_wrench_parts", "joint_wrenches"]
+
+
+def joint_wrenches(t: Tracer) -> Results:
+    """Of the joints asked for, and last what the ground or the moving base supplies."""
+    F = _body_wrenches(t)
+    rows = [_joint_wrench_of(t, name, F) for name in t.options["joints"]]
+    # on a floating base the world exerts what the generalised forces of the base are
+    root = F[BASE] if not t.setup.floating else F[0]
+    return {"wrenches": [*rows, root]}
+
+
+def joint_wrench_parts(t: Tracer) -> Results:
+    """What motors give, and what damping and friction take, of each joint's wrench."""
+    state = t.state
+    F = _body_wrenches(t)
+    motors, passives = [], []
+    bodies = {body.description.name: body for body in t.model}
+    for name in t.options["joints"]:
+        body = bodies.get(name)
+        if body is None:  # a cut joint has no motor
+            cut = next(c for c in t.setup.closures if c.name == name)
+            motors.append(Wrench())
+            passives.append(_friction_in_cut(t, cut))
+            continue
+        S = reactions.joint_axes(t.model, state, body)
+        wrench = reactions.joint_wrench(t.model, state, body, F[body.index])
+        own = t.passive_of(body)
+        forces = [s.dot(wrench) - p for s, p in zip(S, own, strict=True)]
+        motors.append(reactions.along_axes(S, forces))
+        passives.append(reactions.along_axes(S, own))
+    return {"motor": motors, "passive": passives}
+
+
+def _body_wrenches(t: Tracer) -> dict[int, Wrench]:
+    """What each body gets through its joint, with what closed loops exert on it."""
+    loads = dict(t.wrenches)
+    for i, F in t.loop_wrenches.items() if "multipliers" in t.numbers else ():
+        loads[i] = loads.get(i, Wrench()) + F
+    return reactions.body_wrenches(t.model, t.state, t.a, t.base, loads)
+
+
+def _joint_wrench_of(t: Tracer, name: str, F: Mapping[int, Wrench]) -> Wrench:
+    """Wrench in a joint of the tree, or in a cut one."""
+    for body in t.model:
+        if body.description.name == name:
+            return reactions.joint_wrench(t.model, t.state, body, F[body.index])
+    first = 0
+    for c in t.setup.closures:
+        count = c.kind.count
+        if c.name == name:
+            lam = t.numbers["multipliers"][first : first + count]
+            return closure_wrenches(t.model, t.state, c, lam)[2] + _friction_in_cut(t, c)
+        first += count
+    raise KeyError(name)
+
+
+def _friction_in_cut(t: Tracer, c: Closure) -> Wrench:
+    """Friction of a cut joint on its successor, in the frame that its user gave there."""
+    if not t.setup.passive:
+        return Wrench()
+    speed = t.setup.friction_speed
+    return c.X_UG.wrench_out(cut_friction.friction_in_joint(t.model, t.state, c, speed))

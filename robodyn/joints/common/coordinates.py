@@ -1,0 +1,63 @@
+"""Spaces of joint coordinates: rates, steps and differences.
+
+Most coordinates are the integrals of their speeds and simply add: `FLAT`. Where they are not, as
+with quaternions, the kind of joint has a space of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["FLAT", "TINY", "Coordinates"]
+
+Array = NDArray[np.float64]
+Numbers = Sequence[Number]
+
+#: Added to the square of an angle, so that it can be divided by: too little to change any that
+#: matters, in single precision too. A sine over it is then exactly what it tends to.
+TINY = 1e-30
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """How the coordinates of a joint follow from its speeds.
+
+    Attributes
+    ----------
+    rates : callable
+        ``q, v -> dq/dt``, over numbers of equations.
+    step : callable
+        ``q, d -> q`` after moving with the constant joint twist ``d`` for unit time.
+    bracket : callable
+        ``x, y -> [x, y]``, the commutator of two joint twists.
+    difference : callable
+        ``q0, q1 -> d``, the inverse of ``step``, over arrays of shape (..., nq); gives (..., nv).
+    flat : bool
+        The coordinates are the integrals of the speeds, one by one.
+    quaternion : bool
+        The last four coordinates are a unit quaternion x, y, z, w, and what is before them is a
+        position.
+    """
+
+    rates: Callable[[Numbers, Numbers], list[Number]]
+    step: Callable[[Numbers, Numbers], list[Number]]
+    bracket: Callable[[Numbers, Numbers], list[Number]]
+    difference: Callable[[Array, Array], Array]
+    flat: bool = False
+    quaternion: bool = False
+
+
+#: Coordinates that add.
+FLAT = Coordinates(
+    rates=lambda q, v: list(v),
+    step=lambda q, d: [x + dx for x, dx in zip(q, d, strict=True)],
+    bracket=lambda x, y: [0.0] * len(x),
+    difference=lambda q0, q1: np.asarray(q1 - q0),
+    flat=True,
+)

@@ -1,0 +1,137 @@
+"""What a joint that was cut asks of the two bodies it joined, as rows of constraints.
+
+A cut joint joins a frame F on one body to a frame G on another. Its rows are functions of the pose
+``X_FG``: components of the position of G in F, and products ``a . b`` of an axis fixed in F with
+one fixed in G. A kind of joint with an axis has it along z of both frames, its first axis along z
+of F where it has two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import Placement, Twist
+from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+
+__all__ = [
+    "Cut",
+    "CutGeometry",
+    "RelativeMotion",
+    "Row",
+    "aligned",
+    "along",
+    "parallel",
+    "position",
+    "product_row",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeMotion:
+    """Motion of G seen from F, in the axes of F; velocities are those of the origin of G.
+
+    Attributes
+    ----------
+    X : Placement
+        ``X_FG``.
+    v, w, dv, dw : Vec3
+        Velocity, angular velocity, and their rates at zero accelerations of all joints.
+    columns : dict of v index to (Vec3, Vec3)
+        ``v`` and ``w`` a unit of each speed.
+    """
+
+    X: Placement
+    v: Vec3
+    w: Vec3
+    dv: Vec3
+    dw: Vec3
+    columns: dict[int, tuple[Vec3, Vec3]]
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One scalar constraint.
+
+    Attributes
+    ----------
+    residual : Number [m, rad]
+    jacobian : dict of v index to Number
+    bias : Number
+        ``K_dot v``.
+    offset : Number
+        Possible velocities have ``K v = -offset``.
+    """
+
+    residual: Number
+    jacobian: dict[int, Number]
+    bias: Number
+    offset: Number = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class CutGeometry:
+    """What is known of a cut joint before it moves.
+
+    Attributes
+    ----------
+    axis2 : Vec3
+        Second axis of a kind that has one, in G.
+    constants : mapping of str to float
+        The parameters of the kind.
+    """
+
+    axis2: Vec3 = EY
+    constants: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A kind of joint where it is cut.
+
+    Attributes
+    ----------
+    rows : callable
+        The constraints, one for each degree of freedom that the joint takes away.
+    axes : callable
+        Its motion subspace in G at a pose ``X_FG``, along which damping and friction act; none
+        where they do not.
+    """
+
+    rows: Callable[[RelativeMotion, CutGeometry], list[Row]]
+    axes: Callable[[Placement, CutGeometry], list[Twist]] = lambda X, cut: []
+
+
+def along(m: RelativeMotion, e: Vec3) -> Row:
+    """Component of the position along an axis of F."""
+    slopes = {k: e.dot(v) for k, (v, _) in m.columns.items()}
+    return Row(e.dot(m.X.p), slopes, e.dot(m.dv))
+
+
+def product_row(m: RelativeMotion, a: Vec3, b_G: Vec3, at_zero: float = 0.0) -> Row:
+    """``a . b - at_zero`` of an axis of F and one of G."""
+    b = m.X.R * b_G
+    axis = b.cross(a)
+    turning = m.w.cross(b).cross(a)
+    slopes = {k: axis.dot(w) for k, (_, w) in m.columns.items()}
+    return Row(a.dot(b) - at_zero, slopes, turning.dot(m.w) + axis.dot(m.dw))
+
+
+def _negative(row: Row) -> Row:
+    return Row(-row.residual, {k: -x for k, x in row.jacobian.items()}, -row.bias)
+
+
+def position(m: RelativeMotion) -> list[Row]:
+    """The origins coincide."""
+    return [along(m, e) for e in (EX, EY, EZ)]
+
+
+def parallel(m: RelativeMotion) -> list[Row]:
+    """Z of G along z of F: the rows turn about x and y."""
+    return [_negative(product_row(m, EY, EZ)), product_row(m, EX, EZ)]
+
+
+def aligned(m: RelativeMotion) -> list[Row]:
+    """All axes of G along those of F."""
+    return [*parallel(m), _negative(product_row(m, EX, EY))]

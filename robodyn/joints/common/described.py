@@ -1,0 +1,92 @@
+"""A joint as its description has it, in numbers: for tools that need no equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.joints.common.evaluate import evaluate
+from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.spatial import Placement, Twist
+
+__all__ = ["DescribedJoint", "align_z", "described_pose", "described_subspace", "matrix_of"]
+
+Array = NDArray[np.float64]
+Vector = tuple[float, float, float]
+
+
+class DescribedJoint(Protocol):
+    """What a description says of how a joint moves."""
+
+    @property
+    def axis(self) -> Vector:
+        """First axis, a unit vector in joint axes."""
+
+    @property
+    def axis2(self) -> Vector:
+        """Second axis, in child axes."""
+
+    @property
+    def constants(self) -> Mapping[str, float]:
+        """The numbers of its kind, by name."""
+
+    @property
+    def map(self) -> Any:
+        """The `JointMap` of a joint that its user made."""
+
+
+def align_z(axis: Array) -> Array:
+    """Rotation matrix, shape (3, 3), that turns z to a unit vector by the shortest way."""
+    x, y, z = axis
+    if z < -1.0 + 1e-14:
+        return np.diag([1.0, -1.0, -1.0])
+    return np.array(
+        [
+            [1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), x],
+            [-x * y / (1.0 + z), 1.0 - y * y / (1.0 + z), y],
+            [-x, -y, z],
+        ]
+    )
+
+
+def described_pose(kind: JointKind, joint: DescribedJoint, q: Sequence[float]) -> Array:
+    """Child link in the joint frame of the description, shape (4, 4) [1, m]."""
+    X_LZ, state = _state(kind, joint, q)
+    return np.asarray(X_LZ @ matrix_of(state.X) @ X_LZ.T)
+
+
+def described_subspace(kind: JointKind, joint: DescribedJoint, q: Sequence[float]) -> Array:
+    """Twist of the child link for unit speeds, in link axes, shape (6, nv) [m, 1]."""
+    X_LZ, state = _state(kind, joint, q)
+    turn = np.kron(np.eye(2), X_LZ[:3, :3])
+    return np.asarray(turn @ np.array([_numbers(s) for s in state.S], float).reshape(-1, 6).T)
+
+
+def matrix_of(X: Placement) -> Array:
+    """Homogeneous matrix of a known pose, shape (4, 4) [1, m]."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.array([list(row) for row in X.R.matrix.rows()], float)
+    matrix[:3, 3] = np.array(list(X.p), float)
+    return matrix
+
+
+def _numbers(s: Twist) -> list[Any]:
+    return list(s)
+
+
+def _state(kind: JointKind, joint: DescribedJoint, q: Sequence[float]) -> tuple[Array, JointState]:
+    """Axes of the kind in those of the description, shape (4, 4), and the joint in the former."""
+    X_LZ = np.eye(4)
+    R = [Rotation(), Rotation()]
+    axes = [align_z(np.array(getattr(joint, name), float)) for name in kind.axes]
+    if kind.frames == "described":
+        R[: len(axes)] = [Rotation.from_matrix(axis) for axis in axes]
+    else:
+        X_LZ[:3, :3] = axes[0]
+    geometry = JointGeometry(kind, constants=joint.constants, R_J1=R[0], R_J2=R[1], map=joint.map)
+    nv = len(q) if kind.coordinates.flat else kind.nv
+    return X_LZ, evaluate(geometry, [float(x) for x in q], [0.0] * nv)

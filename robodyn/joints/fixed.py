@@ -1,0 +1,17 @@
+"""Fixed: no motion. Such a joint is there because the wrench in it is wanted, or closes a loop."""
+
+from robodyn.joints.common.cut import Cut, aligned, position
+from robodyn.joints.common.kind import JointKind, JointState
+from robodyn.symbolic.spatial import Placement
+
+__all__ = ["KIND"]
+
+KIND = JointKind(
+    "fixed",
+    nq=0,
+    nv=0,
+    state=lambda joint, q, v: JointState(Placement(), []),
+    unmoved=(0, 1, 2, 3),
+    words=("weld",),
+    cut=Cut(rows=lambda m, cut: [*position(m), *aligned(m)]),
+)

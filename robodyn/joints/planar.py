@@ -1,0 +1,71 @@
+"""Planar: position in the plane across an axis, and angle about it; speeds are in child axes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.joints.common.coordinates import TINY, Coordinates
+from robodyn.joints.common.cut import Cut, along, parallel
+from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.scalar import Number, cos, sin, sqrt
+from robodyn.symbolic.spatial import Placement, Twist
+from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+
+__all__ = ["KIND"]
+
+Array = NDArray[np.float64]
+Numbers = Sequence[Number]
+
+
+def _state(joint: JointGeometry, q: Numbers, v: Numbers) -> JointState:
+    """``q`` = x, y, angle; ``v`` = vx, vy, w."""
+    X = Placement(Rotation.about(2, q[2]), Vec3(q[0], q[1], 0.0))
+    return JointState(X, [Twist(v=EX), Twist(v=EY), Twist(w=EZ)])
+
+
+def _rates(q: Numbers, v: Numbers) -> list[Number]:
+    c, s = cos(q[2]), sin(q[2])
+    return [c * v[0] - s * v[1], s * v[0] + c * v[1], v[2]]
+
+
+def _step(q: Numbers, d: Numbers) -> list[Number]:
+    """Along an arc: the mean of cosine and sine over the step is that of its middle, shortened."""
+    half = sqrt(d[2] * d[2] + TINY) * 0.5
+    mean = sin(half) / half
+    c, s = mean * cos(q[2] + d[2] * 0.5), mean * sin(q[2] + d[2] * 0.5)
+    return [q[0] + c * d[0] - s * d[1], q[1] + s * d[0] + c * d[1], q[2] + d[2]]
+
+
+def _bracket(x: Numbers, y: Numbers) -> list[Number]:
+    return [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], 0.0]
+
+
+def _difference(x: Array, y: Array) -> Array:
+    w = y[..., 2] - x[..., 2]
+    mean = np.sinc(0.5 * w / np.pi)
+    middle = x[..., 2] + 0.5 * w
+    c, s = np.cos(middle), np.sin(middle)
+    dx, dy = y[..., 0] - x[..., 0], y[..., 1] - x[..., 1]
+    return np.stack([(c * dx + s * dy) / mean, (c * dy - s * dx) / mean, w], axis=-1)
+
+
+KIND = JointKind(
+    "planar",
+    nq=3,
+    nv=3,
+    state=_state,
+    frames="aligned",
+    axes=("axis",),
+    units=("m", "m", "rad"),
+    unmoved=(2,),
+    coordinates=Coordinates(_rates, _step, _bracket, _difference),
+    free_turn=True,
+    cut=Cut(
+        rows=lambda m, cut: [along(m, EZ), *parallel(m)],
+        axes=lambda X, cut: [Twist(v=EX), Twist(v=EY), Twist(w=EZ)],
+    ),
+)

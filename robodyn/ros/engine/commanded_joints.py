@@ -1,0 +1,93 @@
+"""The joints that commands move: where they stand in the state, and their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import robodyn as rd
+from robodyn.ros.engine.messages import StateNames
+
+__all__ = ["CommandedJoints"]
+
+Array = NDArray[np.float64]
+
+
+class CommandedJoints:
+    """Scalar coordinates of a robot in the order of commands.
+
+    Parameters
+    ----------
+    names : StateNames
+    joints : names, optional
+        Default: those with motors.
+
+    Attributes
+    ----------
+    names : tuple of str
+    coordinates, speeds : ndarray of int, shape (n,)
+        Where they stand in q and v.
+    lower, upper : ndarray, shape (n,) [rad, m]
+        Limits of position.
+    top_speed : ndarray, shape (n,) [rad/s, m/s]
+        Infinite where the file says none.
+    effort : ndarray, shape (n,) [N m, N]
+        Limits, infinite where the file says none.
+
+    Raises
+    ------
+    UnknownNameError, ShapeError
+        For joints that the robot does not have, or named twice.
+    """
+
+    def __init__(self, names: StateNames, joints: Iterable[str] | None = None) -> None:
+        robot = names.robot
+        self.names = names.motors if joints is None else tuple(joints)
+        if len({*self.names}) < len(self.names):
+            raise rd.ShapeError(f"joints named twice: {', '.join(self.names)}", name="joints")
+        self.coordinates = np.array([names.coordinate(n) for n in self.names], int)
+        self.speeds = np.array([names.speed(n) for n in self.names], int)
+        self.lower = robot.lower_limits[self.coordinates]
+        self.upper = robot.upper_limits[self.coordinates]
+        self.top_speed = _positive_or_none(robot.velocity_limits[self.speeds])
+        self.effort = _positive_or_none(robot.effort_limits[self.speeds])
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def row(self, name: str) -> int:
+        """Where a joint stands in a command.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        if name not in self.names:
+            raise rd.UnknownNameError("commanded joint", name, self.names)
+        return self.names.index(name)
+
+    def values(self, command: ArrayLike) -> Array:
+        """A command as an array, one finite number a joint.
+
+        Raises
+        ------
+        ShapeError
+        """
+        given = np.asarray(command, float)
+        if given.shape != (len(self),):
+            raise rd.ShapeError(
+                f"a command has {given.size} numbers, expected {len(self)}: "
+                + ", ".join(self.names),
+                name="command",
+                given=given.shape,
+                expected=(len(self),),
+            )
+        if not np.isfinite(given).all():
+            raise rd.ShapeError("a command holds numbers that are not finite", name="command")
+        return given
+
+
+def _positive_or_none(limits: Array) -> Array:
+    return np.where(limits > 0.0, limits, np.inf)

@@ -1,0 +1,132 @@
+"""What a simulated robot is commanded: efforts, positions and speeds, or a trajectory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.ros.engine.command_path import CommandPath
+from robodyn.ros.engine.commanded_joints import CommandedJoints
+from robodyn.ros.engine.settings import Settings
+from robodyn.ros.engine.trajectories import Motion
+from robodyn.simulation.driven import DrivenPath
+
+__all__ = ["Commands"]
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class Commands:
+    """The commands that hold for a robot; at first, that joints stay or are free.
+
+    Parameters
+    ----------
+    joints : CommandedJoints
+    settings : Settings
+        Whose ``interfaces`` say what numbers mean.
+    q : ndarray, shape (nq,)
+        Where the robot is.
+
+    Attributes
+    ----------
+    is_effort, is_position : ndarray of bool, shape (n,)
+        What a number means; else it is a speed.
+    is_fresh : bool
+        A command came, and has not expired.
+    effort : ndarray, shape (n,) [N m, N]
+        Zero for joints that get positions or speeds.
+    motion : Motion or None
+        The trajectory that is followed, or was last.
+    """
+
+    def __init__(self, joints: CommandedJoints, settings: Settings, q: Array) -> None:
+        self._joints = joints
+        interfaces = np.array(settings.spread("interfaces", len(joints)), object)
+        self.is_effort, self.is_position = interfaces == "effort", interfaces == "position"
+        self.is_fresh, self.effort = False, np.zeros(len(joints))
+        self.motion: Motion | None = None
+        self._motion_rows: Rows = np.zeros(0, int)
+        self._motion_start = self._came_at = -math.inf
+        self._position = np.where(self.is_position, q[joints.coordinates], np.nan)
+        self._speed = np.zeros(len(joints))
+        self._held = q.copy()
+
+    def take(self, t: float, given: Array) -> bool:
+        """Take a command, one number a joint; whether its positions lie within the limits."""
+        inside = np.clip(given, self._joints.lower, self._joints.upper)
+        self.effort = np.where(self.is_effort, given, 0.0)
+        self._position = np.where(self.is_position, inside, np.nan)
+        self._speed = np.where(self.is_position, 0.0, given)
+        self.is_fresh, self._came_at = True, t
+        return not np.any(self.is_position & (inside != given))
+
+    def follow(self, t: float, motion: Motion, rows: Rows, q: Array) -> None:
+        """Follow a trajectory of some joints from now on."""
+        self._hold_moved_joints(q)
+        self.motion, self._motion_rows, self._motion_start = motion, rows, t
+        self.is_fresh, self._held = False, q.copy()
+        self._speed = np.zeros(len(self._joints))
+
+    def expire(self, q: Array) -> None:
+        """Commanded speeds end, and the controller holds the robot where it is."""
+        self.is_fresh, self._held = False, q.copy()
+        self._speed = np.zeros(len(self._joints))
+
+    def age(self, t: float) -> float:
+        """How old the last command is [s]."""
+        return t - self._came_at
+
+    def is_under_way(self, t: float) -> bool:
+        """Whether a trajectory has not come to its end."""
+        return self.motion is not None and t < self._motion_start + self.motion.duration
+
+    def present(self, q: Array) -> Array:
+        """The command that holds now, of all joints; after a trajectory, that they stay."""
+        self._hold_moved_joints(q)
+        effort = self.effort if self.is_fresh else np.zeros(len(self._joints))
+        others = np.where(self.is_position, self._position, self._speed)
+        return np.where(self.is_effort, effort, others)
+
+    def reference(self, t: float) -> tuple[Array, Array, Array]:
+        """What a controller follows, over all coordinates and speeds of the commanded joints.
+
+        Returns
+        -------
+        q : ndarray, shape (nq,)
+        v, a : ndarray, shape (n,)
+            Of the commanded joints.
+        """
+        q, (v, a) = self._held.copy(), np.zeros((2, len(self._joints)))
+        if self.motion:
+            rows = self._motion_rows
+            x, v[rows], a[rows] = self.motion.at(t - self._motion_start)
+            q[self._joints.coordinates[rows]] = x
+        return q, v, a
+
+    def paths(self, t: float, q: Array, v: Array, settings: Settings) -> list[DrivenPath]:
+        """Paths of driven joints that set out from a state at time ``t`` [s]."""
+        at, is_commanded = self._joints, ~self.is_effort
+        is_commanded[self._motion_rows] = False
+        rows, paths = np.flatnonzero(is_commanded), []
+        if rows.size:
+            path = CommandPath(
+                t, q[at.coordinates[rows]], v[at.speeds[rows]], self._position[rows],
+                self._speed[rows], at.top_speed[rows], settings.bandwidth,
+            )  # fmt: skip
+            paths.append(DrivenPath(path, at.coordinates[rows], at.speeds[rows]))
+        motion, start, moved = self.motion, self._motion_start, self._motion_rows
+        if motion and settings.drives_along_trajectories:
+            paths.append(
+                DrivenPath(
+                    lambda t: tuple(motion.at(t - start)), at.coordinates[moved], at.speeds[moved]
+                )
+            )
+        return paths
+
+    def _hold_moved_joints(self, q: Array) -> None:
+        """Hold joints with position commands where the last trajectory has brought them."""
+        rows = self._motion_rows[self.is_position[self._motion_rows]]
+        self._position[rows] = q[self._joints.coordinates[rows]]

@@ -1,0 +1,98 @@
+"""What simulations are given, checked before anything moves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.errors import ShapeError
+from robodyn.motion.base_motion import BasePath
+from robodyn.motion.derivative_check import instants
+from robodyn.robot import Robot
+from robodyn.simulation.driven import CHECKED
+from robodyn.simulation.stepper import BaseAt
+
+__all__ = ["base_path", "start_state", "step_times"]
+
+Array = NDArray[np.float64]
+
+
+def base_path(base: BaseAt | None, times: Array) -> BasePath | None:
+    """The path of the base, if it does not contradict itself."""
+    if base is None:
+        return None
+    path = base if isinstance(base, BasePath) else BasePath(base)
+    at, interval = instants(times, CHECKED)
+    path.check(at, interval=interval)
+    return path
+
+
+def start_state(
+    robot: Robot, q0: ArrayLike | None, v0: ArrayLike | None, ndim: int
+) -> tuple[Array, Array]:
+    """Copies of the position and velocity at the start; neutral and at rest where none is given.
+
+    Parameters
+    ----------
+    robot : Robot
+    q0, v0 : array_like
+    ndim : int
+        1: one state. 2: many.
+
+    Raises
+    ------
+    ShapeError
+    """
+    q = robot.neutral() if q0 is None else _array("q0", q0)
+    v = np.zeros(robot.nv) if v0 is None else _array("v0", v0)
+    for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
+        if x.ndim != ndim or x.shape[-1] != size:
+            expected = (size,) if ndim == 1 else ("n", size)
+            raise ShapeError(
+                f"{name} has shape {x.shape}, expected {expected}",
+                name=name,
+                given=x.shape,
+                expected=expected,
+            )
+        if not np.all(np.isfinite(x)):
+            raise ShapeError(f"{name} holds numbers that are not finite", name=name, given=x)
+    if q.shape[:-1] != v.shape[:-1]:
+        raise ShapeError(f"q0 {q.shape} and v0 {v.shape} differ in number", name="v0")
+    return q, v
+
+
+def _array(name: str, given: ArrayLike) -> Array:
+    try:
+        return np.array(given, float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(
+            f"{name} is not an array of numbers: {error}", name=name, given=given
+        ) from None
+
+
+def step_times(duration: float, step: float) -> Array:
+    """Instants from 0 to ``duration``, ``step`` apart; the last two may be nearer."""
+    try:
+        duration, step = float(duration), float(step)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"duration is {duration!r} and step {step!r}, expected numbers [s]", name="step"
+        ) from None
+    if not (math.isfinite(duration) and math.isfinite(step) and step > 0.0 and duration >= 0.0):
+        raise ShapeError(
+            f"duration is {duration} s and step {step} s, expected step > 0, duration >= 0",
+            name="step",
+            given=step,
+        )
+    count = duration / step
+    try:
+        # a quotient that is whole but for rounding is whole
+        return np.append(step * np.arange(math.ceil(count * (1.0 - 1e-12))), duration)
+    except (MemoryError, OverflowError, ValueError):
+        raise ShapeError(
+            f"{count:.3g} steps of {step} s do not fit into memory: take a longer step",
+            name="step",
+            given=step,
+        ) from None

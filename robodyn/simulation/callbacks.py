@@ -1,0 +1,82 @@
+"""What a user's functions return during a simulation, checked with the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.errors import ShapeError
+
+__all__ = ["Controller", "Event", "check_callable", "event_value", "torque"]
+
+Array = NDArray[np.float64]
+Controller = Callable[[float, Array, Array], ArrayLike]
+Event = Callable[[float, Array, Array], float]
+
+
+def check_callable(what: str, given: Any) -> None:
+    """Refuse a controller or an event that is no function."""
+    if not callable(given):
+        raise ShapeError(f"the {what} is {given!r}, expected a function (t, q, v)", name=what)
+
+
+def torque(controller: Controller | None, t: float, q: Array, v: Array) -> Array:
+    """What a controller asks for, shape (..., nv): an array that nobody else writes into.
+
+    The controller gets copies, so that it may write into them and keep them.
+
+    Raises
+    ------
+    ShapeError
+        If it returns anything but numbers, one a speed.
+    """
+    if controller is None:
+        return np.zeros(v.shape)
+    given = controller(t, q.copy(), v.copy())
+    try:
+        tau = np.array(given)
+    except ValueError:  # lists of different lengths
+        tau = np.array(None)
+    if tau.dtype.kind not in "fiub":
+        raise ShapeError(
+            f"the controller returned {_shown(given)} at t = {t:.6g} s, expected numbers of shape "
+            f"{v.shape}",
+            name="controller",
+            given=given,
+            expected=v.shape,
+        )
+    if tau.shape != v.shape:
+        raise ShapeError(
+            f"the controller returned shape {tau.shape} at t = {t:.6g} s, expected {v.shape}",
+            name="controller",
+            given=tau.shape,
+            expected=v.shape,
+        )
+    return tau if tau.dtype == np.float64 else tau.astype(np.float64)
+
+
+def event_value(event: Event, t: float, q: Array, v: Array) -> float:
+    """The number that an event returns.
+
+    Raises
+    ------
+    ShapeError
+        If it returns anything else.
+    """
+    given = event(t, q.copy(), v.copy())
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"an event returned {_shown(given)} at t = {t:.6g} s, expected a number",
+            name="events",
+            given=given,
+        ) from None
+
+
+def _shown(given: Any) -> str:
+    text = repr(given)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,231 @@
+"""One step of a robot in time: the only place where a motion is carried on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.arrays import by_name
+from robodyn.errors import AssemblyError, ShapeError
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.robot import Robot
+from robodyn.simulation import integrators
+from robodyn.simulation.driven import Driven
+
+__all__ = ["BaseAt", "Stepper", "WrenchesAt"]
+
+Array = NDArray[np.float64]
+BaseAt = Callable[[float], BaseMotion]
+WrenchesAt = Callable[[float, Array, Array], Mapping[str, ArrayLike]]
+
+#: Gaps of loops [m, rad] with which no motion starts.
+OPEN = 1e-3
+
+#: Gaps that are left after loops were closed again, with which none goes on.
+APART = 1e-6
+
+#: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
+#: constraints over speeds and their determinants, is still a number.
+DIVERGED = 1e60
+
+
+class Stepper:
+    """A robot, what drives and loads it, and the method that moves it in time.
+
+    States may be batches: q, v and tau of shape (..., nq), (..., nv) and (..., nv).
+
+    Parameters
+    ----------
+    robot : Robot
+    integrator : str
+        A key of `robodyn.simulation.INTEGRATORS`.
+    driven : Driven, optional
+        Joints along paths of time.
+    base : callable, optional
+        Time [s] -> `BaseMotion`, for a robot with a moving base.
+    wrenches : mapping or callable, optional
+        External wrenches by link, shape (..., 6) [N, N m]; a callable gets ``(t, q, v)``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such method.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        integrator: str = "rk4",
+        *,
+        driven: Driven | None = None,
+        base: BaseAt | None = None,
+        wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+    ) -> None:
+        self.robot = robot
+        self.driven = Driven(robot.nv) if driven is None else driven
+        self.base = base
+        self._method = integrators.integrator(integrator)
+        self._coordinates = integrators.coordinates_of(robot)
+        self._wrenches: Any = wrenches
+        if not callable(wrenches):
+            given = by_name("wrenches", wrenches)
+            self._wrenches = {link: np.array(wrench, float) for link, wrench in given.items()}
+        self._has_options = base is not None or bool(self._wrenches)
+
+    def accelerations(self, t: float, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+        """Accelerations, and the generalised forces, those of driven joints solved for.
+
+        Parameters
+        ----------
+        t : float [s]
+        q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
+            Driven joints are where their paths have them; what ``tau`` holds for them is not used.
+
+        Returns
+        -------
+        a, tau : ndarray, shape (..., nv)
+        """
+        wanted = self.driven.accelerations(t) if self.driven else None
+        return self._dynamics(t, q, v, tau, wanted)
+
+    def step(
+        self,
+        t: float,
+        q: Array,
+        v: Array,
+        tau: Array,
+        h: float,
+        a: Array | None = None,
+        *,
+        close: bool = True,
+    ) -> tuple[Array, Array]:
+        """The state after a step, in which the forces are held.
+
+        Parameters
+        ----------
+        t : float [s]
+            At the start of the step.
+        q, v, tau : ndarray, shape (..., nq), (..., nv), (..., nv)
+            Left as they are.
+        h : float [s]
+            Length of the step.
+        a : ndarray, shape (..., nv), optional
+            Accelerations at ``t``, where they are known.
+        close : bool
+            Close the loops afterwards, which steps let drift apart a little.
+
+        Returns
+        -------
+        q, v : ndarray, shape (..., nq), (..., nv)
+
+        Raises
+        ------
+        ShapeError
+            If the state is no longer finite.
+        AssemblyError
+            If the loops do not close.
+        """
+        driven, checked = self.driven, bool(self.robot.nc)
+
+        def acceleration(t: float, q: Array, v: Array) -> Array:
+            wanted = None
+            if driven:
+                q, v, wanted = driven.at(t, q, v)
+            if checked:  # before the solvers of constraints see it
+                _check_bounds(q, v)
+            return self._dynamics(t, q, v, tau, wanted)[0]
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            first = self.accelerations(t, q, v, tau)[0] if a is None else a
+            q, v = self._method.step(acceleration, self._coordinates, t, q, v, h, first)
+        if driven:
+            q, v, _ = driven.at(t + h, q, v)
+        _check_bounds(q, v)
+        return self.closed(q, v) if checked and close else (q, v)
+
+    def start(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state at the start of a motion; small gaps of loops are closed.
+
+        Raises
+        ------
+        AssemblyError
+            If the loops are open.
+        """
+        if self.driven:
+            q, v, _ = self.driven.at(t, q, v)
+        if not self.robot.nc:
+            return q, v
+        residual = self.robot.loop_residual(q)
+        gap = np.abs(residual).max()
+        if gap > OPEN:
+            raise AssemblyError(
+                f"the loops of {self.robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
+                "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
+                "joints, hold them",
+                residual=residual,
+                q=q,
+            )
+        return self.closed(q, v)
+
+    def closed(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The state with its loops closed by joints that are not driven.
+
+        Raises
+        ------
+        AssemblyError
+            If they do not close.
+        """
+        if not self.robot.nc:
+            return q, v
+        q, v = self.robot.closed_state(q, v, self.driven.is_free)
+        residual = self.robot.loop_residual(q)
+        gap = np.abs(residual).max(initial=0.0)
+        if not gap <= APART:
+            hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
+            raise AssemblyError(
+                f"the loops of {self.robot.name!r} come apart by {gap:.3g} (m or rad): {hint}",
+                residual=residual,
+                q=q,
+            )
+        _check_bounds(q, v)
+        return q, v
+
+    def _dynamics(
+        self, t: float, q: Array, v: Array, tau: Array, wanted: Array | None
+    ) -> tuple[Array, Array]:
+        """Accelerations and forces, with the accelerations of driven joints that are wanted."""
+        robot, driven = self.robot, self.driven
+        if not self._has_options:
+            if wanted is None:
+                return robot.forward_dynamics(q, v, tau), tau
+            return robot.driven_dynamics(q, v, wanted, tau[..., driven.free], driven.speeds)
+        options: dict[str, Any] = {
+            "base": self.base(t) if self.base else None,
+            "wrenches": self._wrenches_at(t, q, v),
+        }
+        if wanted is None:
+            return robot.forward_dynamics(q, v, tau, **options), tau
+        free = tau[..., driven.free]
+        return robot.driven_dynamics(q, v, wanted, free, driven.speeds, **options)
+
+    def _wrenches_at(self, t: float, q: Array, v: Array) -> Mapping[str, ArrayLike]:
+        if not callable(self._wrenches):
+            return self._wrenches  # type: ignore[no-any-return]
+        given = self._wrenches(t, q.copy(), v.copy())
+        if not isinstance(given, Mapping):
+            raise ShapeError(
+                f"wrenches returned {type(given).__name__} at t = {t:.6g} s, expected a mapping of "
+                "link name to six numbers [N, N m]",
+                name="wrenches",
+                given=given,
+            )
+        return given
+
+
+def _check_bounds(q: Array, v: Array) -> None:
+    """Refuse a state with numbers that are not finite, or whose products would not be."""
+    if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
+        raise ShapeError("q or v has outgrown what can be computed with", name="q")

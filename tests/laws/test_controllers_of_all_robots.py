@@ -1,0 +1,184 @@
+"""Controllers of trees, closed linkages, floating and moving bases: motors and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
+from robodyn.simulation.driven import independent
+
+#: Trees with and without motors everywhere, linkages, one with more motors than motions, and bases.
+ROBOTS = [
+    ("puma560", "fixed"),
+    ("prosthesis", "fixed"),
+    ("caster_table", "fixed"),
+    ("four_bar", "fixed"),
+    ("palletizer", "fixed"),
+    ("stewart", "fixed"),
+    ("two_feet", "fixed"),
+    ("satellite", "floating"),
+    ("four_bar", "floating"),
+    ("pan_tilt", "moving"),
+    ("five_bar", "moving"),
+]
+
+
+def carrier(t):
+    """A base that goes up and turns to and fro."""
+    s, c = np.sin(3.0 * t), np.cos(3.0 * t)
+    return rd.BaseMotion.from_world(
+        [0.2 * s, 0.0, t * t], [0.0, 0.0, np.sin(s / 2), np.cos(s / 2)],
+        [0.6 * c, 0.0, 2.0 * t], [0.0, 0.0, 3.0 * c],
+        [-1.8 * s, 0.0, 2.0], [0.0, 0.0, -9.0 * s],
+    )  # fmt: skip
+
+
+class Case:
+    """A robot in a random state, where its motors are, and a reference that it is away from."""
+
+    def __init__(self, name, base):
+        self.robot = robot = rd.load(name, base=base)
+        rng = np.random.default_rng(3)
+        self.base = carrier if base == "moving" else None
+        self.at = {"base": carrier(0.3)} if self.base else {}
+        self.q, v = robot.random(rng), rng.normal(size=robot.nv)
+        self.v = robot.consistent_velocity(self.q, v) if robot.nc else v
+        moved = [robot.joints[n].v for n in robot.actuated_joints]
+        self.motors = [k for at in moved for k in range(at.start, at.stop)]
+        self.goal = robot.integrate(self.q, 0.3 * rng.normal(size=robot.nv))
+        self.speed, self.rate = rng.normal(size=(2, robot.nv))
+        self.gains = rng.uniform(1.0, 3.0, (2, robot.nv))
+
+    def reference(self, t):
+        return self.goal, self.speed, self.rate
+
+    def wanted(self):
+        k, d = self.gains
+        error = self.robot.difference(self.q, self.goal)
+        return self.rate + d * (self.speed - self.v) + k * error
+
+    def acceleration(self, tau):
+        return self.robot.forward_dynamics(self.q, self.v, tau, **self.at)
+
+
+@pytest.fixture(scope="module", params=ROBOTS, ids=lambda p: f"{p[0]}, {p[1]} base")
+def case(request):
+    return Case(*request.param)
+
+
+def controllers(case):
+    k, d = case.gains
+    yield GravityCompensation(case.robot, case.base)
+    yield JointPD(case.robot, case.reference, k, d, base=case.base)
+    yield JointPD(case.robot, case.reference, k, d, gravity=False)
+    yield ComputedTorque(case.robot, case.reference, k, d, base=case.base)
+
+
+def test_never_a_torque_without_a_motor(case):
+    passive = np.setdiff1d(np.arange(case.robot.nv), case.motors)
+    for controller in controllers(case):
+        tau = controller(0.3, case.q, case.v)
+        assert tau.shape == (case.robot.nv,)
+        assert not tau[passive].any(), type(controller).__name__
+        if not (case.robot.name == "caster_table" and isinstance(controller, GravityCompensation)):
+            assert np.abs(tau[case.motors]).max() > 1e-3
+
+
+def test_gravity_compensation_holds(case):
+    """With as many motors as motions nothing moves; else what motors hold is held."""
+    robot = case.robot
+    tau = GravityCompensation(robot, case.base)(0.3, case.q, case.v)
+    rest = np.zeros(robot.nv)
+    if robot.base == "floating":  # something holds the base
+        tau[:6] = robot.inverse_dynamics(case.q, rest, rest)[:6]
+    elif len(case.motors) < robot.dof:
+        held = robot.inverse_dynamics(case.q, rest, rest, **case.at)
+        np.testing.assert_allclose(tau[case.motors], held[case.motors], atol=1e-12)
+        return
+    a = robot.forward_dynamics(case.q, rest, tau, **case.at)
+    np.testing.assert_allclose(a, 0.0, atol=1e-7)
+
+
+def test_pd_by_hand(case):
+    k, d = case.gains
+    tau = JointPD(case.robot, case.reference, k, d, gravity=False)(0.3, case.q, case.v)
+    error = case.robot.difference(case.q, case.goal)
+    expected = k * error + d * (case.speed - case.v)
+    np.testing.assert_allclose(tau[case.motors], expected[case.motors], atol=1e-12)
+    weight = GravityCompensation(case.robot, case.base)(0.3, case.q, case.v)
+    both = JointPD(case.robot, case.reference, k, d, base=case.base)(0.3, case.q, case.v)
+    np.testing.assert_allclose(both, tau + weight, atol=1e-12)
+
+
+def test_computed_torque_gives_motors_the_acceleration_of_their_gains(case):
+    if not independent(case.robot, case.q, case.motors):
+        assert case.robot.name == "two_feet"  # see the next test
+        return
+    k, d = case.gains
+    tau = ComputedTorque(case.robot, case.reference, k, d, base=case.base)(0.3, case.q, case.v)
+    a = case.acceleration(tau)
+    scale = max(1.0, np.abs(a).max())
+    np.testing.assert_allclose(a[case.motors], case.wanted()[case.motors], atol=1e-8 * scale)
+
+
+def test_more_motors_than_motions_do_what_the_loops_allow():
+    """Where the reference is possible, motors that loops tie together follow it exactly."""
+    case = Case("two_feet", "fixed")
+    robot = case.robot
+    assert not independent(robot, case.q, case.motors)
+    possible = robot.consistent_acceleration(case.q, case.v, case.rate)
+    follow = ComputedTorque(robot, lambda t: (case.q, case.v, possible), *case.gains)
+    a = case.acceleration(follow(0.0, case.q, case.v))
+    np.testing.assert_allclose(a, possible, atol=1e-8 * np.abs(a).max())
+
+
+def test_a_batch_is_its_rows(case):
+    rows = [robot_state(case.robot, seed) for seed in range(3)]
+    q, v = (np.array(x) for x in zip(*rows, strict=True))
+    for controller in controllers(case):
+        one_by_one = [controller(0.3, *row) for row in rows]
+        scale = max(1.0, np.abs(one_by_one).max())
+        np.testing.assert_allclose(controller(0.3, q, v), one_by_one, atol=1e-9 * scale)
+
+
+def robot_state(robot, seed):
+    rng = np.random.default_rng(seed)
+    q, v = robot.random(rng), 0.3 * rng.normal(size=robot.nv)
+    return q, robot.consistent_velocity(q, v) if robot.nc else v
+
+
+def test_a_linkage_is_brought_to_its_goal():
+    """Its motors are; the other joints of the reference may lie on another branch."""
+    robot = rd.load("palletizer")
+    goal, still = robot.random(4), np.zeros(robot.nv)
+    controller = ComputedTorque(robot, lambda t: (goal, still, still), stiffness=100.0)
+    run = rd.simulate(robot, controller, duration=1.0, step=1e-3)
+    error = (goal - run.q)[:, [robot.joints[n].v.start for n in robot.actuated_joints]]
+    decay = (1.0 + 10.0 * run.t) * np.exp(-10.0 * run.t)
+    np.testing.assert_allclose(error, decay[:, None] * error[0], atol=1e-2)
+    assert np.abs(error[-1]).max() < 2e-3 < 0.5 < np.abs(error[0]).max()
+
+
+def test_what_falls_weighs_nothing():
+    robot = rd.load("five_bar", base="moving")
+    falling = rd.BaseMotion.from_world(linear_acceleration=robot.gravity)
+    tau = GravityCompensation(robot, falling)(0.0, robot.neutral(), np.zeros(robot.nv))
+    np.testing.assert_allclose(tau, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [
+    lambda robot, **base: GravityCompensation(robot, **base),
+    lambda robot, **base: JointPD(robot, None, 1.0, 1.0, **base),
+    lambda robot, **base: ComputedTorque(robot, None, **base),
+])  # fmt: skip
+def test_bases_that_do_not_fit(make):
+    moving, fixed = rd.load("pan_tilt", base="moving"), rd.load("pan_tilt")
+    with pytest.raises(rd.ShapeError, match="moving base: give the controller base="):
+        make(moving)
+    with pytest.raises(rd.ShapeError, match="has a fixed base"):
+        make(fixed, base=carrier)
+    with pytest.raises(rd.ShapeError, match=r"expected a robodyn[.]BaseMotion"):
+        make(moving, base=[0.0, 0.0, 1.0])
+    make(moving, base=rd.BaseMotion.at_rest())

@@ -1,0 +1,126 @@
+"""A quantity is one equation file, one row of the catalogue and one method."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "robodyn"
+
+EQUATIONS = '''"""Momenta of joints: what a speed carries with it."""
+
+from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.tree.kinematics import twists
+
+
+def joint_momenta(model, state, base):
+    V = twists(model, state, base)
+    h = {body.index: body.inertia.momentum(V[body.index]) for body in model}
+    p = [0.0] * model.nv
+    for body in reversed(model):
+        joint = state[body.index]
+        for k, momentum in joint.forces(h[body.index]):
+            p[k] += momentum
+        if body.parent != BASE:
+            h[body.parent] += joint.X.wrench_out(h[body.index])
+    return p
+'''
+
+ROW = """    "joint_momenta": Quantity(
+        ("q", "v"),
+        (Output("p", ("nv",), "kg m^2/s, kg m/s"),),
+        lambda t: {"p": joint_momenta(t.model, t.state, t.base)},
+        base=True,
+        parametric=True,
+    ),
+"""
+
+METHOD = '''    def joint_momenta(self, q, v, *, base=None, out=None):
+        """Momentum that each speed carries."""
+        return self._evaluator.call("joint_momenta", (q, v), base=base, out=out)
+
+'''
+
+USE = """
+import numpy as np
+import robodyn as rd
+
+rng = np.random.default_rng(0)
+robot = rd.load("arm7", passive=False)
+q, v = rng.normal(size=(2, 9, robot.nv))
+wanted = np.einsum("nij,nj->ni", robot.mass_matrix(q), v)
+
+def close(x, y=wanted):
+    assert np.allclose(x, y, rtol=1e-11, atol=1e-12), (x, y)
+
+close(robot.joint_momenta(q[0], v[0]), wanted[0])
+close(robot.joint_momenta(q, v))
+close(robot.joint_momenta(q, v, out=np.empty_like(v)))
+close([robot.joint_momenta(x, y) for x, y in zip(q, v)])
+
+f = robot.function("joint_momenta")
+close(f(q, v))
+assert [port.name for port in f.inputs] == ["q", "v"]
+assert [(port.name, port.shape, port.unit) for port in f.outputs] == [
+    ("p", (robot.nv,), "kg m^2/s, kg m/s")
+]
+close(f.jacobian("v")(q, v), robot.mass_matrix(q))
+assert "void joint_momenta(" in f.c_source("joint_momenta")
+g = robot.function("joint_momenta", parameters=True)
+close(g(q[0], v[0], robot.inertial_parameters), wanted[0])
+
+moving = rd.load("arm7", passive=False, base="moving")
+close(moving.joint_momenta(q, v))
+carried = rd.BaseMotion(np.eye(4), np.array([1.0, 0, 0, 0, 0, 0]), np.zeros(6))
+assert not np.allclose(moving.joint_momenta(q, v, base=carried), wanted)
+
+try:
+    robot.function("joint_momenta", frame="link1")
+except rd.UnknownNameError as error:
+    assert "joint_momenta" in str(error)
+else:
+    raise AssertionError("an option that its row does not name was taken")
+print(rd.__file__)
+"""
+
+
+def insert(path, before, text):
+    """Put a text before the first line that starts so."""
+    old = path.read_text()
+    assert before in old
+    path.write_text(old.replace(before, text + before, 1))
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """A copy of the package with a quantity more, in three places."""
+    package = tmp_path / "robodyn"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "equations" / "tree" / "joint_momenta.py").write_text(EQUATIONS)
+    catalogue = package / "equations" / "catalogue.py"
+    insert(catalogue, '    "mass_matrix": Quantity(', ROW)
+    insert(
+        catalogue,
+        "from robodyn.symbolic.graph",
+        "from robodyn.equations.tree.joint_momenta import joint_momenta\n",
+    )
+    insert(package / "robot.py", "    def mass_matrix(", METHOD)
+    return tmp_path
+
+
+def test_a_quantity_takes_three_places(copied):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(copied),
+        "ROBODYN_CACHE_DIR": str(copied / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", USE], env=environment, cwd=copied, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).is_relative_to(copied)

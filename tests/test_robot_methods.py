@@ -1,0 +1,53 @@
+"""What `help` says about a robot's methods, and that each public name stands in the docs."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import re
+from pathlib import Path
+
+import pytest
+from test_public_names import described
+
+import robodyn as rd
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [name for name in dir(rd.load("four_bar")) if not name.startswith("_")]
+METHODS = [name for name in NAMES if callable(inspect.getattr_static(rd.Robot, name, None))]
+
+#: Arguments whose shapes the class itself says.
+STATE = {"q", "v", "a"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docs_speak_of_every_public_name(name):
+    assert any(re.search(rf"\b{name}\b", page.read_text()) for page in PAGES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_has_a_docstring(name):
+    text = inspect.getdoc(inspect.getattr_static(rd.Robot, name, None))
+    if text is None:
+        assert re.search(rf"\b{name}\b", rd.Robot.__doc__), f"nothing says what {name} is"
+        return
+    assert f"Robot.{name}`" not in text.splitlines()[0], "a docstring that points at itself"
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_describes_its_parameters(name):
+    """In a section of its own; a line is enough for methods of the state alone."""
+    method = getattr(rd.Robot, name)
+    parameters = [p for p in inspect.signature(method).parameters if p != "self"]
+    if not set(parameters) <= STATE:
+        text = inspect.getdoc(method)
+        left = [p for p in parameters if p not in (described(text) or ())]
+        assert left == [], f"Robot.{name} does not describe {left}"
+
+
+def test_help_shows_the_parameters():
+    text = pydoc.render_doc(rd.Robot.joint_wrenches, renderer=pydoc.plaintext)
+    section = text[text.index("Parameters\n") :]
+    for parameter in inspect.signature(rd.Robot.joint_wrenches).parameters:
+        assert parameter == "self" or re.search(rf"\b{parameter}\b", section), parameter

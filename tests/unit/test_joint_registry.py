@@ -1,0 +1,109 @@
+"""Kinds of joints as a registry: found in the folder, one object each, refused where wrong."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import robodyn as rd
+from robodyn.description import Joint, Link, Mechanism
+from robodyn.equations.loops.closing import closure
+from robodyn.errors import TopologyError, UnknownNameError
+from robodyn.joints import KINDS, joint_kind
+from robodyn.joints.common.kind import JointKind
+from robodyn.urdf import bad_values
+
+PACKAGE = Path(rd.__file__).parent
+
+
+def test_every_file_of_the_folder_is_a_kind():
+    files = {path.stem for path in (PACKAGE / "joints").glob("*.py")} - {"__init__"}
+    assert files == {"joint_map" if name == "map" else name for name in KINDS}
+
+
+def test_names_are_found_with_suggestions():
+    assert joint_kind("helical") is KINDS["helical"]
+    for name in ("helicle", None, ["helical"]):
+        with pytest.raises(UnknownNameError, match="helical"):
+            joint_kind(name)
+
+
+def test_a_kind_is_one_object():
+    for kind in KINDS.values():
+        assert pickle.loads(pickle.dumps(kind)) is kind
+        assert copy.deepcopy([kind])[0] is kind
+
+
+def test_found_in_a_zipped_package(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "robodyn", ignore=shutil.ignore_patterns("__pycache__"))
+    archive = shutil.make_archive(str(tmp_path / "zipped"), "zip", tmp_path, "robodyn")
+    code = "import robodyn, robodyn.joints as j; print(robodyn.__file__, *j.KINDS)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True,
+        cwd=tmp_path.parent, env={"PYTHONPATH": archive},
+    )  # fmt: skip
+    file, *names = done.stdout.split()
+    assert file.startswith(archive)
+    assert names == list(KINDS)
+
+
+def test_turns_without_parts_are_about_the_axis():
+    with pytest.raises(ValueError, match=r"'universal'.*without parts"):
+        dataclasses.replace(KINDS["universal"], parts=None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"state_at": KINDS["revolute"].state_at}, "both given"),
+        ({"turning": (True,)}, "goes with turning"),
+        ({"nq": 2}, "as many as speeds"),
+        ({"axes": ()}, "need one"),
+        ({"axes": ("axis2",)}, "axis, then axis2"),
+    ],
+)
+def test_a_kind_that_contradicts_itself(changes, message):
+    with pytest.raises(ValueError, match=f"'helical'.*{message}"):
+        dataclasses.replace(KINDS["helical"], **changes)
+
+
+def test_two_files_with_one_name(tmp_path):
+    shutil.copytree(PACKAGE, tmp_path / "robodyn", ignore=shutil.ignore_patterns("__pycache__"))
+    joints = tmp_path / "robodyn" / "joints"
+    shutil.copy(joints / "planar.py", joints / "plane.py")
+    done = subprocess.run(
+        [sys.executable, "-c", "import robodyn"], check=False, capture_output=True, text=True,
+        cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+    assert "two joint kinds are called 'planar'" in done.stderr
+
+
+def mechanism(**given):
+    joint = Joint("slide", parent="a", child="b", axis=(0.0, 0.0, 1.0), **given)
+    return Mechanism("two", (Link("a"), Link("b")), (joint,))
+
+
+def test_numbers_that_the_kind_does_not_have():
+    (error,) = bad_values(mechanism(kind="prismatic", parameters=(("lead", 0.1),)))
+    assert "a prismatic joint has no parameter 'lead' (it has none)" in str(error)
+
+
+def test_numbers_that_are_missing():
+    joint = Joint("rod", "distance", "a", "b")
+    with pytest.raises(UnknownNameError, match="distance"):
+        _ = joint.constants
+
+
+def test_a_kind_that_cannot_be_cut():
+    kind = JointKind("new", 1, 1, state=KINDS["helical"].state)
+    assert not kind.closes_loops
+    joint = mechanism(kind="map").joints[0]
+    with pytest.raises(TopologyError, match="a map joint cannot close a loop"):
+        closure(None, joint, 0.0)
