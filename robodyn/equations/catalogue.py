@@ -198,18 +198,18 @@ QUANTITIES: dict[str, Quantity] = {
     "loop_residual": Quantity(
         ("q",),
         (Output("residual", ("rows",), "m, rad"),),
-        lambda t: {"residual": [row.residual for row in t.rows]},
+        lambda t: {"residual": [row.residual for row in t.gaps]},
     ),
     "loop_jacobian": Quantity(("q",), (Output("K", ("rows", "nv"), "m, 1"),), loops.jacobian),
     "loop_velocity_offset": Quantity(
         ("q",),
         (Output("offset", ("rows",), "m/s, rad/s"),),
-        lambda t: {"offset": [row.offset for row in t.rows]},
+        lambda t: {"offset": [row.offset for row in t.gaps]},
     ),
     "loop_bias": Quantity(
         ("q", "v"),
         (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
-        lambda t: {"bias": [row.bias for row in t.rows]},
+        lambda t: {"bias": [row.bias for row in t.gaps]},
     ),
     "dependent_places": Quantity(
         ("q",), (Output("places", ("following", 2), "1, m"),), loops.places_of_following

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from robodyn.joints.common.cut import Cut, along, parallel
 from robodyn.joints.common.evaluate import slid, turned
+from robodyn.joints.common.gap import axis_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
@@ -33,6 +34,7 @@ KIND = JointKind(
     free_turn=True,
     cut=Cut(
         rows=lambda m, cut: [along(m, EX), along(m, EY), *parallel(m)],
+        gap=lambda m, cut: [along(m, EX), along(m, EY), *axis_gap(m)],
         axes=lambda X, cut: [Twist(v=EZ), Twist(w=EZ)],
     ),
 )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from robodyn.joints.common import jet
 from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, Row, along, parallel
 from robodyn.joints.common.evaluate import turned
+from robodyn.joints.common.gap import axis_gap, position_jet, product_jet, unfolded
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, Parameter
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
@@ -36,6 +38,21 @@ def _rows(m: RelativeMotion, cut: CutGeometry) -> list[Row]:
     return [along(m, EX), along(m, EY), *parallel(m), row]
 
 
+def _gap(m: RelativeMotion, cut: CutGeometry) -> list[Row]:
+    """The same; the angle is compared with ``z / c`` by sine and cosine of their difference."""
+    c = cut.constants["pitch"]
+    if not c:
+        return [along(m, EX), along(m, EY), along(m, EZ), *axis_gap(m)]
+    way = position_jet(m, EZ) * (1.0 / c)
+    cosine, sine = product_jet(m, EX, EX), product_jet(m, EY, EX)
+    (turn,) = unfolded(
+        [jet.sin(way) * cosine - jet.cos(way) * sine], jet.cos(way) * cosine + jet.sin(way) * sine
+    )
+    slopes = {k: x * c for k, x in turn.jacobian.items()}
+    row = Row(turn.residual * c, slopes, turn.bias * c)
+    return [along(m, EX), along(m, EY), *axis_gap(m), row]
+
+
 #: Drake and SDF give the advance a turn.
 PITCH = Parameter(
     "pitch",
@@ -53,5 +70,9 @@ KIND = JointKind(
     parameters=(PITCH,),
     unmoved=(2,),
     words=("screw",),
-    cut=Cut(rows=_rows, axes=lambda X, cut: [Twist(EZ * cut.constants["pitch"], EZ)]),
+    cut=Cut(
+        rows=_rows,
+        axes=lambda X, cut: [Twist(EZ * cut.constants["pitch"], EZ)],
+        gap=_gap,
+    ),
 )

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from robodyn.joints.common.coordinates import TINY, Coordinates
 from robodyn.joints.common.cut import Cut, along, parallel
+from robodyn.joints.common.gap import axis_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin, sqrt
@@ -66,6 +67,7 @@ KIND = JointKind(
     free_turn=True,
     cut=Cut(
         rows=lambda m, cut: [along(m, EZ), *parallel(m)],
+        gap=lambda m, cut: [along(m, EZ), *axis_gap(m)],
         axes=lambda X, cut: [Twist(v=EX), Twist(v=EY), Twist(w=EZ)],
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from robodyn.joints.common.cut import Cut, aligned, along
 from robodyn.joints.common.evaluate import slid
+from robodyn.joints.common.gap import rotation_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
@@ -32,6 +33,7 @@ KIND = JointKind(
     unmoved=(0, 1, 2),
     cut=Cut(
         rows=lambda m, cut: [along(m, EX), along(m, EY), *aligned(m)],
+        gap=lambda m, cut: [along(m, EX), along(m, EY), *rotation_gap(m)],
         axes=lambda X, cut: [Twist(v=EZ)],
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from robodyn.joints.common.cut import Cut, parallel, position
 from robodyn.joints.common.evaluate import turned
+from robodyn.joints.common.gap import axis_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
@@ -22,6 +23,7 @@ def state_at(joint: JointGeometry, at: Sequence[Planar], v: Sequence[Number]) ->
 
 CUT = Cut(
     rows=lambda m, cut: [*position(m), *parallel(m)],
+    gap=lambda m, cut: [*position(m), *axis_gap(m)],
     axes=lambda X, cut: [Twist(w=EZ)],
 )
 

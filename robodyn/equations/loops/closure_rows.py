@@ -28,6 +28,7 @@ from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 __all__ = [
     "Closure",
     "Coupled",
+    "closure_gap",
     "closure_rows",
     "closure_wrenches",
     "coupled_row",
@@ -98,6 +99,12 @@ def loop_motion(model: MechanismModel, state: State, closure: Closure) -> Relati
 def closure_rows(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
     """Rows of one closure."""
     return closure.cut.rows(loop_motion(model, state, closure), closure.geometry)
+
+
+def closure_gap(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
+    """The same rows, measured so that they vanish only where the closure is closed."""
+    measure = closure.cut.gap or closure.cut.rows
+    return measure(loop_motion(model, state, closure), closure.geometry)
 
 
 def coupled_row(coupling: Coupled, q: Sequence[Number]) -> Row:

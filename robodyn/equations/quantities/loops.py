@@ -17,7 +17,7 @@ __all__ = [
 def jacobian(t: Tracer) -> Results:
     """Slopes of all constraint rows over all speeds."""
     nv = range(t.model.nv)
-    return {"K": [[row.jacobian.get(k, 0.0) for k in nv] for row in t.rows]}
+    return {"K": [[row.jacobian.get(k, 0.0) for k in nv] for row in t.gaps]}
 
 
 def _following(t: Tracer) -> list[JointMotion]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
     Closure,
     Coupled,
+    closure_gap,
     closure_rows,
     closure_wrenches,
     coupled_row,
@@ -194,12 +195,21 @@ class Tracer:
     @cached_property
     def rows(self) -> Sequence[Row]:
         """Constraints, in the order of their names; only some, if so chosen."""
-        state, setup = self.state, self.setup
-        rows = [row for c in setup.closures for row in closure_rows(self.model, state, c)]
-        rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
-        rows += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
+        rows = self._all_rows(closure_rows)
         chosen = self.options.get("rows")
         return rows if chosen is None else [rows[k] for k in chosen]
+
+    @cached_property
+    def gaps(self) -> Sequence[Row]:
+        """The same constraints, measured so that they vanish only where loops are closed."""
+        return self._all_rows(closure_gap)
+
+    def _all_rows(self, of_closure: Callable[..., list[Row]]) -> list[Row]:
+        state, setup = self.state, self.setup
+        rows = [row for c in setup.closures for row in of_closure(self.model, state, c)]
+        rows += [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
+        rows += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
+        return rows
 
     @cached_property
     def loop_wrenches(self) -> Mapping[int, Wrench]:

@@ -94,6 +94,9 @@ class Cut:
     ----------
     rows : callable
         The constraints, one for each degree of freedom that the joint takes away.
+    gap : callable or None
+        What they ask, measured so that it is zero only where the joint is closed, with the same
+        slopes there (see `gap`). ``None``: the rows themselves.
     axes : callable
         Its motion subspace in G at a pose ``X_FG``, along which damping and friction act; none
         where they do not.
@@ -101,6 +104,7 @@ class Cut:
 
     rows: Callable[[RelativeMotion, CutGeometry], list[Row]]
     axes: Callable[[Placement, CutGeometry], list[Twist]] = lambda X, cut: []
+    gap: Callable[[RelativeMotion, CutGeometry], list[Row]] | None = None
 
 
 def along(m: RelativeMotion, e: Vec3) -> Row:
