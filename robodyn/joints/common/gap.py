@@ -2,8 +2,8 @@
 
 The rows of constraints (`cut`) are products of axes. A product vanishes at a half turn, too,
 which is no closed joint. A turn by an angle A is measured by ``2 sin(A / 2)`` along its axis. It
-has the slope of the angle where the joint is closed, is largest at a half turn, and follows from the
-components ``s`` of ``sin A`` along the axis and from ``c = cos A``::
+has the slope of the angle where the joint is closed, and is largest at a half turn. It follows
+from the components ``s`` of ``sin A`` along the axis and from ``c = cos A``::
 
     2 sin(A / 2) = 2 sin A / sqrt((1 + c)^2 + s . s)
 
