@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.arrays import over, together
+from robodyn.arrays import finite, over, together
+from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
 from robodyn.model.model import Model
@@ -43,6 +44,27 @@ class ConfigurationSpace:
     def zero(self) -> Array:
         """The zero position, shape (nq,)."""
         return configuration.neutral(self._model.blocks, self.nq)
+
+    def start(self) -> Array:
+        """Where a closed posture is looked for, shape (nq,): ``near`` of `robodyn.load`."""
+        near = self._model.settings.near
+        if near is None:
+            return self.zero()
+        if not isinstance(near[0], tuple):
+            q = self.positions("near", near)
+        else:
+            q = self.zero()
+            for name, value in near:
+                part = self._model.joints[name].q
+                try:
+                    q[part] = value
+                except ValueError:
+                    count = part.stop - part.start
+                    raise ShapeError(
+                        f"near[{name!r}] is {value!r}, expected {count} numbers", name="near"
+                    ) from None
+        finite(near=q)
+        return q
 
     def random(self, rng: np.random.Generator) -> Array:
         """A position within the limits, shape (nq,)."""

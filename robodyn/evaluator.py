@@ -85,9 +85,9 @@ class Evaluator:
             chosen["joints"] = self.wrench_joints(None)
         return trace(name, setup, chosen)
 
-    def interpreted(self, name: str) -> Callable[[Array], Array]:
+    def interpreted(self, name: str, **options: Any) -> Callable[[Array], Array]:
         """A function of q, evaluated without a compiler: for a few calls."""
-        program = self.program(name, {})
+        program = self.program(name, options)
         return lambda q: evaluate(program, q)[0]
 
     # -- calls --------------------------------------------------------------------------------

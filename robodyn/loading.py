@@ -52,6 +52,7 @@ def load(
     joint_maps: Mapping[str, JointMap] | None = None,
     srdf: str | Path | None = None,
     constraints: Iterable[Constraint] = (),
+    near: ArrayLike | Mapping[str, ArrayLike] | None = None,
 ) -> Robot:
     """Load a robot.
 
@@ -105,6 +106,10 @@ def load(
         An SRDF file beside the URDF, read for the ``<rotor_params>`` of its motors.
     constraints : iterable of Constraint
         Between joints, beside loops; holonomic or not.
+    near : array_like, shape (nq,), or mapping of joint name to position [rad, m]
+        Where the closed posture `Robot.neutral` of a closed linkage is looked for. Joints that are
+        named stay there if the loops close with them; the others start at zero. Default: the zero
+        position.
 
     Returns
     -------
@@ -158,6 +163,7 @@ def load(
         rotor_model,
         coordinates,
         tuple(by_name("branches", branches).items()),
+        near,  # type: ignore[arg-type]  # Settings makes it a tuple
     )
     return Robot(mechanism, settings)
 

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
+from robodyn.closed_loops.open_loops import open_loops
 from robodyn.closed_loops.solvers import assemble
+from robodyn.closed_loops.turns import nearest_turns
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.description import Loop
 from robodyn.errors import AssemblyError, TopologyError
@@ -36,20 +38,47 @@ class LoopCloser:
     def __init__(self, model: Model, rows: ConstraintRows, space: ConfigurationSpace) -> None:
         self._model, self._rows, self._space = model, rows, space
 
-    @cached_property
+    @property
     def neutral(self) -> Array:
-        """The zero position, or the closed posture nearest to it, shape (nq,)."""
+        """The closed posture nearest to the start, shape (nq,); a failed search is remembered.
+
+        Raises
+        ------
+        TopologyError
+        """
+        found = self._neutral
+        if isinstance(found, TopologyError):
+            raise found.with_traceback(None)
+        return found
+
+    @cached_property
+    def _neutral(self) -> Array | TopologyError:
+        rows = self._rows.interpreted_position_rows()
+        start = self._space.start()
         try:
-            return self.closed(
-                self._space.zero(), self._all, self._rows.interpreted_position_rows()
-            )
+            if not self._unnamed.all():
+                try:
+                    return self.closed(start, self._unnamed, rows, guesses=3, beyond=True)
+                except AssemblyError:
+                    pass  # not with these joints just there
+            return self.closed(start, self._all, rows, beyond=True)
         except AssemblyError as error:
-            raise TopologyError(
-                f"{error}; if a second parent is a typing error, mend it; if not, this is the "
-                f"closure to mend: {_elements(self._model.tree.cuts)}",
+            return TopologyError(
+                f"{error}. Load with near={{joint: position}} to search elsewhere; if a second "
+                f"parent is a typing error, mend it; if not, this is the closure to mend: "
+                f"{_elements(self._model.tree.cuts)}",
                 file=self._model.mechanism.file,
                 element=f"robot {self._model.mechanism.name!r}",
-            ) from error
+            )
+
+    @property
+    def _unnamed(self) -> Array:
+        """Speeds of joints that the start does not name: those that move first."""
+        free = self._all
+        near = self._model.settings.near or ()
+        for name in (entry[0] for entry in near if isinstance(entry, tuple)):
+            free[self._model.joints[name].v] = False
+        return free
 
     @property
     def _all(self) -> Array:
@@ -58,9 +87,12 @@ class LoopCloser:
     def nearby(self, q: Array, rng: np.random.Generator) -> Array:
         """Another closed posture near a closed one, without a compiler."""
         moved = self._space.integrate(q, rng.uniform(-0.3, 0.3, self._space.nv))
-        return self.closed(moved, self._all, self._rows.interpreted_position_rows())
+        rows = self._rows.interpreted_position_rows()
+        return self.closed(moved, self._all, rows, beyond=True)
 
-    def near(self, guess: Array, free: Array | None = None, guesses: int = 20) -> Array:
+    def near(
+        self, guess: Array, free: Array | None = None, guesses: int = 20, *, beyond: bool = False
+    ) -> Array:
         """A closed posture near a guess, shape (nq,).
 
         Parameters
@@ -70,38 +102,54 @@ class LoopCloser:
             Speeds along which it may move. Default: all.
         guesses : int
             Starts of the search, the given one first.
+        beyond : bool
+            A coordinate that is beyond a limit in the guess may stay there.
 
         Raises
         ------
         AssemblyError
         """
         free = self._all if free is None else free
-        return self.closed(guess, free, self._rows.position_rows(), guesses)
+        return self.closed(guess, free, self._rows.position_rows(), guesses, beyond=beyond)
 
-    def closed(self, guess: Array, free: Array, rows: PositionRows, guesses: int = 20) -> Array:
+    def closed(
+        self,
+        guess: Array,
+        free: Array,
+        rows: PositionRows,
+        guesses: int = 20,
+        *,
+        beyond: bool = False,
+    ) -> Array:
         """A closed posture near a guess, by given functions of the position."""
-        if np.abs(rows.residual(guess)).max(initial=0.0) < CLOSED:
+        lower, upper = self._model.lower, self._model.upper
+        if beyond:
+            lower, upper = np.minimum(lower, guess), np.maximum(upper, guess)
+        inside = bool(((lower <= guess) & (guess <= upper)).all())
+        if inside and np.abs(rows.residual(guess)).max(initial=0.0) < CLOSED:
             return guess.copy()
         try:
-            return assemble(
+            found = assemble(
                 rows.residual,
                 rows.jacobian,
                 self._space.integrate,
                 guess,
                 free=free,
-                lower=np.minimum(self._model.lower, guess),
-                upper=np.maximum(self._model.upper, guess),
+                lower=lower,
+                upper=upper,
                 guesses=guesses,
             )
+            return nearest_turns(self._model, found, guess, lower, upper)
         except AssemblyError as error:
-            worst = int(np.abs(error.residual).argmax())
-            names = [self._rows.names[k] for k in self._model.setup.position_rows]
             raise AssemblyError(
-                f"the loops of {self._model.mechanism.name!r} do not close: {names[worst]} is off "
-                f"by {np.abs(error.residual).max():.3g} (m or rad) at best",
+                open_loops(self._model, self._frames, guess, error),
                 residual=error.residual,
                 q=error.q,
             ) from None
+
+    def _frames(self, q: Array, link: str) -> Array:
+        """Pose of a link, (4, 4), without a compiler."""
+        return self._rows.interpreted_pose(q, link)
 
 
 def _elements(cuts: Any) -> str:

@@ -119,7 +119,7 @@ class Continuation:
         if limited:
             return None, limited
         try:
-            new = self._closer.near(near, free)
+            new = self._closer.near(near, free, beyond=True)
         except AssemblyError:
             return None, "branch"
         surprise = np.abs(self._space.difference(q, new) - predicted).max()

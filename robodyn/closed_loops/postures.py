@@ -113,10 +113,25 @@ class LoopPostures:
 
     def assemble(self, q: ArrayLike | None, hold: tuple[str, ...], near: ArrayLike | None) -> Array:
         """The closed posture near a guess, or on the branch of another one, shape (nq,)."""
-        guess = one_guess(self._space, q, self._space.zero())
+        guess = one_guess(self._space, q, self._space.start())
         if near is not None:
             return self._on_branch(guess, hold or self.independent_joints, near)
+        self._check_held(guess, hold)
         return self._closer.near(guess, self._free(hold))
+
+    def _check_held(self, guess: Array, hold: tuple[str, ...]) -> None:
+        """Refuse to hold a joint beyond its limits."""
+        for name in hold:
+            joint = self._model.joints.get(name)
+            part = slice(0, 0) if joint is None else joint.q
+            low, high = self._model.lower[part], self._model.upper[part]
+            if not ((low <= guess[part]) & (guess[part] <= high)).all():
+                raise AssemblyError(
+                    f"{name!r} is to be held at {_shown(guess[part])}, but its limits are "
+                    f"{_shown(low)} to {_shown(high)}",
+                    residual=np.zeros(0),
+                    q=guess,
+                )
 
     def _free(self, hold: tuple[str, ...]) -> Array:
         free = np.ones(self._space.nv, bool)
@@ -167,3 +182,7 @@ class LoopPostures:
     def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The possible acceleration nearest to a given one, shape (..., nv)."""
         return self._projection.acceleration(q, v, a)
+
+
+def _shown(x: Array) -> str:
+    return ", ".join(f"{value:.6g}" for value in x)

@@ -31,6 +31,7 @@ class Settings:
     rotor_model: str = "exact"
     coordinates: str = "tree"
     branches: tuple[tuple[str, int], ...] = ()
+    near: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
@@ -40,6 +41,7 @@ class Settings:
         if self.coordinates not in COORDINATES:
             raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
         object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
+        object.__setattr__(self, "near", _near(self.near))
         g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
         if len(g) != 3 or not np.all(np.isfinite(g)):
             raise SettingsError(f"gravity is {self.gravity!r}, expected three finite numbers")
@@ -60,3 +62,19 @@ class Settings:
 
 class SettingsError(RobodynError, ValueError):
     """A value given to `robodyn.load` or ``with_`` makes no sense."""
+
+
+def _near(given: Any) -> tuple[Any, ...] | None:
+    """A posture as a tuple: of numbers, or of (joint, numbers)."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        return tuple((name, tuple(np.ravel(value).tolist())) for name, value in given.items())
+    if isinstance(given, tuple) and given and isinstance(given[0], tuple):
+        return given
+    try:
+        return tuple(float(x) for x in np.asarray(given, float))
+    except (TypeError, ValueError):
+        raise SettingsError(
+            f"near is {given!r}, expected positions (nq,) or {{joint: position}}"
+        ) from None

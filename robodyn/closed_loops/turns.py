@@ -1,0 +1,48 @@
+"""Whole turns: an angle and the same angle some turns away are one posture."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.model.model import Model
+
+__all__ = ["nearest_turns"]
+
+Array = NDArray[Any]
+
+TURN = 2.0 * np.pi
+
+
+def nearest_turns(model: Model, q: Array, guess: Array, lower: Array, upper: Array) -> Array:
+    """The same posture with every angle as near to a guess as whole turns and limits allow.
+
+    Parameters
+    ----------
+    model : Model
+    q, guess : ndarray, shape (nq,)
+    lower, upper : ndarray, shape (nq,)
+    """
+    q = q.copy()
+    for k in _angles(model):
+        fewest, most = np.ceil((lower[k] - q[k]) / TURN), np.floor((upper[k] - q[k]) / TURN)
+        if fewest <= most:
+            q[k] += TURN * np.clip(np.round((guess[k] - q[k]) / TURN), fewest, most)
+    return q
+
+
+def _angles(model: Model) -> list[int]:
+    """Coordinates that turn one joint, and whose turns no coupling and no user counts."""
+    users = Counter(k for body in model.bodies for k, *_ in body.q)
+    counted = {k for coupling in model.setup.coupled for k, *_ in coupling.weights}
+    if model.setup.constraints:
+        return []
+    return [
+        k
+        for body in model.bodies
+        for turning, (k, factor, _) in zip(body.joint.kind.turning, body.q, strict=False)
+        if turning and users[k] == 1 and abs(factor) == 1.0 and k not in counted
+    ]

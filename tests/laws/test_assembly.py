@@ -1,0 +1,187 @@
+"""Loops close the right way up, near the guess, within limits; failures say what is open."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import robodyn as rd
+from robodyn.description import Limits, Link, Loop, Pose
+from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
+from robodyn.joints import KINDS
+
+CUT = sorted(kind.name for kind in KINDS.values() if kind.cut is not None and kind.nv < 6)
+
+
+def random_pose(rng):
+    return Pose(tuple(rng.uniform(-0.5, 0.5, 3)), tuple(rng.uniform(-3, 3, 3)))
+
+
+def unit(rng):
+    x = rng.normal(size=3)
+    return tuple(x / np.linalg.norm(x))
+
+
+def start(rng):
+    """Two bodies anywhere."""
+    quats = Rotation.random(2, random_state=int(rng.integers(1 << 30))).as_quat()
+    return np.concatenate([rng.uniform(-1, 1, 3), quats[0], rng.uniform(-1, 1, 3), quats[1]])
+
+
+def two_bodies(kind, rng):
+    """Two free bodies that a loop of a kind joins: every pose can be reached."""
+    body = rd.Inertia.from_matrix(1.0, (0.1, 0.2, 0.3), np.diag([0.2, 0.3, 0.25]))
+    joints = [
+        rd.Joint(name, "floating", "base", link) for name, link in (("one", "a"), ("two", "b"))
+    ]
+    axis = unit(rng)
+    across = np.cross(axis, unit(rng))
+    numbers = {"pitch": 0.3} if kind == "helical" else {}
+    numbers |= {"distance": 0.7} if kind == "distance" else {}
+    loop = Loop(
+        "loop", kind, "a", "b", random_pose(rng), random_pose(rng), axis,
+        tuple(across / np.linalg.norm(across)), **numbers,
+    )  # fmt: skip
+    links = (Link("base"), Link("a", body), Link("b", body))
+    return rd.load(rd.Mechanism("pair", links, tuple(joints), (loop,))), loop
+
+
+def relative(robot, loop, q):
+    """Position and turn of the successor's frame in the predecessor's."""
+    X_WF = robot.frame_pose(q, "a") @ loop.X_predecessor.matrix
+    X_WG = robot.frame_pose(q, "b") @ loop.X_successor.matrix
+    X = np.linalg.inv(X_WF) @ X_WG
+    return X[:3, 3], X[:3, :3]
+
+
+def broken(loop, p, R):
+    """How far a joint of a kind is from possible, seen from its own definition."""
+    e = np.array(loop.axis)
+    across = p - e * (e @ p)
+    tilt = np.linalg.norm(R @ e - e)  # zero only where the axes point the same way
+    turn = e @ Rotation.from_matrix(R).as_rotvec()
+    ball, whole = np.linalg.norm(p), np.linalg.norm(R - np.eye(3))
+    return {
+        "fixed": ball + whole,
+        "revolute": ball + tilt,
+        "continuous": ball + tilt,
+        "prismatic": np.linalg.norm(across) + whole,
+        "cylindrical": np.linalg.norm(across) + tilt,
+        "helical": np.linalg.norm(across) + tilt + abs(np.sin(0.5 * ((e @ p) / 0.3 - turn))),
+        "planar": abs(e @ p) + tilt,
+        "spherical": ball,
+        "universal": ball + abs(e @ R @ np.array(loop.axis2) - e @ np.array(loop.axis2)),
+        "distance": abs(np.linalg.norm(p) - loop.distance),
+    }[loop.kind]
+
+
+@pytest.mark.parametrize("kind", CUT)
+def test_both_frames_agree_as_poses(kind):
+    rng = np.random.default_rng(5)
+    for _ in range(4):
+        robot, loop = two_bodies(kind, rng)
+        for _ in range(6):
+            q = robot.assemble(start(rng))
+            assert broken(loop, *relative(robot, loop, q)) < 1e-9
+
+
+def hinged_plates():
+    """Two links that turn about the same axis of the base."""
+    body = rd.Inertia.from_matrix(1.0, (0.3, 0.0, 0.0), np.eye(3))
+    joints = [
+        rd.Joint(f"hinge_{link}", "continuous", "base", link, axis=(0.0, 0.0, 1.0)) for link in "ab"
+    ]
+    links = (Link("base"), Link("a", body), Link("b", body))
+    return rd.Mechanism("plates", links, tuple(joints), (Loop("weld", "fixed", "a", "b"),))
+
+
+@pytest.mark.parametrize("guess", [[0.0, 2.0], [0.0, np.pi], [0.0, -3.1], [5.0, 8.0]])
+def test_plates_that_are_welded_do_not_point_apart(guess):
+    q = rd.load(hinged_plates()).assemble(guess)
+    assert abs(np.remainder(q[1] - q[0] + 1.0, 2.0 * np.pi) - 1.0) < 1e-9
+
+
+def test_a_half_turn_is_not_closed():
+    robot = rd.load(hinged_plates())
+    for turn in (np.pi, -np.pi, np.pi - 1e-7, 3.0 * np.pi):
+        assert np.abs(robot.loop_residual([0.0, turn])).max() >= 0.9
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar", "stephenson", "watt", "crank_slider"])
+def test_the_posture_is_near_the_guess(name):
+    """No angle is a whole turn from where it was guessed, unless a limit asks for it."""
+    robot, rng = rd.load(name), np.random.default_rng(2)
+    low, high = robot.lower_limits, robot.upper_limits
+    angles = [j.q.start for j in robot.joints.values() if j.type in ("revolute", "continuous")]
+    free = [k for k in angles if np.isinf(low[k]) and np.isinf(high[k])]
+    for _ in range(10):
+        guess = robot.integrate(robot.random(rng), rng.uniform(-0.5, 0.5, robot.nv))
+        guess[free] += 2.0 * np.pi * rng.integers(-3, 4, len(free))
+        q = robot.assemble(guess)
+        assert np.abs(q - guess)[free].max(initial=0.0) < np.pi + 1e-9
+        assert (low <= q).all() and (q <= high).all()
+
+
+def test_held_joints_stay_within_their_limits():
+    robot = rd.load("five_bar")
+    with pytest.raises(AssemblyError, match=r"'left_drive' is to be held at 3.1.*-2.8 to 2.8"):
+        robot.assemble([3.1, 0.0, 0.0, 0.0], hold=robot.actuated_joints)
+
+
+def far_apart():
+    """A loop that cannot close: its hinge is on a wall that the links do not reach."""
+    mechanism = hinged_plates()
+    wall = Loop("wall", "spherical", "base", "b", Pose((2.0, 3.0, 0.0)), Pose((0.5, 0.0, 0.0)))
+    return dataclasses.replace(mechanism, loops=(wall,))
+
+
+def test_a_failure_says_which_loop_is_open_and_where_its_frames_stand():
+    robot = rd.load(far_apart())
+    with pytest.raises(AssemblyError) as caught:
+        robot.assemble([0.0, 0.0])
+    text = str(caught.value)
+    assert "'plates'" in text and "wall[" in text
+    assert "on 'base' at (2, 3, 0)" in text and "on 'b' at (0.5, 0, 0)" in text
+    assert f"{np.hypot(1.5, 3.0):.3g} m apart" in text
+
+
+def test_a_failed_search_is_remembered(monkeypatch):
+    robot = rd.load(far_apart())
+    with pytest.raises(TopologyError):
+        robot.neutral()
+
+    def search(*args, **kwargs):
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr("robodyn.closed_loops.closing.assemble", search)
+    with pytest.raises(TopologyError, match="near="):
+        robot.neutral()
+
+
+def test_a_start_chooses_the_neutral_posture():
+    robot = rd.load("four_bar")
+    crank = robot.joint_names[0]
+    other = rd.load("four_bar", near={crank: 1.2})
+    assert abs(other.neutral()[0] - 1.2) < 0.5 < abs(robot.neutral()[0] - 1.2)
+    np.testing.assert_allclose(rd.load("four_bar", near=other.neutral()).neutral(), other.neutral())
+    again = pickle.loads(pickle.dumps(other))
+    np.testing.assert_array_equal(again.neutral(), other.neutral())
+    with pytest.raises(UnknownNameError):
+        rd.load("four_bar", near={"crnak": 1.0}).neutral()
+    with pytest.raises(rd.ShapeError):
+        rd.load("four_bar", near=[1.0]).neutral()
+
+
+def test_a_hinge_within_limits():
+    """The search stays within limits, and says which of them it met."""
+    mechanism = hinged_plates()
+    limited = tuple(
+        dataclasses.replace(joint, kind="revolute", limits=Limits(low, low + 0.5))
+        for joint, low in zip(mechanism.joints, (0.0, 1.0), strict=True)
+    )
+    with pytest.raises(AssemblyError, match="at their limits there: hinge_a, hinge_b"):
+        rd.load(dataclasses.replace(mechanism, joints=limited)).assemble([0.2, 1.2])
