@@ -24,6 +24,7 @@ __all__ = [
     "TopologyError",
     "UnknownNameError",
     "UrdfError",
+    "UrdfWarning",
 ]
 
 
@@ -31,8 +32,8 @@ class RobodynError(Exception):
     """Base class of all errors that robodyn raises on purpose."""
 
 
-class _LocatedError(RobodynError, ValueError):
-    """An error in a description, with the place it was found at.
+class _Located:
+    """Something found in a description, with the place it was found at.
 
     Attributes
     ----------
@@ -44,6 +45,8 @@ class _LocatedError(RobodynError, ValueError):
         Line in the file, counted from 1.
     element : str or None
         The element or name at fault, e.g. ``"joint 'elbow'"``.
+    suggestion : str or None
+        What was probably meant, where one word says it.
     """
 
     def __init__(
@@ -53,13 +56,23 @@ class _LocatedError(RobodynError, ValueError):
         file: str | None = None,
         line: int | None = None,
         element: str | None = None,
+        suggestion: str | None = None,
     ) -> None:
         self.problem = problem
         self.file = file
         self.line = line
         self.element = element
+        self.suggestion = suggestion
         place = ":".join(str(part) for part in (file, line) if part is not None)
         super().__init__(": ".join(part for part in (place, element, problem) if part))
+
+
+class _LocatedError(_Located, RobodynError, ValueError):
+    """An error in a description, with the place it was found at."""
+
+
+class UrdfWarning(_Located, UserWarning):
+    """What can be read, though it may not be what its author meant."""
 
 
 class UrdfError(_LocatedError):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
-from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfError
+from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.topology.spanning_tree import spanning_tree
 from robodyn.urdf.values import bad_values
 
@@ -19,8 +17,10 @@ __all__ = ["INERTIA_TOLERANCE", "check"]
 INERTIA_TOLERANCE = 1e-6
 
 
-def check(mechanism: Mechanism, *, graph: bool = True) -> list[RobodynError]:
-    """Problems of a mechanism that make it unusable.
+def check(
+    mechanism: Mechanism, *, graph: bool = True
+) -> tuple[list[RobodynError], list[UrdfWarning]]:
+    """Problems of a mechanism that make it unusable, and what is only worth a warning.
 
     Parameters
     ----------
@@ -30,14 +30,17 @@ def check(mechanism: Mechanism, *, graph: bool = True) -> list[RobodynError]:
     """
     found = bad_values(mechanism)
     if found:  # nothing below can be trusted
-        return found
+        return found, []
     found += _bad_mimics(mechanism)
     if graph:
         found += graph_problems(mechanism)
-    return found + _bad_inertias(mechanism, graph and not found)
+    impossible, sound = _bad_inertias(mechanism, graph and not found)
+    return found + impossible, sound
 
 
-def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:
+def _bad_inertias(
+    mechanism: Mechanism, graph: bool
+) -> tuple[list[RobodynError], list[UrdfWarning]]:
     """Links that no body can be, unless the body they are rigidly fixed to makes up for them.
 
     The dynamics know only the sum of the links of a body. Public robots have many sensors and
@@ -45,6 +48,7 @@ def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:
     """
     reasons: dict[str, str] = {}
     hopeless = set()
+    sound: set[str] = set()
     for link in mechanism.links:
         if link.inertia is not None:
             reason = why_impossible(link.inertia.mass, link.inertia.matrix)
@@ -58,17 +62,19 @@ def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:
         for name in reasons.keys() - hopeless:
             body = bodies[tree.links[name][0]]
             if why_impossible(body.mass, body.about_center()) is None:
-                link_reason = reasons.pop(name)
-                warnings.warn(
-                    f"{mechanism.file or 'URDF'}: link {name!r}: {link_reason}; the body it is "
-                    "fixed to is sound",
-                    stacklevel=2,
-                )
+                sound.add(name)
     advice = "; allow_unphysical=True takes it as it is"
+    impossible = [link for link in mechanism.links if link.name in reasons]
     return [
         InertiaError(reasons[link.name] + advice, **mechanism.where(link))
-        for link in mechanism.links
-        if link.name in reasons
+        for link in impossible
+        if link.name not in sound
+    ], [
+        UrdfWarning(
+            reasons[link.name] + "; the body it is fixed to is sound", **mechanism.where(link)
+        )
+        for link in impossible
+        if link.name in sound
     ]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
+
+from lxml import etree
 
 from robodyn.description import Pose, Vector
-from robodyn.errors import RobodynError, UrdfError
+from robodyn.errors import RobodynError, UrdfError, UrdfWarning
 from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = ["Reader"]
@@ -24,6 +25,7 @@ class Reader:
     ----------
     file : str or None
     problems : list of RobodynError
+    warnings : list of UrdfWarning
     incomplete : bool
         A link, joint or loop could not be read at all, so that the graph is not the author's.
     """
@@ -31,27 +33,26 @@ class Reader:
     def __init__(self, file: str | None) -> None:
         self.file = file
         self.problems: list[RobodynError] = []
+        self.warnings: list[UrdfWarning] = []
         self.incomplete = False
 
     def problem(
         self,
         element: Element,
         message: str,
-        error: type[UrdfError] | None = None,
+        *,
         lost: bool = False,
+        suggestion: str | None = None,
     ) -> None:
         """Remember a problem with an element."""
         self.incomplete = self.incomplete or lost
-        self.problems.append(
-            (error or UrdfError)(
-                message, file=self.file, line=line_of(element), element=describe(element)
-            )
-        )
+        place = {"line": line_of(element), "element": describe(element), "suggestion": suggestion}
+        self.problems.append(UrdfError(message, file=self.file, **place))
 
     def warn(self, element: Element, message: str) -> None:
-        """Warn of something that can be read, though it is not as it should be."""
-        place = f"{self.file or 'URDF'}:{line_of(element)}: {describe(element)}: "
-        warnings.warn(place + message, stacklevel=2)
+        """Remember something that can be read, though it is not as it should be."""
+        place = {"line": line_of(element), "element": describe(element)}
+        self.warnings.append(UrdfWarning(message, file=self.file, **place))
 
     def name(self, element: Element, attribute: str = "name") -> str | None:
         """Read a name; ``None`` and a problem if there is none."""
@@ -67,7 +68,7 @@ class Reader:
     def only(self, element: Element, tag: str) -> Element | None:
         """Find the child of that tag; a second one that differs is a problem."""
         found = element.findall(tag)
-        if any(other.items() != found[0].items() for other in found[1:]):
+        if len(found) > 1 and any(not _same(other, found[0]) for other in found[1:]):
             self.problem(
                 found[1], f"a second <{tag}> (the first is in line {line_of(found[0])}); keep one"
             )
@@ -160,6 +161,12 @@ class Reader:
             return vector
         x, y, z = (component / length for component in vector)
         return x, y, z
+
+
+def _same(one: Element, other: Element) -> bool:
+    """Whether two elements hold the same, in whatever order their attributes are written."""
+    texts = (etree.tostring(element, method="c14n", with_tail=False) for element in (one, other))
+    return b"".join(next(texts).split()) == b"".join(next(texts).split())
 
 
 _XACRO = (
