@@ -14,10 +14,13 @@ __all__ = [
     "ActuationError",
     "AssemblyError",
     "BagError",
+    "FileError",
     "InertiaError",
     "MissingExtraError",
+    "MissingFileError",
     "PathError",
     "RobodynError",
+    "SettingsError",
     "ShapeError",
     "SimulationError",
     "SingularError",
@@ -107,6 +110,10 @@ class ShapeError(RobodynError, ValueError):
         super().__init__(message)
 
 
+class SettingsError(RobodynError, ValueError):
+    """A value given to `robodyn.load` or ``with_`` makes no sense."""
+
+
 class UnknownNameError(RobodynError, KeyError):
     """A joint, link, frame or robot of that name does not exist.
 
@@ -193,6 +200,14 @@ class SimulationError(RobodynError, RuntimeError):
 
 class BagError(RobodynError, ValueError):
     """A bag cannot be read or written, or does not hold what was looked for."""
+
+
+class FileError(RobodynError, OSError):
+    """A file cannot be read or written."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file or folder is not there."""
 
 
 class MissingExtraError(RobodynError, ImportError):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from robodyn.description import Actuator, Joint
 from robodyn.errors import UnknownNameError
-from robodyn.urdf.reader import Reader
+from robodyn.urdf.reader import LARGEST, Reader
 from robodyn.urdf.xml import Element, local_name
 
 __all__ = ["read_actuators"]
@@ -118,8 +118,12 @@ def _read_ros2_control(
         _read_transmission(reader, transmission, joints, actuators)
     for joint in element.findall("joint"):
         name = joint.get("name")
-        if name in joints and joint.find("command_interface") is not None:
+        if joint.find("command_interface") is None:
+            continue
+        if name in joints:
             actuators.setdefault(str(name), Actuator(name=str(name)))
+        else:
+            reader.warn(joint, f"<joint> {name!r} is no joint of the robot: not driven")
 
 
 def _number_or_warning(reader: Reader, element: Element, text: str | None) -> float | None:
@@ -128,7 +132,7 @@ def _number_or_warning(reader: Reader, element: Element, text: str | None) -> fl
         value = float(text or "")
     except ValueError:
         value = math.nan
-    if math.isfinite(value):
+    if abs(value) <= LARGEST:
         return value
     reader.warn(element, f"<{local_name(element)}> {text!r} is not a number and is left out")
     return None

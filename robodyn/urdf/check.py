@@ -9,6 +9,7 @@ from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
 from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.topology.spanning_tree import spanning_tree
+from robodyn.urdf.reader import LARGEST
 from robodyn.urdf.values import bad_values
 
 __all__ = ["INERTIA_TOLERANCE", "check"]
@@ -90,8 +91,8 @@ def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
     inertia : ndarray, shape (3, 3) [kg m^2]
         About the centre of mass.
     """
-    if not np.isfinite(mass) or not np.isfinite(inertia).all():
-        return f"mass {mass:g} and inertia must be finite numbers"
+    if not (abs(mass) <= LARGEST and (np.abs(inertia) <= LARGEST).all()):
+        return f"mass {mass:g} and inertia must be finite numbers, not beyond {LARGEST:g}"
     if mass < 0.0:
         return f"mass {mass:g} kg is negative"
     moments = np.linalg.eigvalsh(inertia)

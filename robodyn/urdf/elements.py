@@ -21,9 +21,9 @@ def read_elements(
     springs, rotors, rest = [], [], []
     for element in elements:
         match local_name(element):
-            case "spring" if element.get("link1") is not None:
+            case "spring":
                 springs.append(_read_spring(reader, element, links))
-            case "rotor" if element.get("link") is not None:
+            case "rotor":
                 rotors.append(_read_rotor(reader, element, links))
             case _:
                 rest.append(element)

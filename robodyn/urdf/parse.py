@@ -9,8 +9,8 @@ from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Mimic
 from robodyn.description.constants import with_constants
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.joints.common.kind import JointKind
-from robodyn.urdf.announce import announce
 from robodyn.urdf.actuation import read_actuators
+from robodyn.urdf.announce import announce
 from robodyn.urdf.closures import Closures
 from robodyn.urdf.elements import read_elements
 from robodyn.urdf.kinds import TREE_WORDS, constant_tags, read_axes, read_constants

@@ -11,10 +11,13 @@ from robodyn.description import Pose, Vector
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning
 from robodyn.urdf.xml import Element, line_of, local_name
 
-__all__ = ["Reader"]
+__all__ = ["LARGEST", "Reader"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
+#: Numbers beyond this would overflow in the products that the dynamics form.
+LARGEST = 1e50
+
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -124,12 +127,13 @@ class Reader:
         """Convert a text to a number; 0 and a problem if it is none."""
         if _NUMBER.fullmatch(text):
             value = float(text)
-            if math.isfinite(value):
+            if abs(value) <= LARGEST:
                 return value
         elif infinite and _INFINITE.fullmatch(text):
             return float(text)
         self.problem(
-            element, f"<{local_name(element)}> {attribute}: {text!r} {_why_no_number(text)}"
+            element,
+            f"<{local_name(element)}> {attribute}: {text!r} {_why_no_number(text, infinite)}",
         )
         return 0.0
 
@@ -175,7 +179,7 @@ _XACRO = (
 )
 
 
-def _why_no_number(text: str) -> str:
+def _why_no_number(text: str, infinite: bool) -> str:
     if "$" in text:
         return _XACRO
     if not text:
@@ -186,6 +190,9 @@ def _why_no_number(text: str) -> str:
         )
     if re.fullmatch(r"[+-]?[\dOo.]+", text) and re.search("[Oo]", text):
         return "is not a number: it has the letter O for the digit 0"
+    if _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        advice = "; write inf, or leave it out, where there is no limit" if infinite else ""
+        return f"is larger than any number of a robot ({LARGEST:g}){advice}"
     if text.lower().lstrip("+-").startswith(("nan", "inf")) or _NUMBER.fullmatch(text):
         return "is not a finite number"
     return "is not a number"

@@ -112,7 +112,7 @@ _LINK_ELEMENT = _rule(
     {"inertial": _INERTIAL, "visual": _SHAPE, "collision": _SHAPE},
     others="type concave kinematic",
     other_children="contact surface material sensor gazebo gravity kinematic "
-    "self_collide self_filter collision_checking selfCollide velocity_decay audio_sink audio_source "
+    "self_collide self_filter collision_checking selfCollide velocity_decay "
     "stiffness damping must_be_base_link turnGravityOff",
     unknown="warning",
 )
