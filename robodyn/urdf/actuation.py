@@ -19,6 +19,7 @@ from robodyn.urdf.xml import Element, local_name
 __all__ = ["read_actuators"]
 
 _REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
+_GEARS = (*_REDUCTIONS, "drake:gear_ratio", "drake:rotor_inertia")
 
 
 def read_actuators(
@@ -91,8 +92,12 @@ def _read_transmission(
         return
     ratio = inertia = None
     for part in (element, driven[0], *motors):
+        seen: set[str] = set()
         for child in part:
             tag = local_name(child)
+            if tag in seen and tag in _GEARS:
+                reader.problem(child, f"a second <{tag}> of one {local_name(part)}; keep one")
+            seen.add(tag)
             if tag in _REDUCTIONS:
                 factor = _number_or_warning(reader, child, child.text)
                 ratio = factor if ratio is None or factor is None else ratio * factor

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 
@@ -9,18 +10,40 @@ from robodyn.errors import UrdfWarning
 
 __all__ = ["announce"]
 
+_NAMES = re.compile(r"'[^']*'|[-+.\d]+(e[-+]?\d+)?")
+
+#: How many different warnings are told; the others are counted.
+TOLD = 5
+
 
 def announce(found: Sequence[UrdfWarning]) -> None:
-    """Warn once, in one line; ``robodyn check`` shows the rest.
+    """Warn once, in one line, of each kind of thing found; ``robodyn check`` tells them one by one.
 
-    The warning is given at the file and not at a line of Python, so that Python does not add a
-    second line with the source of the call.
+    The warning is given at no line of Python, so that Python does not add a second line with the
+    source of the call.
     """
     if not found:
         return
-    first = found[0]
-    told = first
-    if len(found) > 1:
-        more = f"{first.problem} (and {len(found) - 1} more; robodyn check lists them)"
-        told = UrdfWarning(more, file=first.file, line=first.line, element=first.element)
-    warnings.warn_explicit(told, UrdfWarning, filename="robodyn", lineno=0)
+    kinds: dict[str, list[UrdfWarning]] = {}
+    for warning in found:
+        kinds.setdefault(_NAMES.sub("", warning.problem), []).append(warning)
+    if len(found) == 1:
+        message = found[0]
+    else:
+        told = [_summary(alike) for alike in kinds.values()]
+        text = "; ".join(told[:TOLD])
+        if len(told) > TOLD:
+            text += f"; {len(told) - TOLD} more"
+        message = UrdfWarning(
+            f"{len(found)} warnings: {text}; robodyn check lists them", file=found[0].file
+        )
+    warnings.warn_explicit(message, UrdfWarning, filename="robodyn", lineno=0)
+
+
+def _summary(alike: Sequence[UrdfWarning]) -> str:
+    """The first of several warnings that differ in names and numbers, with its place."""
+    first = alike[0]
+    line = f"line {first.line}" if first.line else ""
+    place = ", ".join(part for part in (first.element, line) if part)
+    count = "" if len(alike) == 1 else f"{len(alike)} x "
+    return f"{count}{first.problem}" + (f" ({place})" if place else "")

@@ -151,6 +151,8 @@ class Reader:
         if element.get("xyz") is None:
             self.problem(element, f"<{local_name(element)}> has no xyz")
             return default
+        if any(self.vector(element, "rpy", (0.0, 0.0, 0.0))):
+            self.warn(element, f"<{local_name(element)}> rpy is not read: turn xyz itself")
         return self.unit(element, self.vector(element, "xyz", default), default)
 
     def unit(self, element: Element, vector: Vector, default: Vector) -> Vector:

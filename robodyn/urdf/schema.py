@@ -201,10 +201,11 @@ _GAZEBO_JOINT = _rule(
 )
 
 # ---- motors
-_HARDWARE = (
+_HARDWARE = dict.fromkeys(
     "hardwareInterface hardware_interface role offset type plugin param compensator motorScale "
     "saturationLower saturationUpper deadBandLower deadBandUpper motorTorqueConstant "
-    "ignoreTransmissionAbsoluteEncoder encoderResolution modelName state_interface"
+    "ignoreTransmissionAbsoluteEncoder encoderResolution modelName state_interface".split(),
+    _UNREAD,
 )
 _GEAR = {
     "mechanicalReduction": _TEXT,
@@ -212,13 +213,13 @@ _GEAR = {
     "drake:gear_ratio": _VALUE,
     "drake:rotor_inertia": _VALUE,
 }
-_DRIVE = _rule("name", _GEAR, others="role", other_children=_HARDWARE, unknown="warning")
+_DRIVE = _rule("name", {**_GEAR, **_HARDWARE}, others="role", unknown="warning")
 _TRANSMISSION = _rule(
     "name",
-    {"joint": _DRIVE, "actuator": _DRIVE, **_GEAR},
+    {"joint": _DRIVE, "actuator": _DRIVE, **_GEAR, **_HARDWARE},
     others="type",
     other_children="leftActuator rightActuator flexJoint rollJoint gap_joint passive_joint "
-    f"use_simulated_gripper_joint simulated_actuated_joint {_HARDWARE}",
+    "use_simulated_gripper_joint simulated_actuated_joint",
     unknown="warning",
 )
 _ROS2_CONTROL = _rule(
