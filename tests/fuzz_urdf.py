@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
 import copy
 import dataclasses
 import random
@@ -77,7 +78,7 @@ def corpus():
         roots += [place / "cmeel.prefix/share/example-robot-data/robots", place / "pybullet_data"]
     for root in dict.fromkeys(roots):
         for path in sorted(root.rglob("*.urdf")) if root.is_dir() else ():
-            name = str(path.relative_to(root.parent))
+            name = str(path.relative_to(root.parent.parent))
             if "random_urdfs" not in name or path.stem.endswith("00"):  # a thousand of one kind
                 found[name] = path.read_text(encoding="utf-8", errors="replace")
     return found
@@ -130,24 +131,25 @@ def core(mechanism):
 
 
 def seeds(names=None):
-    """All files of the corpus that can be loaded."""
+    """Files of the corpus that can be loaded; ``names``: parts of their names."""
     found = []
-    for name, text in corpus().items():
-        if names is None or any(part in name for part in names):
-            try:
-                found.append(Seed(name, text))
-            except rd.RobodynError:
-                continue
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, text in corpus().items():
+            if names is None or any(part in name for part in names):
+                with contextlib.suppress(rd.RobodynError):
+                    found.append(Seed(name, text))
     return found
 
 
 class Legal:
-    """What some file has: children of elements, attributes of elements."""
+    """What some file of the corpus has: children of elements, attributes of elements."""
 
-    def __init__(self, files):
+    def __init__(self):
         self.children, self.attributes = set(), set()
-        for seed in files:
-            for element in seed.root.iter():
+        for text in corpus().values():
+            root = etree.fromstring(text.encode(), etree.XMLParser(recover=True))
+            for element in () if root is None else root.iter():
                 if isinstance(element.tag, str):
                     above = element.getparent()
                     self.children.add((None if above is None else above.tag, element.tag))
@@ -446,7 +448,7 @@ def fuzz(files, count, seed=0, report=None):
     report : callable, optional
         Called with the number of mutants now and then.
     """
-    legal = Legal(files)
+    legal = Legal()
     rng = random.Random(seed)
     fates: collections.Counter[str] = collections.Counter()
     faults = []

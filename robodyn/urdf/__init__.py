@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robodyn.urdf.parse import parse
+from robodyn.urdf.report import record
 from robodyn.urdf.source import bundled_robots, findings, load_mechanism, problems
 from robodyn.urdf.srdf import read_rotor_params
 from robodyn.urdf.values import bad_values
@@ -16,5 +17,6 @@ __all__ = [
     "parse",
     "problems",
     "read_rotor_params",
+    "record",
     "write",
 ]

@@ -49,7 +49,7 @@ def read_actuators(
 
 def _known(reader: Reader, element: Element, joint: str, joints: Mapping[str, Joint]) -> bool:
     if joint not in joints:
-        reader.problem(element, str(UnknownNameError("joint", joint, joints)))
+        reader.problem(element, UnknownNameError("joint", joint, joints))
         return False
     return True
 

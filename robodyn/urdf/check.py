@@ -7,7 +7,14 @@ from numpy.typing import NDArray
 
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
-from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfError, UrdfWarning
+from robodyn.errors import (
+    Hints,
+    InertiaError,
+    RobodynError,
+    UnknownNameError,
+    UrdfError,
+    UrdfWarning,
+)
 from robodyn.topology.spanning_tree import spanning_tree
 from robodyn.urdf.reader import LARGEST
 from robodyn.urdf.values import bad_values
@@ -111,28 +118,41 @@ def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
 
 def _bad_mimics(mechanism: Mechanism) -> list[RobodynError]:
     found: list[RobodynError] = []
+    hints = Hints()
     joints = {joint.name: joint for joint in mechanism.joints}
+    sound: set[str] = set()
     for joint in mechanism.joints:
         if joint.mimic is None:
             continue
-        reason = _why_no_mimic(joint, joints)
-        if reason:
+        reason = _why_no_mimic(joint, joints, sound)
+        if reason is None:
+            sound.add(joint.name)
+        if isinstance(reason, UnknownNameError):
+            told, meant = hints.told(reason)
+            place = mechanism.where(joint) | {"suggestion": meant}
+            found.append(UrdfError(f"mimics: {told}", **place))
+        elif reason:
             found.append(UrdfError(reason, **mechanism.where(joint)))
     return found
 
 
-def _why_no_mimic(joint: Joint, joints: dict[str, Joint]) -> str | None:
+def _why_no_mimic(
+    joint: Joint, joints: dict[str, Joint], sound: set[str]
+) -> str | UnknownNameError | None:
+    """Why a joint cannot follow another; ``sound`` are joints known to follow well."""
     if joint.nv != 1:
         return f"a {joint.kind} joint has no single coordinate that could mimic another"
     seen = {joint.name}
     while joint.mimic is not None:
         master = joints.get(joint.mimic.joint)
         if master is None:
-            return f"mimics: {UnknownNameError('joint', joint.mimic.joint, joints)}"
+            return UnknownNameError("joint", joint.mimic.joint, joints)
         if master.nv != 1:
             return f"mimics {master.name!r}, a {master.kind} joint without a single coordinate"
         if master.name in seen:
             return f"mimics itself by way of {master.name!r}"
+        if master.name in sound:
+            return None
         seen.add(master.name)
         joint = master
     return None

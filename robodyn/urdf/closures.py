@@ -106,7 +106,7 @@ class Closures:
             return None
         if word not in LOOP_WORDS:
             hint = UnknownNameError("loop type", word, LOOP_WORDS)
-            self.reader.problem(element, str(hint), lost=True)
+            self.reader.problem(element, hint, lost=True)
             return None
         return LOOP_WORDS[word]
 

@@ -37,7 +37,7 @@ def read_elements(
 def _link(reader: Reader, element: Element, key: str, known: Iterable[str]) -> str | None:
     name = reader.name(element, key)
     if name is not None and name not in known:
-        reader.problem(element, str(UnknownNameError("link", name, known)))
+        reader.problem(element, UnknownNameError("link", name, known))
         return None
     return name
 

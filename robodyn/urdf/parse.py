@@ -10,11 +10,11 @@ from robodyn.description.constants import with_constants
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.actuation import read_actuators
-from robodyn.urdf.announce import announce
 from robodyn.urdf.closures import Closures
 from robodyn.urdf.elements import read_elements
 from robodyn.urdf.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
 from robodyn.urdf.reader import Reader
+from robodyn.urdf.report import announce
 from robodyn.urdf.spelling import check_spelling
 from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml
 
@@ -206,7 +206,7 @@ def _read_kind(reader: Reader, element: Element) -> JointKind | None:
         return None
     if word not in TREE_WORDS:
         hint = UnknownNameError("joint type", word, TREE_WORDS)
-        reader.problem(element, str(hint), lost=True)
+        reader.problem(element, hint, lost=True)
         return None
     return TREE_WORDS[word]
 

@@ -8,7 +8,7 @@ import re
 from lxml import etree
 
 from robodyn.description import Pose, Vector
-from robodyn.errors import RobodynError, UrdfError, UrdfWarning
+from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = ["LARGEST", "Reader"]
@@ -38,16 +38,19 @@ class Reader:
         self.problems: list[RobodynError] = []
         self.warnings: list[UrdfWarning] = []
         self.incomplete = False
+        self._hints = Hints()
 
     def problem(
         self,
         element: Element,
-        message: str,
+        message: str | UnknownNameError,
         *,
         lost: bool = False,
         suggestion: str | None = None,
     ) -> None:
-        """Remember a problem with an element."""
+        """Remember a problem with an element; an unknown name brings its suggestion with it."""
+        if isinstance(message, UnknownNameError):
+            message, suggestion = self._hints.told(message)
         self.incomplete = self.incomplete or lost
         place = {"line": line_of(element), "element": describe(element), "suggestion": suggestion}
         self.problems.append(UrdfError(message, file=self.file, **place))

@@ -18,11 +18,11 @@ from robodyn.errors import (
     UrdfWarning,
 )
 from robodyn.urdf.adapters import from_object, is_urdf_object
-from robodyn.urdf.announce import announce
 from robodyn.urdf.check import check
 from robodyn.urdf.extended import SUFFIXES, Extension, read_extension
 from robodyn.urdf.massless import massless_motions
 from robodyn.urdf.parse import read
+from robodyn.urdf.report import announce
 from robodyn.urdf.suspicions import suspicions
 from robodyn.urdf.xml import decode, read_bytes
 

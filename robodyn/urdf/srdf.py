@@ -48,7 +48,7 @@ def read_rotor_params(path: str | Path, joints: Iterable[str]) -> dict[str, Actu
                 continue
             name = reader.name(element)
             if name is not None and name not in known:
-                reader.problem(element, str(UnknownNameError("joint", name, known)))
+                reader.problem(element, UnknownNameError("joint", name, known))
             elif name is not None:
                 found[name] = Actuator(
                     reader.number(element, "gear_ratio", 1.0),

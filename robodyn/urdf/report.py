@@ -1,4 +1,4 @@
-"""One Python warning for all that a file deserves."""
+"""How what was found in a file is told: one Python warning, or records for other programs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 import warnings
 from collections.abc import Sequence
 
-from robodyn.errors import UrdfWarning
+from robodyn.errors import RobodynError, UnknownNameError, UrdfWarning
 
-__all__ = ["announce"]
+__all__ = ["announce", "record"]
 
 _NAMES = re.compile(r"'[^']*'|[-+.\d]+(e[-+]?\d+)?")
 
@@ -38,6 +38,34 @@ def announce(found: Sequence[UrdfWarning]) -> None:
             f"{len(found)} warnings: {text}; robodyn check lists them", file=found[0].file
         )
     warnings.warn_explicit(message, UrdfWarning, filename="robodyn", lineno=0)
+
+
+def record(found: RobodynError | UrdfWarning, source: str) -> dict[str, str | int | None]:
+    """An error or a warning as plain values, for editors and continuous integration.
+
+    Parameters
+    ----------
+    found : RobodynError or UrdfWarning
+    source : str
+        What was checked, where the finding knows no file.
+
+    Returns
+    -------
+    record : dict
+        ``file``, ``line``, ``element``, ``severity`` (``"error"`` or ``"warning"``), ``message``,
+        ``suggestion``; what is not known is ``None``.
+    """
+    suggestion = getattr(found, "suggestion", None)
+    if isinstance(found, UnknownNameError) and found.suggestions:
+        suggestion = found.suggestions[0]
+    return {
+        "file": getattr(found, "file", None) or source,
+        "line": getattr(found, "line", None),
+        "element": getattr(found, "element", None),
+        "severity": "warning" if isinstance(found, UrdfWarning) else "error",
+        "message": getattr(found, "problem", None) or str(found),
+        "suggestion": suggestion,
+    }
 
 
 def _summary(alike: Sequence[UrdfWarning]) -> str:
