@@ -240,7 +240,8 @@ def _check(arguments: argparse.Namespace) -> int:
     for file in arguments.file:
         errors, warned = findings(file)
         bad = bad or bool(errors)
-        records += [record(found, file) for found in (*errors, *warned)]
+        records += [record(error, file) for error in errors]
+        records += [record(warning, file) for warning in warned]
         if arguments.json:
             continue
         for error in errors:

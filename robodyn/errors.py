@@ -37,7 +37,7 @@ class RobodynError(Exception):
     """Base class of all errors that robodyn raises on purpose."""
 
 
-class _Located:
+class _Located(Exception):
     """Something found in a description, with the place it was found at.
 
     Attributes

@@ -52,13 +52,21 @@ class Reader:
         if isinstance(message, UnknownNameError):
             message, suggestion = self._hints.told(message)
         self.incomplete = self.incomplete or lost
-        place = {"line": line_of(element), "element": describe(element), "suggestion": suggestion}
-        self.problems.append(UrdfError(message, file=self.file, **place))
+        self.problems.append(
+            UrdfError(
+                message,
+                file=self.file,
+                line=line_of(element),
+                element=describe(element),
+                suggestion=suggestion,
+            )
+        )
 
     def warn(self, element: Element, message: str) -> None:
         """Remember something that can be read, though it is not as it should be."""
-        place = {"line": line_of(element), "element": describe(element)}
-        self.warnings.append(UrdfWarning(message, file=self.file, **place))
+        self.warnings.append(
+            UrdfWarning(message, file=self.file, line=line_of(element), element=describe(element))
+        )
 
     def name(self, element: Element, attribute: str = "name") -> str | None:
         """Read a name; ``None`` and a problem if there is none."""

@@ -40,7 +40,7 @@ def check_spelling(reader: Reader, root: Element) -> None:
 
 
 def _check(reader: Reader, element: Element, tag: str, rule: Rule) -> None:
-    for name in element.keys():  # an element's own iteration gives its children
+    for name in map(str, element.keys()):  # an element's own iteration gives its children
         if name not in rule.attributes and name not in rule.other_attributes:
             _unknown_attribute(reader, element, tag, rule, name)
     if not rule.text:

@@ -276,8 +276,8 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
         for joint in mechanism.joints
     )
     text = f'<robot name="robot">{joints}{extra}</robot>'
-    mechanism = read(text)[0]
-    return {} if mechanism is None else dict(mechanism.actuators)
+    said = read(text)[0]
+    return {} if said is None else dict(said.actuators)
 
 
 def _motor(joint: str, actuator: Actuator) -> list[str]:

@@ -98,7 +98,7 @@ def test_a_chain_of_mimics_is_followed_once():
 
 @pytest.mark.parametrize("gravity", ["x", [0, 0], None, [0, 0, np.nan], [[0], [0, 1]], {}])
 def test_gravity_is_three_numbers(gravity):
-    with pytest.raises(rd.SettingsError, match="gravity is .*, expected three finite numbers"):
+    with pytest.raises(rd.SettingsError, match=r"gravity is .*, expected three finite numbers"):
         rd.load(ARM, gravity=gravity)
     with pytest.raises(rd.SettingsError, match="gravity"):
         rd.load(ARM).with_(gravity=gravity)
@@ -172,7 +172,7 @@ def motion():
 def test_folders_that_are_not_there(tmp_path, ending):
     run, target = motion(), tmp_path / "absent" / f"run.{ending}"
     save = run.plot if ending == "png" else run.save
-    with pytest.raises(MissingFileError, match="no such folder: .*absent.*make it first"):
+    with pytest.raises(MissingFileError, match=r"no such folder: .*absent.*make it first"):
         save(target)
     assert isinstance(MissingFileError("x"), FileNotFoundError)
 

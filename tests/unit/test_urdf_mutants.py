@@ -1,4 +1,4 @@
-"""No single mistake in a URDF changes the model without a word; ``make fuzz`` makes more of them."""
+"""No single mistake in a URDF changes the model without a word; ``make fuzz`` tries more."""
 
 from __future__ import annotations
 
