@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from robodyn.urdf.kinds import LOOP_WORDS, TREE_WORDS, constant_tags
+
 __all__ = ["GENERAL", "ONLY_OF_KIND", "ROOT", "Rule", "owners"]
 
 
@@ -68,6 +70,21 @@ _VALUE = _rule("value")
 _TEXT = _rule(text=True)
 _POSE = _rule("xyz rpy")
 _AXIS = _rule("xyz", others="rpy frame expressed_in")
+
+
+def _only_of_kind() -> dict[str, tuple[str, ...]]:
+    """Elements that only joints and loops of some kinds have, and the words for these kinds."""
+    found: dict[str, dict[str, None]] = {}
+    for word, kind in (TREE_WORDS | LOOP_WORDS).items():
+        for tag in (*kind.axes[1:], *sorted(constant_tags(kind))):
+            found.setdefault(tag, {})[word] = None
+    return {tag: tuple(words) for tag, words in found.items()}
+
+
+#: Elements that only joints and loops of some kinds have.
+ONLY_OF_KIND = _only_of_kind()
+
+_OF_KINDS = {tag: _AXIS if tag.startswith("axis") else _VALUE for tag in ONLY_OF_KIND}
 _MIMIC = _rule("joint multiplier offset")
 _DYNAMICS = _rule(
     "damping friction spring_stiffness spring_reference",
@@ -89,12 +106,10 @@ _JOINT = _rule(
         "child": _LINK,
         "origin": _POSE,
         "axis": _AXIS,
-        "axis2": _AXIS,
         "limit": _LIMIT,
         "dynamics": _DYNAMICS,
         "mimic": _MIMIC,
-        "pitch": _VALUE,
-        "drake:screw_thread_pitch": _VALUE,
+        **_OF_KINDS,
         "safety_controller": _UNREAD,
         "calibration": _UNREAD,
     },
@@ -127,9 +142,7 @@ _LOOP = _rule(
         "successor": _SIDE,
         "sucessor": _SIDE,
         "axis": _AXIS,
-        "axis2": _AXIS,
-        "pitch": _VALUE,
-        "distance": _VALUE,
+        **_OF_KINDS,
         **_CUT_RESISTANCE,
     },
 )
@@ -278,14 +291,6 @@ ROOT = _rule(
     "drake:linear_bushing_rpy drake:collision_filter_group",
     unknown="warning",
 )
-
-#: Elements that only joints and loops of one kind have.
-ONLY_OF_KIND = {
-    "axis2": ("universal",),
-    "pitch": ("helical", "screw"),
-    "drake:screw_thread_pitch": ("helical", "screw"),
-    "distance": ("distance",),
-}
 
 #: Attributes that other tools use in many places with meanings of their own.
 GENERAL = frozenset("name type link joint value axis reference".split())

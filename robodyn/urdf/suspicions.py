@@ -11,6 +11,7 @@ from statistics import median_low
 
 from robodyn.description import Joint, Link, Mechanism, Pose
 from robodyn.errors import UrdfWarning
+from robodyn.joints import KINDS
 
 __all__ = ["suspicions"]
 
@@ -78,9 +79,10 @@ def _of_joint(joint: Joint, usual: float) -> Iterator[str]:
     if length >= 2 * LONG or (length >= LONG and 0.0 < OUTLIER * usual <= length):
         yield f"the origin is {length:g} m away: is it in millimetres?"
     limits = joint.limits
-    if limits is None or joint.kind == "fixed":
+    kind = KINDS.get(joint.kind)
+    if limits is None or kind is None or not kind.nv:
         return
-    turns = joint.kind in ("revolute", "universal", "spherical")
+    turns = kind.turns and kind.units == ("rad",)
     bounds = [abs(b) for b in (limits.lower, limits.upper) if math.isfinite(b)]
     if turns and bounds and max(bounds) > TURNS:
         yield (
