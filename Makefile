@@ -2,8 +2,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Of `make fuzz`: how many mutants, and which.
+COUNT ?= 100000
+SEED ?= 0
 
-.PHONY: install sim test lint bench docs clean
+.PHONY: install sim test fuzz lint bench docs clean
 
 install: $(VENV)/.dev
 
@@ -12,6 +15,9 @@ sim: $(VENV)/.sim
 
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+fuzz: $(VENV)/.ready
+	$(BIN)/python tests/fuzz_urdf.py --count $(COUNT) --seed $(SEED)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m mypy robodyn

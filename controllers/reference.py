@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from robodyn import ShapeError
 
 __all__ = ["PointToPoint", "SineReference"]
 
 Array = NDArray[np.float64]
+
+
+def _over_joints(name: str, value: ArrayLike) -> Array:
+    """Numbers for each joint, in an array of their own."""
+    try:
+        return np.array(value, float)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"{name} is {value!r}, expected an array of numbers, one a joint",
+            name=name,
+            given=value,
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +44,16 @@ class PointToPoint:
     duration: float
 
     def __post_init__(self) -> None:
-        if not self.duration > 0.0:
+        for name in ("q0", "q1"):
+            object.__setattr__(self, name, _over_joints(name, getattr(self, name)))
+        if self.q0.shape != self.q1.shape:
+            raise ShapeError(
+                f"q0 has shape {self.q0.shape} and q1 {self.q1.shape}, expected one shape (n,)",
+                name="q1",
+                given=self.q1.shape,
+                expected=self.q0.shape,
+            )
+        if not (isinstance(self.duration, SupportsFloat) and float(self.duration) > 0.0):
             raise ShapeError(
                 f"duration is {self.duration!r} s, expected it positive",
                 name="duration",
@@ -42,7 +64,7 @@ class PointToPoint:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         T = self.duration
         s = min(max(t / T, 0.0), 1.0)
-        way = np.asarray(self.q1, float) - np.asarray(self.q0, float)
+        way = self.q1 - self.q0
         q = self.q0 + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
         v = way * (30.0 * s * s * (1.0 - s) ** 2 / T)
         a = way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / T**2)
@@ -66,10 +88,24 @@ class SineReference:
     amplitude: Array
     frequency: Array
 
+    def __post_init__(self) -> None:
+        given = {}
+        for name in ("center", "amplitude", "frequency"):
+            given[name] = _over_joints(name, getattr(self, name))
+            object.__setattr__(self, name, given[name])
+        shapes = {name: array.shape for name, array in given.items()}
+        try:
+            np.broadcast_shapes(*shapes.values())
+        except ValueError:
+            shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+            raise ShapeError(
+                f"{shown}: expected one shape (n,)", name="amplitude", given=shapes
+            ) from None
+
     def __call__(self, t: float) -> tuple[Array, Array, Array]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
-        w = 2.0 * np.pi * np.asarray(self.frequency, float)
-        half = 0.5 * np.asarray(self.amplitude, float)
+        w = 2.0 * np.pi * self.frequency
+        half = 0.5 * self.amplitude
         return (
             self.center + half * (1.0 - np.cos(w * t)),
             half * w * np.sin(w * t),

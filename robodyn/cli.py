@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
 import sys
 import time
@@ -74,6 +75,11 @@ def _parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="validate URDF files; exit status 2 if one is bad")
     check.add_argument("file", nargs="+")
+    check.add_argument(
+        "--json",
+        action="store_true",
+        help="print a list of file, line, element, severity, message, suggestion",
+    )
     check.set_defaults(run=_check)
 
     info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
@@ -227,16 +233,26 @@ def _write(
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from robodyn.urdf import problems
+    from robodyn.urdf import findings, record
 
     bad = False
+    records = []
     for file in arguments.file:
-        found = problems(file)
-        for problem in found:
-            print(problem)
-        if not found:
-            print(f"{file}: ok")
-        bad = bad or bool(found)
+        errors, warned = findings(file)
+        bad = bad or bool(errors)
+        records += [record(error, file) for error in errors]
+        records += [record(warning, file) for warning in warned]
+        if arguments.json:
+            continue
+        for error in errors:
+            print(error)
+        for warning in warned:
+            print(f"{warning} (warning)")
+        if not errors:
+            count = f", {len(warned)} warning{'s'[: len(warned) > 1]}" if warned else ""
+            print(f"{file}: ok{count}")
+    if arguments.json:
+        print(json.dumps(records, indent=2))
     return 2 if bad else 0
 
 

@@ -7,6 +7,7 @@ attribute. Each class also derives from the builtin that a caller would have cau
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,16 +15,21 @@ __all__ = [
     "ActuationError",
     "AssemblyError",
     "BagError",
+    "FileError",
+    "Hints",
     "InertiaError",
     "MissingExtraError",
+    "MissingFileError",
     "PathError",
     "RobodynError",
+    "SettingsError",
     "ShapeError",
     "SimulationError",
     "SingularError",
     "TopologyError",
     "UnknownNameError",
     "UrdfError",
+    "UrdfWarning",
 ]
 
 
@@ -31,8 +37,8 @@ class RobodynError(Exception):
     """Base class of all errors that robodyn raises on purpose."""
 
 
-class _LocatedError(RobodynError, ValueError):
-    """An error in a description, with the place it was found at.
+class _Located(Exception):
+    """Something found in a description, with the place it was found at.
 
     Attributes
     ----------
@@ -44,6 +50,8 @@ class _LocatedError(RobodynError, ValueError):
         Line in the file, counted from 1.
     element : str or None
         The element or name at fault, e.g. ``"joint 'elbow'"``.
+    suggestion : str or None
+        What was probably meant, where one word says it.
     """
 
     def __init__(
@@ -53,13 +61,23 @@ class _LocatedError(RobodynError, ValueError):
         file: str | None = None,
         line: int | None = None,
         element: str | None = None,
+        suggestion: str | None = None,
     ) -> None:
         self.problem = problem
         self.file = file
         self.line = line
         self.element = element
+        self.suggestion = suggestion
         place = ":".join(str(part) for part in (file, line) if part is not None)
         super().__init__(": ".join(part for part in (place, element, problem) if part))
+
+
+class _LocatedError(_Located, RobodynError, ValueError):
+    """An error in a description, with the place it was found at."""
+
+
+class UrdfWarning(_Located, UserWarning):
+    """What can be read, though it may not be what its author meant."""
 
 
 class UrdfError(_LocatedError):
@@ -94,6 +112,10 @@ class ShapeError(RobodynError, ValueError):
         super().__init__(message)
 
 
+class SettingsError(RobodynError, ValueError):
+    """A value given to `robodyn.load` or ``with_`` makes no sense."""
+
+
 class UnknownNameError(RobodynError, KeyError):
     """A joint, link, frame or robot of that name does not exist.
 
@@ -108,21 +130,45 @@ class UnknownNameError(RobodynError, KeyError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], where: str = "") -> None:
-        known = tuple(known)
         self.kind = kind
         self.name = name
-        self.suggestions = tuple(difflib.get_close_matches(str(name), known, n=3, cutoff=0.5))
-        message = f"no {kind} {name!r}" + (f" in {where}" if where else "")
-        if self.suggestions:
-            message += "; did you mean " + " or ".join(repr(s) for s in self.suggestions) + "?"
-        else:
-            shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-            message += f"; there are: {shown or 'none'}"
-        self.message = message
-        super().__init__(message)
+        self._known = tuple(known)
+        self._where = where
+        super().__init__(kind, name, self._known, where)
+
+    @functools.cached_property
+    def suggestions(self) -> tuple[str, ...]:
+        """Existing names that look like it; looked for when first asked for."""
+        return tuple(difflib.get_close_matches(str(self.name), self._known, n=3, cutoff=0.5))
+
+    @property
+    def brief(self) -> str:
+        """The message without what exists."""
+        return f"no {self.kind} {self.name!r}" + (f" in {self._where}" if self._where else "")
 
     def __str__(self) -> str:
-        return self.message
+        if self.suggestions:
+            meant = " or ".join(repr(s) for s in self.suggestions)
+            return f"{self.brief}; did you mean {meant}?"
+        shown = ", ".join(self._known[:20]) + (", ..." if len(self._known) > 20 else "")
+        return f"{self.brief}; there are: {shown or 'none'}"
+
+
+class Hints:
+    """Suggestions for the first few unknown names of a description.
+
+    To look for one among thousands of names takes long, and nobody reads the hundredth.
+    """
+
+    def __init__(self, count: int = 20) -> None:
+        self._left = count
+
+    def told(self, unknown: UnknownNameError) -> tuple[str, str | None]:
+        """Message about an unknown name, and the name that was probably meant."""
+        if self._left == 0:
+            return unknown.brief, None
+        self._left -= 1
+        return str(unknown), unknown.suggestions[0] if unknown.suggestions else None
 
 
 class AssemblyError(RobodynError, ValueError):
@@ -180,6 +226,14 @@ class SimulationError(RobodynError, RuntimeError):
 
 class BagError(RobodynError, ValueError):
     """A bag cannot be read or written, or does not hold what was looked for."""
+
+
+class FileError(RobodynError, OSError):
+    """A file cannot be read or written."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file or folder is not there."""
 
 
 class MissingExtraError(RobodynError, ImportError):

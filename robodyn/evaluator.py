@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.arrays import named
+from robodyn.arrays import by_name, named
 from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
@@ -135,6 +135,8 @@ class Evaluator:
 
         Arguments as for `call`; ``extra`` are inputs between the base's motion and the wrenches.
         """
+        if wrenches is not None:
+            wrenches = by_name("wrenches", wrenches)
         links = tuple(wrenches or ())
         f = self.function(name, **options, **({"wrenches": links} if links else {}))
         motion = self._base_inputs(name, base)

@@ -121,7 +121,11 @@ def load(
     ShapeError
         A constraint that is none.
     """
-    mechanism = load_mechanism(source, package_dirs=package_dirs, allow_unphysical=allow_unphysical)
+    mechanism = load_mechanism(
+        source,
+        package_dirs=by_name("package_dirs", package_dirs),
+        allow_unphysical=allow_unphysical,
+    )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     constraints = named("constraints", constraints, "Constraints")
     actuators = by_name("actuators", actuators)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 #: A room is a folder of robodyn with the folders in it, or a module of its own.
 FLOORS = (
     {"errors", "version"},
-    {"symbolic", "motion", "results"},
+    {"symbolic", "motion", "results", "files"},
     {"arrays", "joints"},
     {"description", "codegen"},
     {"topology"},

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from robodyn.errors import BagError, MissingExtraError
+from robodyn.errors import BagError, MissingExtraError, MissingFileError
 
 __all__ = ["new_bag", "open_bag", "rosbags"]
 
@@ -50,7 +50,7 @@ def new_bag(path: Path, storage: str) -> Iterator[tuple[Any, SimpleNamespace]]:
     if path.exists() and (path.is_dir() or not single):
         raise BagError(f"{str(path)!r} is there already: a bag of this name would replace it")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"no such folder: {str(path.parent)!r}")
+        raise MissingFileError(f"no such folder: {str(path.parent)!r}; make it first")
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
         made = Path(folder) / (path.stem if single else path.name)
         with tools.bag.Writer(made, version=9, storage_plugin=plugins[storage]) as writer:
@@ -63,7 +63,9 @@ def open_bag(path: Path) -> Iterator[tuple[Any, SimpleNamespace]]:
     """A bag to read from; whatever is wrong with the file is a `BagError`."""
     tools = rosbags("reading a bag")
     if not path.exists():
-        raise FileNotFoundError(f"no such bag: {str(path)!r}")
+        raise MissingFileError(f"no such bag: {str(path)!r}")
+    if not (path.is_dir() or path.is_file()):
+        raise BagError(f"{str(path)!r} is a pipe or a device, not a bag")
     if path.is_dir() and not (path / "metadata.yaml").is_file():
         raise BagError(f"the folder {str(path)!r} is no bag: it has no metadata.yaml")
     try:

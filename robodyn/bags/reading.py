@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from robodyn.bags.files import open_bag
 from robodyn.bags.samples import Samples
 from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS
 from robodyn.errors import BagError
+from robodyn.files import as_path
 from robodyn.robot import Robot
 
 __all__ = ["read_motion"]
@@ -39,7 +39,7 @@ def read_motion(
         f"{topic}/accelerations": NUMBERS,
     }
     samples = Samples(robot, Columns.of_robot(robot), ignore_unknown)
-    with open_bag(Path(path)) as (reader, tools):
+    with open_bag(as_path("path", path)) as (reader, tools):
         connections = [c for c in reader.connections if c.topic in wanted]
         _check_topics(path, topic, reader.connections, wanted)
         for connection, stamp, raw in reader.messages(connections):

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +26,7 @@ from robodyn.bags.columns import Columns
 from robodyn.bags.files import new_bag
 from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
 from robodyn.errors import ShapeError
+from robodyn.files import as_path
 from robodyn.robot import Robot
 from robodyn.urdf import write
 
@@ -76,7 +76,7 @@ def write_motion(
         description = write(robot.mechanism, strict_tree=True) if robot is not None else ""
     columns = Columns.of_motion(robot, joint_names, q.shape[-1], v.shape[-1])
     stamps = _stamps(t, start)
-    with new_bag(Path(path), storage) as (writer, tools):
+    with new_bag(as_path("path", path), storage) as (writer, tools):
         if description:
             _latch(writer, tools, description, int(stamps[0]) if len(stamps) else 0)
         _write_samples(writer, tools, columns, stamps, motion, topic)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.description import Coupling, Joint, Loop, Mechanism
-from robodyn.errors import TopologyError, UnknownNameError
+from robodyn.errors import Hints, TopologyError, UnknownNameError
 
 __all__ = ["find_root", "graph_problems", "unknown_links"]
 
@@ -23,7 +23,8 @@ def graph_problems(mechanism: Mechanism) -> list[TopologyError]:
 
 def unknown_links(mechanism: Mechanism) -> list[TopologyError]:
     """Joints, loops and couplings that name links which do not exist, or one link twice."""
-    known = {link.name for link in mechanism.links}
+    known = dict.fromkeys(link.name for link in mechanism.links)
+    hints = Hints()
     found = []
     items: list[Joint | Loop | Coupling] = [*mechanism.joints, *mechanism.loops]
     for item in (*items, *mechanism.couplings):
@@ -33,8 +34,9 @@ def unknown_links(mechanism: Mechanism) -> list[TopologyError]:
             ends = {"predecessor": item.predecessor, "successor": item.successor}
         for role, name in ends.items():
             if name not in known:
-                hint = UnknownNameError("link", name, known)
-                found.append(TopologyError(f"the {role}: {hint}", **mechanism.where(item)))
+                told, meant = hints.told(UnknownNameError("link", name, known))
+                place = mechanism.where(item) | {"suggestion": meant}
+                found.append(TopologyError(f"the {role}: {told}", **place))
         if len(set(ends.values())) == 1:
             message = f"joins the link {next(iter(ends.values()))!r} to itself"
             found.append(TopologyError(message, **mechanism.where(item)))

@@ -11,11 +11,10 @@ import numpy as np
 from robodyn.arrays import expect
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.equations.loops.constraint import TracedConstraint
-from robodyn.errors import UnknownNameError
+from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.joints import fixed, joint_kind
 from robodyn.joints.common.described import described_pose
 from robodyn.model.locking import all_held, couplings_left
-from robodyn.model.settings import SettingsError
 
 __all__ = ["changed"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from robodyn.description import Coupling, Joint, Mechanism
 from robodyn.description.couplings import branches
 from robodyn.equations.loops.constraint import Constraint, TracedConstraint
-from robodyn.model.settings import SettingsError
+from robodyn.errors import SettingsError
 
 __all__ = ["all_held", "couplings_left"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.errors import RobodynError, UnknownNameError
+from robodyn.errors import SettingsError, UnknownNameError
 
-__all__ = ["Settings", "SettingsError"]
+__all__ = ["Settings"]
 
 BASES = ("fixed", "floating", "moving")
 ROTOR_MODELS = ("exact", "armature")
@@ -42,9 +42,15 @@ class Settings:
             raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
         object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
         object.__setattr__(self, "near", _near(self.near))
-        g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
+        try:
+            g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
+        except (TypeError, ValueError):
+            g = ()
         if len(g) != 3 or not np.all(np.isfinite(g)):
-            raise SettingsError(f"gravity is {self.gravity!r}, expected three finite numbers")
+            raise SettingsError(
+                f"gravity is {self.gravity!r}, expected three finite numbers [m/s^2], such as "
+                "(0, 0, -9.81)"
+            )
         object.__setattr__(self, "gravity", g)
         if not self.friction_speed > 0.0:
             raise SettingsError(f"friction_speed is {self.friction_speed!r}, expected it positive")
@@ -58,10 +64,6 @@ class Settings:
             if name not in known:
                 raise UnknownNameError("setting", name, known)
         return dataclasses.replace(self, **values)
-
-
-class SettingsError(RobodynError, ValueError):
-    """A value given to `robodyn.load` or ``with_`` makes no sense."""
 
 
 def _near(given: Any) -> tuple[Any, ...] | None:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from robodyn.errors import MissingExtraError
+from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.files import as_path, writing
 
 __all__ = ["draw"]
 
@@ -52,7 +53,7 @@ def draw(
     axes[-1].set_xlabel("time [s]")
     if names and len(lines) == len(names):
         axes[0].legend(lines, names, fontsize="small", ncols=2)
-    figure.savefig(path, dpi=120)
+    _save(figure, path)
 
 
 def _figure(rows: int) -> Any:
@@ -64,3 +65,17 @@ def _figure(rows: int) -> Any:
     figure = Figure(figsize=(8.0, 5.0 + rows), layout="constrained")
     FigureCanvasAgg(figure)
     return figure, figure.subplots(rows, 1, sharex=True)
+
+
+def _save(figure: Any, path: str | os.PathLike[str]) -> None:
+    target = as_path("path", path)
+    known = figure.canvas.get_supported_filetypes()
+    ending = target.suffix.removeprefix(".").lower()
+    if ending and ending not in known:
+        raise ShapeError(
+            f"cannot draw {target.name!r}: expected a name ending in one of {', '.join(known)}",
+            name="path",
+            given=target.suffix,
+        )
+    with writing(target):
+        figure.savefig(target, dpi=120)

@@ -6,13 +6,13 @@ import csv
 import os
 import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.errors import ShapeError
+from robodyn.files import as_path, writing
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
@@ -90,10 +90,12 @@ class Trajectory:
         ------
         MissingExtraError
             For ``.mcap`` without the extra ``bag``.
+        MissingFileError, FileError
+            If the folder is not there or cannot be written to.
         ShapeError
             For other endings, and for a CSV or a bag of several motions at once.
         """
-        target = Path(path)
+        target = as_path("path", path)
         if target.suffix == ".mcap":
             from robodyn.bags import write_motion
 
@@ -107,14 +109,15 @@ class Trajectory:
                 given=target.suffix,
                 expected=(*writers, ".mcap"),
             )
-        handle, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix)
-        os.close(handle)
-        try:
-            writers[target.suffix](name)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+        with writing(target):
+            handle, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix)
+            os.close(handle)
+            try:
+                writers[target.suffix](name)
+                os.replace(name, target)
+            except BaseException:
+                os.unlink(name)
+                raise
 
     def _write_npz(self, name: str) -> None:
         np.savez(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from robodyn.urdf.parse import parse
-from robodyn.urdf.source import bundled_robots, load_mechanism, problems
+from robodyn.urdf.report import record
+from robodyn.urdf.source import bundled_robots, findings, load_mechanism, problems
 from robodyn.urdf.srdf import read_rotor_params
 from robodyn.urdf.values import bad_values
 from robodyn.urdf.write import write
@@ -11,9 +12,11 @@ from robodyn.urdf.write import write
 __all__ = [
     "bad_values",
     "bundled_robots",
+    "findings",
     "load_mechanism",
     "parse",
     "problems",
     "read_rotor_params",
+    "record",
     "write",
 ]

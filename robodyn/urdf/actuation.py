@@ -13,12 +13,13 @@ from collections.abc import Iterable, Mapping
 
 from robodyn.description import Actuator, Joint
 from robodyn.errors import UnknownNameError
-from robodyn.urdf.reader import Reader
+from robodyn.urdf.reader import LARGEST, Reader
 from robodyn.urdf.xml import Element, local_name
 
 __all__ = ["read_actuators"]
 
 _REDUCTIONS = ("mechanicalReduction", "mechanical_reduction")
+_GEARS = (*_REDUCTIONS, "drake:gear_ratio", "drake:rotor_inertia")
 
 
 def read_actuators(
@@ -48,7 +49,7 @@ def read_actuators(
 
 def _known(reader: Reader, element: Element, joint: str, joints: Mapping[str, Joint]) -> bool:
     if joint not in joints:
-        reader.problem(element, str(UnknownNameError("joint", joint, joints)))
+        reader.problem(element, UnknownNameError("joint", joint, joints))
         return False
     return True
 
@@ -91,8 +92,12 @@ def _read_transmission(
         return
     ratio = inertia = None
     for part in (element, driven[0], *motors):
+        seen: set[str] = set()
         for child in part:
             tag = local_name(child)
+            if tag in seen and tag in _GEARS:
+                reader.problem(child, f"a second <{tag}> of one {local_name(part)}; keep one")
+            seen.add(tag)
             if tag in _REDUCTIONS:
                 factor = _number_or_warning(reader, child, child.text)
                 ratio = factor if ratio is None or factor is None else ratio * factor
@@ -118,8 +123,12 @@ def _read_ros2_control(
         _read_transmission(reader, transmission, joints, actuators)
     for joint in element.findall("joint"):
         name = joint.get("name")
-        if name in joints and joint.find("command_interface") is not None:
+        if joint.find("command_interface") is None:
+            continue
+        if name in joints:
             actuators.setdefault(str(name), Actuator(name=str(name)))
+        else:
+            reader.warn(joint, f"<joint> {name!r} is no joint of the robot: not driven")
 
 
 def _number_or_warning(reader: Reader, element: Element, text: str | None) -> float | None:
@@ -128,7 +137,7 @@ def _number_or_warning(reader: Reader, element: Element, text: str | None) -> fl
         value = float(text or "")
     except ValueError:
         value = math.nan
-    if math.isfinite(value):
+    if abs(value) <= LARGEST:
         return value
     reader.warn(element, f"<{local_name(element)}> {text!r} is not a number and is left out")
     return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from robodyn.description import (
     Pose,
     Vector,
 )
-from robodyn.errors import UrdfError
+from robodyn.errors import UrdfError, UrdfWarning
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.kinds import TREE_WORDS
 from robodyn.urdf.parse import position_limits
@@ -33,18 +32,14 @@ def is_urdf_object(source: Any) -> bool:
     return hasattr(robot, "links") and hasattr(robot, "joints")
 
 
-def from_object(source: Any) -> Mechanism:
-    """Mechanism of a model of urdfpy, urchin or yourdfpy."""
+def from_object(source: Any) -> tuple[Mechanism, list[UrdfWarning]]:
+    """Mechanism of a model of urdfpy, urchin or yourdfpy, and what is worth a warning."""
     robot = getattr(source, "robot", source)
     links = tuple(_link(link) for link in robot.links)
-    _warn_of_invented_inertias(links)
     joints = tuple(_joint(joint) for joint in robot.joints)
-    return Mechanism(
-        str(getattr(robot, "name", None) or "robot"),
-        links,
-        joints,
-        actuators=_actuators(robot, joints),
-    )
+    name = str(getattr(robot, "name", None) or "robot")
+    mechanism = Mechanism(name, links, joints, actuators=_actuators(robot, joints))
+    return mechanism, _invented_inertias(links)
 
 
 def _link(link: Any) -> Link:
@@ -57,15 +52,17 @@ def _link(link: Any) -> Link:
     return Link(str(link.name), Inertia(mass, _pose(inertial.origin), *map(float, moments)))
 
 
-def _warn_of_invented_inertias(links: tuple[Link, ...]) -> None:
+def _invented_inertias(links: tuple[Link, ...]) -> list[UrdfWarning]:
     invented = Inertia(1.0, Pose(), 1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
     names = [link.name for link in links if link.inertia == invented]
-    if names:
-        warnings.warn(
+    if not names:
+        return []
+    return [
+        UrdfWarning(
             f"links {', '.join(names)} have mass 1 and inertia identity: urdfpy and urchin give "
-            "this to links whose file says nothing; load the file itself, where they are massless",
-            stacklevel=2,
+            "this to links whose file says nothing; load the file itself, where they are massless"
         )
+    ]
 
 
 def _pose(matrix: Any) -> Pose:

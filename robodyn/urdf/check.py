@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
-from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfError
+from robodyn.errors import (
+    Hints,
+    InertiaError,
+    RobodynError,
+    UnknownNameError,
+    UrdfError,
+    UrdfWarning,
+)
 from robodyn.topology.spanning_tree import spanning_tree
+from robodyn.urdf.reader import LARGEST
 from robodyn.urdf.values import bad_values
 
 __all__ = ["INERTIA_TOLERANCE", "check"]
@@ -19,8 +25,10 @@ __all__ = ["INERTIA_TOLERANCE", "check"]
 INERTIA_TOLERANCE = 1e-6
 
 
-def check(mechanism: Mechanism, *, graph: bool = True) -> list[RobodynError]:
-    """Problems of a mechanism that make it unusable.
+def check(
+    mechanism: Mechanism, *, graph: bool = True
+) -> tuple[list[RobodynError], list[UrdfWarning]]:
+    """Problems of a mechanism that make it unusable, and what is only worth a warning.
 
     Parameters
     ----------
@@ -30,14 +38,17 @@ def check(mechanism: Mechanism, *, graph: bool = True) -> list[RobodynError]:
     """
     found = bad_values(mechanism)
     if found:  # nothing below can be trusted
-        return found
+        return found, []
     found += _bad_mimics(mechanism)
     if graph:
         found += graph_problems(mechanism)
-    return found + _bad_inertias(mechanism, graph and not found)
+    impossible, sound = _bad_inertias(mechanism, graph and not found)
+    return found + impossible, sound
 
 
-def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:
+def _bad_inertias(
+    mechanism: Mechanism, graph: bool
+) -> tuple[list[RobodynError], list[UrdfWarning]]:
     """Links that no body can be, unless the body they are rigidly fixed to makes up for them.
 
     The dynamics know only the sum of the links of a body. Public robots have many sensors and
@@ -45,6 +56,7 @@ def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:
     """
     reasons: dict[str, str] = {}
     hopeless = set()
+    sound: set[str] = set()
     for link in mechanism.links:
         if link.inertia is not None:
             reason = why_impossible(link.inertia.mass, link.inertia.matrix)
@@ -58,17 +70,19 @@ def _bad_inertias(mechanism: Mechanism, graph: bool) -> list[RobodynError]:
         for name in reasons.keys() - hopeless:
             body = bodies[tree.links[name][0]]
             if why_impossible(body.mass, body.about_center()) is None:
-                link_reason = reasons.pop(name)
-                warnings.warn(
-                    f"{mechanism.file or 'URDF'}: link {name!r}: {link_reason}; the body it is "
-                    "fixed to is sound",
-                    stacklevel=2,
-                )
+                sound.add(name)
     advice = "; allow_unphysical=True takes it as it is"
+    impossible = [link for link in mechanism.links if link.name in reasons]
     return [
         InertiaError(reasons[link.name] + advice, **mechanism.where(link))
-        for link in mechanism.links
-        if link.name in reasons
+        for link in impossible
+        if link.name not in sound
+    ], [
+        UrdfWarning(
+            reasons[link.name] + "; the body it is fixed to is sound", **mechanism.where(link)
+        )
+        for link in impossible
+        if link.name in sound
     ]
 
 
@@ -84,8 +98,8 @@ def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
     inertia : ndarray, shape (3, 3) [kg m^2]
         About the centre of mass.
     """
-    if not np.isfinite(mass) or not np.isfinite(inertia).all():
-        return f"mass {mass:g} and inertia must be finite numbers"
+    if not (abs(mass) <= LARGEST and (np.abs(inertia) <= LARGEST).all()):
+        return f"mass {mass:g} and inertia must be finite numbers, not beyond {LARGEST:g}"
     if mass < 0.0:
         return f"mass {mass:g} kg is negative"
     moments = np.linalg.eigvalsh(inertia)
@@ -104,28 +118,41 @@ def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
 
 def _bad_mimics(mechanism: Mechanism) -> list[RobodynError]:
     found: list[RobodynError] = []
+    hints = Hints()
     joints = {joint.name: joint for joint in mechanism.joints}
+    sound: set[str] = set()
     for joint in mechanism.joints:
         if joint.mimic is None:
             continue
-        reason = _why_no_mimic(joint, joints)
-        if reason:
+        reason = _why_no_mimic(joint, joints, sound)
+        if reason is None:
+            sound.add(joint.name)
+        if isinstance(reason, UnknownNameError):
+            told, meant = hints.told(reason)
+            place = mechanism.where(joint) | {"suggestion": meant}
+            found.append(UrdfError(f"mimics: {told}", **place))
+        elif reason:
             found.append(UrdfError(reason, **mechanism.where(joint)))
     return found
 
 
-def _why_no_mimic(joint: Joint, joints: dict[str, Joint]) -> str | None:
+def _why_no_mimic(
+    joint: Joint, joints: dict[str, Joint], sound: set[str]
+) -> str | UnknownNameError | None:
+    """Why a joint cannot follow another; ``sound`` are joints known to follow well."""
     if joint.nv != 1:
         return f"a {joint.kind} joint has no single coordinate that could mimic another"
     seen = {joint.name}
     while joint.mimic is not None:
         master = joints.get(joint.mimic.joint)
         if master is None:
-            return f"mimics: {UnknownNameError('joint', joint.mimic.joint, joints)}"
+            return UnknownNameError("joint", joint.mimic.joint, joints)
         if master.nv != 1:
             return f"mimics {master.name!r}, a {master.kind} joint without a single coordinate"
         if master.name in seen:
             return f"mimics itself by way of {master.name!r}"
+        if master.name in sound:
+            return None
         seen.add(master.name)
         joint = master
     return None

@@ -9,7 +9,6 @@ would leave another mechanism.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -22,15 +21,11 @@ from robodyn.joints import spherical as spherical_joint
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.kinds import LOOP_WORDS, read_axes, read_constants
 from robodyn.urdf.reader import Reader
+from robodyn.urdf.spelling import LOOKS_LIKE_CLOSURE
 from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = ["Closures"]
 
-_SUSPICIOUS = re.compile(
-    r"loop|constraint|coupling|equality|closure|closed|connect|weld|cut_?joint|successor|sucessor"
-    r"|predecessor|gear_?box",
-    re.IGNORECASE,
-)
 _ZERO = (0.0, 0.0, 0.0)
 _X = (1.0, 0.0, 0.0)
 _Y = (0.0, 1.0, 0.0)
@@ -73,7 +68,7 @@ class Closures:
                 return self._read_gazebo(element)
             case "mujoco" if (equality := element.find("equality")) is not None:
                 self._not_understood(equality)
-            case _ if _SUSPICIOUS.search(tag):
+            case _ if LOOKS_LIKE_CLOSURE.search(tag):
                 self._not_understood(element)
             case _:
                 return False
@@ -111,7 +106,7 @@ class Closures:
             return None
         if word not in LOOP_WORDS:
             hint = UnknownNameError("loop type", word, LOOP_WORDS)
-            self.reader.problem(element, str(hint), lost=True)
+            self.reader.problem(element, hint, lost=True)
             return None
         return LOOP_WORDS[word]
 

@@ -21,9 +21,9 @@ def read_elements(
     springs, rotors, rest = [], [], []
     for element in elements:
         match local_name(element):
-            case "spring" if element.get("link1") is not None:
+            case "spring":
                 springs.append(_read_spring(reader, element, links))
-            case "rotor" if element.get("link") is not None:
+            case "rotor":
                 rotors.append(_read_rotor(reader, element, links))
             case _:
                 rest.append(element)
@@ -37,7 +37,7 @@ def read_elements(
 def _link(reader: Reader, element: Element, key: str, known: Iterable[str]) -> str | None:
     name = reader.name(element, key)
     if name is not None and name not in known:
-        reader.problem(element, str(UnknownNameError("link", name, known)))
+        reader.problem(element, UnknownNameError("link", name, known))
         return None
     return name
 

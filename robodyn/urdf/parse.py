@@ -14,15 +14,17 @@ from robodyn.urdf.closures import Closures
 from robodyn.urdf.elements import read_elements
 from robodyn.urdf.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
 from robodyn.urdf.reader import Reader
+from robodyn.urdf.report import announce
+from robodyn.urdf.spelling import check_spelling
 from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml
 
-__all__ = ["parse", "position_limits"]
+__all__ = ["parse", "position_limits", "read"]
 
 _Item = TypeVar("_Item", Link, Joint)
 
 
 def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[RobodynError], bool]:
-    """Read URDF text.
+    """Read URDF text; what only deserves a warning is warned of.
 
     Parameters
     ----------
@@ -39,13 +41,23 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
     complete : bool
         All links, joints and loops are there, so that the graph can be judged.
     """
+    mechanism, reader = read(text, file)
+    announce(reader.warnings)
+    return mechanism, reader.problems, not reader.incomplete
+
+
+def read(text: str, file: str | None = None) -> tuple[Mechanism | None, Reader]:
+    """Read URDF text; the reader holds problems and warnings."""
+    reader = Reader(file)
     try:
         root = parse_xml(text, file)
     except UrdfError as error:
-        return None, [error], False
-    reader = Reader(file)
-    if not _is_robot(reader, root):
-        return None, reader.problems, False
+        reader.problems.append(error)
+        reader.incomplete = True
+        return None, reader
+    if not _is_robot(reader, root, "xacro" in text):
+        return None, reader
+    check_spelling(reader, root)
     links: dict[str, Link] = {}
     joints: dict[str, Joint] = {}
     others: list[Element] = []
@@ -75,10 +87,10 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
         springs,
         rotors,
     )
-    return mechanism, reader.problems, not reader.incomplete
+    return mechanism, reader
 
 
-def _is_robot(reader: Reader, root: Element) -> bool:
+def _is_robot(reader: Reader, root: Element, maybe_xacro: bool) -> bool:
     tag = local_name(root).rpartition(":")[2]
     if tag != "robot":
         other = {"sdf": "SDF", "mujoco": "MJCF", "COLLADA": "Collada"}.get(tag)
@@ -87,7 +99,7 @@ def _is_robot(reader: Reader, root: Element) -> bool:
             root, f"the outer element is <{tag}>, not <robot>: this is {kind}", lost=True
         )
         return False
-    for element in root.iter():
+    for element in root.iter() if maybe_xacro else ():
         if local_name(element).startswith("xacro:"):
             reader.problem(
                 element,
@@ -166,7 +178,6 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         rest = reader.number(dynamics, "spring_reference", 0.0)
         if stiffness and (kind.nq, kind.nv) != (1, 1):
             reader.problem(dynamics, f"a {kind} joint has no spring: only joints with one freedom")
-    independent = element.get("independent")
     joint = Joint(
         name,
         kind.name,
@@ -180,7 +191,7 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         damping,
         friction,
         _read_mimic(reader, reader.only(element, "mimic")) if kind.nv else None,
-        None if independent is None else independent in ("true", "True"),  # as URDF+ reads it
+        reader.flag(element, "independent"),
         tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
         line_of(element),
         stiffness,
@@ -195,7 +206,7 @@ def _read_kind(reader: Reader, element: Element) -> JointKind | None:
         return None
     if word not in TREE_WORDS:
         hint = UnknownNameError("joint type", word, TREE_WORDS)
-        reader.problem(element, str(hint), lost=True)
+        reader.problem(element, hint, lost=True)
         return None
     return TREE_WORDS[word]
 

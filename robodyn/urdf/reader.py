@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
+
+from lxml import etree
 
 from robodyn.description import Pose, Vector
-from robodyn.errors import RobodynError, UrdfError
+from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.urdf.xml import Element, line_of, local_name
 
-__all__ = ["Reader"]
+__all__ = ["LARGEST", "Reader"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
+#: Numbers beyond this would overflow in the products that the dynamics form.
+LARGEST = 1e50
+
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -24,6 +28,7 @@ class Reader:
     ----------
     file : str or None
     problems : list of RobodynError
+    warnings : list of UrdfWarning
     incomplete : bool
         A link, joint or loop could not be read at all, so that the graph is not the author's.
     """
@@ -31,27 +36,37 @@ class Reader:
     def __init__(self, file: str | None) -> None:
         self.file = file
         self.problems: list[RobodynError] = []
+        self.warnings: list[UrdfWarning] = []
         self.incomplete = False
+        self._hints = Hints()
 
     def problem(
         self,
         element: Element,
-        message: str,
-        error: type[UrdfError] | None = None,
+        message: str | UnknownNameError,
+        *,
         lost: bool = False,
+        suggestion: str | None = None,
     ) -> None:
-        """Remember a problem with an element."""
+        """Remember a problem with an element; an unknown name brings its suggestion with it."""
+        if isinstance(message, UnknownNameError):
+            message, suggestion = self._hints.told(message)
         self.incomplete = self.incomplete or lost
         self.problems.append(
-            (error or UrdfError)(
-                message, file=self.file, line=line_of(element), element=describe(element)
+            UrdfError(
+                message,
+                file=self.file,
+                line=line_of(element),
+                element=describe(element),
+                suggestion=suggestion,
             )
         )
 
     def warn(self, element: Element, message: str) -> None:
-        """Warn of something that can be read, though it is not as it should be."""
-        place = f"{self.file or 'URDF'}:{line_of(element)}: {describe(element)}: "
-        warnings.warn(place + message, stacklevel=2)
+        """Remember something that can be read, though it is not as it should be."""
+        self.warnings.append(
+            UrdfWarning(message, file=self.file, line=line_of(element), element=describe(element))
+        )
 
     def name(self, element: Element, attribute: str = "name") -> str | None:
         """Read a name; ``None`` and a problem if there is none."""
@@ -67,7 +82,7 @@ class Reader:
     def only(self, element: Element, tag: str) -> Element | None:
         """Find the child of that tag; a second one that differs is a problem."""
         found = element.findall(tag)
-        if any(other.items() != found[0].items() for other in found[1:]):
+        if len(found) > 1 and any(not _same(other, found[0]) for other in found[1:]):
             self.problem(
                 found[1], f"a second <{tag}> (the first is in line {line_of(found[0])}); keep one"
             )
@@ -123,12 +138,13 @@ class Reader:
         """Convert a text to a number; 0 and a problem if it is none."""
         if _NUMBER.fullmatch(text):
             value = float(text)
-            if math.isfinite(value):
+            if abs(value) <= LARGEST:
                 return value
         elif infinite and _INFINITE.fullmatch(text):
             return float(text)
         self.problem(
-            element, f"<{local_name(element)}> {attribute}: {text!r} {_why_no_number(text)}"
+            element,
+            f"<{local_name(element)}> {attribute}: {text!r} {_why_no_number(text, infinite)}",
         )
         return 0.0
 
@@ -146,6 +162,8 @@ class Reader:
         if element.get("xyz") is None:
             self.problem(element, f"<{local_name(element)}> has no xyz")
             return default
+        if any(self.vector(element, "rpy", (0.0, 0.0, 0.0))):
+            self.warn(element, f"<{local_name(element)}> rpy is not read: turn xyz itself")
         return self.unit(element, self.vector(element, "xyz", default), default)
 
     def unit(self, element: Element, vector: Vector, default: Vector) -> Vector:
@@ -162,13 +180,19 @@ class Reader:
         return x, y, z
 
 
+def _same(one: Element, other: Element) -> bool:
+    """Whether two elements hold the same, in whatever order their attributes are written."""
+    texts = (etree.tostring(element, method="c14n", with_tail=False) for element in (one, other))
+    return b"".join(next(texts).split()) == b"".join(next(texts).split())
+
+
 _XACRO = (
     "is xacro, not a value: expand the file (xacro robot.urdf.xacro > robot.urdf), or load the "
     ".xacro file with pip install 'robodyn[xacro]'"
 )
 
 
-def _why_no_number(text: str) -> str:
+def _why_no_number(text: str, infinite: bool) -> str:
     if "$" in text:
         return _XACRO
     if not text:
@@ -179,6 +203,9 @@ def _why_no_number(text: str) -> str:
         )
     if re.fullmatch(r"[+-]?[\dOo.]+", text) and re.search("[Oo]", text):
         return "is not a number: it has the letter O for the digit 0"
+    if _NUMBER.fullmatch(text) and math.isfinite(float(text)):
+        advice = "; write inf, or leave it out, where there is no limit" if infinite else ""
+        return f"is larger than any number of a robot ({LARGEST:g}){advice}"
     if text.lower().lstrip("+-").startswith(("nan", "inf")) or _NUMBER.fullmatch(text):
         return "is not a finite number"
     return "is not a number"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -16,15 +15,18 @@ from robodyn.errors import (
     RobodynError,
     UnknownNameError,
     UrdfError,
+    UrdfWarning,
 )
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.check import check
 from robodyn.urdf.extended import SUFFIXES, Extension, read_extension
 from robodyn.urdf.massless import massless_motions
-from robodyn.urdf.parse import parse
+from robodyn.urdf.parse import read
+from robodyn.urdf.report import announce
+from robodyn.urdf.suspicions import suspicions
 from robodyn.urdf.xml import decode, read_bytes
 
-__all__ = ["bundled_robots", "load_mechanism", "problems"]
+__all__ = ["bundled_robots", "findings", "load_mechanism", "problems"]
 
 
 def bundled_robots() -> tuple[str, ...]:
@@ -63,18 +65,22 @@ def load_mechanism(
     MissingExtraError
         A ``.xacro`` or ``.yaml`` file, and xacro or PyYAML is not installed.
     """
-    mechanism, found = _read(source, package_dirs)
+    mechanism, found, warned = _read(source, package_dirs)
     if allow_unphysical:
-        for error in found:
-            if isinstance(error, InertiaError):
-                warnings.warn(str(error), stacklevel=2)
+        impossible = [error for error in found if isinstance(error, InertiaError)]
+        warned += [_as_warning(error) for error in impossible]
         found = [error for error in found if not isinstance(error, InertiaError)]
     if found:
         if len(found) > 1:
             found[0].add_note(f"and {len(found) - 1} more; robodyn check lists them all")
         raise found[0]
     assert mechanism is not None
+    announce(warned)
     return mechanism
+
+
+def _as_warning(error: InertiaError) -> UrdfWarning:
+    return UrdfWarning(error.problem, file=error.file, line=error.line, element=error.element)
 
 
 def problems(
@@ -85,34 +91,49 @@ def problems(
     Joints that move no mass are among them; they can be loaded, but have no forward dynamics.
     Parameters are those of ``load_mechanism``.
     """
+    return findings(source, package_dirs=package_dirs)[0]
+
+
+def findings(
+    source: Any, *, package_dirs: Mapping[str, str | os.PathLike[str]] | None = None
+) -> tuple[list[RobodynError], list[UrdfWarning]]:
+    """All that is wrong with a description, and all that is legal but suspicious.
+
+    Parameters are those of ``load_mechanism``.
+    """
     try:
-        mechanism, found = _read(source, package_dirs)
+        mechanism, found, warned = _read(source, package_dirs)
         if mechanism is not None and not found:
             found = [*massless_motions(mechanism)]
+            warned += suspicions(mechanism)
     except RobodynError as error:
-        found = [error]
-    return found
+        return [error], []
+    return found, warned
 
 
 def _read(
     source: Any, package_dirs: Mapping[str, str | os.PathLike[str]] | None
-) -> tuple[Mechanism | None, list[RobodynError]]:
-    """Read the mechanism as far as possible; list all problems."""
+) -> tuple[Mechanism | None, list[RobodynError], list[UrdfWarning]]:
+    """Read the mechanism as far as possible; list all problems and all warnings."""
+    mechanism: Mechanism | None
+    found: list[RobodynError] = []
+    warned: list[UrdfWarning] = []
+    complete = True
     if isinstance(source, Mechanism):
-        return source, check(source)
-    if is_urdf_object(source):
-        mechanism: Mechanism | None = from_object(source)
-        found: list[RobodynError] = []
-        complete = True
+        mechanism = source
+    elif is_urdf_object(source):
+        mechanism, warned = from_object(source)
     else:
         extension = _extension(source)
         text, file = _text(source if extension is None else extension.urdf, package_dirs)
-        mechanism, found, complete = parse(text, file)
+        mechanism, reader = read(text, file)
+        found, warned, complete = reader.problems, reader.warnings, not reader.incomplete
         if mechanism is not None and extension is not None and not found:
             mechanism = extension.applied(mechanism)
     if mechanism is not None:
-        found = found + check(mechanism, graph=complete)
-    return mechanism, found
+        errors, unsound = check(mechanism, graph=complete)
+        found, warned = found + errors, warned + unsound
+    return mechanism, found, warned
 
 
 def _extension(source: Any) -> Extension | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from robodyn.description import Actuator
 from robodyn.errors import UnknownNameError
+from robodyn.files import as_path
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.xml import decode, local_name, parse_xml, read_bytes
 
@@ -35,10 +36,11 @@ def read_rotor_params(path: str | Path, joints: Iterable[str]) -> dict[str, Actu
     UrdfError
         If the file is not XML, or names a joint that does not exist.
     """
-    known, file = tuple(joints), str(path)
+    known, path = tuple(joints), as_path("srdf", path)
+    file = str(path)
     reader = Reader(file)
     found: dict[str, Actuator] = {}
-    for group in parse_xml(decode(read_bytes(Path(path)), file), file).iter():
+    for group in parse_xml(decode(read_bytes(path), file), file).iter():
         if local_name(group) != "rotor_params":
             continue
         for element in group:
@@ -46,7 +48,7 @@ def read_rotor_params(path: str | Path, joints: Iterable[str]) -> dict[str, Actu
                 continue
             name = reader.name(element)
             if name is not None and name not in known:
-                reader.problem(element, str(UnknownNameError("joint", name, known)))
+                reader.problem(element, UnknownNameError("joint", name, known))
             elif name is not None:
                 found[name] = Actuator(
                     reader.number(element, "gear_ratio", 1.0),

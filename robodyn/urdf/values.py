@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from robodyn.description import Joint, Loop, Mechanism, PointSpring, Pose, Rotor
+from robodyn.description import Joint, Limits, Loop, Mechanism, PointSpring, Pose, Rotor
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.urdf.kinds import LOOP_WORDS, TREE_WORDS, bad_constants
+from robodyn.urdf.reader import LARGEST
 
 __all__ = ["bad_values"]
 
@@ -75,11 +76,12 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
         values["spring"] = (joint.stiffness, joint.rest)
         if _numbers(joint.stiffness) and joint.stiffness < 0.0:
             yield f"the stiffness is {joint.stiffness}: negative"
+        yield from _why_no_limits(joint.limits)
     else:
         values["distance"] = (joint.distance,)
     for key, numbers in values.items():
         if not _numbers(*numbers):
-            yield f"the {key} is {numbers}: not finite"
+            yield f"the {key} is {numbers}: not finite, or beyond {LARGEST:g}"
     sound = True
     for key, axis in (("axis", joint.axis), ("axis2", joint.axis2)):
         if not (_is_vector(axis) and abs(math.hypot(*axis) - 1.0) < 1e-6):
@@ -88,6 +90,15 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
     if sound and kind is not None and len(kind.axes) > 1:
         if abs(sum(a * b for a, b in zip(joint.axis, joint.axis2, strict=True))) > PARALLEL:
             yield f"axis and axis2 of a {kind} joint are parallel"
+
+
+def _why_no_limits(limits: Limits | None) -> Iterator[str]:
+    if limits is None:
+        return
+    for key in ("lower", "upper", "velocity", "effort"):
+        value = getattr(limits, key)
+        if not (_numbers(value) or (isinstance(value, float) and math.isinf(value))):
+            yield f"the limit {key} is {value!r}, expected a number up to {LARGEST:g} or infinity"
 
 
 def _why_no_spring(spring: PointSpring) -> Iterator[str]:
@@ -115,8 +126,8 @@ def _is_vector(x: Any) -> bool:
 
 
 def _numbers(*values: Any) -> bool:
-    """All are finite numbers."""
+    """All are finite numbers, and not so large that their products are not."""
     try:
-        return all(map(math.isfinite, values))
+        return all(abs(value) <= LARGEST for value in values)
     except TypeError:
         return False

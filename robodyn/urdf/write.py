@@ -7,7 +7,6 @@ import math
 import os
 import re
 import tempfile
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from robodyn.description import (
 )
 from robodyn.errors import UrdfError
 from robodyn.joints import fixed, joint_kind
-from robodyn.urdf.parse import parse
+from robodyn.urdf.parse import read
 
 __all__ = ["write"]
 
@@ -277,10 +276,8 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
         for joint in mechanism.joints
     )
     text = f'<robot name="robot">{joints}{extra}</robot>'
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        read = parse(text)[0]
-    return {} if read is None else dict(read.actuators)
+    said = read(text)[0]
+    return {} if said is None else dict(said.actuators)
 
 
 def _motor(joint: str, actuator: Actuator) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import copy
 import re
+import stat
 from pathlib import Path
 
 from lxml import etree
@@ -42,19 +43,27 @@ _ENCODING = re.compile(rb"\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)
 
 
 def read_bytes(path: Path) -> bytes:
-    """Content of a file, refused before reading if it is larger than ``MAX_BYTES``."""
+    """Content of a file, refused before reading if it is none or larger than ``MAX_BYTES``."""
+    file = str(path)
     try:
-        size, folder = path.stat().st_size, path.is_dir()
-        data = b""
-        if size <= MAX_BYTES and not folder:
-            with path.open("rb") as stream:
-                data = stream.read(MAX_BYTES + 1)  # a pipe has no size before it is read
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UrdfError(f"the file cannot be read: {reason}", file=str(path)) from error
-    if folder:
-        raise UrdfError("is a folder; give the URDF file in it", file=str(path))
-    _check_size(max(size, len(data)), str(path))
+        status = path.stat()
+        if stat.S_ISDIR(status.st_mode):
+            raise UrdfError("is a folder; give the URDF file in it", file=file)
+        if not stat.S_ISREG(status.st_mode):
+            raise UrdfError(
+                "is a pipe or a device, which may never end; read it yourself and give the text",
+                file=file,
+            )
+        _check_size(status.st_size, file)
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)  # it may have grown
+    except OSError as error:
+        raise UrdfError(f"the file cannot be read: {error.strerror}", file=file) from error
+    except ValueError as error:  # of the path; ours are ValueErrors too
+        if isinstance(error, UrdfError):
+            raise
+        raise UrdfError(f"the file cannot be read: {error}", file=file) from error
+    _check_size(len(data), file)
     return data
 
 
@@ -86,7 +95,7 @@ def decode(data: bytes, file: str | None = None) -> str:
         raise UrdfError(
             f"is not {encoding} text: {error.reason}; save it as UTF-8", file=file, line=line
         ) from error
-    except LookupError as error:
+    except (LookupError, UnicodeError) as error:  # no such encoding, or none of text
         raise UrdfError(
             f"unknown encoding {encoding!r}; save it as UTF-8", file=file, line=1
         ) from error
@@ -193,6 +202,7 @@ def line_of(element: Element) -> int | None:
 
 def fragment(element: Element) -> str:
     """XML text of one element, with the name spaces it uses and no others."""
-    element = copy.deepcopy(element)
-    etree.cleanup_namespaces(element)
+    if element.nsmap:
+        element = copy.deepcopy(element)
+        etree.cleanup_namespaces(element)
     return etree.tostring(element, encoding="unicode", with_tail=False)

@@ -147,7 +147,7 @@ def test_a_fixed_joint_that_mimics_is_only_fixed():
 
 
 @pytest.mark.parametrize(
-    ("text", "value"), [("true", True), ("True", True), ("false", False), ("yes", False)]
+    ("text", "value"), [("true", True), ("True", True), ("false", False), ("False", False)]
 )
 def test_independent_of_urdf_plus(text, value):
     assert only_joint(attributes=f'independent="{text}"').independent is value

@@ -93,7 +93,7 @@ def read_bag(
     ------
     MissingExtraError
         Without the extra ``bag``.
-    FileNotFoundError
+    MissingFileError
     BagError
         If the file is no bag, is damaged, or does not have the topic or all joints.
     UnknownNameError

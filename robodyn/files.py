@@ -1,0 +1,52 @@
+"""Paths from outside, and what the system says when a file cannot be written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from robodyn.errors import FileError, MissingFileError, ShapeError
+
+__all__ = ["as_path", "writing"]
+
+
+def as_path(what: str, value: Any) -> Path:
+    """A path given to an argument.
+
+    Raises
+    ------
+    ShapeError
+        If it is no path.
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise ShapeError(
+            f"{what} is {type(value).__name__}, expected the path of a file", name=what, given=value
+        )
+    return Path(value)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say what hinders the writing of a file.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such folder.
+    FileError
+        For whatever else the system refuses: no permission, no space.
+    """
+    if not path.parent.is_dir():
+        raise MissingFileError(
+            f"cannot write {str(path)!r}: no such folder: {str(path.parent)!r}; make it first"
+        )
+    try:
+        yield
+    except FileError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FileError(f"cannot write {str(path)!r}: {reason}") from error
