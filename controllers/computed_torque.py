@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from robodyn import BasePath, Robot
+from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import gain
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
 
 __all__ = ["ComputedTorque"]
 
-Array = NDArray[np.float64]
-Reference = Callable[[float], tuple[Array, Array, Array]]
+Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +53,11 @@ class ComputedTorque:
     stiffness: ArrayLike = 100.0
     damping: ArrayLike | None = None
     base: Base | None = None
-    _error: Callable[[Array, Array], Array] = field(init=False, repr=False)
-    _k: Array = field(init=False, repr=False)
-    _d: Array = field(init=False, repr=False)
+    _error: Callable[[FloatArray, FloatArray], FloatArray] = field(init=False, repr=False)
+    _k: FloatArray = field(init=False, repr=False)
+    _d: FloatArray = field(init=False, repr=False)
     _path: BasePath | None = field(init=False, repr=False)
-    _torques: Callable[..., Array] = field(init=False, repr=False)
+    _torques: Callable[..., FloatArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         k = gain("stiffness", self.stiffness, self.robot.nv)
@@ -68,7 +68,7 @@ class ComputedTorque:
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_torques", motor_torques(self.robot))
 
-    def __call__(self, t: float, q: Array, v: Array) -> Array:
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, a_ref = self.reference(t)
         a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn import BasePath, Robot
+from robodyn.array_types import FloatArray
 from robodyn.controllers.plant import Base, base_path, motor_mask
 
 __all__ = ["GravityCompensation"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +39,13 @@ class GravityCompensation:
     robot: Robot
     base: Base | None = None
     _path: BasePath | None = field(init=False, repr=False)
-    _motors: Array = field(init=False, repr=False)
+    _motors: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_motors", motor_mask(self.robot))
 
-    def __call__(self, t: float, q: Array, v: Array) -> Array:
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         rest = np.zeros(np.shape(v))
         if self._path is None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from robodyn import Robot
+from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import gain
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.plant import Base, motor_error, motor_mask
 
 __all__ = ["JointPD"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +40,14 @@ class JointPD:
     """
 
     robot: Robot
-    reference: Callable[[float], tuple[Array, Array, Array]]
+    reference: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
     stiffness: ArrayLike
     damping: ArrayLike
     gravity: bool = True
     base: Base | None = None
-    _error: Callable[[Array, Array], Array] = field(init=False, repr=False)
-    _k: Array = field(init=False, repr=False)
-    _d: Array = field(init=False, repr=False)
+    _error: Callable[[FloatArray, FloatArray], FloatArray] = field(init=False, repr=False)
+    _k: FloatArray = field(init=False, repr=False)
+    _d: FloatArray = field(init=False, repr=False)
     _weight: GravityCompensation | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -61,8 +59,8 @@ class JointPD:
             what = "stiffness" if name == "_k" else "damping"
             object.__setattr__(self, name, motors * gain(what, value, self.robot.nv))
 
-    def __call__(self, t: float, q: Array, v: Array) -> Array:
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, _ = self.reference(t)
-        tau: Array = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
+        tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
         return tau if self._weight is None else tau + self._weight(t, q, v)

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn import BaseMotion, Robot
+from robodyn.array_types import FloatArray
 from robodyn.controllers.plant import motor_mask, motor_speeds
 from robodyn.simulation.driven import independent
 
 __all__ = ["motor_torques"]
 
-Array = NDArray[np.float64]
 #: (q, v, a, base) -> tau, each over all speeds.
-MotorTorques = Callable[[Array, Array, Array, BaseMotion | None], Array]
+MotorTorques = Callable[[FloatArray, FloatArray, FloatArray, BaseMotion | None], FloatArray]
 
 #: Singular values of constraints below this part of the largest count as zero.
 RANK = 1e-9
@@ -38,7 +37,7 @@ def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
     """Motors have the accelerations wanted; everything else moves freely."""
     at, rest = list(motors), robot.nv - len(motors)
 
-    def torques(q: Array, v: Array, a: Array, base: BaseMotion | None) -> Array:
+    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: BaseMotion | None) -> FloatArray:
         wanted = a[..., at]
         free = np.zeros((*wanted.shape[:-1], rest))
         return robot.driven_dynamics(q, v, wanted, free, motors, base=base)[1]
@@ -51,7 +50,7 @@ def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
     mask = motor_mask(robot)
     others = np.flatnonzero(mask == 0.0)
 
-    def torques(q: Array, v: Array, a: Array, base: BaseMotion | None) -> Array:
+    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: BaseMotion | None) -> FloatArray:
         K, bias = robot.loop_jacobian(q), robot.loop_bias(q, v)
         fitting = mask * a
         fitting[..., others] = -_solved(K[..., others], bias + _times(K, fitting))
@@ -61,10 +60,10 @@ def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
     return torques
 
 
-def _times(K: Array, x: Array) -> Array:
+def _times(K: FloatArray, x: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("...ij,...j->...i", K, x))
 
 
-def _solved(K: Array, y: Array) -> Array:
+def _solved(K: FloatArray, y: FloatArray) -> FloatArray:
     """``x`` of least norm with ``K x`` as near to ``y`` as can be."""
     return _times(np.asarray(np.linalg.pinv(K, rcond=RANK), np.float64), y)

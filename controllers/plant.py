@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn import BaseMotion, BasePath, Robot, ShapeError
+from robodyn.array_types import FloatArray
 
 __all__ = ["Base", "base_path", "motor_error", "motor_mask", "motor_speeds"]
 
-Array = NDArray[np.float64]
 
 #: The base of a robot: at rest or in uniform motion, or a function of time [s].
 Base = BaseMotion | Callable[[float], BaseMotion]
@@ -23,7 +22,7 @@ def motor_speeds(robot: Robot) -> tuple[int, ...]:
     return tuple(sorted({k for at in moved for k in range(at.start, at.stop)}))
 
 
-def motor_mask(robot: Robot) -> Array:
+def motor_mask(robot: Robot) -> FloatArray:
     """One for each speed with a motor, zero for the others, shape (nv,)."""
     mask = np.zeros(robot.nv)
     mask[list(motor_speeds(robot))] = 1.0
@@ -31,7 +30,7 @@ def motor_mask(robot: Robot) -> Array:
     return mask
 
 
-def motor_error(robot: Robot) -> Callable[[Array, Array], Array]:
+def motor_error(robot: Robot) -> Callable[[FloatArray, FloatArray], FloatArray]:
     """The function ``(q, q_ref) -> error`` over all speeds, zero at those without a motor.
 
     Where the coordinates of all joints with motors add, it looks at no others.
@@ -43,7 +42,7 @@ def motor_error(robot: Robot) -> Callable[[Array, Array], Array]:
     coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
     speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
 
-    def error(q: Array, q_ref: Array) -> Array:
+    def error(q: FloatArray, q_ref: FloatArray) -> FloatArray:
         difference = q_ref[..., coordinates] - q[..., coordinates]
         result = np.zeros((*difference.shape[:-1], robot.nv))
         result[..., speeds] = difference

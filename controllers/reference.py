@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import SupportsFloat
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from robodyn import ShapeError
+from robodyn.array_types import FloatArray
 
 __all__ = ["PointToPoint", "SineReference"]
 
-Array = NDArray[np.float64]
 
-
-def _over_joints(name: str, value: ArrayLike) -> Array:
+def _over_joints(name: str, value: ArrayLike) -> FloatArray:
     """Numbers for each joint, in an array of their own."""
     try:
         return np.array(value, float)
@@ -39,8 +38,8 @@ class PointToPoint:
     duration : float [s]
     """
 
-    q0: Array
-    q1: Array
+    q0: FloatArray
+    q1: FloatArray
     duration: float
 
     def __post_init__(self) -> None:
@@ -60,7 +59,7 @@ class PointToPoint:
                 given=self.duration,
             )
 
-    def __call__(self, t: float) -> tuple[Array, Array, Array]:
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         T = self.duration
         s = min(max(t / T, 0.0), 1.0)
@@ -84,9 +83,9 @@ class SineReference:
     frequency : ndarray, shape (n,) [Hz]
     """
 
-    center: Array
-    amplitude: Array
-    frequency: Array
+    center: FloatArray
+    amplitude: FloatArray
+    frequency: FloatArray
 
     def __post_init__(self) -> None:
         given = {}
@@ -102,7 +101,7 @@ class SineReference:
                 f"{shown}: expected one shape (n,)", name="amplitude", given=shapes
             ) from None
 
-    def __call__(self, t: float) -> tuple[Array, Array, Array]:
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         w = 2.0 * np.pi * self.frequency
         half = 0.5 * self.amplitude

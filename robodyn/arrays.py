@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.array_types import Array
 from robodyn.errors import ShapeError
 from robodyn.symbolic.graph import Port
 
@@ -26,8 +27,6 @@ __all__ = [
     "together",
     "written",
 ]
-
-Array = NDArray[Any]
 
 
 def _described(shape: tuple[int, ...]) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import finite, over, together
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
@@ -14,8 +13,6 @@ from robodyn.model import configuration
 from robodyn.model.model import Model
 
 __all__ = ["ConfigurationSpace"]
-
-Array = NDArray[Any]
 
 
 class ConfigurationSpace:

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.codegen import Function
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -16,8 +17,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import HybridDynamics
 
 __all__ = ["Dynamics", "TreeDynamics"]
-
-Array = NDArray[Any]
 
 
 class Dynamics(Protocol):

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import by_name, named
 from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
@@ -21,7 +22,6 @@ from robodyn.symbolic.graph import Program
 
 __all__ = ["Evaluator", "Wrenches"]
 
-Array = NDArray[Any]
 
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]

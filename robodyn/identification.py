@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -18,7 +18,6 @@ from robodyn.symbolic.evaluate import evaluate
 
 __all__ = ["Identification"]
 
-Array = NDArray[Any]
 
 #: Combinations below this part of the largest are not seen [relative singular value].
 VISIBLE = 1e-9

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.dynamics import Dynamics
 from robodyn.errors import ActuationError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -17,8 +17,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import JointWrenches
 
 __all__ = ["JointForces", "MotorLoads", "one_of_both"]
-
-Array = NDArray[Any]
 
 
 class JointForces:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from numpy.typing import NDArray
-
+from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
@@ -31,8 +29,6 @@ from robodyn.model.model import Model
 from robodyn.postures import Postures, TreePostures
 
 __all__ = ["Parts", "TreeForm"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError
 from robodyn.model.model import Model
 
 __all__ = ["Postures", "TreePostures", "one_guess"]
-
-Array = NDArray[Any]
 
 
 class Postures(Protocol):

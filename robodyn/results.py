@@ -8,13 +8,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import Array
 from robodyn.errors import UnknownNameError
 
 __all__ = ["BaseParameters", "ConstrainedDynamics", "HybridDynamics", "JointWrenches"]
-
-Array = NDArray[Any]
 
 
 def _shapes(result: Any) -> str:

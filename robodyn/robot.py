@@ -13,8 +13,9 @@ from inspect import isfunction
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import by_name, generator, named
 from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
@@ -36,8 +37,6 @@ from robodyn.results import BaseParameters, ConstrainedDynamics, HybridDynamics,
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Robot"]
-
-Array = NDArray[Any]
 
 
 class Robot:

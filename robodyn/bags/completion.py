@@ -7,16 +7,17 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.bags.samples import Samples
 from robodyn.errors import AssemblyError, BagError
 from robodyn.robot import Robot
 
 __all__ = ["completed"]
 
-Array = NDArray[np.float64]
 
-
-def completed(samples: Samples, path: str) -> tuple[Array, Array, Array, Array, Array]:
+def completed(
+    samples: Samples, path: str
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """The motion that samples of a bag make: t, q, v, a, tau."""
     robot = samples.robot
     t, (q, v, a, tau) = samples.rows_in_order()
@@ -48,7 +49,9 @@ def _joints_at(robot: Robot, where: NDArray[np.bool_]) -> tuple[str, ...]:
     return tuple(name for name in robot.joint_names if where[robot.joints[name].q].any())
 
 
-def _assembled(robot: Robot, q: Array, missing: tuple[str, ...], t: Array, path: str) -> Array:
+def _assembled(
+    robot: Robot, q: FloatArray, missing: tuple[str, ...], t: FloatArray, path: str
+) -> FloatArray:
     """Postures whose other joints close the loops, each near the one before."""
     hold = [name for name in robot.joint_names if name not in missing]
     free = np.isnan(q[-1])
@@ -65,7 +68,7 @@ def _assembled(robot: Robot, q: Array, missing: tuple[str, ...], t: Array, path:
     return closed
 
 
-def _check_determined(robot: Robot, q: Array, missing: tuple[str, ...], path: str) -> None:
+def _check_determined(robot: Robot, q: FloatArray, missing: tuple[str, ...], path: str) -> None:
     """Warn of joints that loops leave a motion while all others stand still."""
     at = np.concatenate([np.arange(robot.nv)[robot.joints[name].v] for name in missing])
     K = robot.loop_jacobian(q)  # of several postures: one may be singular
@@ -80,16 +83,16 @@ def _check_determined(robot: Robot, q: Array, missing: tuple[str, ...], path: st
         )
 
 
-def _filled(known: Array, computed: Array) -> Array:
+def _filled(known: FloatArray, computed: FloatArray) -> FloatArray:
     """What is known, and for columns with gaps what was computed."""
     return np.where(np.isfinite(known).all(axis=0), known, computed)
 
 
-def _rates(robot: Robot, t: Array, q: Array) -> Array:
+def _rates(robot: Robot, t: FloatArray, q: FloatArray) -> FloatArray:
     return _rate(t, robot.difference(q[:-1], q[1:]) if len(q) > 1 else np.zeros((0, robot.nv)))
 
 
-def _rate(t: Array, steps: Array) -> Array:
+def _rate(t: FloatArray, steps: FloatArray) -> FloatArray:
     """Rates from differences: exact to second order within, to first at the ends."""
     if not len(steps):
         return np.zeros((len(t), steps.shape[1]))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from robodyn.array_types import FloatArray
 from robodyn.bags.columns import Columns
 from robodyn.bags.completion import completed
 from robodyn.bags.files import open_bag
@@ -19,8 +17,6 @@ from robodyn.robot import Robot
 
 __all__ = ["read_motion"]
 
-Array = NDArray[np.float64]
-
 
 def read_motion(
     path: str | os.PathLike[str],
@@ -28,7 +24,7 @@ def read_motion(
     *,
     topic: str = "/joint_states",
     ignore_unknown: bool = False,
-) -> tuple[Array, Array, Array, Array, Array]:
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
     """The samples that a bag has of a robot: t, q, v, a, tau, one row a sample.
 
     Parameters, what is completed and what is raised are those of `robodyn.ros.bag.read_bag`.

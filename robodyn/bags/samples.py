@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.bags.columns import Columns
 from robodyn.errors import UnknownNameError
 from robodyn.robot import Robot
 
 __all__ = ["Samples"]
-
-Array = NDArray[np.float64]
 
 
 class Samples:
@@ -31,10 +29,10 @@ class Samples:
         self.robot, self.columns, self.ignore_unknown = robot, columns, ignore_unknown
         self.q = np.full(robot.nq, np.nan)
         self.v, self.tau, self.a = (np.full(robot.nv, np.nan) for _ in range(3))
-        self.rows: list[tuple[Array, Array, Array, Array]] = []
+        self.rows: list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]] = []
         self.stamps: list[tuple[int, int]] = []
         self.ignored = 0
-        self._places: dict[tuple[str, ...], tuple[Array, Array, Array]] = {}
+        self._places: dict[tuple[str, ...], tuple[FloatArray, FloatArray, FloatArray]] = {}
 
     def take(self, kind: str, message: Any, recorded: int) -> None:
         """One message, recorded at a time [ns]."""
@@ -58,7 +56,7 @@ class Samples:
         self.rows.append((self.q.copy(), self.v.copy(), self.a.copy(), self.tau.copy()))
         self.stamps.append((stamp, recorded))
 
-    def _place(self, names: tuple[str, ...]) -> tuple[Array, Array, Array]:
+    def _place(self, names: tuple[str, ...]) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Which entries of a message are meant, and where they stand in q and v."""
         if names not in self._places:
             columns, cut = self.columns, {cut.name for cut in self.robot.loops}
@@ -91,7 +89,7 @@ class Samples:
                 x = np.array([c for part in both for c in (part.x, part.y, part.z)] or [np.nan] * 6)
                 known[at_v] = x[6 - (at_v.stop - at_v.start) :]
 
-    def rows_in_order(self) -> tuple[Array, tuple[Array, ...]]:
+    def rows_in_order(self) -> tuple[FloatArray, tuple[FloatArray, ...]]:
         """Times from the first row on [s], and q, v, a, tau, with NaN for what no message holds."""
         stamps = np.array(self.stamps, np.int64).reshape(-1, 2)
         clock = stamps[:, 0] if stamps[:, 0].any() else stamps[:, 1]

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.bags.columns import Columns
 from robodyn.bags.files import new_bag
 from robodyn.bags.topics import JOINT_STATE, MULTI_DOF, NUMBERS, TEXT
@@ -32,16 +33,15 @@ from robodyn.urdf import write
 
 __all__ = ["write_motion"]
 
-Array = NDArray[np.float64]
 #: q, v, a and tau, one row a sample.
-Motion = tuple[Array, Array, Array, Array]
+Motion = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 
 
 def write_motion(
     path: str | os.PathLike[str],
     robot: Robot | None,
     joint_names: Sequence[str],
-    t: Array,
+    t: FloatArray,
     motion: Motion,
     *,
     topic: str = "/joint_states",
@@ -82,7 +82,7 @@ def write_motion(
         _write_samples(writer, tools, columns, stamps, motion, topic)
 
 
-def _stamps(t: Array, start: float) -> NDArray[np.int64]:
+def _stamps(t: FloatArray, start: float) -> NDArray[np.int64]:
     """Times in nanoseconds, which bags count from zero on and stamps hold in 32 bits of seconds."""
     times = t + start
     if not (np.isfinite(times).all() and (times >= 0.0).all() and (times < 2.0**31).all()):
@@ -147,19 +147,21 @@ def _write_samples(
             writer.write(open_topics[kind], stamp, serialize(message, kind))
 
 
-def _rows(x: Array, columns: tuple[int, ...]) -> Array:
+def _rows(x: FloatArray, columns: tuple[int, ...]) -> FloatArray:
     return np.ascontiguousarray(x[:, columns], dtype=np.float64)
 
 
-def _known(x: Array) -> Array:
+def _known(x: FloatArray) -> FloatArray:
     """Nothing, if a number is not known: readers of ROS take NaN for a number."""
     return x if np.isfinite(x).all() else x[:0]
 
 
-def _poses(kinds: Any, head: Any, columns: Columns, q: Array, v: Array, tau: Array) -> Any:
+def _poses(
+    kinds: Any, head: Any, columns: Columns, q: FloatArray, v: FloatArray, tau: FloatArray
+) -> Any:
     vector = kinds["geometry_msgs/msg/Vector3"]
 
-    def two(x: Array) -> tuple[Any, Any]:
+    def two(x: FloatArray) -> tuple[Any, Any]:
         """Linear and angular part; a spherical joint has no linear one."""
         x = np.concatenate([np.zeros(6 - len(x)), x])
         return vector(*x[:3].tolist()), vector(*x[3:].tolist())

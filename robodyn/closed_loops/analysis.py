@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
 from robodyn.errors import AssemblyError
 
 __all__ = ["LoopAnalysis", "Motors", "analyse", "independent_rows", "motors_of"]
 
-Array = NDArray[np.float64]
 
 #: Closed postures that are looked at.
 POSTURES = 6
@@ -43,12 +43,12 @@ class LoopAnalysis:
     postures : ndarray, shape (n, nq)
     """
 
-    q: Array
+    q: FloatArray
     rank: int
     rows: tuple[int, ...] | None
     redundant: dict[int, tuple[int, ...]]
     independent: tuple[int, ...]
-    postures: Array
+    postures: FloatArray
 
     def __repr__(self) -> str:
         rows = self.rank + len(self.redundant)
@@ -76,10 +76,10 @@ class Motors:
 
 
 def analyse(
-    q: Array,
-    jacobian: Callable[[Array], Array],
-    mass_matrix: Array,
-    closed: Callable[[], Array],
+    q: FloatArray,
+    jacobian: Callable[[FloatArray], FloatArray],
+    mass_matrix: FloatArray,
+    closed: Callable[[], FloatArray],
     preferred: tuple[int, ...],
 ) -> LoopAnalysis:
     """Analyse the loops of a robot.
@@ -123,7 +123,7 @@ def analyse(
     )
 
 
-def _positive(M: Array) -> Array:
+def _positive(M: FloatArray) -> FloatArray:
     """A diagonal to scale speeds by, where some may move no mass."""
     size = np.diag(M)
     largest = size.max(initial=0.0) or 1.0
@@ -131,7 +131,7 @@ def _positive(M: Array) -> Array:
 
 
 def _common_rows(
-    K: Array, weights: Array, candidates: NDArray[np.bool_], rank: int
+    K: FloatArray, weights: FloatArray, candidates: NDArray[np.bool_], rank: int
 ) -> tuple[int, ...] | None:
     """Rows that are independent, and as many as the rank, at every posture."""
     if rank == 0:
@@ -149,7 +149,7 @@ def _common_rows(
     return found
 
 
-def independent_rows(K: Array) -> bool:
+def independent_rows(K: FloatArray) -> bool:
     """Whether the rows of K (n, r, nv), in any units, are independent at all of n postures."""
     if not K.shape[1]:
         return True
@@ -159,7 +159,7 @@ def independent_rows(K: Array) -> bool:
     return bool(np.linalg.svd(K / size, compute_uv=False).min() > INDEPENDENT)
 
 
-def motors_of(K: Array, actuated: tuple[int, ...]) -> Motors | None:
+def motors_of(K: FloatArray, actuated: tuple[int, ...]) -> Motors | None:
     """Order of elimination for motors that are as many as the motions, if they determine them.
 
     Parameters

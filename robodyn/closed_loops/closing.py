@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.open_loops import open_loops
 from robodyn.closed_loops.solvers import assemble
@@ -19,7 +19,6 @@ from robodyn.model.model import Model
 
 __all__ = ["LoopCloser"]
 
-Array = NDArray[Any]
 
 #: Rows of residuals this small [m, rad] are closed.
 CLOSED = 1e-11

@@ -6,11 +6,11 @@ States in single precision are computed in double: rounding would hide which row
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import finite, together
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.precision import BROKEN_SINGLE, in_double, result_type
@@ -25,8 +25,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import ConstrainedDynamics, HybridDynamics
 
 __all__ = ["ConstrainedSolve"]
-
-Array = NDArray[Any]
 
 
 class ConstrainedSolve:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import finite
 from robodyn.closed_loops.solvers import RankAnalysis, rank_analysis
 from robodyn.configuration_space import ConfigurationSpace
@@ -15,8 +16,6 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 
 __all__ = ["ConstraintRows", "PositionRows"]
-
-Array = NDArray[Any]
 
 
 class ConstraintRows:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.projection import Projection
@@ -23,7 +22,6 @@ from robodyn.model.model import Model
 
 __all__ = ["Continuation", "Followed"]
 
-Array = NDArray[Any]
 
 #: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.
 LONGEST, SHORTEST, MOST = 0.1, 1e-4, 2000

@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import written
 from robodyn.closed_loops.analysis import independent_rows
 from robodyn.closed_loops.constrained import ConstrainedSolve
@@ -31,8 +32,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import HybridDynamics
 
 __all__ = ["ClosedLoopDynamics"]
-
-Array = NDArray[Any]
 
 
 class ClosedLoopDynamics:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import finite
 from robodyn.closed_loops.analysis import LoopAnalysis, analyse
 from robodyn.closed_loops.closing import LoopCloser
@@ -21,7 +21,6 @@ from robodyn.model.speed_selection import speed_indices
 
 __all__ = ["Mobility"]
 
-Array = NDArray[Any]
 
 #: Decimals of a determinant of unit rows that count.
 DECIMALS = 9

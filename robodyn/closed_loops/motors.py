@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import finite, named, together
 from robodyn.closed_loops.analysis import motors_of
 from robodyn.closed_loops.constraint_rows import ConstraintRows
@@ -31,8 +32,6 @@ from robodyn.model.speed_selection import speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 
 __all__ = ["LoopMotors"]
-
-Array = NDArray[Any]
 
 
 class LoopMotors:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import Array
 from robodyn.description import Joint, Loop
 from robodyn.errors import AssemblyError
 from robodyn.model.model import Model
 
 __all__ = ["open_loops"]
 
-Array = NDArray[Any]
 
 #: A coordinate this near to a limit [rad, m] is at it.
 AT_LIMIT = 1e-9

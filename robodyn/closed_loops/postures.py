@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.continuation import Continuation
@@ -20,7 +19,6 @@ from robodyn.postures import one_guess
 
 __all__ = ["LoopPostures"]
 
-Array = NDArray[Any]
 
 #: Gap [m, rad] of a posture that counts as closed already.
 NEAR = 1e-8

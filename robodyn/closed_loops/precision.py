@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
 
 __all__ = [
     "BROKEN",
@@ -17,7 +19,6 @@ __all__ = [
     "result_type",
 ]
 
-Array = NDArray[Any]
 
 #: Accelerations that break the loops by more than this part of their terms are refused.
 BROKEN = 1e-6

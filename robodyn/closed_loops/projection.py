@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import finite, together
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.precision import is_single
@@ -17,7 +16,6 @@ from robodyn.model.model import Model
 
 __all__ = ["Projection"]
 
-Array = NDArray[Any]
 
 #: Drift [m, rad] that is not mended, and Newton steps that mend it.
 DRIFT, NEWTON = 1e-12, 4

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import Array
 from robodyn.model.model import Model
 
 __all__ = ["nearest_turns"]
 
-Array = NDArray[Any]
 
 TURN = 2.0 * np.pi
 

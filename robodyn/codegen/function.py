@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import as_inputs, as_outputs, rows
 from robodyn.codegen.kernels import Kernels
 from robodyn.codegen.llvm import threads
@@ -26,8 +27,6 @@ from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 
 __all__ = ["Function"]
-
-Array = NDArray[Any]
 
 
 class Function:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.joints.common.coordinates import Coordinates
 from robodyn.joints.common.cut import Cut
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
@@ -27,7 +27,6 @@ from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
 __all__ = ["KIND"]
 
-Array = NDArray[np.float64]
 Numbers = Sequence[Number]
 
 
@@ -67,7 +66,7 @@ def _bracket(x: Numbers, y: Numbers) -> list[Number]:
     return [*(w.cross(other) + v.cross(turning)), *w.cross(turning)]
 
 
-def _difference(x: Array, y: Array) -> Array:
+def _difference(x: FloatArray, y: FloatArray) -> FloatArray:
     w = logarithm(product(conjugate(x[..., 3:]), y[..., 3:]))
     R = rotation_from_quaternion(x[..., 3:])
     shift = np.einsum("...ji,...j->...i", R, y[..., :3] - x[..., :3])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.joints.common.coordinates import TINY, Coordinates
 from robodyn.joints.common.cut import Cut, along, parallel
 from robodyn.joints.common.gap import axis_gap
@@ -18,7 +18,6 @@ from robodyn.symbolic.vector import EX, EY, EZ, Vec3
 
 __all__ = ["KIND"]
 
-Array = NDArray[np.float64]
 Numbers = Sequence[Number]
 
 
@@ -45,7 +44,7 @@ def _bracket(x: Numbers, y: Numbers) -> list[Number]:
     return [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], 0.0]
 
 
-def _difference(x: Array, y: Array) -> Array:
+def _difference(x: FloatArray, y: FloatArray) -> FloatArray:
     w = y[..., 2] - x[..., 2]
     mean = np.sinc(0.5 * w / np.pi)
     middle = x[..., 2] + 0.5 * w

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.errors import AssemblyError
@@ -15,8 +16,6 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 
 __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
-
-Array = NDArray[Any]
 
 
 class Expansion(Protocol):

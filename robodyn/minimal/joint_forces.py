@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from robodyn.dynamics import Dynamics
 from robodyn.evaluator import Wrenches
@@ -17,8 +16,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import JointWrenches
 
 __all__ = ["MinimalJointForces"]
-
-Array = NDArray[Any]
 
 
 class MinimalJointForces:

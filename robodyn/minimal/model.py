@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.equations.closed_form.linkage import Linkage, Posture
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
@@ -22,12 +22,11 @@ from robodyn.model.settings import Settings
 
 __all__ = ["minimal_model", "own_coordinates"]
 
-Array = NDArray[np.float64]
 
 Loop = PlanarLoop | SpatialLoop
 
 
-def minimal_model(tree_form: Model, settings: Settings, q: Array) -> Model:
+def minimal_model(tree_form: Model, settings: Settings, q: FloatArray) -> Model:
     """Model without constraints of a linkage whose loops have a closed form.
 
     Parameters
@@ -58,7 +57,9 @@ def minimal_model(tree_form: Model, settings: Settings, q: Array) -> Model:
     return model_of(tree_form.mechanism, effective, settings, tree, setup, M)
 
 
-def own_coordinates(tree_form: MechanismModel, minimal: MechanismModel, q: Array) -> Array:
+def own_coordinates(
+    tree_form: MechanismModel, minimal: MechanismModel, q: FloatArray
+) -> FloatArray:
     """Coordinates of the independent joints, shape (..., nq), of those of all, (..., nq)."""
     picked: dict[int, int] = {}
     for one, other in zip(tree_form, minimal, strict=True):
@@ -67,7 +68,7 @@ def own_coordinates(tree_form: MechanismModel, minimal: MechanismModel, q: Array
     return np.asarray(q)[..., [picked[own] for own in range(minimal.nq)]]
 
 
-def _mass_matrix(tree_form: Model, bodies: MechanismModel, q: Array) -> Array:
+def _mass_matrix(tree_form: Model, bodies: MechanismModel, q: FloatArray) -> FloatArray:
     """Beside the posture, which may have symmetries, if loops close there."""
     try:
         return mass_matrix_at(
@@ -86,7 +87,7 @@ def _mass_matrix(tree_form: Model, bodies: MechanismModel, q: Array) -> Array:
         ) from None
 
 
-def _linkages(tree_form: Model, settings: Settings, q: Array) -> tuple[Linkage, ...]:
+def _linkages(tree_form: Model, settings: Settings, q: FloatArray) -> tuple[Linkage, ...]:
     setup = tree_form.setup
     _check_names(tree_form, settings)
     loops, reasons = _recognised(setup.model, setup.closures, q)
@@ -124,7 +125,7 @@ def _check_names(tree_form: Model, settings: Settings) -> None:
 
 
 def _recognised(
-    model: MechanismModel, closures: Sequence[Closure], q: Array
+    model: MechanismModel, closures: Sequence[Closure], q: FloatArray
 ) -> tuple[dict[str, Loop], dict[str, str]]:
     loops: dict[str, Loop] = {}
     reasons = {}
@@ -172,13 +173,13 @@ def _unsolved(tree_form: Model, loop: Loop, held: set[int]) -> str:
     return f"{names} remain unknown, and only {many} at a time can be solved for"
 
 
-def _posture(body: Body, q: Array) -> Posture:
+def _posture(body: Body, q: FloatArray) -> Posture:
     """Of a joint at a known position."""
     own = [float(q[k]) * factor + offset for k, factor, offset in body.q]
     return Posture(places_of(body.joint, own), evaluate(body.joint, own, [0.0] * len(body.speeds)))
 
 
-def _assembled(tree_form: Model, linkage: Linkage, q: Array, branch: int | None) -> Linkage:
+def _assembled(tree_form: Model, linkage: Linkage, q: FloatArray, branch: int | None) -> Linkage:
     """A loop in the branch asked for, or in that of the posture."""
     if branch is not None:
         if branch not in linkage.branches:

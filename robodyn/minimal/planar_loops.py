@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.equations.closed_form.planar_linkage import Chain, Link, PlanarLinkage
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
@@ -25,7 +25,6 @@ from robodyn.symbolic.plane import Planar
 
 __all__ = ["NotPlanar", "PlanarLoop", "planar_loop"]
 
-Array = NDArray[np.float64]
 
 #: Sines of angles, and lengths over the size of the loop, that count as zero.
 TOLERANCE = 1e-9
@@ -112,12 +111,12 @@ def _check_kind(body: Body) -> None:
         raise NotPlanar(f"joint {body.description.name!r} is {kind}")
 
 
-def _at_zero(joint: JointGeometry) -> Array:
+def _at_zero(joint: JointGeometry) -> FloatArray:
     """Child in parent where the angle of the equations, or the displacement, is zero."""
     return matrix_of(evaluate(joint, [-joint.offset], [0.0]).X)
 
 
-def _walk(path: Sequence[Body]) -> list[Array]:
+def _walk(path: Sequence[Body]) -> list[FloatArray]:
     """Frames of the bodies of a chain in the body where it begins, all joints at zero."""
     X, frames = np.eye(4), []
     for body in path:
@@ -126,7 +125,7 @@ def _walk(path: Sequence[Body]) -> list[Array]:
     return frames
 
 
-def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[Array]]) -> Array:
+def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[FloatArray]]) -> FloatArray:
     """Axes along x, y and the normal of the plane, as rows, shape (3, 3)."""
     joints = [(b, X) for path, walk in zip(paths, walks, strict=True)
               for b, X in zip(path, walk, strict=True)]  # fmt: skip
@@ -149,11 +148,13 @@ def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[Array]]) ->
     return np.array([x, np.cross(normal, x), normal])
 
 
-def _sine(a: Array, b: Array) -> float:
+def _sine(a: FloatArray, b: FloatArray) -> float:
     return float(np.linalg.norm(np.cross(a, b)))
 
 
-def _check_pin(closure: Closure, plane: Array, ends: Sequence[Array], size: float) -> None:
+def _check_pin(
+    closure: Closure, plane: FloatArray, ends: Sequence[FloatArray], size: float
+) -> None:
     """The joint that closes the loop asks for nothing out of the plane."""
     normal = plane[2]
     if _is_hinge(closure):
@@ -167,9 +168,13 @@ def _check_pin(closure: Closure, plane: Array, ends: Sequence[Array], size: floa
 
 
 def _chain(
-    path: Sequence[Body], walk: Sequence[Array], end: Array, plane: Array, size: float
+    path: Sequence[Body],
+    walk: Sequence[FloatArray],
+    end: FloatArray,
+    plane: FloatArray,
+    size: float,
 ) -> Chain:
-    def vector(p: Array, scale: float) -> Planar:
+    def vector(p: FloatArray, scale: float) -> Planar:
         x, y = (float(c) for c in plane[:2] @ p)
         return Planar(*(0.0 if abs(c) <= NOISE * scale else c for c in (x, y)))
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import named, over
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.errors import AssemblyError, ShapeError, SingularError
@@ -20,7 +21,6 @@ from robodyn.model.speed_selection import speed_indices, speed_names
 
 __all__ = ["ReducedRobot"]
 
-Array = NDArray[Any]
 
 #: Least singular value, over the largest, of the columns of dependent speeds.
 SINGULAR = 1e-9

@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.joints.common.kind import JointKind
 
 __all__ = ["Block", "difference", "euclidean", "neutral", "random"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ def euclidean(blocks: tuple[Block, ...]) -> bool:
     return all(block.kind.coordinates.flat for block in blocks)
 
 
-def neutral(blocks: tuple[Block, ...], nq: int) -> Array:
+def neutral(blocks: tuple[Block, ...], nq: int) -> FloatArray:
     """Zero position, shape (nq,)."""
     q = np.zeros(nq)
     for block in blocks:
@@ -41,8 +39,8 @@ def neutral(blocks: tuple[Block, ...], nq: int) -> Array:
 
 
 def random(
-    blocks: tuple[Block, ...], lower: Array, upper: Array, rng: np.random.Generator
-) -> Array:
+    blocks: tuple[Block, ...], lower: FloatArray, upper: FloatArray, rng: np.random.Generator
+) -> FloatArray:
     """A point within limits, shape (nq,); without limits within [-pi, pi] or [-1 m, 1 m]."""
     q = np.empty(len(lower))
     for block in blocks:
@@ -60,7 +58,7 @@ def random(
     return q
 
 
-def difference(blocks: tuple[Block, ...], q0: Array, q1: Array) -> Array:
+def difference(blocks: tuple[Block, ...], q0: FloatArray, q1: FloatArray) -> FloatArray:
     """Twist, shape (..., nv), that leads from ``q0`` to ``q1`` in unit time."""
     nv = blocks[-1].v.stop if blocks else 0
     batch = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])

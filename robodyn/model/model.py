@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Mechanism
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.equations.catalogue import Setup
@@ -43,7 +43,6 @@ __all__ = [
     "model_of",
 ]
 
-Array = NDArray[np.float64]
 #: Smallest eigenvalue of a scaled mass matrix that is not zero but for rounding.
 SINGULAR = 1e-13
 
@@ -61,11 +60,11 @@ class Model:
     joints: Joints
     joint_names: tuple[str, ...]
     actuated_joints: tuple[str, ...]
-    lower: Array
-    upper: Array
-    velocity: Array
-    effort: Array
-    some_mass_matrix: Array
+    lower: FloatArray
+    upper: FloatArray
+    velocity: FloatArray
+    effort: FloatArray
+    some_mass_matrix: FloatArray
 
     @property
     def total_mass(self) -> float:
@@ -148,7 +147,7 @@ def model_of(
     settings: Settings,
     tree: SpanningTree,
     setup: Setup,
-    M: Array,
+    M: FloatArray,
 ) -> Model:
     """Names, limits and roles around the equations of a robot.
 
@@ -237,7 +236,7 @@ def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:
     return rotor_drives(mechanism, exact=settings.rotor_model == "exact")
 
 
-def some_mass_matrix(bodies: MechanismModel) -> Array:
+def some_mass_matrix(bodies: MechanismModel) -> FloatArray:
     """Mass matrix in a position without symmetry, shape (nv, nv)."""
     q: list[Any] = [0.3 + 0.1 * (k % 7) for k in range(bodies.nq)]
     for body in bodies:
@@ -247,13 +246,13 @@ def some_mass_matrix(bodies: MechanismModel) -> Array:
     return mass_matrix_at(bodies, q)
 
 
-def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> Array:
+def mass_matrix_at(bodies: MechanismModel, q: Sequence[Any]) -> FloatArray:
     """Mass matrix at a position, shape (nv, nv), without a compiler."""
     M: Any = mass_matrix(bodies, evaluate_joints(bodies, q, [0.0] * bodies.nv))
     return np.array(M, float).reshape(bodies.nv, bodies.nv)
 
 
-def _massless_joint(bodies: MechanismModel, M: Array) -> Joint | None:
+def _massless_joint(bodies: MechanismModel, M: FloatArray) -> Joint | None:
     """A joint whose speed moves no mass at all."""
     largest = np.diag(M).max(initial=0.0)
     for body in bodies:
@@ -298,7 +297,9 @@ def _info(joint: Joint, q: slice, v: slice) -> JointInfo:
     )
 
 
-def _limits(tree: SpanningTree, nq: int, nv: int) -> tuple[Array, Array, Array, Array]:
+def _limits(
+    tree: SpanningTree, nq: int, nv: int
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     lower, upper = np.full(nq, -np.inf), np.full(nq, np.inf)
     velocity, effort = np.full(nv, np.inf), np.full(nv, np.inf)
     q = v = 0

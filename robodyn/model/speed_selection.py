@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import named
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.model import Model
 
 __all__ = ["Roles", "assign_roles", "speed_indices", "speed_names"]
 
-Array = NDArray[Any]
 #: Values by joint name (or ``"joint[k]"``, one axis of it), or one array over all speeds.
 ByJoint = Mapping[str, ArrayLike] | ArrayLike
 

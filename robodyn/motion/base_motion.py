@@ -7,17 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 
 __all__ = ["BaseMotion", "BasePath"]
 
-Array = NDArray[np.float64]
 
-
-def _checked(name: str, value: ArrayLike, tail: tuple[int, ...]) -> Array:
+def _checked(name: str, value: ArrayLike, tail: tuple[int, ...]) -> FloatArray:
     array = np.ascontiguousarray(value, dtype=float)
     if array.shape[array.ndim - len(tail) :] != tail or array.ndim < len(tail):
         raise ShapeError(
@@ -29,7 +28,7 @@ def _checked(name: str, value: ArrayLike, tail: tuple[int, ...]) -> Array:
     return array
 
 
-def rotation_from_quaternion(quat_xyzw: ArrayLike) -> Array:
+def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
     """Rotation matrix, shape (..., 3, 3), of quaternions, shape (..., 4), normalised first."""
     quat = _checked("quat_xyzw", quat_xyzw, (4,))
     norm = np.linalg.norm(quat, axis=-1, keepdims=True)
@@ -68,9 +67,9 @@ class BaseMotion:
         If an array does not end in these shapes.
     """
 
-    pose: Array
-    twist: Array
-    acceleration: Array
+    pose: FloatArray
+    twist: FloatArray
+    acceleration: FloatArray
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pose", _checked("pose", self.pose, (4, 4)))
@@ -127,7 +126,7 @@ class BaseMotion:
         pose = np.zeros((*batch, 4, 4))
         pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = R_WB, p, 1.0
 
-        def body(x: Array) -> Array:
+        def body(x: FloatArray) -> FloatArray:
             return np.broadcast_to(np.einsum("...ji,...j->...i", R_WB, x), (*batch, 3))
 
         twist = np.concatenate([body(v), body(w)], axis=-1)
@@ -185,13 +184,13 @@ class BasePath:
         """
         at = list(times)
 
-        def moved(t0: float, t1: float) -> Array:
+        def moved(t0: float, t1: float) -> FloatArray:
             X = np.linalg.inv(self(t0).pose) @ self(t1).pose
             half_skew = 0.5 * (X[:3, :3] - X[:3, :3].T)
             turned = np.array([half_skew[2, 1], half_skew[0, 2], half_skew[1, 0]])
             return np.concatenate([self(t1).pose[:3, 3] - self(t0).pose[:3, 3], turned])
 
-        def velocity(t: float) -> Array:
+        def velocity(t: float) -> FloatArray:
             motion = self(t)
             return np.concatenate([motion.pose[:3, :3] @ motion.twist[:3], motion.twist[3:]])
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import Array
 from robodyn.errors import PathError
 
 __all__ = ["INTERVAL", "check_rate", "instants"]
 
-Array = NDArray[Any]
 
 #: Interval [s] over which a rate is integrated.
 INTERVAL = 1e-3

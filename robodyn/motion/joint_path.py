@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 
 __all__ = ["JointPath"]
 
-Array = NDArray[np.float64]
 Motion = tuple[ArrayLike, ArrayLike, ArrayLike]
 
 
@@ -33,7 +33,7 @@ class JointPath:
 
     function: Callable[[float], Motion]
 
-    def __call__(self, t: float) -> tuple[Array, Array, Array]:
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity and acceleration at time ``t`` [s].
 
         Raises
@@ -133,7 +133,9 @@ class JointPath:
             )
 
 
-def _check_samples(times: Array, values: Array, given: Array, found: Array) -> None:
+def _check_samples(
+    times: FloatArray, values: FloatArray, given: FloatArray, found: FloatArray
+) -> None:
     if given.shape != values.shape:
         raise ShapeError(
             f"velocities have shape {given.shape}, expected {values.shape}",

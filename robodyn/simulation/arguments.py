@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
@@ -16,10 +17,8 @@ from robodyn.simulation.stepper import BaseAt
 
 __all__ = ["base_path", "start_state", "step_times"]
 
-Array = NDArray[np.float64]
 
-
-def base_path(base: BaseAt | None, times: Array) -> BasePath | None:
+def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
     """The path of the base, if it does not contradict itself."""
     if base is None:
         return None
@@ -31,7 +30,7 @@ def base_path(base: BaseAt | None, times: Array) -> BasePath | None:
 
 def start_state(
     robot: Robot, q0: ArrayLike | None, v0: ArrayLike | None, ndim: int
-) -> tuple[Array, Array]:
+) -> tuple[FloatArray, FloatArray]:
     """Copies of the position and velocity at the start; neutral and at rest where none is given.
 
     Parameters
@@ -63,7 +62,7 @@ def start_state(
     return q, v
 
 
-def _array(name: str, given: ArrayLike) -> Array:
+def _array(name: str, given: ArrayLike) -> FloatArray:
     try:
         return np.array(given, float)
     except (TypeError, ValueError) as error:
@@ -72,7 +71,7 @@ def _array(name: str, given: ArrayLike) -> Array:
         ) from None
 
 
-def step_times(duration: float, step: float) -> Array:
+def step_times(duration: float, step: float) -> FloatArray:
     """Instants from 0 to ``duration``, ``step`` apart; the last two may be nearer."""
     try:
         duration, step = float(duration), float(step)

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 
 __all__ = ["Controller", "Event", "check_callable", "event_value", "torque"]
 
-Array = NDArray[np.float64]
-Controller = Callable[[float, Array, Array], ArrayLike]
-Event = Callable[[float, Array, Array], float]
+Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
+Event = Callable[[float, FloatArray, FloatArray], float]
 
 
 def check_callable(what: str, given: Any) -> None:
@@ -23,7 +23,7 @@ def check_callable(what: str, given: Any) -> None:
         raise ShapeError(f"the {what} is {given!r}, expected a function (t, q, v)", name=what)
 
 
-def torque(controller: Controller | None, t: float, q: Array, v: Array) -> Array:
+def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
     """What a controller asks for, shape (..., nv): an array that nobody else writes into.
 
     The controller gets copies, so that it may write into them and keep them.
@@ -58,7 +58,7 @@ def torque(controller: Controller | None, t: float, q: Array, v: Array) -> Array
     return tau if tau.dtype == np.float64 else tau.astype(np.float64)
 
 
-def event_value(event: Event, t: float, q: Array, v: Array) -> float:
+def event_value(event: Event, t: float, q: FloatArray, v: FloatArray) -> float:
     """The number that an event returns.
 
     Raises

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.joints import KINDS, fixed
@@ -19,7 +20,6 @@ from robodyn.robot import Robot
 
 __all__ = ["Driven", "DrivenPath", "PathOfTime", "driven_joints", "independent"]
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
 
@@ -42,7 +42,7 @@ class DrivenPath:
         Where its velocities stand in v.
     """
 
-    path: Callable[[float], tuple[Array, Array, Array]]
+    path: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
     coordinates: Indices
     speeds: Indices
 
@@ -85,7 +85,9 @@ class Driven:
     def __bool__(self) -> bool:
         return bool(self._paths)
 
-    def at(self, t: float, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    def at(
+        self, t: float, q: FloatArray, v: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The state with driven joints where they have to be at ``t`` [s], and what drives them.
 
         Parameters
@@ -107,11 +109,11 @@ class Driven:
             accelerations.append(acceleration)
         return q, v, self._joined(accelerations)
 
-    def accelerations(self, t: float) -> Array:
+    def accelerations(self, t: float) -> FloatArray:
         """Accelerations of the driven speeds at ``t`` [s], in the order of ``speeds``."""
         return self._joined([driven.path(t)[2] for driven in self._paths])
 
-    def _joined(self, accelerations: list[Array]) -> Array:
+    def _joined(self, accelerations: list[FloatArray]) -> FloatArray:
         a = accelerations[0] if len(accelerations) == 1 else np.hstack(accelerations)
         return a if self._order is None else a[self._order]
 
@@ -120,8 +122,8 @@ def driven_joints(
     robot: Robot,
     controlled: Mapping[str, PathOfTime] | None,
     locked: Iterable[str],
-    times: Array,
-    q0: Array,
+    times: FloatArray,
+    q0: FloatArray,
 ) -> Driven:
     """The driven and locked joints of a simulation, by name, their paths checked.
 
@@ -146,7 +148,7 @@ def driven_joints(
     return Driven(robot.nv, paths)
 
 
-def independent(robot: Robot, q: Array, speeds: Sequence[int]) -> bool:
+def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
     """Whether the loops of a robot, at a posture, let some speeds be chosen freely."""
     if not robot.nc or not len(speeds):
         return True
@@ -158,7 +160,7 @@ def independent(robot: Robot, q: Array, speeds: Sequence[int]) -> bool:
     )
 
 
-def _followed(robot: Robot, name: str, given: PathOfTime, times: Array) -> DrivenPath:
+def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> DrivenPath:
     """A joint, or one axis of it, along a path that fits it and does not contradict itself."""
     joint, axis = _joint_and_axis(robot, name)
     if not _follows_paths(joint.kind):
@@ -190,12 +192,14 @@ def _follows_paths(kind: JointKind) -> bool:
     return kind.in_tree and kind.coordinates.flat and kind is not fixed.KIND
 
 
-def _columns(x: Array, dx: Array, ddx: Array) -> tuple[Array, Array, Array]:
+def _columns(
+    x: FloatArray, dx: FloatArray, ddx: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Position, velocity and acceleration, shape (n,) also where a path gives single numbers."""
     return np.atleast_1d(x), np.atleast_1d(dx), np.atleast_1d(ddx)
 
 
-def _held(robot: Robot, name: str, q0: Array) -> DrivenPath:
+def _held(robot: Robot, name: str, q0: FloatArray) -> DrivenPath:
     """A locked joint, or one locked axis of it, which stays where it is."""
     joint, axis = _joint_and_axis(robot, name)
     if joint.v.stop == joint.v.start:

@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from robodyn.array_types import FloatArray
 from robodyn.errors import UnknownNameError
 from robodyn.robot import Robot
 
@@ -29,9 +27,8 @@ __all__ = [
     "integrator",
 ]
 
-Array = NDArray[np.float64]
 #: (t, q, v) -> acceleration.
-Acceleration = Callable[[float, Array, Array], Array]
+Acceleration = Callable[[float, FloatArray, FloatArray], FloatArray]
 #: (index of a stage, its weight), for the weights that are not zero.
 Terms = tuple[tuple[int, float], ...]
 
@@ -48,8 +45,8 @@ class Coordinates:
         ``(u, v)`` -> rate of ``u`` when the robot moves with speed ``v``.
     """
 
-    move: Callable[[Array, Array], Array]
-    rate: Callable[[Array, Array], Array]
+    move: Callable[[FloatArray, FloatArray], FloatArray]
+    rate: Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def coordinates_of(robot: Robot) -> Coordinates:
@@ -71,11 +68,11 @@ class Integrator(Protocol):
         acceleration: Acceleration,
         coordinates: Coordinates,
         t: float,
-        q: Array,
-        v: Array,
+        q: FloatArray,
+        v: FloatArray,
         h: float,
-        first: Array,
-    ) -> tuple[Array, Array]:
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
         """Position and velocity after a step of ``h`` [s]; ``first``: acceleration at its start."""
 
 
@@ -101,11 +98,11 @@ class RungeKutta:
         acceleration: Acceleration,
         coordinates: Coordinates,
         t: float,
-        q: Array,
-        v: Array,
+        q: FloatArray,
+        v: FloatArray,
         h: float,
-        first: Array,
-    ) -> tuple[Array, Array]:
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
         """Position and velocity after a step; see `Integrator`."""
         move, rate = coordinates.move, coordinates.rate
         speeds, accelerations = [v], [first]
@@ -134,11 +131,11 @@ class SemiImplicitEuler:
         acceleration: Acceleration,
         coordinates: Coordinates,
         t: float,
-        q: Array,
-        v: Array,
+        q: FloatArray,
+        v: FloatArray,
         h: float,
-        first: Array,
-    ) -> tuple[Array, Array]:
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
         """Position and velocity after a step; see `Integrator`."""
         v = v + h * first
         return coordinates.move(q, h * v), v
@@ -148,7 +145,7 @@ def _nonzero(weights: tuple[float, ...]) -> Terms:
     return tuple((k, w) for k, w in enumerate(weights) if w)
 
 
-def _combined(terms: Terms, rows: Sequence[Array], h: float) -> Array:
+def _combined(terms: Terms, rows: Sequence[FloatArray], h: float) -> FloatArray:
     """``h`` times the weighted sum of some rows."""
     k, weight = terms[0]
     total = (h * weight) * rows[k]

@@ -6,21 +6,17 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.files import as_path, writing
 
 __all__ = ["draw"]
 
-Array = NDArray[np.float64]
-
 
 def draw(
     path: str | os.PathLike[str],
-    t: Array,
-    rows: Sequence[tuple[Array, str]],
+    t: FloatArray,
+    rows: Sequence[tuple[FloatArray, str]],
     *,
     title: str = "",
     names: Sequence[str] = (),

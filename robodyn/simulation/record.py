@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, ShapeError, SimulationError
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory, trajectory_of
 
 __all__ = ["Record"]
-
-Array = NDArray[np.float64]
 
 
 class Record:
@@ -40,7 +38,7 @@ class Record:
         self._q = np.empty((size, *batch, robot.nq))
         self._v, self._a, self._tau = np.empty((3, size, *batch, robot.nv))
 
-    def add(self, t: float, q: Array, v: Array, a: Array, tau: Array) -> None:
+    def add(self, t: float, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray) -> None:
         """Copy a sample."""
         k = self.count
         self._t[k], self._q[k], self._v[k], self._a[k], self._tau[k] = t, q, v, a, tau
@@ -64,7 +62,7 @@ class Record:
         t, q, v, a, tau = (x[:n].copy() for x in (self._t, self._q, self._v, self._a, self._tau))
         return trajectory_of(self.robot, t, q, v, a, tau, self._base_at(t, q.ndim - 2))
 
-    def _base_at(self, t: Array, inner: int) -> BaseMotion | None:
+    def _base_at(self, t: FloatArray, inner: int) -> BaseMotion | None:
         """Motion of the base at all samples, over ``inner`` axes of simultaneous motions."""
         if self.base is None:
             return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, named
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.robot import Robot
@@ -20,8 +20,6 @@ from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
-
-Array = NDArray[np.float64]
 
 
 def simulate(
@@ -141,9 +139,9 @@ def rollout(
 def _run(
     stepper: Stepper,
     controller: Controller | None,
-    q: Array,
-    v: Array,
-    times: Array,
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
     events: tuple[Event, ...],
     record: Record,
     report: Progress,
@@ -182,8 +180,14 @@ def _run(
 
 
 def _after(
-    stepper: Stepper, t: float, q: Array, v: Array, tau: Array, a: Array, h: float
-) -> tuple[Array, Array]:
+    stepper: Stepper,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    tau: FloatArray,
+    a: FloatArray,
+    h: float,
+) -> tuple[FloatArray, FloatArray]:
     """The state after a part ``h`` [s] of a step."""
     return stepper.step(t, q, v, tau, h, a)
 
@@ -191,10 +195,10 @@ def _after(
 def _until(
     events: tuple[Event, ...],
     t: float,
-    q: Array,
-    v: Array,
+    q: FloatArray,
+    v: FloatArray,
     h: float,
-    after: Callable[[float], tuple[Array, Array]],
+    after: Callable[[float], tuple[FloatArray, FloatArray]],
 ) -> tuple[float, bool]:
     """Part of a step of ``h`` [s] after which the first event has happened, and whether one has."""
     before = [event_value(event, t, q, v) for event in events]

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
@@ -17,9 +18,8 @@ from robodyn.simulation.driven import Driven
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 
-Array = NDArray[np.float64]
 BaseAt = Callable[[float], BaseMotion]
-WrenchesAt = Callable[[float, Array, Array], Mapping[str, ArrayLike]]
+WrenchesAt = Callable[[float, FloatArray, FloatArray], Mapping[str, ArrayLike]]
 
 #: Gaps of loops [m, rad] with which no motion starts.
 OPEN = 1e-3
@@ -75,7 +75,9 @@ class Stepper:
             self._wrenches = {link: np.array(wrench, float) for link, wrench in given.items()}
         self._has_options = base is not None or bool(self._wrenches)
 
-    def accelerations(self, t: float, q: Array, v: Array, tau: Array) -> tuple[Array, Array]:
+    def accelerations(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Accelerations, and the generalised forces, those of driven joints solved for.
 
         Parameters
@@ -94,14 +96,14 @@ class Stepper:
     def step(
         self,
         t: float,
-        q: Array,
-        v: Array,
-        tau: Array,
+        q: FloatArray,
+        v: FloatArray,
+        tau: FloatArray,
         h: float,
-        a: Array | None = None,
+        a: FloatArray | None = None,
         *,
         close: bool = True,
-    ) -> tuple[Array, Array]:
+    ) -> tuple[FloatArray, FloatArray]:
         """The state after a step, in which the forces are held.
 
         Parameters
@@ -130,7 +132,7 @@ class Stepper:
         """
         driven, checked = self.driven, bool(self.robot.nc)
 
-        def acceleration(t: float, q: Array, v: Array) -> Array:
+        def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
             wanted = None
             if driven:
                 q, v, wanted = driven.at(t, q, v)
@@ -146,7 +148,7 @@ class Stepper:
         _check_bounds(q, v)
         return self.closed(q, v) if checked and close else (q, v)
 
-    def start(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
+    def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at the start of a motion; small gaps of loops are closed.
 
         Raises
@@ -170,7 +172,7 @@ class Stepper:
             )
         return self.closed(q, v)
 
-    def closed(self, q: Array, v: Array) -> tuple[Array, Array]:
+    def closed(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state with its loops closed by joints that are not driven.
 
         Raises
@@ -194,8 +196,8 @@ class Stepper:
         return q, v
 
     def _dynamics(
-        self, t: float, q: Array, v: Array, tau: Array, wanted: Array | None
-    ) -> tuple[Array, Array]:
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, wanted: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
         """Accelerations and forces, with the accelerations of driven joints that are wanted."""
         robot, driven = self.robot, self.driven
         if not self._has_options:
@@ -211,7 +213,7 @@ class Stepper:
         free = tau[..., driven.free]
         return robot.driven_dynamics(q, v, wanted, free, driven.speeds, **options)
 
-    def _wrenches_at(self, t: float, q: Array, v: Array) -> Mapping[str, ArrayLike]:
+    def _wrenches_at(self, t: float, q: FloatArray, v: FloatArray) -> Mapping[str, ArrayLike]:
         if not callable(self._wrenches):
             return self._wrenches  # type: ignore[no-any-return]
         given = self._wrenches(t, q.copy(), v.copy())
@@ -225,7 +227,7 @@ class Stepper:
         return given
 
 
-def _check_bounds(q: Array, v: Array) -> None:
+def _check_bounds(q: FloatArray, v: FloatArray) -> None:
     """Refuse a state with numbers that are not finite, or whose products would not be."""
     if not (np.vdot(q, q) < DIVERGED and np.vdot(v, v) < DIVERGED):
         raise ShapeError("q or v has outgrown what can be computed with", name="q")

@@ -9,16 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.files import as_path, writing
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
 __all__ = ["Trajectory", "speed_names", "trajectory_of"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,13 +40,13 @@ class Trajectory:
         What moved, where that is known.
     """
 
-    t: Array
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-    energy: Array
-    loop_residual: Array
+    t: FloatArray
+    q: FloatArray
+    v: FloatArray
+    a: FloatArray
+    tau: FloatArray
+    energy: FloatArray
+    loop_residual: FloatArray
     joint_names: tuple[str, ...] = ()
     robot: Robot | None = field(default=None, repr=False)
 
@@ -69,7 +67,7 @@ class Trajectory:
         return Trajectory(t, q, v, a, tau, energy, residual, self.joint_names, self.robot)
 
     @property
-    def branch_changes(self) -> Array:
+    def branch_changes(self) -> FloatArray:
         """Times [s] of the first samples beyond postures where two ways to assemble a linkage meet.
 
         There it may have flipped from one to the other; see `robodyn.Robot.branch_sign`. None for
@@ -179,7 +177,13 @@ def speed_names(robot: Robot) -> tuple[str, ...]:
 
 
 def trajectory_of(
-    robot: Robot, t: Array, q: Array, v: Array, a: Array, tau: Array, base: BaseMotion | None
+    robot: Robot,
+    t: FloatArray,
+    q: FloatArray,
+    v: FloatArray,
+    a: FloatArray,
+    tau: FloatArray,
+    base: BaseMotion | None,
 ) -> Trajectory:
     """A trajectory of a robot from its samples, with its energy and the gaps of its loops."""
     energy = robot.kinetic_energy(q, v, base=base) + robot.potential_energy(q, base=base)

@@ -11,8 +11,8 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism
 from robodyn.description.graph_check import find_root, graph_problems, unknown_links
 from robodyn.errors import TopologyError, UnknownNameError
@@ -29,7 +29,6 @@ __all__ = [
     "spanning_tree",
 ]
 
-Array = NDArray[np.float64]
 
 #: Name of the joint that ``spanning_tree(..., floating=True)`` puts before the root.
 FLOATING_BASE = "floating_base"
@@ -61,7 +60,7 @@ class TreeJoint:
 
     joint: Joint
     parent: int
-    X_PJ: Array
+    X_PJ: FloatArray
     reversed: bool = False
     mimic: tuple[int, float, float] | None = None
     follows: bool = False
@@ -85,10 +84,10 @@ class BodyInertia:
     """
 
     mass: float
-    h: Array
-    I: Array
+    h: FloatArray
+    I: FloatArray
 
-    def about_center(self) -> Array:
+    def about_center(self) -> FloatArray:
         """Inertia about the centre of mass, in body axes, shape (3, 3) [kg m^2]."""
         if self.mass == 0.0:
             return self.I
@@ -131,7 +130,7 @@ class SpanningTree:
     joints: tuple[TreeJoint, ...]
     inertias: tuple[BodyInertia, ...]
     base_inertia: BodyInertia
-    links: dict[str, tuple[int, Array]]
+    links: dict[str, tuple[int, FloatArray]]
     cuts: tuple[Joint | Loop, ...]
 
     @property
@@ -205,7 +204,7 @@ def inertia_about_origin(inertia: Inertia) -> BodyInertia:
     return shift_inertia(inertia.origin.matrix, central)
 
 
-def shift_inertia(X: Array, inertia: BodyInertia) -> BodyInertia:
+def shift_inertia(X: FloatArray, inertia: BodyInertia) -> BodyInertia:
     """Express an inertia in another frame.
 
     Parameters
@@ -272,7 +271,7 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
 
 def _walk(
     kept: Iterable[Joint], root: str, floating: bool, keep_fixed: Container[str]
-) -> tuple[list[TreeJoint], dict[str, tuple[int, Array]]]:
+) -> tuple[list[TreeJoint], dict[str, tuple[int, FloatArray]]]:
     """Joints that move a body and the place of each link, depth first from the root."""
     at: dict[str, list[Joint]] = {}
     for joint in kept:
@@ -310,7 +309,7 @@ def _walk(
     return joints, links
 
 
-def inverse_pose(X: Array) -> Array:
+def inverse_pose(X: FloatArray) -> FloatArray:
     """``X_BA`` of ``X_AB``, shape (4, 4) [1, m]."""
     inverse = np.eye(4)
     inverse[:3, :3] = X[:3, :3].T
@@ -319,7 +318,7 @@ def inverse_pose(X: Array) -> Array:
 
 
 def _check_connected(
-    mechanism: Mechanism, reached: dict[str, tuple[int, Array]], root: str
+    mechanism: Mechanism, reached: dict[str, tuple[int, FloatArray]], root: str
 ) -> None:
     for link in mechanism.links:
         if link.name not in reached:
@@ -330,7 +329,7 @@ def _check_connected(
 
 
 def _lump(
-    mechanism: Mechanism, links: dict[str, tuple[int, Array]], count: int
+    mechanism: Mechanism, links: dict[str, tuple[int, FloatArray]], count: int
 ) -> tuple[BodyInertia, tuple[BodyInertia, ...]]:
     """Inertia of the base and of each body, summed over their links."""
     bodies = [BodyInertia.zero()] * (count + 1)

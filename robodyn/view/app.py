@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, RobodynError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory
@@ -20,8 +21,6 @@ from robodyn.view.panels import ForcesPanel, PlaybackPanel, PosePanel
 from robodyn.view.posing import Slider, move
 
 __all__ = ["Viewer"]
-
-Array = NDArray[np.float64]
 
 
 class Viewer:
@@ -64,7 +63,7 @@ class Viewer:
     ) -> None:
         viser = _viser()
         self.robot, self.motion = robot, motion
-        self.q: Array = robot.neutral() if motion is None else np.array(motion.q[0], float)
+        self.q: FloatArray = robot.neutral() if motion is None else np.array(motion.q[0], float)
         self.following = False
         self._sample: int | None = None if motion is None else 0
         self.lock = threading.RLock()
@@ -142,7 +141,7 @@ class Viewer:
         self._set(np.array(self.motion.q[k], float), sample=k)
 
     def _set(
-        self, q: Array, *, sample: int | None, complete: bool = True, follow: bool = True
+        self, q: FloatArray, *, sample: int | None, complete: bool = True, follow: bool = True
     ) -> None:
         with self.lock:
             self.q, self._sample, self.following = q, sample, True
@@ -160,7 +159,7 @@ class Viewer:
             self.drawing.place(self.q)
             self.forces_panel.draw()
 
-    def motion_now(self) -> tuple[Array, Array, Array] | tuple[()]:
+    def motion_now(self) -> tuple[FloatArray, FloatArray, FloatArray] | tuple[()]:
         """Velocity, acceleration and forces of the sample shown; empty for a posture at rest."""
         if self._sample is None or self.motion is None:
             return ()

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.joints import fixed
 from robodyn.robot import Robot
 from robodyn.view.forces import Forces
@@ -18,7 +18,6 @@ from robodyn.view.scene import extent, joint_marks, link_places, sticks
 
 __all__ = ["Drawing"]
 
-Array = NDArray[np.float64]
 
 STICK, JOINT, CUT = (90, 100, 115), (50, 105, 200), (225, 90, 30)
 FORCE, MOMENT, TORQUE = (205, 45, 45), (125, 60, 180), (20, 140, 70)
@@ -130,7 +129,7 @@ class Drawing:
                     )
                 )
 
-    def _look(self, places: dict[str, Array]) -> None:
+    def _look(self, places: dict[str, FloatArray]) -> None:
         scene, size = self._server.scene, self.size
         ground = min(0.0, min(float(X[2, 3]) for X in places.values()))
         cell = 10.0 ** np.floor(np.log10(size))
@@ -157,7 +156,7 @@ class Drawing:
         for handle in self._skeleton:
             handle.visible = skeleton
 
-    def place(self, q: Array) -> None:
+    def place(self, q: FloatArray) -> None:
         """Move all links to where they are at a posture."""
         with self._server.atomic():
             for name, X in link_places(self._robot, q).items():
@@ -193,7 +192,7 @@ class Drawing:
                 else:
                     self._erase(kind)
 
-    def _draw(self, kind: str, points: Array, vectors: Array, color: Any) -> None:
+    def _draw(self, kind: str, points: FloatArray, vectors: FloatArray, color: Any) -> None:
         # nodes of the same name replace each other
         self._arrows[kind] = self._server.scene.add_arrows(
             f"/forces/{kind}",
@@ -211,7 +210,7 @@ class Drawing:
                 handle.remove()
 
 
-def _wxyz(X: Array) -> Array:
+def _wxyz(X: FloatArray) -> FloatArray:
     from scipy.spatial.transform import Rotation
 
     x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
 from robodyn.view.scene import JointMark, joint_marks, link_places
 
 __all__ = ["Forces", "forces"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +32,21 @@ class Forces:
     """
 
     names: tuple[str, ...]
-    points: Array
-    force: Array
-    moment: Array
+    points: FloatArray
+    force: FloatArray
+    moment: FloatArray
     motor_names: tuple[str, ...]
-    motor_points: Array
-    motor_axes: Array
-    torque: Array
+    motor_points: FloatArray
+    motor_axes: FloatArray
+    torque: FloatArray
 
 
 def forces(
-    robot: Robot, q: Array, v: Array | None = None, a: Array | None = None, tau: Array | None = None
+    robot: Robot,
+    q: FloatArray,
+    v: FloatArray | None = None,
+    a: FloatArray | None = None,
+    tau: FloatArray | None = None,
 ) -> Forces:
     """Wrenches in all joints, and torques along their axes.
 
@@ -93,7 +95,7 @@ def forces(
     )
 
 
-def _point(robot: Robot, places: dict[str, Array], mark: JointMark | None) -> Array:
+def _point(robot: Robot, places: dict[str, FloatArray], mark: JointMark | None) -> FloatArray:
     """Where the wrench of a joint (``None``: the base) acts."""
     if mark is None:
         carried = {joint.child for joint in robot.mechanism.joints}

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
 from robodyn.robot import Robot
 
 __all__ = ["Moved", "Slider", "move", "sliders", "with_values"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,7 @@ class Slider:
     lower: float
     upper: float
 
-    def value(self, robot: Robot, q: Array) -> float:
+    def value(self, robot: Robot, q: FloatArray) -> float:
         """Where it stands at a posture."""
         return float(_numbers(robot, q, self.joint)[self.index])
 
@@ -78,7 +76,7 @@ def _slider(robot: Robot, name: str, index: int, speed: int, count: int) -> Slid
     return Slider(label, name, index, axis, speed, float(low), float(max(high, low + 1e-6)))
 
 
-def _numbers(robot: Robot, q: Array, name: str) -> Array:
+def _numbers(robot: Robot, q: FloatArray, name: str) -> FloatArray:
     """Coordinates of a joint as a person sets them; orientations as rotation vectors."""
     from scipy.spatial.transform import Rotation
 
@@ -88,7 +86,7 @@ def _numbers(robot: Robot, q: Array, name: str) -> Array:
     return np.concatenate([part[:-4], Rotation.from_quat(part[-4:]).as_rotvec()])
 
 
-def with_values(robot: Robot, q: Array, values: dict[Slider, float]) -> Array:
+def with_values(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> FloatArray:
     """The posture where sliders have these values and other coordinates stay, shape (nq,)."""
     from scipy.spatial.transform import Rotation
 
@@ -117,11 +115,11 @@ class Moved:
         ``False``: the linkage ends before the goal, at a limit or where its branch ends.
     """
 
-    q: Array
+    q: FloatArray
     complete: bool
 
 
-def move(robot: Robot, q: Array, values: dict[Slider, float]) -> Moved:
+def move(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> Moved:
     """Move sliders to values; loops stay closed.
 
     A closed linkage goes there in small steps and stays on its branch.

@@ -9,16 +9,14 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.ros.bag.trajectories import read_bag
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["read_motion"]
-
-Array = NDArray[np.float64]
 
 
 def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
@@ -94,7 +92,7 @@ def _read_csv(source: Path) -> Trajectory:
     except (IndexError, KeyError, ValueError, csv.Error) as error:
         raise ShapeError(f"{source.name} is not a trajectory: {error}", name="path") from error
 
-    def columns(letter: str) -> Array:
+    def columns(letter: str) -> FloatArray:
         numbered = [name for name in heads if name.removeprefix(letter).isdecimal()]
         return np.array([heads[name] for name in numbered]).reshape(-1, len(t)).T
 

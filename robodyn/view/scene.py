@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Loop
 from robodyn.joints import joint_kind
 from robodyn.joints.common.kind import JointKind
 from robodyn.robot import Robot
 
 __all__ = ["JointMark", "extent", "joint_marks", "link_places", "sticks"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +38,8 @@ class JointMark:
     cut: bool
     predecessor: str
     successor: str
-    X_predecessor: Array
-    X_successor: Array
+    X_predecessor: FloatArray
+    X_successor: FloatArray
     axis: tuple[float, float, float] | None
 
 
@@ -73,17 +71,17 @@ def _loop_mark(loop: Loop) -> JointMark:
     )
 
 
-def link_places(robot: Robot, q: Array) -> dict[str, Array]:
+def link_places(robot: Robot, q: FloatArray) -> dict[str, FloatArray]:
     """Pose of each link in the world, shape (4, 4) [1, m], by its name."""
     return {name: robot.frame_pose(q, name) for name in robot.link_names}
 
 
-def sticks(robot: Robot) -> dict[str, Array]:
+def sticks(robot: Robot) -> dict[str, FloatArray]:
     """Lines of a stick figure, shape (n, 2, 3) [m] in link axes, by link name.
 
     A link is drawn as lines from its origin to the joints that it carries.
     """
-    ends: dict[str, list[Array]] = {name: [] for name in robot.link_names}
+    ends: dict[str, list[FloatArray]] = {name: [] for name in robot.link_names}
     for mark in joint_marks(robot):
         ends[mark.predecessor].append(mark.X_predecessor[:3, 3])
         ends[mark.successor].append(mark.X_successor[:3, 3])
@@ -94,7 +92,7 @@ def sticks(robot: Robot) -> dict[str, Array]:
     return lines
 
 
-def extent(robot: Robot, places: dict[str, Array]) -> tuple[Array, float]:
+def extent(robot: Robot, places: dict[str, FloatArray]) -> tuple[FloatArray, float]:
     """Middle of the robot's joints and links, shape (3,) [m], and its largest edge [m]."""
     points = [X[:3, 3] for X in places.values()]
     for name, lines in sticks(robot).items():

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose, groups
 from robodyn.closed_loops.solvers.scaling import checked, flat, scaled, speed_set
 from robodyn.errors import ActuationError
 
 __all__ = ["ACTUATION_TOLERANCE", "Actuation", "actuate"]
 
-Array = NDArray[Any]
 
 #: Part of the needed generalised force that may stay unbalanced, and part of a motion that a
 #: motor has to move to count as driving it.

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.levenberg import Problem, minimise
 from robodyn.closed_loops.solvers.scaling import checked, speed_set
 from robodyn.errors import AssemblyError, ShapeError
 
 __all__ = ["ASSEMBLY_TOLERANCE", "assemble"]
 
-Array = NDArray[Any]
 
 #: Loops are closed if the correction still needed is below this [rad, or m relative to the lever
 #: arms of the mechanism].

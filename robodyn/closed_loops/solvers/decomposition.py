@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.scaling import Scaled
 
 __all__ = ["RANK_TOLERANCE", "Decomposition", "decompose", "groups", "pivots"]
 
-Array = NDArray[Any]
 
 #: Scaled singular values below this part of the largest one count as zero. It stands well above
 #: the rounding of a Jacobian (1e-15) and of an assembled posture (1e-13), and well below what is

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.decomposition import (
     RANK_TOLERANCE,
     Decomposition,
@@ -20,7 +20,6 @@ from robodyn.errors import ActuationError
 
 __all__ = ["CONTROL_TOLERANCE", "ConstrainedHybrid", "constrained_hybrid"]
 
-Array = NDArray[Any]
 
 #: How well controlled accelerations have to satisfy the loops, relative to their terms.
 CONTROL_TOLERANCE = 1e-8

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, pivots
 from robodyn.closed_loops.solvers.rank import null_space
@@ -15,7 +14,6 @@ from robodyn.errors import SingularError
 
 __all__ = ["IndependentSpeeds", "independent_speeds"]
 
-Array = NDArray[Any]
 
 #: A preferred speed is passed over if less than this part of its motion is new.
 PREFERRED_TOLERANCE = 1e-6

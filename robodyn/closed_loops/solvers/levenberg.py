@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.methods.reduction import ROW_TOLERANCE
 from robodyn.closed_loops.solvers.scaling import checked
 from robodyn.errors import ShapeError
 
 __all__ = ["Problem", "minimise"]
 
-Array = NDArray[Any]
 
 #: Scaled singular values below this part of the largest one take no part in a step.
 STEP_TOLERANCE = 1e-10

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose, groups, pivots
 from robodyn.closed_loops.solvers.scaling import Scaled, checked, flat, scaled, speed_set
 from robodyn.errors import ShapeError, SingularError
 
 __all__ = ["RankAnalysis", "null_space", "null_space_partition", "rank_analysis"]
 
-Array = NDArray[Any]
 
 #: A row depends on another one if its coefficient, of rows of unit norm, is larger than this.
 COEFFICIENT_TOLERANCE = 1e-7

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.methods.reduction import ROW_TOLERANCE
 from robodyn.errors import ShapeError
 
 __all__ = ["Scaled", "checked", "column_scale", "flat", "scaled", "shaped", "speed_set"]
-
-Array = NDArray[Any]
 
 
 def shaped(name: str, value: ArrayLike, *tail: int | None) -> Array:

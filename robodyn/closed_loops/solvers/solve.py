@@ -11,8 +11,9 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
 from robodyn.closed_loops.solvers.methods.program import METHODS, WORDS, solve_ir
 from robodyn.closed_loops.solvers.methods.system import (
@@ -26,8 +27,6 @@ from robodyn.codegen.llvm.once import making
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 __all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

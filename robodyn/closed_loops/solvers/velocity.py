@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.scaling import checked, flat, scaled, speed_set
 from robodyn.closed_loops.solvers.solve import solve_mixed
 from robodyn.errors import AssemblyError
 
 __all__ = ["VELOCITY_TOLERANCE", "project_velocity"]
 
-Array = NDArray[Any]
 
 #: Part of the terms of ``K v + psi`` that may be left.
 VELOCITY_TOLERANCE = 1e-9

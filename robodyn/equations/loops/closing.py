@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn.description import Coupling, Joint, Loop
 from robodyn.equations.loops.closure_rows import Closure, Coupled
@@ -16,8 +15,6 @@ from robodyn.joints.common.described import align_z
 from robodyn.symbolic.vector import Vec3
 
 __all__ = ["closure", "coupled"]
-
-Array = NDArray[np.float64]
 
 
 def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.description import Joint
 from robodyn.equations.closed_form.linkage import Linkage
 from robodyn.equations.mechanism.frames import ROUNDING, choose_frames, inverse_pose, vector
@@ -20,7 +20,6 @@ from robodyn.topology.spanning_tree import SpanningTree
 
 __all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build"]
 
-Array = NDArray[np.float64]
 
 #: Index of the base, parent of the first bodies.
 BASE = -1
@@ -89,7 +88,7 @@ class Body:
     speeds: tuple[Speed, ...]
     inertia: RigidInertia
     lumped: RigidInertia
-    X_LB: Array
+    X_LB: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +119,7 @@ class MechanismModel:
     base_inertia: RigidInertia
     nq: int
     nv: int
-    frames: dict[str, tuple[int, Array]]
+    frames: dict[str, tuple[int, FloatArray]]
     coupled: bool
     armature: tuple[Armature, ...]
     rotors: tuple[Rotor, ...]

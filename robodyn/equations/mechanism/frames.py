@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.joints import joint_kind
 from robodyn.joints.common.described import align_z
 from robodyn.joints.common.kind import JointGeometry
@@ -30,7 +30,6 @@ __all__ = [
     "rotation",
 ]
 
-Array = NDArray[np.float64]
 
 #: Angles [rad] and lengths [m] below this are rounding noise of the input.
 ROUNDING = 4e-15
@@ -42,7 +41,7 @@ NEARLY_PARALLEL = 0.05
 FARTHEST = 1.5
 
 
-def zxz_angles(R: Array, snap: float) -> tuple[float, float, float]:
+def zxz_angles(R: FloatArray, snap: float) -> tuple[float, float, float]:
     """Angles ``a, b, c`` [rad] with ``R = Rz(a) Rx(b) Rz(c)``; ``a`` is 0 if z is kept."""
     b = math.atan2(math.hypot(R[0, 2], R[1, 2]), R[2, 2])
     if min(b, math.pi - b) <= max(snap, ROUNDING):
@@ -54,7 +53,7 @@ def zxz_angles(R: Array, snap: float) -> tuple[float, float, float]:
     return a, b, math.atan2(math.cos(b) * x[1] + math.sin(b) * x[2], x[0])
 
 
-def rotation(R: Array, snap: float) -> Rotation:
+def rotation(R: FloatArray, snap: float) -> Rotation:
     """A known rotation as turns about z, x, z."""
     a, b, c = zxz_angles(R, snap)
     return (
@@ -64,12 +63,12 @@ def rotation(R: Array, snap: float) -> Rotation:
     )
 
 
-def vector(p: Array, snap: float) -> Vec3:
+def vector(p: FloatArray, snap: float) -> Vec3:
     """A known vector; components that are noise beside ``snap`` [m] are zero."""
     return Vec3(*(0.0 if abs(x) <= snap else float(x) for x in p))
 
 
-def placement(X: Array, snap: float = ROUNDING) -> Placement:
+def placement(X: FloatArray, snap: float = ROUNDING) -> Placement:
     """A known pose, shape (4, 4), as a `Placement`."""
     return Placement(rotation(X[:3, :3], snap), vector(X[:3, 3], snap))
 
@@ -86,7 +85,7 @@ class FrameChoice:
 
     __slots__ = ("X_LB", "joint")
 
-    def __init__(self, X_LB: Array, joint: JointGeometry) -> None:
+    def __init__(self, X_LB: FloatArray, joint: JointGeometry) -> None:
         self.X_LB, self.joint = X_LB, joint
 
 
@@ -108,7 +107,12 @@ def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
 
 
 def _axial(
-    joint: TreeJoint, X_PJ: Array, parent_turns: bool, heir: TreeJoint | None, h: Array, snap: float
+    joint: TreeJoint,
+    X_PJ: FloatArray,
+    parent_turns: bool,
+    heir: TreeJoint | None,
+    h: FloatArray,
+    snap: float,
 ) -> FrameChoice:
     kind = joint_kind(joint.joint.kind)
     axis = np.array(joint.joint.axis) * (-1.0 if joint.reversed else 1.0)
@@ -135,7 +139,7 @@ def _axial(
     return FrameChoice(X_LB, geometry)
 
 
-def _other(joint: TreeJoint, X_PJ: Array, snap: float) -> FrameChoice:
+def _other(joint: TreeJoint, X_PJ: FloatArray, snap: float) -> FrameChoice:
     X_LB = np.eye(4)
     kind = joint_kind(joint.joint.kind)
     axes = [align_z(np.array(getattr(joint.joint, name))) for name in kind.axes]
@@ -157,7 +161,7 @@ def _other(joint: TreeJoint, X_PJ: Array, snap: float) -> FrameChoice:
     return FrameChoice(X_LB, geometry)
 
 
-def _slide(R_PZ: Array, p: Array, parent_turns: bool) -> float:
+def _slide(R_PZ: FloatArray, p: FloatArray, parent_turns: bool) -> float:
     """How far along its axis a body's origin is moved from where the file has it."""
     z = R_PZ[:, 2]
     sine_squared = z[0] ** 2 + z[1] ** 2
@@ -171,7 +175,9 @@ def _slide(R_PZ: Array, p: Array, parent_turns: bool) -> float:
     return slide if abs(slide) <= FARTHEST * float(np.linalg.norm(p)) else 0.0
 
 
-def _azimuth(R_LZ: Array, shift: Array, heir: TreeJoint | None, h: Array, unforced: float) -> float:
+def _azimuth(
+    R_LZ: FloatArray, shift: FloatArray, heir: TreeJoint | None, h: FloatArray, unforced: float
+) -> float:
     """Angle of the x axis about z: along the common normal with the heir's axis."""
     if heir is None:
         to = R_LZ.T @ h
@@ -206,7 +212,7 @@ def _heirs(tree: SpanningTree) -> list[int]:
     return heirs
 
 
-def _about_z(angle: float) -> Array:
+def _about_z(angle: float) -> FloatArray:
     c, s = math.cos(angle), math.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
@@ -215,7 +221,7 @@ def _wrapped(angle: float) -> float:
     return math.remainder(angle, 2.0 * math.pi)
 
 
-def inverse_pose(X: Array) -> Array:
+def inverse_pose(X: FloatArray) -> FloatArray:
     """``X_BA`` of ``X_AB``, shape (4, 4)."""
     Y = np.eye(4)
     Y[:3, :3] = X[:3, :3].T

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.equations.mechanism.frames import FrameChoice, inverse_pose
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
@@ -12,7 +12,6 @@ from robodyn.topology.spanning_tree import BodyInertia, SpanningTree
 
 __all__ = ["lump", "moved", "pseudo_inertia", "rigid"]
 
-Array = NDArray[np.float64]
 
 #: Inertia components below this part of a body's largest are rounding noise.
 NOISE = 1e-15
@@ -21,7 +20,7 @@ NOISE = 1e-15
 SYMMETRIC = 1e-14
 
 
-def pseudo_inertia(body: BodyInertia) -> Array:
+def pseudo_inertia(body: BodyInertia) -> FloatArray:
     """``integral of [r; 1] [r; 1]^T dm``, shape (4, 4): it moves as ``X P X^T``."""
     P = np.empty((4, 4))
     P[:3, :3] = 0.5 * np.trace(body.I) * np.eye(3) - body.I
@@ -30,14 +29,14 @@ def pseudo_inertia(body: BodyInertia) -> Array:
     return P
 
 
-def moved(P: Array, X: Array) -> Array:
+def moved(P: FloatArray, X: FloatArray) -> FloatArray:
     """A pseudo-inertia of frame B in frame A, where ``X`` is ``X_AB``."""
     return np.asarray(X @ P @ X.T)
 
 
 def lump(
-    tree: SpanningTree, choice: list[FrameChoice], own: list[Array]
-) -> tuple[list[Array], dict[int, float]]:
+    tree: SpanningTree, choice: list[FrameChoice], own: list[FloatArray]
+) -> tuple[list[FloatArray], dict[int, float]]:
     """Move to each parent what moves with it as well.
 
     A mass on the axis of a revolute joint belongs to either body (mass, its moment and second
@@ -73,14 +72,14 @@ def lump(
     return lumped, {i: inertia for i, inertia in spinning.items() if inertia}
 
 
-def _symmetric(P: Array) -> bool:
+def _symmetric(P: FloatArray) -> bool:
     """Nothing of the body turns with its angle about z."""
     beside = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2])
     size = np.abs(P).max()
     return bool(max(map(abs, (*beside, P[0, 3], P[1, 3]))) <= SYMMETRIC * size)
 
 
-def rigid(P: Array) -> RigidInertia:
+def rigid(P: FloatArray) -> RigidInertia:
     """Numbers without rounding noise."""
     second = 0.0 if not P.any() else NOISE * max(abs(P[:3, :3]).max(), 1e-300)
     first = NOISE * max(abs(P[:3, 3]).max(), abs(P[3, 3]), 1e-300)

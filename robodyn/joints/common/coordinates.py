@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.symbolic.scalar import Number
 
 __all__ = ["FLAT", "TINY", "Coordinates"]
 
-Array = NDArray[np.float64]
 Numbers = Sequence[Number]
 
 #: Added to the square of an angle, so that it can be divided by: too little to change any that
@@ -48,7 +47,7 @@ class Coordinates:
     rates: Callable[[Numbers, Numbers], list[Number]]
     step: Callable[[Numbers, Numbers], list[Number]]
     bracket: Callable[[Numbers, Numbers], list[Number]]
-    difference: Callable[[Array, Array], Array]
+    difference: Callable[[FloatArray, FloatArray], FloatArray]
     flat: bool = False
     quaternion: bool = False
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.joints.common.evaluate import evaluate
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.symbolic.rotation import Rotation
@@ -15,7 +15,6 @@ from robodyn.symbolic.spatial import Placement, Twist
 
 __all__ = ["DescribedJoint", "align_z", "described_pose", "described_subspace", "matrix_of"]
 
-Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
 
 
@@ -39,7 +38,7 @@ class DescribedJoint(Protocol):
         """The `JointMap` of a joint that its user made."""
 
 
-def align_z(axis: Array) -> Array:
+def align_z(axis: FloatArray) -> FloatArray:
     """Rotation matrix, shape (3, 3), that turns z to a unit vector by the shortest way."""
     x, y, z = axis
     if z < -1.0 + 1e-14:
@@ -53,20 +52,20 @@ def align_z(axis: Array) -> Array:
     )
 
 
-def described_pose(kind: JointKind, joint: DescribedJoint, q: Sequence[float]) -> Array:
+def described_pose(kind: JointKind, joint: DescribedJoint, q: Sequence[float]) -> FloatArray:
     """Child link in the joint frame of the description, shape (4, 4) [1, m]."""
     X_LZ, state = _state(kind, joint, q)
     return np.asarray(X_LZ @ matrix_of(state.X) @ X_LZ.T)
 
 
-def described_subspace(kind: JointKind, joint: DescribedJoint, q: Sequence[float]) -> Array:
+def described_subspace(kind: JointKind, joint: DescribedJoint, q: Sequence[float]) -> FloatArray:
     """Twist of the child link for unit speeds, in link axes, shape (6, nv) [m, 1]."""
     X_LZ, state = _state(kind, joint, q)
     turn = np.kron(np.eye(2), X_LZ[:3, :3])
     return np.asarray(turn @ np.array([_numbers(s) for s in state.S], float).reshape(-1, 6).T)
 
 
-def matrix_of(X: Placement) -> Array:
+def matrix_of(X: Placement) -> FloatArray:
     """Homogeneous matrix of a known pose, shape (4, 4) [1, m]."""
     matrix = np.eye(4)
     matrix[:3, :3] = np.array([list(row) for row in X.R.matrix.rows()], float)
@@ -78,7 +77,9 @@ def _numbers(s: Twist) -> list[Any]:
     return list(s)
 
 
-def _state(kind: JointKind, joint: DescribedJoint, q: Sequence[float]) -> tuple[Array, JointState]:
+def _state(
+    kind: JointKind, joint: DescribedJoint, q: Sequence[float]
+) -> tuple[FloatArray, JointState]:
     """Axes of the kind in those of the description, shape (4, 4), and the joint in the former."""
     X_LZ = np.eye(4)
     R = [Rotation(), Rotation()]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.joints.common.coordinates import TINY
 from robodyn.symbolic.scalar import Number, cos, sin, sqrt
 from robodyn.symbolic.vector import Vec3
@@ -20,8 +20,6 @@ __all__ = [
     "quaternion_rates",
     "turned",
 ]
-
-Array = NDArray[np.float64]
 
 
 def quaternion_rates(quat: Sequence[Number], w: Sequence[Number]) -> list[Number]:
@@ -52,12 +50,12 @@ def turned(quat: Sequence[Number], w: Vec3) -> list[Number]:
     return [*(vector * inverse), scalar * inverse]
 
 
-def conjugate(quat: Array) -> Array:
+def conjugate(quat: FloatArray) -> FloatArray:
     """The inverse rotation, shape (..., 4)."""
     return np.asarray(quat * np.array([-1.0, -1.0, -1.0, 1.0]))
 
 
-def product(a: Array, b: Array) -> Array:
+def product(a: FloatArray, b: FloatArray) -> FloatArray:
     """One rotation after another, of unit norm, shape (..., 4)."""
     a, b = np.broadcast_arrays(a, b)
     vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
@@ -66,7 +64,7 @@ def product(a: Array, b: Array) -> Array:
     return np.asarray(result / np.linalg.norm(result, axis=-1, keepdims=True))
 
 
-def logarithm(quat: Array) -> Array:
+def logarithm(quat: FloatArray) -> FloatArray:
     """Rotation vector of a rotation, the short way round, shape (..., 3) [rad]."""
     quat = np.where(quat[..., 3:] < 0.0, -quat, quat)
     sine = np.linalg.norm(quat[..., :3], axis=-1, keepdims=True)
@@ -75,7 +73,7 @@ def logarithm(quat: Array) -> Array:
     return np.asarray(factor * quat[..., :3])
 
 
-def left_jacobian(w: Array) -> Array:
+def left_jacobian(w: FloatArray) -> FloatArray:
     """Integral over unit time of the rotation exp(w t), shape (..., 3, 3)."""
     angle = np.linalg.norm(w, axis=-1)[..., None, None]
     small = angle < 1e-4

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.ros.dds.guard import only_loopback
 
 __all__ = ["DdsNode", "JointSample", "Reader", "Writer"]
 
-Array = NDArray[np.float64]
 
 #: Vendor 1.15, whose type objects cyclonedds does not accept, is matched by type names.
 _CONFIG = """<CycloneDDS><Domain>{where}
@@ -48,9 +48,9 @@ class JointSample:
     """
 
     names: tuple[str, ...]
-    position: Array
-    velocity: Array
-    effort: Array
+    position: FloatArray
+    velocity: FloatArray
+    effort: FloatArray
     stamp: int = 0
 
 

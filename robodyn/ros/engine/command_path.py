@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+
+from robodyn.array_types import FloatArray
 
 __all__ = ["CommandPath"]
 
-Array = NDArray[np.float64]
 
 #: Halvings of an interval when the end of a phase is sought.
 HALVINGS = 60
@@ -65,11 +65,11 @@ class CommandPath:
     def __init__(
         self,
         start: float,
-        x: Array,
-        v: Array,
-        position: Array,
-        speed: Array,
-        top: Array,
+        x: FloatArray,
+        v: FloatArray,
+        position: FloatArray,
+        speed: FloatArray,
+        top: FloatArray,
         bandwidth: float,
     ) -> None:
         self._start = start
@@ -86,7 +86,7 @@ class CommandPath:
         self._last_start = float(self._starts[-1].max(initial=0.0))
         self._last = [self._starts[-1], *(term[-1] for term in self._terms)]
 
-    def __call__(self, t: float) -> tuple[Array, Array, Array]:
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Positions, velocities and accelerations, each of shape (n,), at time ``t`` [s]."""
         since = t - self._start
         if since >= self._last_start:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
 
 __all__ = ["CommandedJoints"]
-
-Array = NDArray[np.float64]
 
 
 class CommandedJoints:
@@ -68,7 +67,7 @@ class CommandedJoints:
             raise rd.UnknownNameError("commanded joint", name, self.names)
         return self.names.index(name)
 
-    def values(self, command: ArrayLike) -> Array:
+    def values(self, command: ArrayLike) -> FloatArray:
         """A command as an array, one finite number a joint.
 
         Raises
@@ -89,5 +88,5 @@ class CommandedJoints:
         return given
 
 
-def _positive_or_none(limits: Array) -> Array:
+def _positive_or_none(limits: FloatArray) -> FloatArray:
     return np.where(limits > 0.0, limits, np.inf)

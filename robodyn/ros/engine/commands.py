@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.array_types import FloatArray
 from robodyn.ros.engine.command_path import CommandPath
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
@@ -15,7 +16,6 @@ from robodyn.simulation.driven import DrivenPath
 
 __all__ = ["Commands"]
 
-Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 
@@ -42,7 +42,7 @@ class Commands:
         The trajectory that is followed, or was last.
     """
 
-    def __init__(self, joints: CommandedJoints, settings: Settings, q: Array) -> None:
+    def __init__(self, joints: CommandedJoints, settings: Settings, q: FloatArray) -> None:
         self._joints = joints
         interfaces = np.array(settings.spread("interfaces", len(joints)), object)
         self.is_effort, self.is_position = interfaces == "effort", interfaces == "position"
@@ -54,7 +54,7 @@ class Commands:
         self._speed = np.zeros(len(joints))
         self._held = q.copy()
 
-    def take(self, t: float, given: Array) -> bool:
+    def take(self, t: float, given: FloatArray) -> bool:
         """Take a command, one number a joint; whether its positions lie within the limits."""
         inside = np.clip(given, self._joints.lower, self._joints.upper)
         self.effort = np.where(self.is_effort, given, 0.0)
@@ -63,14 +63,14 @@ class Commands:
         self.is_fresh, self._came_at = True, t
         return not np.any(self.is_position & (inside != given))
 
-    def follow(self, t: float, motion: Motion, rows: Rows, q: Array) -> None:
+    def follow(self, t: float, motion: Motion, rows: Rows, q: FloatArray) -> None:
         """Follow a trajectory of some joints from now on."""
         self._hold_moved_joints(q)
         self.motion, self._motion_rows, self._motion_start = motion, rows, t
         self.is_fresh, self._held = False, q.copy()
         self._speed = np.zeros(len(self._joints))
 
-    def expire(self, q: Array) -> None:
+    def expire(self, q: FloatArray) -> None:
         """Commanded speeds end, and the controller holds the robot where it is."""
         self.is_fresh, self._held = False, q.copy()
         self._speed = np.zeros(len(self._joints))
@@ -83,14 +83,14 @@ class Commands:
         """Whether a trajectory has not come to its end."""
         return self.motion is not None and t < self._motion_start + self.motion.duration
 
-    def present(self, q: Array) -> Array:
+    def present(self, q: FloatArray) -> FloatArray:
         """The command that holds now, of all joints; after a trajectory, that they stay."""
         self._hold_moved_joints(q)
         effort = self.effort if self.is_fresh else np.zeros(len(self._joints))
         others = np.where(self.is_position, self._position, self._speed)
         return np.where(self.is_effort, effort, others)
 
-    def reference(self, t: float) -> tuple[Array, Array, Array]:
+    def reference(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What a controller follows, over all coordinates and speeds of the commanded joints.
 
         Returns
@@ -106,7 +106,7 @@ class Commands:
             q[self._joints.coordinates[rows]] = x
         return q, v, a
 
-    def paths(self, t: float, q: Array, v: Array, settings: Settings) -> list[DrivenPath]:
+    def paths(self, t: float, q: FloatArray, v: FloatArray, settings: Settings) -> list[DrivenPath]:
         """Paths of driven joints that set out from a state at time ``t`` [s]."""
         at, is_commanded = self._joints, ~self.is_effort
         is_commanded[self._motion_rows] = False
@@ -126,7 +126,7 @@ class Commands:
             )
         return paths
 
-    def _hold_moved_joints(self, q: Array) -> None:
+    def _hold_moved_joints(self, q: FloatArray) -> None:
         """Hold joints with position commands where the last trajectory has brought them."""
         rows = self._motion_rows[self.is_position[self._motion_rows]]
         self._position[rows] = q[self._joints.coordinates[rows]]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.settings import Settings
 
 __all__ = ["Controller", "chosen_controller"]
 
-Array = NDArray[np.float64]
-Controller = Callable[[float, Array, Array], Array]
-Reference = Callable[[float], tuple[Array, Array, Array]]
+Controller = Callable[[float, FloatArray, FloatArray], FloatArray]
+Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 def chosen_controller(

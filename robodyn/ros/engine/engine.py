@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.ros.engine.commanded_joints import CommandedJoints
 from robodyn.ros.engine.commands import Commands
 from robodyn.ros.engine.controllers import Controller, chosen_controller
@@ -20,7 +21,6 @@ from robodyn.simulation.stepper import Stepper
 
 __all__ = ["Engine"]
 
-Array = NDArray[np.float64]
 
 #: Loops are closed at least so often [s].
 CLOSURE = 5e-3
@@ -209,7 +209,7 @@ class Engine:
             q, v = self._stepper.step(t, q, v, tau, h, close=k == count - 1)
         self.q, self.v, self.t = q, v, start + count * h
 
-    def observe(self) -> tuple[Array, Array, Array, Array]:
+    def observe(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration and forces at this instant."""
         tau = self._torque(self.t, self.q, self.v)
         a, forces = self._stepper.accelerations(self.t, self.q, self.v, tau)
@@ -220,14 +220,14 @@ class Engine:
         return self.q, self.v, a, forces
 
     def wrenches(
-        self, a: Array, tau: Array, joints: Iterable[str] | None = None
-    ) -> Mapping[str, Array]:
+        self, a: FloatArray, tau: FloatArray, joints: Iterable[str] | None = None
+    ) -> Mapping[str, FloatArray]:
         """Wrenches in the joints under the accelerations and forces that `observe` gives."""
         if not self.robot.nc:
             return self.robot.joint_wrenches(self.q, self.v, a, joints=joints)
         return self.robot.joint_wrenches(self.q, self.v, tau=tau, joints=joints)
 
-    def motor_torques(self, tau: Array) -> Array:
+    def motor_torques(self, tau: FloatArray) -> FloatArray:
         """Torque at the shaft of each commanded joint's motor, shape (n,)."""
         speeds = self.commanded.speeds
         ratios = self.robot.gear_ratios[speeds]
@@ -235,7 +235,7 @@ class Engine:
 
     # -- what acts on it ------------------------------------------------------------------------
 
-    def _torque(self, t: float, q: Array, v: Array) -> Array:
+    def _torque(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces of fresh commands or of the controller, within the limits of the joints."""
         commands, timeout = self._commands, self.settings.command_timeout
         if commands.is_fresh and commands.age(t) > timeout + ROUNDING:
@@ -256,7 +256,7 @@ class Engine:
         tau[self.commanded.speeds] = within
         return tau
 
-    def _reference(self, t: float) -> tuple[Array, Array, Array]:
+    def _reference(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """What the controller follows: the trajectory, or the posture that is held."""
         q, speed, rate = self._commands.reference(t)
         v, a = np.zeros((2, self.robot.nv))
@@ -268,7 +268,7 @@ class Engine:
         self._commands = Commands(self.commanded, self.settings, self.q)
         self._set_out(self.t, self.q, self.v)
 
-    def _set_out(self, t: float, q: Array, v: Array) -> None:
+    def _set_out(self, t: float, q: FloatArray, v: FloatArray) -> None:
         """Let driven joints set out, from a state, on the way to what they are commanded."""
         driven = Driven(self.robot.nv, self._commands.paths(t, q, v, self.settings))
         self._stepper = Stepper(self.robot, self.settings.integrator, driven=driven)

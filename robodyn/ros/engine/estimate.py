@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import Measured, StateNames
 
 __all__ = ["Estimator", "State"]
 
-Array = NDArray[np.float64]
 
 #: Held joints move by so much [rad, m] between two closures: far steps end on other branches.
 STEP = 0.1
@@ -34,8 +33,8 @@ class State:
     q, v : ndarray, shape (nq,), (nv,)
     """
 
-    q: Array
-    v: Array
+    q: FloatArray
+    v: FloatArray
 
 
 class Estimator:
@@ -50,7 +49,7 @@ class Estimator:
 
     def __init__(self, names: StateNames) -> None:
         self.names = names
-        self._last: Array = names.robot.neutral()
+        self._last: FloatArray = names.robot.neutral()
 
     def complete(self, measured: Measured) -> State:
         """The state that agrees with what was measured.
@@ -81,7 +80,7 @@ class Estimator:
         self._last = q
         return State(q, v)
 
-    def _closed(self, q: Array, held: list[str]) -> Array:
+    def _closed(self, q: FloatArray, held: list[str]) -> FloatArray:
         """Posture near ``q`` with loops closed, reached from the last one without leaps."""
         robot = self.names.robot
         at = [self.names.coordinate(name) for name in held]
@@ -99,7 +98,7 @@ class Estimator:
         known = q != self._last  # else nothing new was measured: what was reached is nearer
         return robot.assemble(np.where(known, q, near), hold=held)
 
-    def _check(self, q: Array, measured: Measured) -> None:
+    def _check(self, q: FloatArray, measured: Measured) -> None:
         names = self.names
         given = [n for n in names.names if names.is_own(n) and n not in measured.missing]
         at = [names.coordinate(name) for name in given]
@@ -113,7 +112,7 @@ class Estimator:
                 q=q,
             )
 
-    def _held(self, q: Array, measured: Measured) -> list[str]:
+    def _held(self, q: FloatArray, measured: Measured) -> list[str]:
         """Measured joints that determine all others, motors first."""
         robot = self.names.robot
         motors = self.names.motors
@@ -143,7 +142,7 @@ def _turns(robot: rd.Robot, name: str) -> bool:
     return robot.joints[joint].kind.unit(int(axis or 0)) != "m"
 
 
-def _null_space(K: Any) -> Array:
+def _null_space(K: Any) -> FloatArray:
     _, sizes, rows = np.linalg.svd(np.asarray(K, float))
     rank = int(np.sum(sizes > 1e-9 * max(float(sizes.max(initial=0.0)), 1e-300)))
     return np.asarray(rows[rank:].T)

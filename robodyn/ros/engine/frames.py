@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import robodyn as rd
 from robodyn import urdf
+from robodyn.array_types import FloatArray
 from robodyn.joints import fixed as fixed_joint
 from robodyn.urdf.xml import decode, read_bytes
 
 __all__ = ["Transform", "description", "multi_joint", "quaternion", "transforms"]
 
-Array = NDArray[np.float64]
 
 #: Which encoding the file has; messages have their own.
 _DECLARATION = re.compile(r"^\s*<\?xml\s[^>]*\?>\s*")
@@ -38,19 +38,19 @@ class Transform:
 
     parent: str
     child: str
-    translation: Array
-    rotation: Array
+    translation: FloatArray
+    rotation: FloatArray
 
 
-def quaternion(R: ArrayLike) -> Array:
+def quaternion(R: ArrayLike) -> FloatArray:
     """Unit quaternion x, y, z, w of a rotation matrix, with w >= 0."""
     from scipy.spatial.transform import Rotation
 
-    x: Array = Rotation.from_matrix(np.asarray(R, float)).as_quat()
+    x: FloatArray = Rotation.from_matrix(np.asarray(R, float)).as_quat()
     return -x if x[3] < 0.0 else x
 
 
-def _transform(parent: str, child: str, X: Array) -> Transform:
+def _transform(parent: str, child: str, X: FloatArray) -> Transform:
     return Transform(parent, child, X[:3, 3].copy(), quaternion(X[:3, :3]))
 
 
@@ -82,7 +82,9 @@ def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Tr
     return poses
 
 
-def multi_joint(robot: rd.Robot, name: str, q: ArrayLike, v: ArrayLike) -> tuple[Transform, Array]:
+def multi_joint(
+    robot: rd.Robot, name: str, q: ArrayLike, v: ArrayLike
+) -> tuple[Transform, FloatArray]:
     """Pose across a planar, spherical or floating joint, and its twist in child axes, (6,)."""
     joint = robot.joints[name]
     described = {j.name: j for j in robot.mechanism.joints}.get(name)

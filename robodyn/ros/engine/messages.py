@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.description.couplings import with_couplings
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "wrench_content",
 ]
 
-Array = NDArray[np.float64]
 Stamp = tuple[int, int]
 
 
@@ -48,9 +48,9 @@ class JointStateContent:
 
     stamp: Stamp
     name: tuple[str, ...]
-    position: Array
-    velocity: Array
-    effort: Array
+    position: FloatArray
+    velocity: FloatArray
+    effort: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ class WrenchContent:
 
     stamp: Stamp
     frame_id: str
-    force: Array
-    torque: Array
+    force: FloatArray
+    torque: FloatArray
 
 
 def wrench_content(robot: rd.Robot, joint: str, wrench: ArrayLike, stamp: Stamp) -> WrenchContent:
@@ -100,8 +100,8 @@ class Measured:
         Names in the message that the robot does not have.
     """
 
-    q: Array
-    v: Array
+    q: FloatArray
+    v: FloatArray
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
 
@@ -247,7 +247,7 @@ def _mimics(robot: rd.Robot) -> Iterable[tuple[str, str, float, float]]:
             yield name, master.name, factor, offset
 
 
-def _column(what: str, values: ArrayLike, size: int) -> Array:
+def _column(what: str, values: ArrayLike, size: int) -> FloatArray:
     try:
         column = np.asarray(values, float)
     except (TypeError, ValueError):

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
 
 __all__ = [
@@ -22,7 +23,6 @@ __all__ = [
     "trajectory_paths",
 ]
 
-Array = NDArray[np.float64]
 
 #: Speeds may exceed the limits by this part: rounding, and overshoot between points.
 SLACK = 1e-6
@@ -78,7 +78,7 @@ class Motion:
         self._rest = np.stack([rest, 0.0 * rest, 0.0 * rest])
         self._time, self._values = np.nan, self._rest
 
-    def at(self, t: float) -> Array:
+    def at(self, t: float) -> FloatArray:
         """Positions, velocities and accelerations, shape (3, n); at rest after the end."""
         if t >= self.duration:
             return self._rest
@@ -153,8 +153,8 @@ def trajectory_paths(
 
 
 def _table(
-    content: TrajectoryContent, start: tuple[Array, Array]
-) -> tuple[Array, Array, Array, Array | None]:
+    content: TrajectoryContent, start: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
     """Times, positions, velocities and accelerations with the present state in front."""
     points, n = content.points, len(content.joint_names)
     times = np.array([point.time for point in points], float)
@@ -186,7 +186,9 @@ def _table(
     return np.append(0.0, times), np.vstack([start[0], x]), np.vstack([start[1], dx]), before
 
 
-def _smooth(times: Array, x: Array, start: tuple[Array, Array]) -> tuple[Array, Array, Array]:
+def _smooth(
+    times: FloatArray, x: FloatArray, start: tuple[FloatArray, FloatArray]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Velocities and accelerations of the spline through positions, which ends at rest."""
     from scipy.interpolate import CubicSpline
 
@@ -197,7 +199,7 @@ def _smooth(times: Array, x: Array, start: tuple[Array, Array]) -> tuple[Array, 
     return rows, speeds, accelerations
 
 
-def _optional(what: str, rows: Sequence[Sequence[float]], n: int) -> Array | None:
+def _optional(what: str, rows: Sequence[Sequence[float]], n: int) -> FloatArray | None:
     """Rows that all points give, or none of them."""
     given = [len(row) > 0 for row in rows]
     if not any(given):
@@ -205,7 +207,7 @@ def _optional(what: str, rows: Sequence[Sequence[float]], n: int) -> Array | Non
     return _rows(what, rows, n)
 
 
-def _rows(what: str, rows: Sequence[Sequence[float]], n: int) -> Array:
+def _rows(what: str, rows: Sequence[Sequence[float]], n: int) -> FloatArray:
     wrong = [k for k, row in enumerate(rows) if len(row) != n]
     if wrong:
         raise rd.ShapeError(
@@ -220,7 +222,7 @@ def _rows(what: str, rows: Sequence[Sequence[float]], n: int) -> Array:
 
 
 def _check_limits(
-    robot: rd.Robot, joints: Sequence[str], at: tuple[list[int], list[int]], x: Array
+    robot: rd.Robot, joints: Sequence[str], at: tuple[list[int], list[int]], x: FloatArray
 ) -> None:
     low, high = robot.lower_limits[at[0]], robot.upper_limits[at[0]]
     beyond = np.maximum(low - x[1:], x[1:] - high).max(axis=0)
@@ -230,7 +232,7 @@ def _check_limits(
 
 
 def _check_speeds(
-    robot: rd.Robot, joints: Sequence[str], at: list[int], poly: Any, times: Array
+    robot: rd.Robot, joints: Sequence[str], at: list[int], poly: Any, times: FloatArray
 ) -> None:
     top = robot.velocity_limits[at]
     top = np.where(top > 0.0, top, np.inf)
@@ -244,7 +246,7 @@ def _check_speeds(
         )
 
 
-def _polynomial(times: Array, x: Array, dx: Array, ddx: Array | None) -> Any:
+def _polynomial(times: FloatArray, x: FloatArray, dx: FloatArray, ddx: FloatArray | None) -> Any:
     """Pieces of degree three, or five where accelerations are given, in powers of time."""
     from scipy.interpolate import PPoly
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 import robodyn as rd
+from robodyn.array_types import FloatArray
 from robodyn.ros.engine.estimate import Estimator, State
 from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
@@ -18,8 +19,7 @@ from robodyn.ros.rclpy.quality import command_quality, state_quality
 
 __all__ = ["StateListener"]
 
-Array = NDArray[np.float64]
-Law = Callable[[float, Array, Array], ArrayLike]
+Law = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
 
 class StateListener:
@@ -115,8 +115,10 @@ class StateListener:
         self.state = state
         self._out.publish(self._numbers(data=np.clip(tau, -self._limit, self._limit).tolist()))
 
-    def _by(self, acceleration: Law | None) -> Callable[[float, Array, Array], Array]:
-        def law(t: float, q: Array, v: Array) -> Array:
+    def _by(
+        self, acceleration: Law | None
+    ) -> Callable[[float, FloatArray, FloatArray], FloatArray]:
+        def law(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
             a = np.zeros(self.robot.nv) if acceleration is None else acceleration(t, q, v)
             if self.robot.nc:
                 a = self.robot.consistent_acceleration(q, v, a)
@@ -124,8 +126,10 @@ class StateListener:
 
         return law
 
-    def _by_controller(self, controller: Law) -> Callable[[float, Array, Array], Array]:
-        def law(t: float, q: Array, v: Array) -> Array:
+    def _by_controller(
+        self, controller: Law
+    ) -> Callable[[float, FloatArray, FloatArray], FloatArray]:
+        def law(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
             tau = np.asarray(controller(t, q, v), float)
             if tau.shape != (self.robot.nv,):
                 raise rd.ShapeError(

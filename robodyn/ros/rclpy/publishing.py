@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 import robodyn as rd
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.frames import description, multi_joint, transforms
@@ -23,8 +20,6 @@ from robodyn.ros.rclpy.parameters import Parameters
 from robodyn.ros.rclpy.quality import latched_quality, state_quality
 
 __all__ = ["Publishing"]
-
-Array = NDArray[np.float64]
 
 
 class Publishing:

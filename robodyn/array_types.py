@@ -1,0 +1,14 @@
+"""Types of arrays, for signatures."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "FloatArray"]
+
+#: Of any dtype: float64 or float32, mostly.
+Array: TypeAlias = NDArray[Any]
+
+#: In double precision.
+FloatArray: TypeAlias = NDArray[np.float64]
