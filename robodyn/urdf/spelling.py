@@ -40,17 +40,19 @@ def check_spelling(reader: Reader, root: Element) -> None:
 
 
 def _check(reader: Reader, element: Element, tag: str, rule: Rule) -> None:
-    for name in map(str, element.keys()):  # an element's own iteration gives its children
+    for name in element.keys():  # an element's own iteration gives its children
         if name not in rule.attributes and name not in rule.other_attributes:
-            _unknown_attribute(reader, element, tag, rule, name)
-    if not rule.text:
-        _check_text(reader, element, rule, element.text)
+            _unknown_attribute(reader, element, tag, rule, str(name))
+    text = element.text
+    if text and not rule.text and not text.isspace():
+        _check_text(reader, element, rule, text)
     if tag == "gazebo" and "reference" in element.attrib:
         return
     for child in element:
         name = child.tag
-        if child.tail:
-            _check_text(reader, element, rule, child.tail)
+        text = child.tail
+        if text and not text.isspace():
+            _check_text(reader, element, rule, text)
         if not isinstance(name, str):  # comments and processing instructions
             continue
         inner = rule.children.get(name)
@@ -66,9 +68,9 @@ def _check(reader: Reader, element: Element, tag: str, rule: Rule) -> None:
         _check(reader, child, name, inner)
 
 
-def _check_text(reader: Reader, element: Element, rule: Rule, text: str | None) -> None:
+def _check_text(reader: Reader, element: Element, rule: Rule, text: str) -> None:
     """Text between elements is nothing but the rest of a broken tag."""
-    if not text or text.isspace() or rule.unknown in ("misplaced", "misspelt"):
+    if rule.unknown in ("misplaced", "misspelt"):
         return
     valued = rule.unknown == "error" and not rule.children
     if valued or _MARKUP.search(text):
