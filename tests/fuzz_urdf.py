@@ -36,6 +36,7 @@ PATIENCE = 5.0
 READ = frozenset(
     "robot link inertial mass inertia joint origin parent child axis axis2 limit dynamics mimic "
     "pitch loop predecessor successor distance coupling ratio offset motor rotor spring "
+    "constraint loop_joint parent_origin child_origin parent_axis child_axis "
     "transmission actuator mechanicalReduction ros2_control command_interface".split()
 )
 #: What stands in these is for other tools.
@@ -46,10 +47,13 @@ FOREIGN = frozenset(
 #: Left out, these are what the format says they are then.
 OPTIONAL_ELEMENTS = frozenset(
     "inertial origin axis axis2 limit dynamics mimic loop coupling motor rotor spring transmission "
-    "actuator mechanicalReduction ratio offset ros2_control command_interface".split()
+    "actuator mechanicalReduction ratio offset ros2_control command_interface constraint "
+    "loop_joint parent_origin child_origin parent_axis child_axis".split()
 )
 OPTIONAL_ATTRIBUTES = {
     "origin": "xyz rpy",
+    "parent_origin": "xyz rpy",
+    "child_origin": "xyz rpy",
     "limit": "lower upper effort velocity",
     "dynamics": "damping friction spring_stiffness spring_reference",
     "mimic": "multiplier offset",
@@ -70,9 +74,40 @@ NUMBERS = frozenset(
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+BODY = (
+    '<inertial><origin xyz="0 0 0.5"/><mass value="1"/>'
+    '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+)
+#: What few files have: closures in all notations, springs, rotors, motors.
+NOTATIONS = f"""<robot name="notations">
+<link name="a">{BODY}</link><link name="b">{BODY}</link><link name="c">{BODY}</link>
+<joint name="i" type="revolute" independent="true"><parent link="a"/><child link="b"/>
+<origin xyz="0 1 0" rpy="0.5 0 0"/><axis xyz="0 0 1"/><limit lower="-1" upper="1"/>
+<dynamics damping="1" friction="0.5" spring_stiffness="2" spring_reference="0.1"/></joint>
+<joint name="j" type="helical" independent="false"><parent link="b"/><child link="c"/>
+<axis xyz="0 0 1"/><pitch value="0.2"/></joint>
+<joint name="k" type="universal" cut="true"><parent link="a"/><child link="c"/>
+<origin xyz="0 1 0"/><axis xyz="0 0 1"/><axis2 xyz="0 1 0"/><dynamics damping="1"/></joint>
+<loop name="l" type="distance"><predecessor link="a"><origin xyz="0 1 0"/></predecessor>
+<successor link="c"/><distance value="1"/></loop>
+<coupling name="m"><predecessor link="b"/><successor link="c"/><ratio value="2"/>
+<offset value="0.1"/></coupling>
+<constraint name="n" type="planar"><parent link="a"/><parent_origin xyz="0 1 0"/>
+<parent_axis xyz="0 0 1"/><child link="c"/><child_origin xyz="0 1 0"/><child_axis xyz="0 0 1"/>
+</constraint>
+<loop_joint name="o" type="cylindrical"><parent link="a"/><child link="c"/>
+<parent_origin xyz="1 0 0"/><child_origin xyz="0 1 0"/><axis xyz="0 0 1"/></loop_joint>
+<motor joint="i" gear_ratio="50" rotor_inertia="1e-4" axis="0 0 1" mounted_on="a" viscous="0.1"
+coulomb="0.2" torque_limit="3" name="p"/>
+<spring name="q" link1="a" point1="0 0 1" link2="c" point2="0 1 0" stiffness="5" rest_length="1"
+damping="0.1"/>
+<rotor name="r" link="b" axis="0 0 1" inertia="0.01"/>
+</robot>"""
+
+
 def corpus():
     """Text of the URDFs that the environment has, by a short name."""
-    found = {}
+    found = {"urdf/robots/notations": NOTATIONS}
     roots = [Path(rd.__file__).parent / "urdf" / "robots"]
     for place in map(Path, sys.path):
         roots += [place / "cmeel.prefix/share/example-robot-data/robots", place / "pybullet_data"]
@@ -299,7 +334,8 @@ REQUIRED = {
         "inertia": "ixx ixy ixz iyy iyz izz", "axis": "xyz", "axis2": "xyz", "mimic": "joint",
         "pitch": "value", "loop": "name type", "predecessor": "link", "successor": "link",
         "motor": "joint", "rotor": "name link", "spring": "link1 link2", "ratio": "value",
-        "coupling": "name", "distance": "value",
+        "coupling": "name", "distance": "value", "constraint": "name type",
+        "loop_joint": "name type", "parent_axis": "xyz", "child_axis": "xyz",
     }.items()
     for key in keys.split()
 }  # fmt: skip
@@ -323,7 +359,9 @@ def spoil_reference(element, rng, legal):
     return f"{key}={value!r} made {element.get(key)!r}"
 
 
-NAMES_OF_KINDS = frozenset("fixed continuous revolute prismatic floating planar ball".split())
+NAMES_OF_KINDS = frozenset(
+    "fixed weld continuous revolute prismatic floating planar ball spherical".split()
+)
 
 
 def spoil_number(element, rng, legal):
@@ -382,6 +420,8 @@ def damaged(seed, rng, legal):
         return None
     if text.rfind("<!--", 0, i + 4) > text.rfind("-->", 0, i):
         return None  # in a comment
+    if text[i] not in "\"'" and text.count('"', text.rfind("<", 0, i), i) % 2:
+        return None  # in a value
     new = rng.choice(("", text[i] * 2, rng.choice("<>/=\"' ")))
     around = text[max(i - 20, 0) : i + 20].replace("\n", " ")
     return text[:i] + new + text[i + 1 :], f"{text[i]!r} made {new!r} in {around!r}"
@@ -406,9 +446,9 @@ def judged(seed, text):
         model, warned = loaded(text)
         if model == seed.model:
             return "same"
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), contextlib.suppress(rd.RobodynError):
             warnings.simplefilter("ignore")
-            rd.load(model, allow_unphysical=True)
+            rd.load(model, allow_unphysical=True)  # nothing foreign comes of it later
         if warned and warned != seed.warned:
             return "warned"
         return f"SILENT: {difference(seed.model, model)}"

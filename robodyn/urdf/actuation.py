@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from robodyn.description import Actuator, Joint
+from robodyn.description import Actuator, Joint, Link
 from robodyn.errors import UnknownNameError
 from robodyn.urdf.reader import LARGEST, Reader
 from robodyn.urdf.xml import Element, local_name
@@ -23,7 +23,10 @@ _GEARS = (*_REDUCTIONS, "drake:gear_ratio", "drake:rotor_inertia")
 
 
 def read_actuators(
-    reader: Reader, elements: Iterable[Element], joints: Mapping[str, Joint]
+    reader: Reader,
+    elements: Iterable[Element],
+    links: Mapping[str, Link],
+    joints: Mapping[str, Joint],
 ) -> tuple[tuple[tuple[str, Actuator], ...], list[Element]]:
     """Actuators of a robot, and the elements to keep as text (all but ``<motor>``)."""
     actuators: dict[str, Actuator] = {}
@@ -36,7 +39,7 @@ def read_actuators(
                 if joint in motors:
                     reader.problem(element, f"a second motor for joint {joint!r}; keep one")
                 elif joint is not None and _known(reader, element, joint, joints):
-                    motors[joint] = actuators[joint] = _read_motor(reader, element)
+                    motors[joint] = actuators[joint] = _read_motor(reader, element, links)
                 continue
             case "transmission":
                 _read_transmission(reader, element, joints, actuators)
@@ -54,8 +57,11 @@ def _known(reader: Reader, element: Element, joint: str, joints: Mapping[str, Jo
     return True
 
 
-def _read_motor(reader: Reader, element: Element) -> Actuator:
+def _read_motor(reader: Reader, element: Element, links: Mapping[str, Link]) -> Actuator:
     axis = None
+    carrier = element.get("mounted_on")
+    if carrier is not None and carrier not in links:
+        reader.problem(element, UnknownNameError("link", carrier, links))
     if element.get("axis") is not None:
         axis = reader.unit(
             element, reader.vector(element, "axis", (1.0, 0.0, 0.0)), (1.0, 0.0, 0.0)
@@ -64,7 +70,7 @@ def _read_motor(reader: Reader, element: Element) -> Actuator:
         reader.number(element, "gear_ratio", 1.0),
         reader.number(element, "rotor_inertia", 0.0),
         axis,
-        element.get("mounted_on"),
+        carrier,
         reader.number(element, "viscous", 0.0),
         reader.number(element, "coulomb", 0.0),
         reader.number(element, "torque_limit", math.inf, infinite=True),

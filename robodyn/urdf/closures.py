@@ -204,6 +204,8 @@ class Closures:
             reader.pose(reader.only(element, f"{side}_origin")) for side in ("parent", "child")
         ]
         parent_axis = reader.only(element, "parent_axis")
+        if parent_axis is not None and element.find("axis") is not None:
+            reader.problem(element, "has <axis> and <parent_axis>, which say the same; keep one")
         axis = reader.axis(reader.only(element, "axis") if parent_axis is None else parent_axis, _X)
         child_axis = reader.only(element, "child_axis")
         two = len(kind.axes) > 1

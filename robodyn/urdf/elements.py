@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from robodyn.description import Link, PointSpring, Rotor
+from robodyn.description import Joint, Link, PointSpring, Rotor
 from robodyn.errors import UnknownNameError
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.xml import Element, local_name
@@ -15,23 +15,36 @@ _ORIGIN = (0.0, 0.0, 0.0)
 
 
 def read_elements(
-    reader: Reader, elements: Iterable[Element], links: Mapping[str, Link]
+    reader: Reader,
+    elements: Iterable[Element],
+    links: Mapping[str, Link],
+    joints: Mapping[str, Joint],
 ) -> tuple[tuple[PointSpring, ...], tuple[Rotor, ...], list[Element]]:
     """Springs and rotors of a robot, and the elements that are neither."""
-    springs, rotors, rest = [], [], []
+    springs: list[PointSpring] = []
+    rotors: dict[str, Rotor] = {}
+    rest = []
     for element in elements:
         match local_name(element):
             case "spring":
-                springs.append(_read_spring(reader, element, links))
+                spring = _read_spring(reader, element, links)
+                if spring in springs or (
+                    spring is not None and spring.name in {s.name for s in springs if s.name}
+                ):
+                    reader.problem(element, "is written twice: give each spring a name of its own")
+                elif spring is not None:
+                    springs.append(spring)
             case "rotor":
-                rotors.append(_read_rotor(reader, element, links))
+                rotor = _read_rotor(reader, element, links)
+                if rotor is not None and rotor.name in {*links, *joints, *rotors}:
+                    reader.problem(
+                        element, "the name is taken by a link, a joint or another rotor; rename one"
+                    )
+                elif rotor is not None:
+                    rotors[rotor.name] = rotor
             case _:
                 rest.append(element)
-    return (
-        tuple(spring for spring in springs if spring is not None),
-        tuple(rotor for rotor in rotors if rotor is not None),
-        rest,
-    )
+    return tuple(springs), tuple(rotors.values()), rest
 
 
 def _link(reader: Reader, element: Element, key: str, known: Iterable[str]) -> str | None:

@@ -73,8 +73,8 @@ def read(text: str, file: str | None = None) -> tuple[Mechanism | None, Reader]:
                 others.append(element)
     closures = Closures(reader, links, tuple(joints.values()))
     rest = [element for element in others if not closures.read(element)]
-    actuators, rest = read_actuators(reader, rest, joints)
-    springs, rotors, unread = read_elements(reader, rest, links)
+    actuators, rest = read_actuators(reader, rest, links, joints)
+    springs, rotors, unread = read_elements(reader, rest, links, joints)
     mechanism = Mechanism(
         root.get("name") or "robot",
         tuple(links.values()),

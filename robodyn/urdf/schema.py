@@ -158,7 +158,6 @@ _CONSTRAINT = _rule(
         "axis": _AXIS,
         **_CUT_RESISTANCE,
     },
-    other_children="limit",
 )
 _COUPLING = _rule(
     "name",

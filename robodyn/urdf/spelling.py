@@ -144,8 +144,10 @@ def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: 
         reader.warn(child, f"<{name}> in <{tag}>: not known and not read")
 
 
-#: Out of place, and yet written by exporters; nothing is lost without them.
-_TOLERATED = frozenset({("link", "origin")})
+#: Out of place, and yet written by exporters: a warning.
+_TOLERATED = frozenset(
+    {("link", "origin"), ("constraint", "limit"), ("loop_joint", "limit"), ("loop", "limit")}
+)
 
 
 def _out_of_place(

@@ -64,6 +64,26 @@ MISTAKES = {
               "</transmission>"),
         5, "second <mechanicalReduction>", None,
     ),
+    "rotor twice": (robot('<rotor name="w" link="b" inertia="1"/>' * 2), 5, "taken", None),
+    "rotor of a joint's name": (
+        robot('<rotor name="j" link="b" inertia="1"/>'), 5, "taken by a link, a joint", None,
+    ),
+    "spring twice": (
+        robot('<spring link1="a" link2="b" stiffness="1"/>' * 2), 5, "written twice", None,
+    ),
+    "springs of one name": (
+        robot('<spring name="s" link1="a" link2="b" stiffness="1"/>'
+              '<spring name="s" link1="a" link2="b" stiffness="2"/>'),
+        5, "written twice", None,
+    ),
+    "carrier of a motor": (
+        robot('<motor joint="j" mounted_on="c"/>'), 5, "no link 'c'", None,
+    ),
+    "two axes of a constraint": (
+        robot('<constraint name="c" type="revolute"><parent link="a"/><child link="b"/>'
+              '<axis xyz="0 0 1"/><parent_axis xyz="0 1 0"/></constraint>'),
+        5, "<axis> and <parent_axis>", None,
+    ),
     "joint type": (robot(kind="revolut"), 4, "'revolut'", "revolute"),
 }  # fmt: skip
 
@@ -114,6 +134,11 @@ def test_things_of_other_tools_are_accepted_in_silence(text):
         (robot(joint='<limit heat="3"/>'), "heat: not known"),
         (robot(link='<origin xyz="0 0 1"/>'), "<origin> in <link> is not read"),
         (robot(joint='<axis xyz="1 0 0" rpy="0 0 1"/>'), "rpy is not read"),
+        (
+            robot('<loop name="l" type="planar"><predecessor link="a"/><successor link="b"/>'
+                  '<limit lower="0"/></loop>'),
+            "<limit> in <loop> is not read",
+        ),
         (robot(joint='<x:origin xyz="0 0 1"/>'), "<x:origin> in <joint> is of another tool"),
         (
             robot('<ros2_control name="c"><joint name="i"><command_interface/></joint>'
