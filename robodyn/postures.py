@@ -41,7 +41,13 @@ class Postures(Protocol):
     def random(self, rng: np.random.Generator) -> Array:
         """A possible posture within the limits, shape (nq,)."""
 
-    def assemble(self, q: ArrayLike | None, hold: tuple[str, ...], near: ArrayLike | None) -> Array:
+    def assemble(
+        self,
+        q: ArrayLike | None,
+        hold: tuple[str, ...],
+        near: ArrayLike | None,
+        beyond_limits: bool = False,
+    ) -> Array:
         """The possible posture near a guess, shape (nq,)."""
 
     def mobility(self, q: ArrayLike) -> int:
@@ -86,7 +92,13 @@ class TreePostures:
         self.independent_speeds = tuple(range(space.nv))
         self.redundant_constraints: dict[str, tuple[str, ...]] = {}
 
-    def assemble(self, q: ArrayLike | None, hold: tuple[str, ...], near: ArrayLike | None) -> Array:
+    def assemble(
+        self,
+        q: ArrayLike | None,
+        hold: tuple[str, ...],
+        near: ArrayLike | None,
+        beyond_limits: bool = False,
+    ) -> Array:
         """The guess itself; nothing has to be closed."""
         return one_guess(self._space, q, self.neutral()).copy()
 

@@ -1431,6 +1431,8 @@ class Robot:
         q: ArrayLike | None = None,
         hold: Iterable[str] = (),
         near: ArrayLike | None = None,
+        *,
+        beyond_limits: bool = False,
     ) -> Array:
         """A posture with loops closed, near a guess, within the limits.
 
@@ -1446,6 +1448,9 @@ class Robot:
             Keep their value. Default with ``near``: `independent_joints`.
         near : array_like, shape (nq,) [rad, m], optional
             A closed posture on the wanted branch.
+        beyond_limits : bool
+            Coordinates that are beyond their limits in the guess may stay there, as those of a
+            posture that was measured. Otherwise a joint to be held there is refused.
 
         Returns
         -------
@@ -1457,7 +1462,7 @@ class Robot:
             With the posture that comes nearest, and what is left open. With ``near``: with the last
             posture of that branch on the way, where two branches meet or a joint is at its limit.
         """
-        return self._parts.postures.assemble(q, named("hold", hold), near)
+        return self._parts.postures.assemble(q, named("hold", hold), near, beyond_limits)
 
     def branch_sign(self, q: ArrayLike) -> Array:
         """Which of the branches that meet at singular postures a closed one is on.

@@ -59,7 +59,7 @@ def _assembled(
     for k in range(len(q)):
         guess = np.where(free, guess, q[k])
         try:
-            guess = closed[k] = robot.assemble(guess, hold=hold)
+            guess = closed[k] = robot.assemble(guess, hold=hold, beyond_limits=True)
         except AssemblyError as error:
             raise BagError(
                 f"the joints of {path!r} at {t[k]:.6g} s leave the loops of {robot.name!r} open; "

@@ -109,13 +109,20 @@ class LoopPostures:
         q[at] = np.remainder(q[at] + np.pi, 2.0 * np.pi) - np.pi
         return q
 
-    def assemble(self, q: ArrayLike | None, hold: tuple[str, ...], near: ArrayLike | None) -> Array:
+    def assemble(
+        self,
+        q: ArrayLike | None,
+        hold: tuple[str, ...],
+        near: ArrayLike | None,
+        beyond_limits: bool = False,
+    ) -> Array:
         """The closed posture near a guess, or on the branch of another one, shape (nq,)."""
         guess = one_guess(self._space, q, self._space.start())
         if near is not None:
             return self._on_branch(guess, hold or self.independent_joints, near)
-        self._check_held(guess, hold)
-        return self._closer.near(guess, self._free(hold))
+        if not beyond_limits:
+            self._check_held(guess, hold)
+        return self._closer.near(guess, self._free(hold), beyond=beyond_limits)
 
     def _check_held(self, guess: Array, hold: tuple[str, ...]) -> None:
         """Refuse to hold a joint beyond its limits."""

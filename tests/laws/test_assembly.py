@@ -132,6 +132,13 @@ def test_held_joints_stay_within_their_limits():
         robot.assemble([3.1, 0.0, 0.0, 0.0], hold=robot.actuated_joints)
 
 
+def test_a_measured_joint_may_be_beyond_its_limits():
+    robot = rd.load("five_bar")
+    q = robot.assemble([2.81, 0.3, 0.2, 0.3], hold=["left_drive"], beyond_limits=True)
+    assert q[0] == 2.81
+    assert np.abs(robot.loop_residual(q)).max() < 1e-9
+
+
 def far_apart():
     """A loop that cannot close: its hinge is on a wall that the links do not reach."""
     mechanism = hinged_plates()

@@ -92,11 +92,13 @@ class Estimator:
         try:
             for k in range(1, steps):
                 near[at] = self._last[at] + way * k / steps
-                near = robot.assemble(near, hold=held)
+                near = robot.assemble(near, hold=held, beyond_limits=True)
         except rd.AssemblyError:
-            return robot.assemble(q, hold=held)  # the straight way there is barred
+            return robot.assemble(
+                q, hold=held, beyond_limits=True
+            )  # the straight way there is barred
         known = q != self._last  # else nothing new was measured: what was reached is nearer
-        return robot.assemble(np.where(known, q, near), hold=held)
+        return robot.assemble(np.where(known, q, near), hold=held, beyond_limits=True)
 
     def _check(self, q: FloatArray, measured: Measured) -> None:
         names = self.names
