@@ -89,14 +89,15 @@ NOTATIONS = f"""<robot name="notations">
 <joint name="k" type="universal" cut="true"><parent link="a"/><child link="c"/>
 <origin xyz="0 1 0"/><axis xyz="0 0 1"/><axis2 xyz="0 1 0"/><dynamics damping="1"/></joint>
 <loop name="l" type="distance"><predecessor link="a"><origin xyz="0 1 0"/></predecessor>
-<successor link="c"/><distance value="1"/></loop>
+<successor link="c"/><distance value="1"/><dynamics friction="1"/></loop>
 <coupling name="m"><predecessor link="b"/><successor link="c"/><ratio value="2"/>
 <offset value="0.1"/></coupling>
 <constraint name="n" type="planar"><parent link="a"/><parent_origin xyz="0 1 0"/>
 <parent_axis xyz="0 0 1"/><child link="c"/><child_origin xyz="0 1 0"/><child_axis xyz="0 0 1"/>
-</constraint>
+<dynamics damping="1"/></constraint>
 <loop_joint name="o" type="cylindrical"><parent link="a"/><child link="c"/>
-<parent_origin xyz="1 0 0"/><child_origin xyz="0 1 0"/><axis xyz="0 0 1"/></loop_joint>
+<parent_origin xyz="1 0 0"/><child_origin xyz="0 1 0"/><axis xyz="0 0 1"/>
+<dynamics damping="1"/></loop_joint>
 <motor joint="i" gear_ratio="50" rotor_inertia="1e-4" axis="0 0 1" mounted_on="a" viscous="0.1"
 coulomb="0.2" torque_limit="3" name="p"/>
 <spring name="q" link1="a" point1="0 0 1" link2="c" point2="0 1 0" stiffness="5" rest_length="1"
