@@ -22,26 +22,30 @@ STAMP = (12, 345_678_901)
 
 @pytest.fixture(autouse=True)
 def messages(monkeypatch):
-    """``package.msg`` of ROS, or what stands in for it."""
-    found = {}
+    """``package.msg`` of ROS, and of all packages what stands in for them."""
+    real, made = {}, {package: module_of(package) for package in PACKAGES}
     for package in PACKAGES:
         try:
-            found[package] = importlib.import_module(f"{package}.msg")
+            real[package] = importlib.import_module(f"{package}.msg")
         except ImportError:
-            found[package] = module_of(package)
-            if found[package] is not None:
-                monkeypatch.setitem(sys.modules, f"{package}.msg", found[package])
-    return found
+            if made[package] is not None:
+                monkeypatch.setitem(sys.modules, f"{package}.msg", made[package])
+    return real, made
 
 
 @pytest.fixture
-def need(messages):
-    """A package, or why there is none."""
+def need(messages, monkeypatch):
+    """A package, or why there is none; the messages in its messages are of the same make."""
+    real, made = messages
 
     def get(package):
-        if messages[package] is None:
+        if package in real:
+            return real[package]
+        if made[package] is None:
             pytest.skip(f"neither {package} nor rosbags is installed")
-        return messages[package]
+        for other in real:
+            monkeypatch.setitem(sys.modules, f"{other}.msg", made[other])
+        return made[package]
 
     return get
 
