@@ -130,7 +130,8 @@ class Robot:
             name
             for name, method in methods.items()
             if isfunction(method)
-            and method.__module__ == __name__
+            and method.__globals__ is globals()  # its module and name, a wrapper may copy
+            and method.__code__.co_name == name
             and "out" in (method.__kwdefaults__ or ())
         )
 

@@ -32,15 +32,30 @@ class _Method:
         Kept as long as what points to it.
     """
 
+    _method: Callable[..., Any]
+    _signature: Signature
+
     def __init__(self, method: Callable[..., Any], signature: Signature) -> None:
-        self._method, self._signature = method, signature
-        functools.update_wrapper(self, method)
+        described = {name: getattr(method, name) for name in functools.WRAPPER_ASSIGNMENTS}
+        self.__dict__.update(described, __wrapped__=method, _method=method, _signature=signature)
+
+    @property
+    def __self__(self) -> Any:
+        """What the method is bound to."""
+        return self._method.__self__  # type: ignore[attr-defined]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # machine code points into the signature, which has to stay
+        raise AttributeError(f"a method of a robot is never changed ({name!r})")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a method of a robot is never changed ({name!r})")
 
     def __repr__(self) -> str:
         return repr(self._method)
 
     def __reduce__(self) -> Any:
-        return getattr, (self._method.__self__, self._method.__name__)  # type: ignore[attr-defined]
+        return getattr, (self.__self__, self._method.__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the method."""

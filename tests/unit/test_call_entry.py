@@ -1,5 +1,6 @@
 """The fast way into machine code: the same results, errors and objects as the ordinary way."""
 
+import functools
 import gc
 import pickle
 import subprocess
@@ -270,6 +271,38 @@ def test_an_overridden_method_stays():
         np.testing.assert_allclose(
             doubled.mass_matrix(np.ones(7)), 2 * plain.mass_matrix(np.ones(7))
         )
+
+
+def test_an_overridden_method_that_is_described_as_the_one_it_wraps_stays():
+    class Doubled(rd.Robot):
+        @functools.wraps(rd.Robot.mass_matrix)
+        def mass_matrix(self, q, *, out=None):
+            return 2.0 * super().mass_matrix(q)
+
+        gravity_forces = rd.Robot.bias_forces
+
+    plain = rd.load("arm7")
+    doubled = Doubled(*plain.__reduce__()[1])
+    q = np.ones(7)
+    plain.gravity_forces(q)
+    doubled.function("gravity_forces")
+    doubled.potential_energy(q)
+    for _ in range(3):
+        np.testing.assert_allclose(doubled.mass_matrix(q), 2 * plain.mass_matrix(q))
+        np.testing.assert_allclose(doubled.gravity_forces(q, q), plain.bias_forces(q, q))
+
+
+def test_a_method_is_never_changed():
+    robot = rd.load("arm7")
+    expected = robot.mass_matrix(np.ones(7))
+    method = robot.mass_matrix
+    for name in list(vars(method)):
+        with pytest.raises(AttributeError, match="never changed"):
+            setattr(method, name, None)
+        with pytest.raises(AttributeError, match="never changed"):
+            delattr(method, name)
+    np.testing.assert_array_equal(method(q=np.ones(7)), expected)
+    assert method.__self__ is robot
 
 
 @needs_entry
