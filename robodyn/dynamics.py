@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import named
 from robodyn.codegen import Function
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -111,7 +112,7 @@ class TreeDynamics:
     ) -> Array:
         """Generalised forces that produce given accelerations, shape (..., nv)."""
         if actuated is not None:
-            self._model.check_actuated(tuple(actuated))
+            self._model.check_actuated(named("actuated", actuated))
         return self._evaluator.call(
             "inverse_dynamics", (q, v, a), base=base, out=out, wrenches=wrenches
         )

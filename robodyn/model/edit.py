@@ -29,6 +29,8 @@ def changed(
         if name not in links:
             raise UnknownNameError("link", name, links, repr(mechanism.name))
         expect(f"payload[{name!r}]", load, Inertia, "payload")
+        if not all(map(math.isfinite, (load.mass, *load.origin.xyz, *load.matrix.ravel()))):
+            raise SettingsError(f"payload[{name!r}] is {load!r}, expected finite numbers")
         links[name] = _loaded(links[name], load)
     for name, value in locked.items():
         if name not in joints:
@@ -58,9 +60,13 @@ def _holding(given: TracedConstraint, locked: Mapping[str, float]) -> TracedCons
 def _loaded(link: Link, load: Inertia) -> Link:
     parts = [inertia for inertia in (link.inertia, load) if inertia is not None]
     mass = sum(part.mass for part in parts)
-    if mass == 0.0:
-        return link
-    com = sum(part.mass * np.array(part.origin.xyz) for part in parts) / mass
+    if (mass == 0.0 and load.mass != 0.0) or (mass < 0.0 and load.mass < 0.0):
+        raise SettingsError(
+            f"payload[{link.name!r}] of {load.mass:g} kg leaves the link {mass:g} kg, "
+            "expected it to leave some mass"
+        )
+    moment = sum((part.mass * np.array(part.origin.xyz) for part in parts), start=np.zeros(3))
+    com = moment / mass if mass else moment
     J = np.zeros((3, 3))
     for part in parts:
         R = part.origin.matrix[:3, :3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,9 +53,11 @@ class Settings:
                 "(0, 0, -9.81)"
             )
         object.__setattr__(self, "gravity", g)
-        if not self.friction_speed > 0.0:
-            raise SettingsError(f"friction_speed is {self.friction_speed!r}, expected it positive")
-        if not 0.0 <= self.snap <= 1e-3:
+        if not (_is_number(self.friction_speed) and 0.0 < self.friction_speed < math.inf):
+            raise SettingsError(
+                f"friction_speed is {self.friction_speed!r}, expected a positive number"
+            )
+        if not (_is_number(self.snap) and 0.0 <= self.snap <= 1e-3):
             raise SettingsError(f"snap is {self.snap!r}, expected 0 to 1e-3 rad")
 
     def replaced(self, values: Mapping[str, Any]) -> Settings:
@@ -64,6 +67,10 @@ class Settings:
             if name not in known:
                 raise UnknownNameError("setting", name, known)
         return dataclasses.replace(self, **values)
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, int | float | np.number)
 
 
 def _near(given: Any) -> tuple[Any, ...] | None:

@@ -60,11 +60,38 @@ def test_load(given):
         {"unknown": 1},
         {"locked": ["elbow_pitch"]},
         {"payload": 3},
+        {"payload": {"link7": rd.Inertia(np.nan)}},
+        {"payload": {"link7": rd.Inertia(1.0, izz=np.inf)}},
+        {"snap": "x"},
+        {"friction_speed": "x"},
+        {"friction_speed": np.inf},
     ],
 )
 def test_with(given):
     with pytest.raises(rd.RobodynError):
         rd.load("arm7").with_(**given)
+
+
+@pytest.mark.parametrize("taken", [1.0, 2.0])
+def test_a_payload_that_leaves_no_mass(taken):
+    robot = rd.load("puma560")
+    (mass,) = (l.inertia.mass for l in robot.mechanism.links if l.name == "link6")
+    with pytest.raises(rd.RobodynError, match="leaves the link"):
+        robot.with_(payload={"link6": rd.Inertia(-taken * mass)})
+
+
+def test_a_payload_without_mass_turns_with_its_link():
+    robot, q = rd.load("puma560"), np.linspace(0.1, 0.6, 6)
+    wheel = rd.Inertia(0.0, ixx=0.1, iyy=0.1, izz=0.1)
+    on_flange = robot.with_(payload={"flange": wheel}).mass_matrix(q)  # a link without mass
+    np.testing.assert_allclose(on_flange, robot.with_(payload={"link6": wheel}).mass_matrix(q))
+    assert on_flange[5, 5] - robot.mass_matrix(q)[5, 5] == pytest.approx(0.1)
+
+
+def test_one_actuated_joint_of_a_tree():
+    robot = rd.load("puma560")
+    with pytest.raises(rd.RobodynError, match="joints joint2, joint3"):
+        robot.inverse_dynamics(*np.zeros((3, 6)), actuated="joint1")
 
 
 @pytest.mark.parametrize("call", [rd.simulate, lambda r: rd.rollout(r, None, [[0.0]], [[0.0]])])
