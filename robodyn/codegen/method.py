@@ -36,8 +36,8 @@ class _Method:
     _signature: Signature
 
     def __init__(self, method: Callable[..., Any], signature: Signature) -> None:
-        described = {name: getattr(method, name) for name in functools.WRAPPER_ASSIGNMENTS}
-        self.__dict__.update(described, __wrapped__=method, _method=method, _signature=signature)
+        kept: dict[str, Any] = {x: getattr(method, x) for x in functools.WRAPPER_ASSIGNMENTS}
+        self.__dict__.update(kept, __wrapped__=method, _method=method, _signature=signature)
 
     @property
     def __self__(self) -> Any:
