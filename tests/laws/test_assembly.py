@@ -225,6 +225,31 @@ def test_a_start_chooses_the_neutral_posture():
         rd.load("four_bar", near=[1.0]).neutral()
 
 
+def test_a_start_by_coordinates_outlives_a_locked_joint():
+    """The welded joint has no coordinate any more; the others start where they did."""
+    q = rd.load("five_bar").random(1)
+    robot = rd.load("five_bar", near=q)
+    name = robot.independent_joints[0]
+    at = robot.joints[name].q
+    locked = robot.with_(locked={name: float(q[at][0])})
+    np.testing.assert_allclose(locked.neutral(), np.delete(q, at), atol=1e-9)
+
+
+def test_a_start_without_joints_is_the_zero_position():
+    expected = rd.load("four_bar").neutral()
+    for nothing in ({}, None):
+        np.testing.assert_array_equal(rd.load("four_bar", near=nothing).neutral(), expected)
+    with pytest.raises(rd.ShapeError, match="near"):
+        rd.load("four_bar", near=[]).neutral()
+
+
+def test_a_start_gives_as_many_numbers_as_the_joint_has():
+    robot, _ = two_bodies("spherical", np.random.default_rng(0))
+    one = rd.load(robot.mechanism, near={"one": 0.1})
+    with pytest.raises(rd.ShapeError, match=r"near\['one'\] is .*, expected 7 numbers"):
+        one.neutral()
+
+
 def test_a_hinge_within_limits():
     """The search stays within limits, and says which of them it met."""
     mechanism = hinged_plates()
