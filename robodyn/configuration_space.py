@@ -47,19 +47,19 @@ class ConfigurationSpace:
         near = self._model.settings.near
         if near is None:
             return self.zero()
-        if not isinstance(near[0], tuple):
+        if not near or not isinstance(near[0], tuple):
             q = self.positions("near", near)
         else:
             q = self.zero()
             for name, value in near:
                 part = self._model.joints[name].q
-                try:
-                    q[part] = value
-                except ValueError:
-                    count = part.stop - part.start
+                count = part.stop - part.start
+                if count and len(value) != count:
                     raise ShapeError(
                         f"near[{name!r}] is {value!r}, expected {count} numbers", name="near"
-                    ) from None
+                    )
+                if count:  # a joint that was locked or follows another has no position of its own
+                    q[part] = value
         finite(near=q)
         return q
 

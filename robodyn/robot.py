@@ -26,7 +26,7 @@ from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.joint_loads import JointForces
 from robodyn.minimal.model import minimal_model, own_coordinates
 from robodyn.minimal.reduced import ReducedRobot
-from robodyn.model.edit import changed
+from robodyn.model.edit import changed, start_by_joint
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
@@ -179,7 +179,8 @@ class Robot:
         mechanism = changed(
             self._model.mechanism, by_name("payload", payload), by_name("locked", locked)
         )
-        return type(self)(mechanism, self._model.settings.replaced(settings))
+        kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
+        return type(self)(mechanism, kept.replaced(settings))
 
     # -- what it is -------------------------------------------------------------------------------
 

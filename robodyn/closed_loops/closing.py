@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,9 @@ from robodyn.closed_loops.open_loops import open_loops
 from robodyn.closed_loops.solvers import assemble
 from robodyn.closed_loops.turns import nearest_turns
 from robodyn.configuration_space import ConfigurationSpace
-from robodyn.description import Loop
 from robodyn.errors import AssemblyError, TopologyError
 from robodyn.model.model import Model
+from robodyn.urdf.write import loop_element
 
 __all__ = ["LoopCloser"]
 
@@ -65,7 +64,7 @@ class LoopCloser:
             return TopologyError(
                 f"{error}. Load with near={{joint: position}} to search elsewhere; if a second "
                 f"parent is a typing error, mend it; if not, this is the closure to mend: "
-                f"{_elements(self._model.tree.cuts)}",
+                f"{' '.join(map(loop_element, self._model.tree.cuts))}",
                 file=self._model.mechanism.file,
                 element=f"robot {self._model.mechanism.name!r}",
             )
@@ -149,18 +148,3 @@ class LoopCloser:
     def _frames(self, q: Array, link: str) -> Array:
         """Pose of a link, (4, 4), without a compiler."""
         return self._rows.interpreted_pose(q, link)
-
-
-def _elements(cuts: Any) -> str:
-    """The closures as elements of a URDF, to be pasted."""
-    texts = []
-    for cut in cuts:
-        ends = (
-            (cut.predecessor, cut.successor) if isinstance(cut, Loop) else (cut.parent, cut.child)
-        )
-        axis = " ".join(f"{x:g}" for x in cut.axis)
-        texts.append(
-            f'<loop name="{cut.name}" type="{cut.kind}"><predecessor link="{ends[0]}"/>'
-            f'<successor link="{ends[1]}"/><axis xyz="{axis}"/></loop>'
-        )
-    return " ".join(texts)

@@ -9,6 +9,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.description import Joint, Loop
 from robodyn.errors import AssemblyError
+from robodyn.joints import joint_kind
 from robodyn.model.model import Model
 
 __all__ = ["open_loops"]
@@ -16,6 +17,9 @@ __all__ = ["open_loops"]
 
 #: A coordinate this near to a limit [rad, m] is at it.
 AT_LIMIT = 1e-9
+
+#: Axes whose product is less than this point opposite ways.
+OPPOSITE = -0.999
 
 
 def open_loops(
@@ -42,20 +46,42 @@ def open_loops(
     name = worst.rpartition("[")[0]
     for cut in model.tree.cuts:
         if cut.name == name:
-            text += f"; {_frames(cut, pose, guess)}"
+            text += f"; {_frames(cut, pose, guess)}{_opposite(cut, pose, np.asarray(error.q))}"
     at = _limits(model, np.asarray(error.q))
     return text + (f"; at their limits there: {', '.join(at)}" if at else "")
 
 
+def _ends(
+    cut: Joint | Loop, pose: Callable[[Array, str], Array], q: Array
+) -> tuple[tuple[str, str], Array, Array]:
+    """The two links of a closure, and its frame on each of them in the world."""
+    if isinstance(cut, Loop):
+        X_WF = pose(q, cut.predecessor) @ cut.X_predecessor.matrix
+        X_WG = pose(q, cut.successor) @ cut.X_successor.matrix
+        return (cut.predecessor, cut.successor), X_WF, X_WG
+    X_WF, X_WG = pose(q, cut.parent) @ cut.origin.matrix, pose(q, cut.child)
+    return (cut.parent, cut.child), X_WF, X_WG
+
+
+def _opposite(cut: Joint | Loop, pose: Callable[[Array, str], Array], q: Array) -> str:
+    """What to mend where the axes of the two frames lie antiparallel."""
+    kind = joint_kind(cut.kind)
+    if not kind.axes or kind.cut is None or kind.cut.gap is None:
+        return ""
+    _, X_WF, X_WG = _ends(cut, pose, q)
+    axis = np.array(cut.axis)
+    if (X_WF[:3, :3] @ axis) @ (X_WG[:3, :3] @ axis) > OPPOSITE:
+        return ""
+    frame = "X_predecessor" if isinstance(cut, Loop) else "its origin"
+    return (
+        f"; where they come nearest, the axes of the two frames point opposite ways: turn {frame} "
+        "by half a turn across the axis if the joint is meant to close like that"
+    )
+
+
 def _frames(cut: Joint | Loop, pose: Callable[[Array, str], Array], q: Array) -> str:
     """Where the two frames of a closure stand."""
-    if isinstance(cut, Loop):
-        links = cut.predecessor, cut.successor
-        X_WF = pose(q, links[0]) @ cut.X_predecessor.matrix
-        X_WG = pose(q, links[1]) @ cut.X_successor.matrix
-    else:
-        links = cut.parent, cut.child
-        X_WF, X_WG = pose(q, links[0]) @ cut.origin.matrix, pose(q, links[1])
+    links, X_WF, X_WG = _ends(cut, pose, q)
     apart = float(np.linalg.norm(X_WG[:3, 3] - X_WF[:3, 3]))
     R = X_WF[:3, :3].T @ X_WG[:3, :3]
     turned = float(np.degrees(np.arccos(np.clip(0.5 * (np.trace(R) - 1.0), -1.0, 1.0))))

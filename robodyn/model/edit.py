@@ -14,9 +14,11 @@ from robodyn.equations.loops.constraint import TracedConstraint
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.joints import fixed, joint_kind
 from robodyn.joints.common.described import described_pose
+from robodyn.model.joint_info import Joints
 from robodyn.model.locking import all_held, couplings_left
+from robodyn.model.settings import Settings
 
-__all__ = ["changed"]
+__all__ = ["changed", "start_by_joint"]
 
 
 def changed(
@@ -48,6 +50,24 @@ def changed(
         couplings=couplings,
         constraints=(*(_holding(given, held) for given in mechanism.constraints), *rows),
     )
+
+
+def start_by_joint(settings: Settings, joints: Joints) -> Settings:
+    """Settings whose start is given by joints: that holds for a copy with other coordinates, too.
+
+    Parameters
+    ----------
+    settings : Settings
+    joints : Joints
+        Of the robot in tree coordinates, to which the start belongs.
+    """
+    near = settings.near
+    if not near or isinstance(near[0], tuple):
+        return settings
+    if len(near) != max((joint.q.stop for joint in joints.values()), default=0):
+        return settings  # of a wrong shape, which is said where it is used
+    moving = (joint for joint in joints.values() if joint.q.stop > joint.q.start)
+    return dataclasses.replace(settings, near=tuple((j.name, near[j.q]) for j in moving))
 
 
 def _holding(given: TracedConstraint, locked: Mapping[str, float]) -> TracedConstraint:

@@ -78,7 +78,8 @@ def _near(given: Any) -> tuple[Any, ...] | None:
     if given is None:
         return None
     if isinstance(given, Mapping):
-        return tuple((name, tuple(np.ravel(value).tolist())) for name, value in given.items())
+        joints = tuple((name, tuple(np.ravel(value).tolist())) for name, value in given.items())
+        return joints or None
     if isinstance(given, tuple) and given and isinstance(given[0], tuple):
         return given
     try:

@@ -25,7 +25,7 @@ from robodyn.errors import UrdfError
 from robodyn.joints import fixed, joint_kind
 from robodyn.urdf.parse import read
 
-__all__ = ["write"]
+__all__ = ["loop_element", "write"]
 
 _X = (1.0, 0.0, 0.0)
 _Y = (0.0, 1.0, 0.0)
@@ -199,6 +199,31 @@ def _limits(limits: Limits) -> str:
         "effort": limits.effort if math.isfinite(limits.effort) else None,
     }
     return _child("limit", **values)
+
+
+def loop_element(cut: Joint | Loop) -> str:
+    """A closure as a ``<loop>`` in one line, to be pasted into a file.
+
+    Parameters
+    ----------
+    cut : Joint or Loop
+        Of a joint, its frame on the child is the link frame.
+    """
+    if isinstance(cut, Joint):
+        cut = Loop(
+            cut.name,
+            cut.kind,
+            cut.parent,
+            cut.child,
+            X_predecessor=cut.origin,
+            axis=cut.axis,
+            axis2=cut.axis2,
+            pitch=cut.pitch,
+            damping=cut.damping,
+            friction=cut.friction,
+            parameters=cut.parameters,
+        )
+    return " ".join(line.strip() for line in _loop(cut, strict_tree=True))
 
 
 def _loop(loop: Loop, strict_tree: bool) -> list[str]:

@@ -156,6 +156,48 @@ def test_a_failure_says_which_loop_is_open_and_where_its_frames_stand():
     assert f"{np.hypot(1.5, 3.0):.3g} m apart" in text
 
 
+def mirrored_four_bar(half_turn):
+    """A four-bar whose rocker is mounted upside down; so stands the frame that meets the coupler.
+
+    Parameters
+    ----------
+    half_turn : float [rad]
+        Of that frame about its x axis, across the hinge.
+    """
+    body = rd.Inertia.from_matrix(1.0, (0.3, 0.0, 0.0), np.eye(3))
+    turning = dict(kind="continuous", axis=(0.0, 0.0, 1.0))
+    joints = (
+        rd.Joint("drive", parent="base", child="crank", **turning),
+        rd.Joint("knee", parent="crank", child="coupler", origin=Pose((0.3, 0, 0)), **turning),
+        rd.Joint(
+            "mount", parent="base", child="rocker", origin=Pose((0.9, 0, 0), (np.pi, 0, 0)),
+            **turning,
+        ),
+        rd.Joint(
+            "pin", parent="rocker", child="coupler", origin=Pose((0.6, 0, 0), (half_turn, 0, 0)),
+            **turning,
+        ),
+    )  # fmt: skip
+    links = (Link("base"), *(Link(name, body) for name in ("crank", "coupler", "rocker")))
+    return rd.Mechanism("mirrored", links, joints)
+
+
+def test_a_hinge_whose_axes_are_opposite_is_named_with_the_remedy():
+    with pytest.raises(TopologyError, match=r"axes .* point opposite ways: turn its origin"):
+        rd.load(mirrored_four_bar(0.0)).neutral()
+    assert rd.load(mirrored_four_bar(np.pi)).dof == 1
+
+
+def test_loops_that_do_not_reach_are_not_said_to_be_opposite():
+    short = dataclasses.replace(
+        hinged_plates(),
+        loops=(Loop("wall", "revolute", "base", "b", Pose((2.0, 3.0, 0.0)), axis=(0, 0, 1)),),
+    )
+    with pytest.raises(AssemblyError) as caught:
+        rd.load(short).assemble([0.0, 0.0])
+    assert "opposite" not in str(caught.value)
+
+
 def test_a_failed_search_is_remembered(monkeypatch):
     robot = rd.load(far_apart())
     with pytest.raises(TopologyError):
@@ -181,6 +223,31 @@ def test_a_start_chooses_the_neutral_posture():
         rd.load("four_bar", near={"crnak": 1.0}).neutral()
     with pytest.raises(rd.ShapeError):
         rd.load("four_bar", near=[1.0]).neutral()
+
+
+def test_a_start_by_coordinates_outlives_a_locked_joint():
+    """The welded joint has no coordinate any more; the others start where they did."""
+    q = rd.load("five_bar").random(1)
+    robot = rd.load("five_bar", near=q)
+    name = robot.independent_joints[0]
+    at = robot.joints[name].q
+    locked = robot.with_(locked={name: float(q[at][0])})
+    np.testing.assert_allclose(locked.neutral(), np.delete(q, at), atol=1e-9)
+
+
+def test_a_start_without_joints_is_the_zero_position():
+    expected = rd.load("four_bar").neutral()
+    for nothing in ({}, None):
+        np.testing.assert_array_equal(rd.load("four_bar", near=nothing).neutral(), expected)
+    with pytest.raises(rd.ShapeError, match="near"):
+        rd.load("four_bar", near=[]).neutral()
+
+
+def test_a_start_gives_as_many_numbers_as_the_joint_has():
+    robot, _ = two_bodies("spherical", np.random.default_rng(0))
+    one = rd.load(robot.mechanism, near={"one": 0.1})
+    with pytest.raises(rd.ShapeError, match=r"near\['one'\] is .*, expected 7 numbers"):
+        one.neutral()
 
 
 def test_a_hinge_within_limits():

@@ -50,9 +50,30 @@ def test_all_that_needs_a_closed_posture_says_so(what):
             value()
 
 
-def test_the_message_has_a_loop_to_paste():
-    with pytest.raises(TopologyError, match=r"<loop.*<predecessor"):
-        rd.load(stretched(5.0)).neutral()
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("revolute", {"axis": (0.0, 0.6, 0.8)}),
+        ("universal", {"axis": (0.0, 0.0, 1.0), "axis2": (0.8, 0.6, 0.0)}),
+        ("helical", {"axis": (0.0, 0.0, 1.0), "pitch": 0.02}),
+        ("distance", {"distance": 0.25}),
+        ("spherical", {"damping": 0.3}),
+    ],
+)
+def test_the_loop_to_paste_is_the_one_that_does_not_close(kind, given, tmp_path):
+    """Frames, axes and numbers too: pasted, it is the same loop."""
+    poses = Pose((5.0, 0.1, 0.2), (0.1, 0.2, 0.3)), Pose((-7.0, 0.0, 0.3), (0.5, 0.0, 0.0))
+    mechanism = urdf.load_mechanism("four_bar")
+    links = [link.name for link in mechanism.links]
+    loop = Loop("bar", kind, links[0], links[1], *poses, **given)
+    with pytest.raises(TopologyError) as caught:
+        rd.load(dataclasses.replace(mechanism, loops=(loop,))).neutral()
+    pasted = str(caught.value).partition('<loop name="bar"')
+    file = tmp_path / "robot.urdf"
+    urdf.write(mechanism, file)
+    file.write_text(file.read_text().replace("</robot>", "".join(pasted[1:]) + "</robot>"))
+    (read,) = urdf.load_mechanism(file).loops
+    assert read == loop
 
 
 def test_a_second_parent_by_mistake():
