@@ -169,7 +169,19 @@ def load(
         tuple(by_name("branches", branches).items()),
         near,  # type: ignore[arg-type]  # Settings makes it a tuple
     )
-    return Robot(mechanism, settings)
+    robot = Robot(mechanism, settings)
+    if isinstance(near, Mapping):
+        _check_start(robot.tree_form, near)
+    return robot
+
+
+def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
+    """Only joints with coordinates of their own can stand somewhere."""
+    for name in near:
+        if robot.joints[name].q.start == robot.joints[name].q.stop:
+            raise UnknownNameError(
+                "joint with a coordinate of its own", name, robot.joint_names, "near"
+            )
 
 
 def _number(what: str, value: Any) -> float:

@@ -220,7 +220,9 @@ def test_a_start_chooses_the_neutral_posture():
     again = pickle.loads(pickle.dumps(other))
     np.testing.assert_array_equal(again.neutral(), other.neutral())
     with pytest.raises(UnknownNameError):
-        rd.load("four_bar", near={"crnak": 1.0}).neutral()
+        rd.load("four_bar", near={"crnak": 1.0})
+    with pytest.raises(UnknownNameError, match=r"coordinate of its own.*near"):
+        rd.load("four_bar", near={robot.loops[0].name: 0.3})
     with pytest.raises(rd.ShapeError):
         rd.load("four_bar", near=[1.0]).neutral()
 
