@@ -253,7 +253,9 @@ def _with_springs(
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
         if (joints[name].nq, joints[name].nv) != (1, 1):
             known = [n for n, joint in joints.items() if (joint.nq, joint.nv) == (1, 1)]
-            raise UnknownNameError("joint with one freedom", name, known, repr(mechanism.name))
+            raise UnknownNameError(
+                "joint with one degree of freedom", name, known, repr(mechanism.name)
+            )
         joints[name] = dataclasses.replace(joints[name], stiffness=stiffness, rest=rest)
     return dataclasses.replace(mechanism, joints=tuple(joints.values()))
 

@@ -75,7 +75,8 @@ class Joint:
     line : int or None
         Where it stands in the file; not part of equality.
     stiffness, rest : float
-        Of a spring in a joint with one freedom [N m/rad or N/m], and where it is relaxed [rad, m].
+        Of a spring in a joint with one degree of freedom [N m/rad or N/m], and where it is
+        relaxed [rad, m].
     map : robodyn.JointMap or None
         Of a joint of kind ``"map"``.
     parameters : tuple of (str, float)

@@ -199,6 +199,6 @@ def _check_single(mechanism: Mechanism, joint: Joint) -> None:
     if (joint.nq, joint.nv) != (1, 1):
         raise ActuationError(
             f"joint {joint.name!r} of {mechanism.name!r} is {joint.kind}: a motor with a rotor or "
-            "friction drives a joint with one freedom",
+            "friction drives a joint with one degree of freedom",
             direction=joint.name,
         )

@@ -97,7 +97,7 @@ def _loaded(link: Link, load: Inertia) -> Link:
 
 def _welded(joint: Joint, value: float) -> Joint:
     if (joint.nq, joint.nv) != (1, 1):
-        raise UnknownNameError("joint with one freedom", joint.name, ())
+        raise UnknownNameError("joint with one degree of freedom", joint.name, ())
     X_JB = described_pose(joint_kind(joint.kind), joint, [float(value)])
     origin = Pose.from_matrix(joint.origin.matrix @ X_JB)
     return dataclasses.replace(

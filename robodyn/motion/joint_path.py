@@ -22,8 +22,8 @@ Motion = tuple[ArrayLike, ArrayLike, ArrayLike]
 class JointPath:
     """A joint's position, velocity and acceleration as functions of time.
 
-    Called with ``t`` [s] it returns the three as arrays, shape () for a joint with one freedom,
-    (n,) for one with n.
+    Called with ``t`` [s] it returns the three as arrays, shape () for a joint with one degree of
+    freedom, (n,) for one with n.
 
     Parameters
     ----------

@@ -177,7 +177,9 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         stiffness = reader.not_negative(dynamics, "spring_stiffness")
         rest = reader.number(dynamics, "spring_reference", 0.0)
         if stiffness and (kind.nq, kind.nv) != (1, 1):
-            reader.problem(dynamics, f"a {kind} joint has no spring: only joints with one freedom")
+            reader.problem(
+                dynamics, f"a {kind} joint has no spring: only joints with one degree of freedom"
+            )
     joint = Joint(
         name,
         kind.name,

@@ -26,7 +26,7 @@ class Forces:
     force, moment : ndarray, shape (n, 3) [N], [N m]
         Of the parent on the child, about that point.
     motor_names : tuple of str
-        Joints with one freedom that have a generalised force.
+        Joints with one degree of freedom that have a generalised force.
     motor_points, motor_axes : ndarray, shape (m, 3) [m], [1]
     torque : ndarray, shape (m,) [N m, N]
     """

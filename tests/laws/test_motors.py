@@ -152,7 +152,7 @@ def test_motors_that_cannot_be():
         planar(rotor_model="exakt")
     ball = random_mechanism(np.random.default_rng(0), ["spherical"])
     for motor in (rd.Actuator(2.0, 1e-3), rd.Actuator(2.0, viscous=0.1)):
-        with pytest.raises(ActuationError, match="one freedom"):
+        with pytest.raises(ActuationError, match="one degree of freedom"):
             rd.load(ball, actuators={"joint0": motor})
 
 

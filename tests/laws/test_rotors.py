@@ -43,7 +43,7 @@ def close(x, y):
 
 
 def motors(mechanism, rng, place):
-    """A motor on every joint with one freedom, its axis anywhere."""
+    """A motor on every joint with one degree of freedom, its axis anywhere."""
     links = [link.name for link in mechanism.links]
     on = {
         "parent": lambda joint: joint.parent,

@@ -91,7 +91,7 @@ class FrameChoice:
 
 def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
     """Frames of all bodies, parents first."""
-    heirs = _heirs(tree)
+    next_joints = _next_joints(tree)
     chosen: list[FrameChoice] = []
     for index, joint in enumerate(tree.joints):
         parent = chosen[joint.parent] if joint.parent >= 0 else None
@@ -99,8 +99,8 @@ def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
         above = parent.joint.kind if parent is not None else None
         turns = above is not None and above.axial and above.turns
         if joint_kind(joint.joint.kind).axial:
-            heir = tree.joints[heirs[index]] if heirs[index] >= 0 else None
-            chosen.append(_axial(joint, X_PJ, turns, heir, tree.inertias[index].h, snap))
+            next_joint = tree.joints[next_joints[index]] if next_joints[index] >= 0 else None
+            chosen.append(_axial(joint, X_PJ, turns, next_joint, tree.inertias[index].h, snap))
         else:
             chosen.append(_other(joint, X_PJ, snap))
     return chosen
@@ -110,7 +110,7 @@ def _axial(
     joint: TreeJoint,
     X_PJ: FloatArray,
     parent_turns: bool,
-    heir: TreeJoint | None,
+    next_joint: TreeJoint | None,
     h: FloatArray,
     snap: float,
 ) -> FrameChoice:
@@ -124,7 +124,7 @@ def _axial(
     else:
         shift = np.array([0.0, 0.0, _slide(R_PZ, X_PJ[:3, 3], parent_turns)])
     p_PB = X_PJ[:3, 3] + R_PZ @ shift
-    psi = _azimuth(R_LZ, shift, heir, h, -c)
+    psi = _azimuth(R_LZ, shift, next_joint, h, -c)
     offset = _wrapped(psi + c)
     if abs(offset) <= max(snap, ROUNDING):
         offset, psi = 0.0, -c
@@ -176,19 +176,25 @@ def _slide(R_PZ: FloatArray, p: FloatArray, parent_turns: bool) -> float:
 
 
 def _azimuth(
-    R_LZ: FloatArray, shift: FloatArray, heir: TreeJoint | None, h: FloatArray, unforced: float
+    R_LZ: FloatArray,
+    shift: FloatArray,
+    next_joint: TreeJoint | None,
+    h: FloatArray,
+    unforced: float,
 ) -> float:
-    """Angle of the x axis about z: along the common normal with the heir's axis."""
-    if heir is None:
+    """Angle of the x axis about z: along the common normal with the next joint's axis."""
+    if next_joint is None:
         to = R_LZ.T @ h
-    elif joint_kind(heir.joint.kind).axial:
-        z = R_LZ.T @ heir.X_PJ[:3, :3] @ np.array(heir.joint.axis)
+    elif joint_kind(next_joint.joint.kind).axial:
+        z = R_LZ.T @ next_joint.X_PJ[:3, :3] @ np.array(next_joint.joint.axis)
         to = np.array([-z[1], z[0], 0.0])
         if math.hypot(to[0], to[1]) < 1e-9:
-            to = R_LZ.T @ heir.X_PJ[:3, 3] - shift
+            to = R_LZ.T @ next_joint.X_PJ[:3, 3] - shift
     else:
-        to = R_LZ.T @ heir.X_PJ[:3, 3] - shift
-    if math.hypot(to[0], to[1]) < 1e-9 * (1.0 if heir is not None else np.linalg.norm(h) + 1e-30):
+        to = R_LZ.T @ next_joint.X_PJ[:3, 3] - shift
+    if math.hypot(to[0], to[1]) < 1e-9 * (
+        1.0 if next_joint is not None else np.linalg.norm(h) + 1e-30
+    ):
         return unforced
     psi = math.atan2(to[1], to[0])
     quarter = (psi - unforced) / (0.5 * math.pi)
@@ -196,7 +202,7 @@ def _azimuth(
     return unforced if abs(quarter - round(quarter)) < 1e-12 else psi
 
 
-def _heirs(tree: SpanningTree) -> list[int]:
+def _next_joints(tree: SpanningTree) -> list[int]:
     """The child with the largest subtree, for each body (-1: none)."""
     n = len(tree.joints)
     size = [1] * n
@@ -204,12 +210,12 @@ def _heirs(tree: SpanningTree) -> list[int]:
         parent = tree.joints[index].parent
         if parent >= 0:
             size[parent] += size[index]
-    heirs = [-1] * n
+    next_joints = [-1] * n
     for index in range(n):
         parent = tree.joints[index].parent
-        if parent >= 0 and (heirs[parent] < 0 or size[index] > size[heirs[parent]]):
-            heirs[parent] = index
-    return heirs
+        if parent >= 0 and (next_joints[parent] < 0 or size[index] > size[next_joints[parent]]):
+            next_joints[parent] = index
+    return next_joints
 
 
 def _about_z(angle: float) -> FloatArray:

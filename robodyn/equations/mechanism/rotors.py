@@ -32,7 +32,7 @@ class Armature:
 
 @dataclass(frozen=True, eq=False)
 class Rotor:
-    """A rotor and the joint that drives it, which has one freedom.
+    """A rotor and the joint that drives it, which has one degree of freedom.
 
     Attributes
     ----------

@@ -67,7 +67,7 @@ def _of_tree(model: MechanismModel, state: State, columns: Columns, size: int) -
 
 
 def _driven(state: State, columns: Columns, body: int) -> list[tuple[int, Number]]:
-    """Rows that move a joint with one freedom, and its speed a unit of each."""
+    """Rows that move a joint with one degree of freedom, and its speed a unit of each."""
     if body in state.dependent:
         return [(k, 1.0) for k, _ in columns[body]]
     return [(k, x) for k, _, x in state[body].ratios]
