@@ -22,7 +22,9 @@ ARM = "puma560"
 @pytest.mark.parametrize("name", ["undefined", "punycode", "rot13", "no-such-code"])
 def test_encodings_that_are_none(name):
     data = f'<?xml version="1.0" encoding="{name}"?><robot name="r"/>'.encode()
-    with pytest.raises(UrdfError, match=f"unknown encoding '{name}'; save it as UTF-8"):
+    # Python 3.13 takes the file for bad punycode, older ones say that punycode is no code of files
+    said = f"(unknown encoding '{name}'|is not {name} text: .*); save it as UTF-8"
+    with pytest.raises(UrdfError, match=said):
         rd.load(data)
 
 
