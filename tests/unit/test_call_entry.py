@@ -14,10 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import robodyn as rd
-from robodyn.codegen import Function
+from robodyn.codegen import Function, MethodTable
 from robodyn.codegen.function import _vectorcall_type
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import edge_of, inputs, sqrt
 
 needs_entry = pytest.mark.skipif(_vectorcall_type() is None, reason="this Python has no fast entry")
 
@@ -348,3 +350,35 @@ def test_arrays_that_were_changed_are_not_given_out_again(harm):
     single = f(q.astype(np.float32))
     assert single.dtype == np.float32
     np.testing.assert_allclose(new, f(q, np.empty((7, 7))))
+
+
+def roots():
+    """A function that is not a number for negative ones."""
+    graph = Graph()
+    edges = tuple(edge_of(graph, sqrt(x)) for x in inputs(graph, 0, 3))
+    return Function(Program("roots", (Port("x", (3,)),), (Port("y", (3,)),), graph, edges))
+
+
+@needs_entry
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 8, 11, 100])
+def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype):
+    asked = []
+
+    class Rooted:
+        def roots(self, x, *, out=None):
+            asked.append(np.shape(x))
+            return np.zeros_like(x)
+
+    methods = MethodTable(guarded=["roots"])
+    method = methods.add("roots", Rooted().roots, ["x"])
+    f, x = roots(), np.full((rows, 3), 4.0, dtype)
+    f(x)  # compiles it for this dtype and number of rows
+    methods.bind("roots", f, guarded=True)
+    np.testing.assert_array_equal(method(x), np.full_like(x, 2.0))
+    assert not asked
+    for k in range(x.size):
+        x.flat[k] = -1.0
+        np.testing.assert_array_equal(method(x), np.zeros_like(x))
+        assert len(asked) == k + 1
+        x.flat[k] = 4.0

@@ -25,6 +25,9 @@ from robodyn.codegen.vectorcall.outputs import (
 
 __all__ = ["entry_ir"]
 
+#: Numbers that are looked at together for a NaN: a power of two.
+LOOKED_AT = 8
+
 
 def _emit(w: Words) -> None:
     """The steps of a call, in order."""
@@ -109,23 +112,35 @@ def _check_numbers(w: Words, rows: Any, given: Any) -> None:
         start = w.item(w.data, w.n_in)
         w.set("bad", word(0))
 
-        def note(kind: Any) -> None:
-            def one(k: Any) -> None:
-                x = w.item(start, k, kind)
-                nan = b.zext(b.fcmp_unordered("uno", x, x), I64)
-                w.set("bad", b.or_(w.get("bad"), nan))
-
-            w.loop(count, one)
-
         with b.if_else(w.same(w.size, word(8))) as (double, single):
             with double:
-                note(ir.DoubleType())
+                _note_nans(w, start, count, ir.DoubleType())
             with single:
-                note(ir.FloatType())
+                _note_nans(w, start, count, ir.FloatType())
         good = w.same(w.get("bad"), word(0))
         with b.if_then(b.not_(b.or_(good, given))):
             w.loop(w.n_out, lambda k: drop_made(w, k))
         w.unless(good)
+
+
+def _note_nans(w: Words, start: Any, count: Any, kind: Any) -> None:
+    """Make ``bad`` true if there is a NaN: by vectors, then what is left one by one."""
+    b, lanes = w.b, ir.VectorType(kind, LOOKED_AT)
+
+    def note(signs: Any) -> None:
+        w.set("bad", b.or_(w.get("bad"), b.zext(signs, I64)))
+
+    def some(k: Any) -> None:
+        x = b.load(w.at(start, b.mul(k, word(LOOKED_AT)), kind), typ=lanes, align=4)
+        note(b.bitcast(b.fcmp_unordered("uno", x, x), ir.IntType(LOOKED_AT)))
+
+    def one(k: Any) -> None:
+        x = w.item(start, b.add(k, whole), kind)
+        note(b.fcmp_unordered("uno", x, x))
+
+    whole = b.and_(count, word(-LOOKED_AT))
+    w.loop(b.ashr(count, word(LOOKED_AT.bit_length() - 1)), some)
+    w.loop(b.sub(count, whole), one)
 
 
 def _take_slow_path(w: Words) -> None:
