@@ -129,4 +129,6 @@ def joint_model(joint):
             return pin.JointModelUniversal(axis, np.array(joint.axis2))
         case "spherical":
             return pin.JointModelSpherical()
+        case "floating":
+            return pin.JointModelFreeFlyer()
     raise ValueError(f"joint {joint.name!r}: no {joint.kind} joint there")
