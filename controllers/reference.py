@@ -10,20 +10,14 @@ from numpy.typing import ArrayLike
 
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers
 
 __all__ = ["PointToPoint", "SineReference"]
 
 
 def _over_joints(name: str, value: ArrayLike) -> FloatArray:
     """Numbers for each joint, in an array of their own."""
-    try:
-        return np.array(value, float)
-    except (TypeError, ValueError):
-        raise ShapeError(
-            f"{name} is {value!r}, expected an array of numbers, one a joint",
-            name=name,
-            given=value,
-        ) from None
+    return np.array(numbers(name, value), float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,199 +1,102 @@
-"""The one place where arrays from outside are checked before machine code sees them."""
+"""The one place where what users give is checked: numbers, shapes, names and mappings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from robodyn.array_types import Array
+from robodyn.array_types import Array, FloatArray
 from robodyn.errors import ShapeError
-from robodyn.symbolic.graph import Port
 
 __all__ = [
-    "as_inputs",
-    "as_outputs",
     "by_name",
-    "check_axes",
-    "common_batch",
+    "checked",
     "expect",
     "finite",
     "generator",
     "named",
-    "over",
-    "rows",
+    "number",
+    "numbers",
+    "shaped",
     "together",
-    "written",
+    "vector",
 ]
 
+#: What arrays hold that hold no real numbers, by numpy's letters.
+_ELEMENTS = {"c": "complex numbers", "U": "text", "S": "text", "O": "objects"}
 
-def _described(shape: tuple[int, ...]) -> str:
-    return "(" + ", ".join(["...", *map(str, shape)]) + ")"
 
+def numbers(what: str, value: ArrayLike) -> Array:
+    """An array of real numbers: float32 as it is, everything else in float64.
 
-def _as_array(port: Port, value: ArrayLike) -> Array:
+    Parameters
+    ----------
+    what : str
+        Of the argument, for messages.
+    value : array_like
+
+    Raises
+    ------
+    ShapeError
+        For what is no array (a ragged list), and elements that are no real numbers: complex ones,
+        text, other objects, and what a mask hides.
+    """
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
-            raise TypeError(f"its elements are {array.dtype}")
+            raise TypeError(f"its elements are {_ELEMENTS.get(array.dtype.kind, array.dtype)}")
+        if np.ma.is_masked(value):
+            raise TypeError("some of its elements are masked")
     except (TypeError, ValueError) as error:
         raise ShapeError(
-            f"{port.name} is not an array of real numbers: {error}",
-            name=port.name,
+            f"{what} is not an array of real numbers: {error}",
+            name=what,
             given=type(value).__name__,
-            expected=port.shape,
+            expected="an array of real numbers",
         ) from None
-    check_axes(port, array.shape)
+    return array if array.dtype == np.float32 else array.astype(float, copy=False)
+
+
+def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> FloatArray:
+    """An array of float64 with given last axes.
+
+    Parameters
+    ----------
+    what : str
+        Of the argument, for messages.
+    value : array_like, shape (..., *tail)
+    *tail : int or None
+        Sizes of the last axes; None for any.
+    of : str
+        The robot that wants these sizes.
+
+    Raises
+    ------
+    ShapeError
+    """
+    array = numbers(what, value).astype(float, copy=False)
+    last = array.shape[max(array.ndim - len(tail), 0) :]
+    fits = len(last) == len(tail) and all(
+        want is None or want == have for want, have in zip(tail, last, strict=True)
+    )
+    if not fits:
+        shown = ", ".join(["..."] + ["any" if n is None else str(n) for n in tail])
+        raise ShapeError(
+            f"{what} has shape {array.shape}, expected ({shown})" + (f" for {of!r}" if of else ""),
+            name=what,
+            given=array.shape,
+            expected=tail,
+        )
     return array
 
 
-def check_axes(port: Port, shape: tuple[int, ...]) -> None:
-    """Raise `ShapeError` unless the last axes are those of the port."""
-    tail = len(shape) - len(port.shape)
-    if tail < 0 or shape[tail:] != port.shape:
-        raise ShapeError(
-            f"{port.name} has shape {shape}, expected {_described(port.shape)}",
-            name=port.name,
-            given=shape,
-            expected=port.shape,
-        )
-
-
-def _plain(array: Array, dtype: Any) -> Array:
-    """C-contiguous, aligned, of that dtype and byte order; of exactly numpy's own type."""
-    flags = array.flags
-    if type(array) is np.ndarray and array.dtype == dtype and flags.c_contiguous and flags.aligned:
-        return array
-    return np.array(array, dtype, order="C")
-
-
-def as_inputs(
-    ports: Sequence[Port], values: Sequence[ArrayLike]
-) -> tuple[list[Array], tuple[int, ...], Any]:
-    """Check and convert the inputs of a function.
-
-    Parameters
-    ----------
-    ports : sequence of Port
-    values : sequence of array_like, shape (..., *port.shape)
-
-    Returns
-    -------
-    arrays : list of ndarray
-        C-contiguous, aligned, of one dtype.
-    batch : tuple of int
-        Their leading axes, broadcast together.
-    dtype : numpy dtype
-        float32 if all inputs are, else float64.
-
-    Raises
-    ------
-    ShapeError
-    """
-    if len(values) != len(ports):
-        names = ", ".join(port.name for port in ports)
-        raise ShapeError(
-            f"{len(values)} arrays given, expected {len(ports)}: {names}",
-            name="arguments",
-            given=len(values),
-            expected=len(ports),
-        )
-    arrays = [_as_array(port, value) for port, value in zip(ports, values, strict=True)]
-    single = bool(arrays) and all(array.dtype == np.float32 for array in arrays)
-    dtype = np.dtype(np.float32 if single else np.float64)
-    arrays = [_plain(array, dtype) for array in arrays]
-    return arrays, common_batch(ports, arrays), dtype
-
-
-def common_batch(ports: Sequence[Port], arrays: Sequence[Any]) -> tuple[int, ...]:
-    """Leading axes of the inputs, broadcast together; `ShapeError` if they cannot be."""
-    leading = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(arrays, ports, strict=True)]
-    if leading and leading.count(leading[0]) == len(leading):
-        return tuple(leading[0])
-    try:
-        return np.broadcast_shapes(*leading)
-    except ValueError:
-        shown = ", ".join(f"{p.name} {a.shape}" for p, a in zip(ports, arrays, strict=True))
-        raise ShapeError(
-            f"the leading axes do not broadcast together: {shown}",
-            name="arguments",
-            given=leading,
-        ) from None
-
-
-def as_outputs(ports: Sequence[Port], out: Any, batch: tuple[int, ...], dtype: Any) -> list[Array]:
-    """Check the arrays to write into, or make them.
-
-    Parameters
-    ----------
-    ports : sequence of Port
-    out : ndarray, tuple of ndarray or None
-        An array for one output, a tuple of arrays for several, None for new ones.
-    batch : tuple of int
-        Leading axes.
-    dtype : numpy dtype
-
-    Raises
-    ------
-    ShapeError
-        If one is not a writeable, C-contiguous array of the right shape and dtype.
-    """
-    if out is None:
-        return [np.empty((*batch, *port.shape), dtype) for port in ports]
-    given = (out,) if len(ports) == 1 else out
-    if not isinstance(given, tuple | list) or len(given) != len(ports):
-        names = ", ".join(port.name for port in ports)
-        raise ShapeError(
-            f"out must be a tuple of {len(ports)} arrays: {names}", name="out", expected=len(ports)
-        )
-    for port, array in zip(ports, given, strict=True):
-        _check_output(port, array, (*batch, *port.shape), dtype)
-    return list(given)
-
-
-def _check_output(port: Port, out: Any, shape: tuple[int, ...], dtype: Any) -> None:
-    if not isinstance(out, np.ndarray):
-        raise ShapeError(
-            f"out for {port.name} is {type(out).__name__}, expected an ndarray",
-            name="out",
-            given=type(out).__name__,
-            expected=shape,
-        )
-    if out.shape != shape or out.dtype != dtype:
-        raise ShapeError(
-            f"out for {port.name} is {out.dtype} of shape {out.shape}, "
-            f"expected {dtype} of shape {shape}",
-            name="out",
-            given=(out.shape, out.dtype),
-            expected=(shape, dtype),
-        )
-    flags = out.flags
-    if not (flags.c_contiguous and flags.aligned and flags.writeable):
-        raise ShapeError(
-            f"out for {port.name} must be C-contiguous, aligned and writeable", name="out"
-        )
-
-
-def over(what: str, value: ArrayLike, size: int, robot: str) -> NDArray[np.float64]:
-    """An array over the coordinates or the speeds of a robot, shape (..., size), in float64.
-
-    Raises
-    ------
-    ShapeError
-    """
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{what} is not an array of numbers: {error}", name=what) from None
-    if array.ndim == 0 or array.shape[-1] != size:
-        raise ShapeError(
-            f"{what} has shape {array.shape}, expected (..., {size}) for {robot!r}",
-            name=what,
-            given=array.shape,
-            expected=(size,),
-        )
+def checked(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> FloatArray:
+    """`shaped`, and all numbers finite."""
+    array = shaped(what, value, *tail, of=of)
+    finite(**{what: array})
     return array
 
 
@@ -248,20 +151,71 @@ def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
     return dict(given)
 
 
+def number(what: str, value: Any, unit: str = "", hint: str = "") -> float:
+    """One real number.
+
+    Raises
+    ------
+    ShapeError
+        For text, arrays of several numbers, and all else that is none.
+    """
+    if type(value) is float:
+        return value
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        expected = "a number" + (f" [{unit}]" if unit else "")
+        raise ShapeError(
+            f"{what} is {value!r}, expected {expected}" + (f"; {hint}" if hint else ""),
+            name=what,
+            given=value,
+            expected=expected,
+        ) from None
+
+
+def vector(what: str, value: Any) -> tuple[float, float, float]:
+    """Three real numbers.
+
+    Raises
+    ------
+    ShapeError
+        For what is no sequence of three.
+    """
+    if type(value) is tuple and [type(x) for x in value] == [float] * 3:
+        return value
+    try:
+        if isinstance(value, str | bytes | Mapping):
+            raise TypeError
+        x, y, z = value
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"{what} is {value!r}, expected three numbers",
+            name=what,
+            given=value,
+            expected="three numbers",
+        ) from None
+    return number(f"{what}[0]", x), number(f"{what}[1]", y), number(f"{what}[2]", z)
+
+
 def finite(**arrays: ArrayLike) -> None:
     """Refuse arrays that hold NaN or infinity.
 
     Raises
     ------
     ShapeError
-        Names the array and, of a batch, the first such state.
+        Names the array and where in it the first such number stands.
     """
     for name, array in arrays.items():
         x = np.asarray(array)
-        if x.ndim and x.dtype.kind == "f" and not np.isfinite(x).all():
-            states = np.argwhere(~np.isfinite(x).all(axis=-1))
-            where = f" in state {states[0].tolist()} of the batch" if x.ndim > 1 else ""
-            raise ShapeError(f"{name} holds numbers that are not finite{where}", name=name, given=x)
+        if x.dtype.kind == "f" and not np.isfinite(x).all():
+            where = np.argwhere(~np.isfinite(x))[0].tolist()
+            place = f"{name}{where}" if where else name
+            value = x[tuple(where)]
+            raise ShapeError(
+                f"{name} holds numbers that are not finite: {place} is {value}", name=name, given=x
+            )
 
 
 def together(**arrays: ArrayLike) -> tuple[int, ...]:
@@ -289,29 +243,3 @@ def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
         raise ShapeError(
             f"rng is {rng!r}, expected a numpy Generator or a seed: {error}", name="rng", given=rng
         ) from None
-
-
-def written(result: Array, out: Array | None) -> Array:
-    """A result, copied into ``out`` where that is given.
-
-    Raises
-    ------
-    ShapeError
-        If it does not fit.
-    """
-    if out is None:
-        return result
-    _check_output(Port("the result", ()), out, result.shape, result.dtype)
-    out[...] = result
-    return out
-
-
-def rows(array: Array, port: Port, batch: tuple[int, ...]) -> tuple[Array, int]:
-    """An input as rows of a flat batch, and its stride from row to row (0: one row for all)."""
-    leading = array.shape[: array.ndim - len(port.shape)]
-    if leading == batch:
-        return array, port.size
-    if all(n == 1 for n in leading):
-        return array, 0
-    full = np.ascontiguousarray(np.broadcast_to(array, (*batch, *port.shape)))
-    return full, port.size

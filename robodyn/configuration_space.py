@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import finite, over, together
+from robodyn.arrays import finite, shaped, together
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
@@ -32,11 +32,11 @@ class ConfigurationSpace:
 
     def positions(self, name: str, q: ArrayLike) -> Array:
         """Positions given as an argument, checked, shape (..., nq)."""
-        return over(name, q, self.nq, self._model.mechanism.name)
+        return shaped(name, q, self.nq, of=self._model.mechanism.name)
 
     def speeds(self, name: str, v: ArrayLike) -> Array:
         """Numbers over speeds given as an argument, checked, shape (..., nv)."""
-        return over(name, v, self.nv, self._model.mechanism.name)
+        return shaped(name, v, self.nv, of=self._model.mechanism.name)
 
     def zero(self) -> Array:
         """The zero position, shape (nq,)."""

@@ -17,8 +17,9 @@ ROOT = Path(__file__).parents[1]
 #: A room is a folder of robodyn with the folders in it, or a module of its own.
 FLOORS = (
     {"array_types", "errors", "version"},
+    {"arrays"},
     {"symbolic", "motion", "results", "files"},
-    {"arrays", "joints"},
+    {"joints"},
     {"description", "codegen"},
     {"topology"},
     {"equations", "urdf"},

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import written
 from robodyn.closed_loops.analysis import independent_rows
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
@@ -23,6 +22,7 @@ from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.precision import all_numbers
 from robodyn.codegen import Function
+from robodyn.codegen.calls.arguments import written
 from robodyn.equations.catalogue import CLOSED
 from robodyn.errors import ActuationError, ShapeError, SingularError, TopologyError
 from robodyn.evaluator import Evaluator, Wrenches

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import as_inputs, as_outputs, rows
+from robodyn.codegen.calls.arguments import as_inputs, as_outputs, rows
 from robodyn.codegen.kernels import Kernels
 from robodyn.codegen.llvm import threads
 from robodyn.codegen.llvm.once import once

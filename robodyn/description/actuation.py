@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from robodyn.arrays import number, vector
 from robodyn.description.pose import Vector
 
 __all__ = ["Actuator", "PointSpring", "Rotor"]
@@ -80,6 +81,11 @@ class Actuator:
         On the motor side.
     name : str
         As in the file.
+
+    Raises
+    ------
+    ShapeError
+        If a value is not the number, or the axis not the three numbers, that it should be.
     """
 
     gear_ratio: float = 1.0
@@ -90,3 +96,9 @@ class Actuator:
     coulomb: float = 0.0
     torque_limit: float = math.inf
     name: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("gear_ratio", "rotor_inertia", "viscous", "coulomb", "torque_limit"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
+        if self.axis is not None:
+            object.__setattr__(self, "axis", vector("axis", self.axis))

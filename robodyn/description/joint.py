@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from robodyn.arrays import number
 from robodyn.description.constants import constants_of
 from robodyn.description.pose import Pose, Vector
 from robodyn.joints import KINDS, joint_kind
@@ -28,12 +29,21 @@ class Limits:
         Of its position.
     velocity : float [rad/s, m/s]
     effort : float [N m, N]
+
+    Raises
+    ------
+    ShapeError
+        If one of them is no number.
     """
 
     lower: float = -math.inf
     upper: float = math.inf
     velocity: float = math.inf
     effort: float = math.inf
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper", "velocity", "effort"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import number, shaped, vector
 from robodyn.description.pose import Pose
 from robodyn.errors import ShapeError
 
@@ -38,9 +38,9 @@ class Inertia:
 
     def __post_init__(self) -> None:
         for name in ("mass", "ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
-            value = getattr(self, name)
-            if type(value) is not float:
-                object.__setattr__(self, name, _number(name, value))
+            unit = "kg" if name == "mass" else "kg m^2"
+            value = number(name, getattr(self, name), unit, "arrays go to Inertia.from_matrix")
+            object.__setattr__(self, name, value)
         if not isinstance(self.origin, Pose):
             raise ShapeError(
                 f"origin is {self.origin!r}, expected a Pose: the centre of mass as "
@@ -72,40 +72,19 @@ class Inertia:
         inertia : array_like, shape (3, 3) [kg m^2]
             About the centre of mass, in link axes.
         """
-        x, y, z = _array("com", com, (3,))
-        J = _array("inertia", inertia, (3, 3))
+        J = shaped("inertia", inertia, 3, 3)
+        if J.ndim != 2:
+            raise ShapeError(
+                f"inertia has shape {J.shape}, expected (3, 3)",
+                name="inertia",
+                given=J.shape,
+                expected=(3, 3),
+            )
         return cls(
             mass,
-            Pose((float(x), float(y), float(z))),
+            Pose(vector("com", com)),
             *(float(J[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))),
         )
-
-
-def _number(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        unit = "kg" if name == "mass" else "kg m^2"
-        raise ShapeError(
-            f"{name} is {value!r}, expected a number [{unit}]; arrays go to Inertia.from_matrix",
-            name=name,
-            given=value,
-        ) from None
-
-
-def _array(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    try:
-        array = np.asarray(value, float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name} is not an array of numbers: {error}", name=name) from None
-    if array.shape != shape:
-        raise ShapeError(
-            f"{name} has shape {array.shape}, expected {shape}",
-            name=name,
-            given=array.shape,
-            expected=shape,
-        )
-    return array
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arrays import shaped, vector
+from robodyn.errors import ShapeError
+
 __all__ = ["Pose", "Vector", "rotation_from_rpy", "rpy_from_rotation"]
 
 Vector = tuple[float, float, float]
@@ -60,10 +63,19 @@ class Pose:
         Origin of B in A.
     rpy : (3,) [rad]
         Roll, pitch, yaw of B about the fixed axes of A.
+
+    Raises
+    ------
+    ShapeError
+        If one of them is not three numbers.
     """
 
     xyz: Vector = (0.0, 0.0, 0.0)
     rpy: Vector = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "xyz", vector("xyz", self.xyz))
+        object.__setattr__(self, "rpy", vector("rpy", self.rpy))
 
     @property
     def matrix(self) -> NDArray[np.float64]:
@@ -75,7 +87,20 @@ class Pose:
 
     @classmethod
     def from_matrix(cls, X: ArrayLike) -> Pose:
-        """Pose of a homogeneous matrix, shape (4, 4) [1, m]."""
-        X = np.asarray(X, float)
+        """Pose of a homogeneous matrix, shape (4, 4) [1, m].
+
+        Raises
+        ------
+        ShapeError
+            If it is no 4x4 matrix of numbers.
+        """
+        X = shaped("X", X, 4, 4)
+        if X.ndim != 2:
+            raise ShapeError(
+                f"X has shape {X.shape}, expected (4, 4): one pose",
+                name="X",
+                given=X.shape,
+                expected=(4, 4),
+            )
         x, y, z = (float(c) for c in X[:3, 3])
         return cls((x, y, z), rpy_from_rotation(X[:3, :3]))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import named, over
+from robodyn.arrays import named, shaped
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.errors import AssemblyError, ShapeError, SingularError
 from robodyn.model.model import Model
@@ -94,8 +94,8 @@ class ReducedRobot:
         """
         robot = self.robot
         neutral = robot.neutral()
-        q = neutral if near is None else over("near", near, robot.nq, robot.name)
-        wanted = over("u", u, self.nu, robot.name)
+        q = neutral if near is None else shaped("near", near, robot.nq, of=robot.name)
+        wanted = shaped("u", u, self.nu, of=robot.name)
         if wanted.ndim != 1 or q.ndim != 1:
             raise ShapeError("expand takes one posture at a time", name="u", given=wanted.shape)
         for _ in range(ROUNDS):
@@ -137,7 +137,7 @@ class ReducedRobot:
         return v
 
     def _mapped(self, q: ArrayLike, du: ArrayLike) -> Array:
-        speeds = over("du", du, self.nu, self.robot.name)
+        speeds = shaped("du", du, self.nu, of=self.robot.name)
         return np.asarray(np.einsum("...ij,...j->...i", self.speed_map(q), speeds))
 
     def expand_acceleration(self, q: ArrayLike, du: ArrayLike, ddu: ArrayLike) -> Array:
@@ -204,7 +204,7 @@ class ReducedRobot:
 
     def forward_dynamics(self, q: ArrayLike, du: ArrayLike, tau: ArrayLike, **loads: Any) -> Array:
         """``ddu``, shape (..., nu), under forces ``tau`` (..., nv) in all joints."""
-        force = self._onto(q, over("tau", tau, self.robot.nv, self.robot.name))
+        force = self._onto(q, shaped("tau", tau, self.robot.nv, of=self.robot.name))
         force = force - self.bias_forces(q, du, **loads)
         return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0])
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import named
+from robodyn.arrays import named, numbers
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.model import Model
 
@@ -183,7 +183,7 @@ def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Arra
                     raise _conflict(model, k, f"is named twice in {what}")
                 result[k] = part
         return result
-    array = _numbers(what, values)
+    array = numbers(what, values)
     nv = model.bodies.nv
     if array.ndim == 0 or array.shape[-1] != nv:
         raise ShapeError(
@@ -205,7 +205,7 @@ def _by_speed(model: Model, what: str, values: ByJoint | None) -> dict[int, Arra
 
 
 def _split(what: str, name: str, value: ArrayLike, width: int) -> list[Array]:
-    array = _numbers(f"{what}[{name!r}]", value)
+    array = numbers(f"{what}[{name!r}]", value)
     if not np.isfinite(array).all():
         raise ShapeError(f"{what}[{name!r}] holds numbers that are not finite", name=what)
     if width == 1:
@@ -218,11 +218,3 @@ def _split(what: str, name: str, value: ArrayLike, width: int) -> list[Array]:
             expected=(width,),
         )
     return [array[..., k] for k in range(width)]
-
-
-def _numbers(what: str, value: ArrayLike) -> Array:
-    try:
-        array = np.asarray(value)
-        return array if array.dtype == np.float32 else array.astype(float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{what} is not an array of numbers: {error}", name=what) from None

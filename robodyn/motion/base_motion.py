@@ -10,27 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import checked
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 
 __all__ = ["BaseMotion", "BasePath"]
 
 
-def _checked(name: str, value: ArrayLike, tail: tuple[int, ...]) -> FloatArray:
-    array = np.ascontiguousarray(value, dtype=float)
-    if array.shape[array.ndim - len(tail) :] != tail or array.ndim < len(tail):
-        raise ShapeError(
-            f"{name} has shape {array.shape}, expected (..., {', '.join(map(str, tail))})",
-            name=name,
-            given=array.shape,
-            expected=tail,
-        )
-    return array
-
-
 def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
     """Rotation matrix, shape (..., 3, 3), of quaternions, shape (..., 4), normalised first."""
-    quat = _checked("quat_xyzw", quat_xyzw, (4,))
+    quat = checked("quat_xyzw", quat_xyzw, 4)
     norm = np.linalg.norm(quat, axis=-1, keepdims=True)
     if not np.all(norm > 0.0):
         raise ShapeError(
@@ -72,9 +61,9 @@ class BaseMotion:
     acceleration: FloatArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pose", _checked("pose", self.pose, (4, 4)))
-        object.__setattr__(self, "twist", _checked("twist", self.twist, (6,)))
-        object.__setattr__(self, "acceleration", _checked("acceleration", self.acceleration, (6,)))
+        object.__setattr__(self, "pose", checked("pose", self.pose, 4, 4))
+        object.__setattr__(self, "twist", checked("twist", self.twist, 6))
+        object.__setattr__(self, "acceleration", checked("acceleration", self.acceleration, 6))
 
     def __repr__(self) -> str:
         if self.pose.ndim > 2:
@@ -111,7 +100,7 @@ class BaseMotion:
         """
         R_WB = rotation_from_quaternion(quat_xyzw)
         p, v, w, a, dw = (
-            _checked(name, value, (3,))
+            checked(name, value, 3)
             for name, value in (
                 ("position", position),
                 ("linear_velocity", linear_velocity),
@@ -229,7 +218,7 @@ class BasePath:
         from scipy.spatial.transform import Rotation, RotationSpline
 
         times = np.asarray(t, float)
-        p, quat = _checked("positions", positions, (3,)), _checked("quats", quats, (4,))
+        p, quat = checked("positions", positions, 3), checked("quats", quats, 4)
         if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
             raise ShapeError(
                 "t must hold at least two strictly increasing times", name="t", given=times.shape

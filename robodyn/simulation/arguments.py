@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import finite, numbers
 from robodyn.errors import ShapeError
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
@@ -44,8 +45,8 @@ def start_state(
     ------
     ShapeError
     """
-    q = robot.neutral() if q0 is None else _array("q0", q0)
-    v = np.zeros(robot.nv) if v0 is None else _array("v0", v0)
+    q = robot.neutral() if q0 is None else numbers("q0", q0)
+    v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
     for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if x.ndim != ndim or x.shape[-1] != size:
             expected = (size,) if ndim == 1 else ("n", size)
@@ -55,20 +56,10 @@ def start_state(
                 given=x.shape,
                 expected=expected,
             )
-        if not np.all(np.isfinite(x)):
-            raise ShapeError(f"{name} holds numbers that are not finite", name=name, given=x)
+        finite(**{name: x})
     if q.shape[:-1] != v.shape[:-1]:
         raise ShapeError(f"q0 {q.shape} and v0 {v.shape} differ in number", name="v0")
-    return q, v
-
-
-def _array(name: str, given: ArrayLike) -> FloatArray:
-    try:
-        return np.array(given, float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(
-            f"{name} is not an array of numbers: {error}", name=name, given=given
-        ) from None
+    return np.array(q, float), np.array(v, float)
 
 
 def step_times(duration: float, step: float) -> FloatArray:

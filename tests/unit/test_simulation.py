@@ -305,7 +305,7 @@ def test_what_is_given_is_copied(double):
 
 @pytest.mark.parametrize("name", ["q0", "v0"])
 def test_states_that_are_no_numbers(double, name):
-    with pytest.raises(ShapeError, match=f"{name} is not an array of numbers"):
+    with pytest.raises(ShapeError, match=f"{name} is not an array of real numbers"):
         rd.simulate(double, **{name: ["a", "b"]})
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose, groups
-from robodyn.closed_loops.solvers.scaling import checked, flat, scaled, speed_set
+from robodyn.closed_loops.solvers.scaling import flat, scaled, speed_set
 from robodyn.errors import ActuationError
 
 __all__ = ["ACTUATION_TOLERANCE", "Actuation", "actuate"]

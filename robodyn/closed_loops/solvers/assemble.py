@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.levenberg import Problem, minimise
-from robodyn.closed_loops.solvers.scaling import checked, speed_set
+from robodyn.closed_loops.solvers.scaling import speed_set
 from robodyn.errors import AssemblyError, ShapeError
 
 __all__ = ["ASSEMBLY_TOLERANCE", "assemble"]

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.decomposition import (
     RANK_TOLERANCE,
     Decomposition,
     decompose,
     groups,
 )
-from robodyn.closed_loops.solvers.scaling import Scaled, checked, flat, scaled, speed_set
+from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.closed_loops.solvers.solve import solve_mixed
 from robodyn.errors import ActuationError
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, pivots
 from robodyn.closed_loops.solvers.rank import null_space
-from robodyn.closed_loops.solvers.scaling import checked, speed_set
+from robodyn.closed_loops.solvers.scaling import speed_set
 from robodyn.errors import SingularError
 
 __all__ = ["IndependentSpeeds", "independent_speeds"]

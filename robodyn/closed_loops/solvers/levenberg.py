@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.methods.reduction import ROW_TOLERANCE
-from robodyn.closed_loops.solvers.scaling import checked
 from robodyn.errors import ShapeError
 
 __all__ = ["Problem", "minimise"]

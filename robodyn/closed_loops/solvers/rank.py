@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose, groups, pivots
-from robodyn.closed_loops.solvers.scaling import Scaled, checked, flat, scaled, speed_set
+from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.errors import ShapeError, SingularError
 
 __all__ = ["RankAnalysis", "null_space", "null_space_partition", "rank_analysis"]

@@ -1,4 +1,4 @@
-"""Checked, flattened and scaled arrays: what all solvers of the package start from."""
+"""Flattened and scaled arrays: what all solvers of the package start from."""
 
 from __future__ import annotations
 
@@ -12,49 +12,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.methods.reduction import ROW_TOLERANCE
 from robodyn.errors import ShapeError
 
-__all__ = ["Scaled", "checked", "column_scale", "flat", "scaled", "shaped", "speed_set"]
-
-
-def shaped(name: str, value: ArrayLike, *tail: int | None) -> Array:
-    """Array of float64 with given last axes.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument, for messages.
-    value : array_like, shape (..., *tail)
-    *tail : int or None
-        Sizes of the last axes; None for any.
-
-    Raises
-    ------
-    ShapeError
-    """
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"{name} is not an array of real numbers: {error}", name=name) from None
-    given = array.shape[max(array.ndim - len(tail), 0) :]
-    fits = len(given) == len(tail) and all(
-        want is None or want == have for want, have in zip(tail, given, strict=True)
-    )
-    if not fits:
-        shown = ", ".join(["..."] + ["any" if n is None else str(n) for n in tail])
-        raise ShapeError(
-            f"{name} has shape {array.shape}, expected ({shown})",
-            name=name,
-            given=array.shape,
-            expected=tail,
-        )
-    return array
-
-
-def checked(name: str, value: ArrayLike, *tail: int | None) -> Array:
-    """`shaped`, and all numbers finite."""
-    array = shaped(name, value, *tail)
-    if not np.isfinite(array).all():
-        raise ShapeError(f"{name} holds numbers that are not finite", name=name)
-    return array
+__all__ = ["Scaled", "column_scale", "flat", "scaled", "speed_set"]
 
 
 def flat(*arrays: tuple[Array, int]) -> tuple[tuple[int, ...], list[Array]]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import checked, shaped
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
 from robodyn.closed_loops.solvers.methods.program import METHODS, WORDS, solve_ir
 from robodyn.closed_loops.solvers.methods.system import (
@@ -21,7 +22,6 @@ from robodyn.closed_loops.solvers.methods.system import (
     SINGULAR,
     workspace_size,
 )
-from robodyn.closed_loops.solvers.scaling import checked, shaped
 from robodyn.codegen.llvm.loops import load_program
 from robodyn.codegen.llvm.once import making
 from robodyn.errors import ShapeError, SingularError, UnknownNameError

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.closed_loops.solvers.scaling import checked, flat, scaled, speed_set
+from robodyn.arrays import checked
+from robodyn.closed_loops.solvers.scaling import flat, scaled, speed_set
 from robodyn.closed_loops.solvers.solve import solve_mixed
 from robodyn.errors import AssemblyError
 

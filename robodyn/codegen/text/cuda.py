@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.arrays import check_axes, common_batch
+from robodyn.codegen.calls.arguments import check_axes, common_batch
 from robodyn.codegen.text.assignments import (
     argument_names,
     check_type,

@@ -1,0 +1,1 @@
+"""What calls of functions are given, and what they give back."""
