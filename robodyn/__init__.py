@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from robodyn.codegen import Function, get_num_threads, set_num_threads
+from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     Coupling,
@@ -28,6 +29,7 @@ from robodyn.errors import (
     ActuationError,
     AssemblyError,
     BagError,
+    ImpactError,
     InertiaError,
     MissingExtraError,
     PathError,
@@ -44,7 +46,7 @@ from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
-from robodyn.results import BaseParameters, HybridDynamics, JointWrenches
+from robodyn.results import BaseParameters, HybridDynamics, Impact, JointWrenches
 from robodyn.robot import Robot
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
@@ -64,6 +66,8 @@ __all__ = [
     "Coupling",
     "Function",
     "HybridDynamics",
+    "Impact",
+    "ImpactError",
     "Inertia",
     "InertiaError",
     "Joint",
@@ -76,9 +80,11 @@ __all__ = [
     "Mechanism",
     "MissingExtraError",
     "PathError",
+    "PointMass",
     "PointSpring",
     "RobodynError",
     "Robot",
+    "RobotPoint",
     "Rotor",
     "SettingsError",
     "ShapeError",

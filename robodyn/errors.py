@@ -17,6 +17,7 @@ __all__ = [
     "BagError",
     "FileError",
     "Hints",
+    "ImpactError",
     "InertiaError",
     "MissingExtraError",
     "MissingFileError",
@@ -203,6 +204,14 @@ class SingularError(RobodynError, ArithmeticError):
         self, message: str, *, joints: tuple[str, ...] = (), rows: tuple[int, ...] = ()
     ) -> None:
         self.joints = joints
+        self.rows = rows
+        super().__init__(message)
+
+
+class ImpactError(RobodynError, ValueError):
+    """Bodies that part already, or that nothing lets give way (``.rows`` of a batch)."""
+
+    def __init__(self, message: str, *, rows: tuple[int, ...] = ()) -> None:
         self.rows = rows
         super().__init__(message)
 

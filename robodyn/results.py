@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import UnknownNameError
 
-__all__ = ["BaseParameters", "ConstrainedDynamics", "HybridDynamics", "JointWrenches"]
+__all__ = ["BaseParameters", "ConstrainedDynamics", "HybridDynamics", "Impact", "JointWrenches"]
 
 
 def _shapes(result: Any) -> str:
@@ -221,3 +221,52 @@ def _moved(X_FL: Array, wrench: Array) -> Array:
     force = np.einsum("...ij,...j->...i", X_FL[..., :3, :3], wrench[..., :3])
     moment = np.einsum("...ij,...j->...i", X_FL[..., :3, :3], wrench[..., 3:])
     return np.concatenate([force, moment + np.cross(X_FL[..., :3, 3], force)], axis=-1)
+
+
+class Impact:
+    """What an impulse did to a robot.
+
+    Parameters
+    ----------
+    make_joint_impulses : callable
+        Makes `joint_impulses` when they are asked for.
+
+    Attributes
+    ----------
+    v : ndarray, shape (..., nv) [rad/s, m/s]
+        Speeds afterwards.
+    impulse : ndarray, shape (..., 3) [N s]
+        On the link, in world axes; zero where joints latch.
+    energy_loss : ndarray, shape (...) [J]
+        What the contact, or the latches, took from the motion.
+    against_v : ndarray or None
+        Of what was hit, afterwards: the velocity of a point mass, shape (..., 3) [m/s], or the
+        speeds of another robot, shape (..., nv); None for what has none of its own.
+    """
+
+    def __init__(
+        self,
+        v: Array,
+        impulse: Array,
+        energy_loss: Array,
+        against_v: Array | None,
+        make_joint_impulses: Callable[[], JointWrenches],
+    ) -> None:
+        self.v, self.impulse, self.energy_loss = v, impulse, energy_loss
+        self.against_v = against_v
+        self._make_joint_impulses = make_joint_impulses
+
+    @cached_property
+    def joint_impulses(self) -> JointWrenches:
+        """Impulse and moment in every joint, shape (..., 6) [N s, N m s]; frames as of wrenches.
+
+        By joint name, cut joints too; ``"base"``: what the ground or the carrier of the base gives.
+        """
+        return self._make_joint_impulses()
+
+    def __repr__(self) -> str:
+        batch = self.v.shape[:-1]
+        if batch:
+            return f"<Impact of each of {batch} states>"
+        size = float(np.linalg.norm(self.impulse))
+        return f"<Impact: {size:.6g} N s, {float(self.energy_loss):.6g} J lost>"

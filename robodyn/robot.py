@@ -20,20 +20,28 @@ from robodyn.arrays import by_name, generator, named
 from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
+from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.impacts import Impacts
 from robodyn.joint_loads import JointForces
 from robodyn.minimal.model import minimal_model, own_coordinates
 from robodyn.minimal.reduced import ReducedRobot
-from robodyn.model.edit import changed, start_by_joint
+from robodyn.model.edit import changed, start_by_joint, without_forces
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts import Parts, TreeForm
-from robodyn.results import BaseParameters, ConstrainedDynamics, HybridDynamics, JointWrenches
+from robodyn.results import (
+    BaseParameters,
+    ConstrainedDynamics,
+    HybridDynamics,
+    Impact,
+    JointWrenches,
+)
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Robot"]
@@ -1250,6 +1258,147 @@ class Robot:
         [W 5.180]. External wrenches on the root link are carried by the base.
         """
         return self._parts.joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
+
+    # -- impacts ----------------------------------------------------------------------------------
+
+    def impact(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        link: str,
+        point: ArrayLike,
+        direction: ArrayLike | None,
+        *,
+        restitution: float = 0.0,
+        against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
+        base: BaseMotion | None = None,
+        controlled: Iterable[str] = (),
+    ) -> Impact:
+        """Jumps of all speeds where a link hits something, and the impulses that make them.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Just before.
+        link : str
+        point : array_like, shape (3,) [m]
+            Where it is hit, from the link's origin in link axes.
+        direction : array_like, shape (..., 3), or None
+            Along which the impulse acts on the link, from the other body into it, in world axes:
+            without friction it acts along nothing else. ``None``: the point sticks.
+        restitution : float
+            Speed of parting over that of approach: 0 plastic, 1 elastic.
+        against : None, (link, point), PointMass or RobotPoint, optional
+            The immovable world, another point of this robot, a particle, or a point of another
+            robot.
+        base : BaseMotion, optional
+            Of a robot with a moving base, which does not jump.
+        controlled : names of joints, optional
+            Driven ones, whose speeds do not jump.
+
+        Returns
+        -------
+        impact : Impact
+            ``.v`` afterwards, ``.impulse`` on the link, ``.joint_impulses``, ``.energy_loss``,
+            ``.against_v``.
+
+        Raises
+        ------
+        ImpactError
+            If the bodies part already, or nothing lets the link give way.
+        SettingsError, ShapeError, UnknownNameError, SingularError
+
+        Notes
+        -----
+        [W 6.8-6.14, 6.18, 6.37]. The impulse takes no time: forces that stay finite do not count.
+        ``energy_loss`` is what the contact takes; motors of controlled joints may give or take
+        more.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> hit = robot.impact([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], [1, 0, 0])
+        >>> hit.joint_impulses["base"].shape
+        (6,)
+        """
+        place = (link, point)
+        return self._impacts.impact(
+            (q, v), place, direction, restitution, against, base, controlled
+        )
+
+    def latch(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        joints: Iterable[str],
+        *,
+        base: BaseMotion | None = None,
+    ) -> Impact:
+        """Jumps of all speeds where some joints stop at once, as if caught by latches.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Just before.
+        joints : names of joints
+            ``"joint[k]"``: one axis of a joint that has several.
+        base : BaseMotion, optional
+            Of a robot with a moving base.
+
+        Returns
+        -------
+        impact : Impact
+            What the latches give are the moments in `joint_impulses` along the joints' axes.
+
+        Raises
+        ------
+        UnknownNameError, ShapeError, SingularError
+
+        Notes
+        -----
+        [W problem 6.2].
+        """
+        return self._impacts.latch((q, v), joints, base)
+
+    def apparent_mass(
+        self,
+        q: ArrayLike,
+        link: str,
+        point: ArrayLike,
+        direction: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+    ) -> Array:
+        """Mass that a hit feels, shape (...) [kg]; infinite where the link cannot give way.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        link : str
+        point : array_like, shape (3,) [m]
+            From the link's origin in link axes.
+        direction : array_like, shape (..., 3)
+            In world axes.
+        base : BaseMotion, optional
+            Of a robot with a moving base.
+
+        Notes
+        -----
+        Impulse along the direction over the jump of velocity along it, [W p. 213].
+        """
+        return self._impacts.apparent_mass(q, (link, point), direction, base)
+
+    @cached_property
+    def _impacts(self) -> Impacts:
+        """Made when an impact is first asked for: it takes functions of its own."""
+        kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
+        still = Robot(
+            without_forces(self._model.mechanism), kept.replaced({"gravity": (0.0, 0.0, 0.0)})
+        )._parts
+        return Impacts(self._model, self._evaluator, still.dynamics, still.joint_forces)
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "errors", "version"},
     {"arrays"},
-    {"symbolic", "motion", "results", "files"},
+    {"symbolic", "motion", "results", "files", "contact"},
     {"joints"},
     {"description", "codegen"},
     {"topology"},
@@ -26,7 +26,7 @@ FLOORS = (
     {"model"},
     {"evaluator"},
     {"configuration_space", "dynamics", "identification"},
-    {"postures", "joint_loads"},
+    {"postures", "joint_loads", "impacts"},
     {"closed_loops"},
     {"minimal"},
     {"parts"},

@@ -18,7 +18,7 @@ from robodyn.model.joint_info import Joints
 from robodyn.model.locking import all_held, couplings_left
 from robodyn.model.settings import Settings
 
-__all__ = ["changed", "start_by_joint"]
+__all__ = ["changed", "start_by_joint", "without_forces"]
 
 
 def changed(
@@ -49,6 +49,23 @@ def changed(
         joints=tuple(joints.values()),
         couplings=couplings,
         constraints=(*(_holding(given, held) for given in mechanism.constraints), *rows),
+    )
+
+
+def without_forces(mechanism: Mechanism) -> Mechanism:
+    """The same bodies, joints and rotors without springs, damping and friction."""
+    return dataclasses.replace(
+        mechanism,
+        joints=tuple(
+            dataclasses.replace(x, stiffness=0.0, damping=0.0, friction=0.0)
+            for x in mechanism.joints
+        ),
+        loops=tuple(dataclasses.replace(x, damping=0.0, friction=0.0) for x in mechanism.loops),
+        actuators=tuple(
+            (name, dataclasses.replace(motor, viscous=0.0, coulomb=0.0))
+            for name, motor in mechanism.actuators
+        ),
+        springs=(),
     )
 
 

@@ -1,0 +1,305 @@
+"""Where two bodies meet: points, what the other one is, and the impulse between them [W 6.3-6.14].
+
+Impulses act on the first body along some axes: one, along which the bodies rebound without
+friction, or three, along which they stick. The other body is immovable, a point mass, or a part of
+another robot; two links of one robot meet as well, which is between the two only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite, shaped
+from robodyn.errors import ImpactError, SettingsError, ShapeError
+
+__all__ = [
+    "Contact",
+    "ContactPoint",
+    "MovingPoint",
+    "Partner",
+    "PointMass",
+    "RobotPoint",
+    "World",
+    "contact_point",
+    "unit_direction",
+]
+
+#: A direction counts as immovable below this part of the mobility of the robot without constraints.
+IMMOVABLE = 1e-12
+#: Mobilities below this part of the greatest one count as zero.
+FLAT = 1e-11
+#: Speeds of approach, relative to all speeds of the contact, that count as none.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class PointMass:
+    """A particle that a link meets, or takes along.
+
+    Attributes
+    ----------
+    mass : float [kg]
+    velocity : array_like, shape (..., 3) [m/s]
+        In world axes.
+
+    Raises
+    ------
+    SettingsError
+        If the mass is not a positive, finite number.
+    ShapeError
+    """
+
+    mass: float
+    velocity: ArrayLike
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.mass, int | float | np.number) and 0.0 < self.mass < np.inf):
+            raise SettingsError(f"mass is {self.mass!r}, expected a positive number [kg]")
+        velocity = shaped("velocity", self.velocity, 3)
+        finite(velocity=velocity)
+        object.__setattr__(self, "velocity", velocity)
+
+
+@dataclass(frozen=True, eq=False)
+class RobotPoint:
+    """A point of another robot, in some state, that a link meets.
+
+    Attributes
+    ----------
+    robot : Robot
+    q : array_like, shape (..., nq) [rad, m]
+    v : array_like, shape (..., nv) [rad/s, m/s]
+    link : str
+    point : array_like, shape (3,) [m]
+        In axes of that link, from its origin.
+    base : BaseMotion, optional
+        Of a robot with a moving base.
+    """
+
+    robot: Any
+    q: ArrayLike
+    v: ArrayLike
+    link: str
+    point: ArrayLike
+    base: Any = None
+
+
+class Partner(Protocol):
+    """What the link meets.
+
+    Attributes
+    ----------
+    velocity : ndarray, shape (..., 3) [m/s]
+        Of its point, in world axes.
+    mobility : ndarray, shape (..., 3, 3) [1/kg]
+        Jump of that velocity a unit of impulse.
+    """
+
+    @property
+    def velocity(self) -> Array:
+        """Of its point."""
+
+    @property
+    def mobility(self) -> Array:
+        """Jump of that velocity a unit of impulse."""
+
+    def after(self, impulse: Array) -> Array | None:
+        """Its speeds afterwards, for the impulse on the link that it met."""
+
+
+class World:
+    """The immovable surroundings."""
+
+    velocity = np.zeros(3)
+    mobility = np.zeros((3, 3))
+
+    def after(self, impulse: Array) -> None:
+        """It has no speeds."""
+
+
+@dataclass(frozen=True, eq=False)
+class MovingPoint:
+    """A point with a mobility: a point mass, or one of another robot.
+
+    Attributes
+    ----------
+    velocity : ndarray, shape (..., 3) [m/s]
+    mobility : ndarray, shape (..., 3, 3) [1/kg]
+    jump : callable
+        From the impulse on this point, (..., 3), to what its owner's speeds are afterwards.
+    """
+
+    velocity: Array
+    mobility: Array
+    jump: Callable[[Array], Array]
+
+    @classmethod
+    def of(cls, mass: PointMass) -> MovingPoint:
+        """A point mass."""
+        v = np.asarray(mass.velocity)
+        return cls(v, np.eye(3) / mass.mass, lambda p: v + p / mass.mass)
+
+    def after(self, impulse: Array) -> Array:
+        """The speeds of its owner, for the impulse on the link that it met."""
+        return self.jump(-impulse)
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPoint:
+    """A point of a link.
+
+    Attributes
+    ----------
+    R : ndarray, shape (..., 3, 3)
+        ``R_WL`` of the link.
+    offset : ndarray, shape (..., 3) [m]
+        From the link's origin, in link axes.
+    velocity : ndarray, shape (..., 3) [m/s]
+        In world axes.
+    J : ndarray, shape (..., 3, nv)
+        Of that velocity.
+    """
+
+    R: Array
+    offset: Array
+    velocity: Array
+    J: Array
+
+    def wrench(self, impulse: Array) -> Array:
+        """An impulse in world axes as a wrench on the link, shape (..., 6)."""
+        force = np.einsum("...ji,...j->...i", self.R, impulse)
+        return np.concatenate([force, np.cross(self.offset, force)], axis=-1)
+
+
+def contact_point(point: Array, X: Array, V: Array, J: Array) -> ContactPoint:
+    """A point from the pose, twist and Jacobian of its link, the last two in world axes."""
+    R = X[..., :3, :3]
+    r = np.einsum("...ij,...j->...i", R, point)
+    velocity = V[..., :3] + np.cross(V[..., 3:], r)
+    turning = np.cross(J[..., 3:, :], r[..., None], axis=-2)
+    return ContactPoint(R, point, velocity, J[..., :3, :] + turning)
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """Two points that meet, and how they give way along some axes.
+
+    Attributes
+    ----------
+    points : tuple of ContactPoint
+        Of the robot: one or two.
+    axes : ndarray, shape (k, ..., 3)
+        Along which impulses act on the first, in world axes.
+    velocity : ndarray, shape (..., k) [m/s]
+        Of the first as seen from the other.
+    speed_scale : ndarray, shape (...) [m/s]
+        What this velocity is the sum of.
+    mobility : ndarray, shape (..., k, k) [1/kg]
+        Jump of this velocity a unit of impulse [W 6.9-6.14].
+    mobility_scale : ndarray, shape (...) [1/kg]
+        At most what it were without constraints.
+    jumps : ndarray, shape (k, ..., nv)
+        Of speeds, a unit of impulse.
+    """
+
+    points: tuple[ContactPoint, ...]
+    axes: Array
+    velocity: Array
+    speed_scale: Array
+    mobility: Array
+    mobility_scale: Array
+    jumps: Array
+    _modes: dict[str, Any] = field(default_factory=dict)
+
+    def movable(self) -> Array:
+        """Which principal directions give way, shape (..., k), in the order of `_principal`."""
+        sizes = self._principal()[0]
+        least = np.maximum(FLAT * sizes[..., -1], IMMOVABLE * self.mobility_scale)
+        return np.asarray(sizes > least[..., None])
+
+    def _principal(self) -> tuple[Array, Array]:
+        """Mobilities in ascending order, shape (..., k), and their directions (..., k, k)."""
+        if not self._modes:
+            sizes, modes = np.linalg.eigh(self.mobility)
+            self._modes.update(sizes=sizes, modes=modes)
+        return self._modes["sizes"], self._modes["modes"]
+
+    def check_approach(self, robot: str, link: str) -> None:
+        """Refuse bodies that part already, along the one axis there is.
+
+        Raises
+        ------
+        ImpactError
+        """
+        leaving = self.velocity[..., 0] > ROUNDING * self.speed_scale
+        if np.any(leaving):
+            rows, speed = _first(leaving, self.velocity[..., 0])
+            raise ImpactError(
+                f"link {link!r} of {robot!r} moves along the direction in which the impulse would "
+                f"act on it, at {speed:.6g} m/s{_where(rows)}: what it is to hit is behind it. "
+                "The direction points from the other body into the link",
+                rows=rows,
+            )
+
+    def impulses(self, restitution: float, robot: str, link: str) -> Array:
+        """Along each axis, shape (..., k) [N s] [W 6.11-6.14].
+
+        Raises
+        ------
+        ImpactError
+            If the velocity has to jump where nothing gives way.
+        """
+        sizes, modes = self._principal()
+        moves = self.movable()
+        wanted = -(1.0 + restitution) * np.einsum("...ki,...k->...i", modes, self.velocity)
+        stuck = (~moves & (np.abs(wanted) > ROUNDING * self.speed_scale[..., None])).any(axis=-1)
+        if np.any(stuck):
+            rows, speed = _first(stuck, np.linalg.norm(self.velocity, axis=-1))
+            raise ImpactError(
+                f"link {link!r} of {robot!r} meets an immovable body at {speed:.6g} m/s"
+                f"{_where(rows)}, in a direction in which its joints, driven ones held, cannot "
+                "give way: no finite impulse stops it",
+                rows=rows,
+            )
+        along = np.where(moves, wanted / np.where(moves, sizes, 1.0), 0.0)
+        return np.asarray(np.einsum("...ki,...i->...k", modes, along))
+
+    def energy_loss(self, p: Array) -> Array:
+        """What impulses of this size take away, shape (...) [J]."""
+        jump = np.einsum("...ij,...j->...i", self.mobility, p)
+        loss = -0.5 * np.einsum("...k,...k->...", p, 2.0 * self.velocity + jump)
+        return np.asarray(loss)
+
+
+def _first(wrong: Array, values: Array) -> tuple[tuple[int, ...], float]:
+    """Rows that are wrong, counted over the leading axes, and the value of the first."""
+    rows = tuple(int(k) for k in np.flatnonzero(wrong))
+    return (rows if np.ndim(wrong) else ()), float(np.ravel(values)[rows[0]])
+
+
+def _where(rows: tuple[int, ...]) -> str:
+    return f" (state {rows[0]} of the batch)" if rows else ""
+
+
+def unit_direction(direction: ArrayLike) -> Array:
+    """A direction of length one, shape (..., 3).
+
+    Raises
+    ------
+    ShapeError
+        If it has another shape, is not finite, or is zero.
+    """
+    d = shaped("direction", direction, 3)
+    finite(direction=d)
+    length = np.linalg.norm(d, axis=-1, keepdims=True)
+    if not np.all(length > 0.0):
+        raise ShapeError(
+            "direction is zero: it says along which the impulse acts", name="direction"
+        )
+    return np.asarray(d / length)

@@ -1,0 +1,328 @@
+"""Impacts: jumps of speeds under impulses, and the impulses in all joints [W 6].
+
+While an impulse acts nothing else has time to: positions stay, and forces that stay finite drop
+out. What is left are the equations of motion at rest, without gravity, springs and friction, with
+jumps of speeds in the place of accelerations and impulses in that of forces [W 6.2, 6.18, 6.37].
+So loops, driven joints, rotors and minimal coordinates need nothing of their own here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite, named, shaped, together
+from robodyn.contact import (
+    Contact,
+    ContactPoint,
+    MovingPoint,
+    Partner,
+    PointMass,
+    RobotPoint,
+    World,
+    contact_point,
+    unit_direction,
+)
+from robodyn.dynamics import Dynamics
+from robodyn.errors import SettingsError, ShapeError
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import ByJoint, speed_indices
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.results import Impact, JointWrenches
+
+__all__ = ["Impacts"]
+
+
+class _JointForces(Protocol):
+    """What carries the wrench of every joint: `robodyn.joint_loads.JointForces`, or like it."""
+
+    def at(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike | None,
+        joints: Iterable[str] | None,
+        controlled: ByJoint | None,
+        tau: ByJoint | None,
+        locked: Iterable[str],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> JointWrenches:
+        """Force and moment in every joint."""
+
+
+class Impacts:
+    """Jumps of the speeds of one robot.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+        Of the robot as it moves.
+    dynamics : Dynamics
+        Of the same robot without gravity, springs and friction.
+    joint_forces : JointForces
+        Of that one.
+    """
+
+    def __init__(
+        self, model: Model, evaluator: Evaluator, dynamics: Dynamics, joint_forces: _JointForces
+    ) -> None:
+        self._model, self._evaluator = model, evaluator
+        self._dynamics, self._joint_forces = dynamics, joint_forces
+
+    def point(
+        self, q: Array, v: Array, link: str, point: ArrayLike, base: BaseMotion | None
+    ) -> ContactPoint:
+        """A point of a link: where it is, how fast, and its Jacobian, in world axes."""
+        given = shaped("point", point, 3)
+        options: dict[str, Any] = {"base": base, "frame": link}
+        return contact_point(
+            given,
+            self._evaluator.call("frame_pose", (q,), **options),
+            self._evaluator.call("frame_twist", (q, v), axes="world", **options),
+            self._evaluator.call("frame_jacobian", (q,), axes="world", **options),
+        )
+
+    def responses(
+        self, q: Array, forces: Array, controlled: tuple[int, ...], base: BaseMotion | None
+    ) -> Array:
+        """Jumps of speeds under generalised impulses, shape (k, ..., nv) [W 6.18].
+
+        Parameters
+        ----------
+        q : ndarray, shape (..., nq)
+        forces : ndarray, shape (k, ..., nv) [N s, N m s]
+        controlled : tuple of int
+            Speeds that do not jump.
+        base : BaseMotion, optional
+        """
+        nv = self._model.bodies.nv
+        free = [k for k in range(nv) if k not in controlled]
+        if not free:
+            return np.zeros(forces.shape)
+        batch = forces.shape[:-1]
+        q = np.broadcast_to(q, (*batch, q.shape[-1]))
+        none = np.zeros((*batch, len(controlled)))
+        arrays = (q, np.zeros((*batch, nv)), none, forces[..., free])
+        return self._dynamics.driven(arrays, controlled, None, _at_rest(base))[0]
+
+    def contact(
+        self,
+        q: Array,
+        v: Array,
+        places: tuple[tuple[str, ArrayLike], ...],
+        axes: Array,
+        controlled: tuple[int, ...],
+        partner: Partner,
+        base: BaseMotion | None,
+    ) -> Contact:
+        """Relative velocity, mobility and responses along some axes.
+
+        Parameters
+        ----------
+        q, v : ndarray, shape (..., nq), (..., nv)
+        places : tuple of (link, point)
+            One, or two of this robot that meet.
+        axes : ndarray, shape (k, ..., 3)
+            Along which impulses act on the first link, in world axes.
+        controlled : tuple of int
+        partner : Partner
+            What the first link meets, if it is nothing of this robot.
+        base : BaseMotion, optional
+        """
+        points = tuple(self.point(q, v, *place, base) for place in places)
+        J, u = points[0].J, points[0].velocity - partner.velocity
+        if len(points) == 2:
+            J, u = J - points[1].J, u - points[1].velocity
+        forces = np.einsum("k...i,...ij->k...j", axes, J)
+        jumps = self.responses(q, forces, controlled, base)
+        own = np.einsum("i...n,j...n->...ij", forces, jumps)
+        theirs = np.einsum("i...a,...ab,j...b->...ij", axes, partner.mobility, axes)
+        M = self._evaluator.call("mass_matrix", (q,))
+        scale = np.abs(J * v[..., None, :]).sum(axis=(-1, -2)) + np.linalg.norm(u, axis=-1)
+        least = np.square(forces).sum(axis=-1).max(axis=0) / np.trace(M, axis1=-2, axis2=-1)
+        return Contact(
+            points=points,
+            axes=axes,
+            velocity=np.einsum("k...i,...i->...k", axes, u),
+            speed_scale=scale,
+            mobility=own + theirs,
+            mobility_scale=least,
+            jumps=jumps,
+        )
+
+    def impact(
+        self,
+        state: tuple[ArrayLike, ArrayLike],
+        place: tuple[str, ArrayLike],
+        direction: ArrayLike | None,
+        restitution: float,
+        against: Any,
+        base: BaseMotion | None,
+        controlled: Iterable[str],
+    ) -> Impact:
+        """See `Robot.impact`."""
+        q, v = self._state(*state)
+        places, partner = self._met(place, against)
+        names, robot = named("controlled", controlled), self._model.mechanism.name
+        if direction is None:
+            axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
+        else:
+            axes = unit_direction(direction)[None]
+        e = _restitution(restitution, direction is None)
+        c = self.contact(q, v, places, axes, self._speeds(names), partner, base)
+        if direction is not None:
+            c.check_approach(robot, place[0])
+        p = c.impulses(e, robot, place[0])
+        impulse = np.einsum("...k,k...i->...i", p, axes)
+        return Impact(
+            v=v + np.einsum("...k,k...n->...n", p, c.jumps),
+            impulse=impulse,
+            energy_loss=c.energy_loss(p),
+            against_v=partner.after(impulse),
+            make_joint_impulses=lambda: self._joint_impulses(
+                q, dict.fromkeys(names, 0.0), _on_links(c, places, impulse), base
+            ),
+        )
+
+    def latch(
+        self, state: tuple[ArrayLike, ArrayLike], joints: Iterable[str], base: BaseMotion | None
+    ) -> Impact:
+        """See `Robot.latch`."""
+        q, v = self._state(*state)
+        names = named("joints", joints)
+        speeds = list(self._speeds(names))
+        none = np.zeros((*v.shape[:-1], v.shape[-1] - len(speeds)))
+        arrays = (q, np.zeros(v.shape), -v[..., speeds], none)
+        jump, tau = self._dynamics.driven(arrays, tuple(speeds), None, _at_rest(base))
+        stopped = {name: -v[..., list(self._speeds((name,)))] for name in names}
+        stopped = {name: x[..., 0] if x.shape[-1] == 1 else x for name, x in stopped.items()}
+        return Impact(
+            v=v + jump,
+            impulse=np.zeros((*v.shape[:-1], 3)),
+            energy_loss=0.5 * np.einsum("...k,...k->...", -tau[..., speeds], v[..., speeds]),
+            against_v=None,
+            make_joint_impulses=lambda: self._joint_impulses(q, stopped, None, base),
+        )
+
+    def apparent_mass(
+        self,
+        q: ArrayLike,
+        place: tuple[str, ArrayLike],
+        direction: ArrayLike,
+        base: BaseMotion | None,
+    ) -> Array:
+        """See `Robot.apparent_mass`."""
+        x, v = self._state(q, np.zeros(self._model.bodies.nv))
+        c = self.contact(x, v, (place,), unit_direction(direction)[None], (), World(), base)
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))
+
+    def met(
+        self,
+        state: tuple[ArrayLike, ArrayLike],
+        place: tuple[str, ArrayLike],
+        base: BaseMotion | None,
+    ) -> MovingPoint:
+        """A point of this robot as another robot meets it."""
+        q, v = self._state(*state)
+        axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
+        c = self.contact(q, v, (place,), axes, (), World(), base)
+        velocity = c.points[0].velocity
+        return MovingPoint(
+            velocity, c.mobility, lambda p: v + np.einsum("...k,k...n->...n", p, c.jumps)
+        )
+
+    def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """Positions and speeds, checked, with the same leading axes."""
+        name = self._model.mechanism.name
+        x = shaped("q", q, self._model.bodies.nq, of=name)
+        y = shaped("v", v, self._model.bodies.nv, of=name)
+        finite(q=x, v=y)
+        batch = together(q=x, v=y)
+        return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
+
+    def _met(
+        self, place: tuple[str, ArrayLike], against: Any
+    ) -> tuple[tuple[tuple[str, ArrayLike], ...], Partner]:
+        """The links of this robot that meet, and what else the first one meets."""
+        match against:
+            case None:
+                return (place,), World()
+            case PointMass():
+                return (place,), MovingPoint.of(against)
+            case RobotPoint():
+                state, there = (against.q, against.v), (against.link, against.point)
+                return (place,), against.robot._impacts.met(state, there, against.base)
+            case (str(), _):
+                return (place, against), World()
+        raise ShapeError(
+            f"against is {against!r}, expected None (the immovable world), (link, point) of the "
+            "same robot, robodyn.PointMass(mass, velocity) or robodyn.RobotPoint(robot, q, v, "
+            "link, point)",
+            name="against",
+            given=against,
+        )
+
+    def _speeds(self, names: tuple[str, ...]) -> tuple[int, ...]:
+        found = [k for name in names for k in speed_indices(self._model, name)]
+        return tuple(sorted(set(found)))
+
+    def _joint_impulses(
+        self,
+        q: Array,
+        controlled: Mapping[str, Any],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> JointWrenches:
+        """Impulses and their moments in every joint, cut ones too, and under the base [W 6.37]."""
+        still = np.zeros((*q.shape[:-1], self._model.bodies.nv))
+        return self._joint_forces.at(
+            q, still, None, None, controlled, None, (), wrenches, _at_rest(base)
+        )
+
+
+def _on_links(
+    c: Contact, places: tuple[tuple[str, ArrayLike], ...], impulse: Array
+) -> Mapping[str, Array]:
+    """The impulse as wrenches on links, in their axes about their origins."""
+    wrenches: dict[str, Array] = {}
+    for (link, _), point, p in zip(places, c.points, (impulse, -impulse), strict=False):
+        wrench = point.wrench(p)
+        wrenches[link] = wrenches[link] + wrench if link in wrenches else wrench
+    return wrenches
+
+
+def _each_axis(v: Array) -> Array:
+    """The axes of the world, one after the other, beside a batch of states."""
+    return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
+
+
+def _restitution(given: float, sticks: bool) -> float:
+    """The coefficient, checked.
+
+    Raises
+    ------
+    SettingsError
+    """
+    if not (isinstance(given, int | float | np.number) and 0.0 <= given <= 1.0):
+        raise SettingsError(f"restitution is {given!r}, expected a number from 0 to 1")
+    if sticks and given:
+        raise SettingsError(
+            f"restitution is {given!r}, but a point that sticks (direction=None) has none: give "
+            "the direction along which it rebounds"
+        )
+    return float(given)
+
+
+def _at_rest(base: BaseMotion | None) -> BaseMotion | None:
+    """The same pose of the base, which does not jump."""
+    if base is None:
+        return None
+    return BaseMotion(base.pose, np.zeros_like(base.twist), np.zeros_like(base.acceleration))

@@ -1,0 +1,468 @@
+"""Impacts against closed forms [W 6], and laws that hold for any mechanism."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from closed_cases import CLOSED
+from random_mechanisms import random_mechanism
+from rod_chains import CENTRAL, END, MIDDLE, START, angles_to_q, chain, rates
+
+import robodyn as rd
+from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
+
+EX, EY, EZ = np.eye(3)
+#: Per rod: jump of its rate, then of the velocity of its middle; link 4 is struck at its middle.
+STRUCK_CHAIN = """
+-0.007039  0.113234  0.083719
+-0.371550 -0.039130  0.195762
+ 0.918501  0.247348  0.163042
+-0.013374  0.677434  0.021126
+-0.945963  0.220915 -0.125033
+ 0.338435 -0.092017 -0.171729
+-0.026898  0.036978 -0.083146
+ 0.056050  0.037733 -0.067373
+ 0.023945  0.046393 -0.028747
+ 0.024893  0.042547 -0.004937
+ 0.025748  0.031133  0.017315
+"""
+APPARENT = (1.1728, 1.7612, 1.8917, 1.9523, 1.9788, 1.9870)
+#: On the rod with the lower number, between neighbours.
+HINGES = """
+ 0.11323 0.08372
+ 0.07410 0.27948
+ 0.32145 0.44252
+-0.32368 0.46365
+-0.10277 0.33862
+-0.19478 0.16689
+-0.15781 0.08374
+-0.12007 0.01637
+-0.07368 -0.01238
+-0.03113 -0.01732
+"""
+
+
+def table(text):
+    return np.array([[float(x) for x in line.split()] for line in text.split("\n") if line])
+
+
+def semicircle():
+    """Eleven free rods, neighbours turned by a tenth of pi, at rest; rod 4 is across x."""
+    robot = chain(11, "planar")
+    angles = -np.pi / 2 + (np.arange(1, 12) - 4) * np.pi / 10
+    return robot, angles_to_q(robot, angles), np.zeros(robot.nv)
+
+
+# -- closed forms ---------------------------------------------------------------------------------
+
+
+def test_a_ball_strikes_a_chain_as_in_the_book():
+    """[W example 6.2], all entries of the table, and the elastic impulse."""
+    robot, q, v = semicircle()
+    ball = rd.PointMass(1.0, EX)
+    hit = robot.impact(q, v, "rod4", MIDDLE, EX, restitution=1.0, against=ball)
+    assert hit.impulse == pytest.approx([1.322566072516, 0.0, 0.0], abs=1e-11)
+    assert hit.against_v == pytest.approx([1.0 - 1.322566072516, 0.0, 0.0], abs=1e-11)
+    assert hit.energy_loss == pytest.approx(0.0, abs=1e-14)
+    expected = table(STRUCK_CHAIN)
+    assert rates(robot, hit.v) == pytest.approx(expected[:, 0], abs=6e-7)
+    for k, row in enumerate(expected, 1):
+        middle = Impulse(robot, q, hit.v, f"rod{k}").velocity
+        assert middle[:2] == pytest.approx(row[1:], abs=6e-7)
+
+
+class Impulse:
+    """Velocity of the middle of a rod."""
+
+    def __init__(self, robot, q, v, link):
+        V = robot.frame_twist(q, v, link, axes="world")
+        r = robot.frame_pose(q, link)[:3, :3] @ MIDDLE
+        self.velocity = V[:3] + np.cross(V[3:], r)
+
+
+def test_what_a_hit_feels_of_a_chain():
+    robot, q, _ = semicircle()
+    for k, expected in enumerate(APPARENT, 1):
+        for link in (k, 12 - k):
+            turn = robot.frame_pose(q, f"rod{link}")[:3, :3]
+            mass = robot.apparent_mass(q, f"rod{link}", MIDDLE, turn @ EY)
+            assert mass == pytest.approx(expected, abs=6e-5)
+
+
+def test_impulses_in_the_hinges_of_the_struck_chain():
+    robot, q, v = semicircle()
+    ball = rd.PointMass(1.0, EX)
+    hit = robot.impact(q, v, "rod4", MIDDLE, EX, restitution=1.0, against=ball)
+    world = hit.joint_impulses.in_frame("world")
+    found = np.array([-world[f"joint{k}"][:2] for k in range(2, 12)])
+    assert found == pytest.approx(table(HINGES), abs=6e-6)
+
+
+@pytest.mark.parametrize(
+    ("count", "compliance"), [(1, 4.0), (2, 7 / 2), (3, 52 / 15), (4, 97 / 28), (5, 724 / 209)]
+)
+def test_a_straight_chain_struck_at_its_end(count, compliance):
+    robot = chain(count, "planar")
+    q = robot.neutral()
+    assert robot.apparent_mass(q, f"rod{count}", END, EY) == pytest.approx(1.0 / compliance)
+
+
+@pytest.mark.parametrize("x", [0.2, 0.5, 2 / 3, 1.0])
+def test_the_centre_of_percussion_of_a_pinned_rod(x):
+    """[W example 6.1] with the second point held."""
+    robot = chain(1, "revolute")
+    hit = robot.impact([0.0], [0.0], "rod1", [x, 0, 0], EY, against=rd.PointMass(2.0, 3.0 * EY))
+    F = hit.impulse[1]
+    assert hit.v == pytest.approx([3.0 * F * x])
+    assert hit.joint_impulses["joint1"][1] == pytest.approx(F * (1.5 * x - 1.0), abs=1e-14)
+
+
+def test_two_pinned_rods_in_line():
+    robot = chain(2, "revolute")
+    q = v = np.zeros(2)
+    for link, turned in (("rod2", (-6 / 7, 30 / 7)), ("rod1", (12 / 7, -18 / 7))):
+        hit = robot.impact(q, v, link, END, EY, against=rd.PointMass(1.0, EY))
+        assert rates(robot, hit.v) == pytest.approx(hit.impulse[1] * np.array(turned))
+    assert robot.apparent_mass(q, "rod2", END, EY) == pytest.approx(7 / 24)
+
+
+def rhombus(half):
+    """Four equal hinged rods, free in the plane; the struck corner is where rods 1 and 4 meet."""
+    robot = chain(4, "planar")
+    loop = Loop("corner", "revolute", "rod4", "rod1", Pose(END), Pose(START), axis=(0, 0, 1))
+    closed = rd.load(robot.mechanism, loops=[loop], gravity=(0, 0, 0))
+    angles = np.array([half, -half, half + np.pi, np.pi - half])
+    q = angles_to_q(closed, angles)
+    assert np.abs(closed.loop_residual(q)).max() < 1e-14
+    return closed, q
+
+
+@pytest.mark.parametrize("half", [0.3, np.pi / 4, 1.1])
+def test_a_rhombus_struck_along_its_diagonal(half):
+    robot, q = rhombus(half)
+    v = np.zeros(robot.nv)
+    hit = robot.impact(q, v, "rod1", START, EX, against=rd.PointMass(1.0, EX))
+    F, s = hit.impulse[0], np.sin(half)
+    assert robot.frame_twist(q, hit.v, "rod1", axes="world")[0] == pytest.approx(
+        F * (1 + 3 * s**2) / 4
+    )
+    assert robot.frame_twist(q, hit.v, "rod3", axes="world")[0] == pytest.approx(
+        F * (1 - 3 * s**2) / 4
+    )
+    assert np.abs(rates(robot, hit.v)) == pytest.approx(3 * F * s / 4)
+
+
+def test_a_latch_between_two_free_bodies():
+    """[W problem 6.2] in the plane."""
+    c1, c2 = (
+        np.array([0.5, 0.1]),
+        np.array([[np.cos(0.6), -np.sin(0.6)], [np.sin(0.6), np.cos(0.6)]]),
+    )
+    c2 = c2 @ [0.35, -0.05]
+    J1, J2, m1, m2, rate = 0.4, 0.15, 3.0, 1.2, 1.7
+    links = (
+        Link("ground"),
+        Link("one", Inertia(m1, Pose(), 1.0, 0.0, 0.0, 1.0, 0.0, J1)),
+        Link("two", Inertia(m2, Pose((*c2, 0.0)), 1.0, 0.0, 0.0, 1.0, 0.0, J2)),
+    )
+    joints = (
+        Joint("free", "planar", "ground", "one", axis=(0, 0, 1)),
+        Joint("pin", "revolute", "one", "two", Pose((*c1, 0.0)), (0, 0, 1)),
+    )
+    robot = rd.load(Mechanism("two", links, joints), gravity=(0, 0, 0))
+    q, v = robot.neutral(), np.array([0.0, 0.0, 0.0, rate])
+    hit = robot.latch(q, v, ["pin"])
+    assert hit.v[2] == pytest.approx(0.5862496888934, abs=1e-12)
+    assert hit.v[3] == 0.0
+    before, after = robot.momentum(q, v), robot.momentum(q, hit.v)
+    assert after == pytest.approx(before, abs=1e-13)
+    lost = robot.kinetic_energy(q, v) - robot.kinetic_energy(q, hit.v)
+    assert hit.energy_loss == pytest.approx(lost)
+    Minv = robot.mass_matrix_inverse(q)
+    couple = hit.joint_impulses["pin"][5]
+    assert couple == pytest.approx(-rate / Minv[3, 3])
+
+
+# -- laws -----------------------------------------------------------------------------------------
+
+
+def cases():
+    yield (
+        "random tree",
+        rd.load(
+            random_mechanism(
+                np.random.default_rng(1),
+                ["revolute", "spherical", "prismatic", "universal", "helical"],
+            )
+        ),
+    )
+    yield "puma560", rd.load("puma560")
+    yield "floating arm", rd.load("arm7", base="floating")
+    for name in CLOSED:
+        yield name, rd.load(name)
+
+
+CASES = dict(cases())
+
+
+def state(robot, seed=0):
+    rng = np.random.default_rng(seed)
+    q = robot.random(rng)
+    v = rng.normal(size=robot.nv)
+    return q, robot.consistent_velocity(q, v) if robot.nc else v, rng
+
+
+def links_that_move(robot, q):
+    return [
+        link
+        for link in robot.link_names
+        if np.linalg.norm(robot.frame_jacobian(q, link)[:3]) > 1e-3
+    ]
+
+
+def reference(robot, q, v, J, n, e):
+    """[W 6.12-6.14] by dense matrices; ``n`` None: the point sticks."""
+    M, K = robot.mass_matrix(q), robot.loop_jacobian(q) if robot.nc else np.zeros((0, robot.nv))
+    Z = np.linalg.svd(K)[2][np.linalg.matrix_rank(K, tol=1e-9) :].T if len(K) else np.eye(robot.nv)
+    P = Z @ np.linalg.solve(Z.T @ M @ Z, Z.T)
+    D = np.eye(3) if n is None else n[None]
+    U = D @ J @ P @ J.T @ D.T
+    p = -(1 + e) * np.linalg.pinv(U, rcond=1e-10, hermitian=True) @ (D @ J @ v)
+    return v + P @ J.T @ D.T @ p, D.T @ p
+
+
+def point_jacobian(robot, q, link, point):
+    J, R = robot.frame_jacobian(q, link, axes="world"), robot.frame_pose(q, link)[:3, :3]
+    return J[:3] + np.cross(J[3:], (R @ point)[:, None], axis=0)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("e", [0.0, 0.4, 1.0, None])
+def test_against_dense_matrices(name, e):
+    robot = CASES[name]
+    q, v, rng = state(robot, 3)
+    link, point = links_that_move(robot, q)[-1], rng.normal(size=3)
+    J = point_jacobian(robot, q, link, point)
+    n = None
+    if e is not None:
+        n = rng.normal(size=3)
+        n *= -np.sign(n @ J @ v) / np.linalg.norm(n)
+    expected, impulse = reference(robot, q, v, J, n, e or 0.0)
+    hit = robot.impact(q, v, link, point, n, restitution=e or 0.0)
+    scale = np.abs(v).max()
+    assert hit.v == pytest.approx(expected, abs=1e-9 * scale)
+    assert hit.impulse == pytest.approx(impulse, abs=1e-9 * np.abs(impulse).max())
+    lost = robot.kinetic_energy(q, v) - robot.kinetic_energy(q, hit.v)
+    assert hit.energy_loss == pytest.approx(lost, abs=1e-9 * robot.kinetic_energy(q, v))
+    u, w = J @ v, J @ hit.v
+    if n is None:
+        assert np.abs(w).max() < 1e-9 * np.abs(J * v).sum()
+    else:
+        assert n @ w == pytest.approx(-e * (n @ u), abs=1e-9 * np.abs(J * v).sum())
+    if robot.nc:
+        assert np.abs(robot.loop_jacobian(q) @ hit.v).max() < 1e-9 * scale
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_moment_acts_along_a_free_axis(name):
+    """[W 6.37]: no motor has time to act. Rotors behind gears do act on links: here are none."""
+    robot = CASES[name].with_(passive=False)
+    q, v, _ = state(robot, 5)
+    link = links_that_move(robot, q)[-1]
+    hit = robot.impact(q, v, link, (0.1, 0.2, 0.3), None)
+    motors = hit.joint_impulses.motor
+    largest = max(np.abs(hit.joint_impulses[joint]).max() for joint in motors)
+    assert all(np.abs(motors[joint]).max() < 1e-9 * largest for joint in motors)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_joint_impulses_make_the_momentum_jump(name):
+    robot = CASES[name]
+    q, v, _ = state(robot, 6)
+    link = links_that_move(robot, q)[-1]
+    hit = robot.impact(q, v, link, (0.1, 0.2, 0.3), None)
+    jump = (robot.momentum(q, hit.v) - robot.momentum(q, v))[:3]
+    base = hit.joint_impulses.in_frame("world")["base"][:3]
+    assert jump == pytest.approx(base + hit.impulse, abs=1e-9 * np.abs(hit.impulse).max())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_reciprocity(name):
+    """Maxwell and Betti [W 6.29]: what a hit here does there, a hit there does here."""
+    robot = CASES[name]
+    q, _, rng = state(robot, 7)
+    links = links_that_move(robot, q)
+    places = [(links[k % len(links)], rng.normal(size=3), rng.normal(size=3)) for k in (0, -1)]
+    felt = []
+    for (link, point, n), (other, at, m) in (places, places[::-1]):
+        # a particle that sticks gives an impulse, whatever its direction
+        ball = rd.PointMass(1.0, n)
+        hit = robot.impact(q, np.zeros(robot.nv), link, point, n, against=ball)
+        size = np.linalg.norm(hit.impulse) / np.linalg.norm(n)
+        felt.append(m @ point_jacobian(robot, q, other, at) @ hit.v / size)
+    assert felt[0] == pytest.approx(felt[1], rel=1e-8, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["random tree", "five_bar", "stewart", "floating arm"])
+def test_batches_are_rows(name):
+    robot = CASES[name]
+    rows = [state(robot, k)[:2] for k in range(3)]
+    q, v = (np.array(x) for x in zip(*rows, strict=True))
+    link, point = links_that_move(robot, q[0])[-1], (0.1, 0.0, 0.2)
+    many = robot.impact(q, v, link, point, None)
+    for k in range(3):
+        one = robot.impact(q[k], v[k], link, point, None)
+        assert many.v[k] == pytest.approx(one.v, abs=1e-12 * np.abs(one.v).max())
+        assert many.energy_loss[k] == pytest.approx(one.energy_loss)
+        for joint in one.joint_impulses:
+            found, expected = many.joint_impulses[joint][k], one.joint_impulses[joint]
+            assert found == pytest.approx(expected, abs=1e-10 * np.abs(one.impulse).max())
+
+
+def test_two_links_of_a_free_robot_keep_its_momentum():
+    """[W 6.13, 6.14]."""
+    robot = chain(4, "planar")
+    q = angles_to_q(robot, np.array([0.0, 2.0, 4.0, 5.8]))
+    v = np.random.default_rng(0).normal(size=robot.nv)
+    p4, p1 = (robot.frame_pose(q, link) for link in ("rod4", "rod1"))
+    at = np.linalg.solve(p1, p4 @ [0.7, 0.0, 0.0, 1.0])[:3]
+    for n in (None, EX, -EX):
+        try:
+            hit = robot.impact(q, v, "rod4", (0.7, 0, 0), n, against=("rod1", at))
+        except rd.ImpactError:
+            continue
+        before, after = robot.momentum(q, v), robot.momentum(q, hit.v)
+        assert after == pytest.approx(before, abs=1e-12)
+        lost = robot.kinetic_energy(q, v) - robot.kinetic_energy(q, hit.v)
+        assert hit.energy_loss == pytest.approx(lost, abs=1e-12)
+
+
+def test_two_robots_meet():
+    """As one robot of both does whose links meet."""
+    one, two = chain(2, "revolute"), chain(1, "revolute")
+    q1, v1, q2, v2 = [0.3, -0.5], [1.0, 2.0], [2.0], [-3.0]
+    other = rd.RobotPoint(two, q2, v2, "rod1", (0.8, 0.0, 0.0))
+    hit = one.impact(q1, v1, "rod2", END, None, against=other)
+    J1 = point_jacobian(one, q1, "rod2", END)
+    J2 = point_jacobian(two, q2, "rod1", (0.8, 0.0, 0.0))
+    assert J1 @ hit.v == pytest.approx(J2 @ hit.against_v)
+    M1, M2 = one.mass_matrix(q1), two.mass_matrix(q2)
+    assert M1 @ (hit.v - v1) == pytest.approx(J1.T @ hit.impulse)
+    assert M2 @ (hit.against_v - v2) == pytest.approx(-J2.T @ hit.impulse)
+
+
+def test_driven_joints_do_not_jump():
+    robot = CASES["puma560"]
+    q, v, _ = state(robot, 8)
+    link = robot.link_names[-1]
+    hit = robot.impact(q, v, link, (0, 0, 0.1), None, controlled=["joint1"])
+    assert hit.v[0] == v[0]
+    locked = robot.with_(locked={"joint1": q[0]})
+    turned = robot.frame_twist(q, np.r_[v[0], np.zeros(5)], link, axes="world")
+    r = robot.frame_pose(q, link)[:3, :3] @ [0, 0, 0.1]
+    carried = turned[:3] + np.cross(turned[3:], r)
+    J = point_jacobian(locked, q[1:], link, (0, 0, 0.1))
+    P = J @ np.linalg.solve(locked.mass_matrix(q[1:]), J.T)
+    assert hit.impulse == pytest.approx(-np.linalg.solve(P, J @ v[1:] + carried))
+    assert np.abs(hit.joint_impulses.motor["joint1"]).max() > 1e-3
+
+
+def test_a_moving_base_hits_as_a_heavy_floating_one():
+    arm = rd.load("arm7", base="moving")
+    q, v, rng = state(arm, 9)
+    twist = rng.normal(size=6)
+    pose = np.eye(4)
+    pose[:3, 3] = 0.1, 0.2, 0.3
+    base = rd.BaseMotion(pose, twist, np.zeros(6))
+    link = arm.link_names[-1]
+    hit = arm.impact(q, v, link, (0, 0, 0.1), None, base=base)
+    heavy = rd.load("arm7", base="floating").with_(
+        payload={arm.link_names[0]: Inertia(1e9, Pose(), 1e9, 0, 0, 1e9, 0, 1e9)}
+    )
+    x = np.r_[pose[:3, 3], 0, 0, 0, 1, q]
+    free = heavy.impact(x, np.r_[twist, v], link, (0, 0, 0.1), None)
+    assert free.v[6:] == pytest.approx(hit.v, abs=1e-6)
+    assert free.impulse == pytest.approx(hit.impulse, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["stewart", "delta", "puma560"])
+def test_latching_all_stops_all(name):
+    robot = CASES[name]
+    q, v, _ = state(robot, 10)
+    hit = robot.latch(q, v, robot.joint_names)
+    assert np.abs(hit.v).max() < 1e-12
+    assert hit.energy_loss == pytest.approx(robot.kinetic_energy(q, v))
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar", "crank_slider", "palletizer"])
+def test_minimal_coordinates_jump_as_tree_coordinates(name):
+    robot = rd.load(name, coordinates="minimal")
+    q = robot.neutral()
+    v = np.ones(robot.nv)
+    x, y = robot.expand(q), robot.speed_map(q) @ v
+    link = links_that_move(robot, q)[-1]
+    small, large = (
+        r.impact(*s, link, (0.1, 0.2, 0.0), None)
+        for r, s in ((robot, (q, v)), (robot.tree_form, (x, y)))
+    )
+    assert robot.speed_map(q) @ small.v == pytest.approx(large.v, abs=1e-10)
+    for joint in large.joint_impulses:
+        expected = large.joint_impulses[joint]
+        scale = np.abs(large.impulse).max()
+        assert small.joint_impulses[joint] == pytest.approx(expected, abs=1e-8 * scale)
+
+
+# -- what cannot be -------------------------------------------------------------------------------
+
+
+def test_bodies_that_part_are_refused():
+    robot = chain(1, "revolute")
+    q, v = np.zeros((4, 1)), np.array([[-1.0], [1.0], [-1.0], [1.0]])
+    with pytest.raises(rd.ImpactError, match=r"behind it.*points from the other body") as caught:
+        robot.impact(q, v, "rod1", END, EY)
+    assert caught.value.rows == (1, 3)
+    with pytest.raises(rd.ImpactError, match="1 m/s: what"):
+        robot.impact(q[1], v[1], "rod1", END, EY)
+
+
+def test_an_impulse_that_nothing_could_have():
+    robot = chain(1, "revolute")
+    with pytest.raises(rd.ImpactError, match="no finite impulse"):
+        robot.impact([0.0], [-1.0], "rod1", END, None, controlled=["joint1"])
+    assert robot.apparent_mass([0.0], "rod1", END, EX) == np.inf
+    assert robot.apparent_mass([0.0], "rod1", START, EY) == np.inf
+    hit = robot.impact([0.0], [-1.0], "rod1", END, None)
+    assert hit.v == pytest.approx([0.0])
+    assert hit.impulse == pytest.approx([0.0, 1 / 3, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "says"),
+    [
+        ({"link": "rob1"}, rd.UnknownNameError, "rod1"),
+        ({"point": (0, 0)}, rd.ShapeError, "point has shape"),
+        ({"direction": (0, 0, 0)}, rd.ShapeError, "direction is zero"),
+        ({"direction": (0, np.nan, 0)}, rd.ShapeError, "not finite"),
+        ({"restitution": 1.5}, rd.SettingsError, "from 0 to 1"),
+        ({"restitution": 0.5, "direction": None}, rd.SettingsError, "sticks"),
+        ({"against": "rod1"}, rd.ShapeError, "against is 'rod1'"),
+        ({"controlled": ["pin"]}, rd.UnknownNameError, "joint1"),
+        ({"v": [np.nan]}, rd.ShapeError, "v holds numbers that are not finite"),
+        ({"q": [0.0, 0.0]}, rd.ShapeError, "q has shape"),
+    ],
+)
+def test_bad_input_is_refused(changed, error, says):
+    robot = chain(1, "revolute")
+    given = {"q": [0.0], "v": [-1.0], "link": "rod1", "point": END, "direction": EY} | changed
+    with pytest.raises(error, match=says):
+        robot.impact(**given)
+
+
+@pytest.mark.parametrize("mass", [0.0, -1.0, np.inf, np.nan, "1"])
+def test_a_particle_has_a_mass(mass):
+    with pytest.raises(rd.SettingsError, match="positive number"):
+        rd.PointMass(mass, EX)
+
+
+def test_the_rods_are_uniform():
+    assert chain(1, "revolute").mass_matrix([0.0])[0, 0] == pytest.approx(CENTRAL + 0.25)
