@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
+from robodyn.closed_loops.row_choice import INDEPENDENT, RowChoice, choose_rows, row_weights
 from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
 from robodyn.errors import AssemblyError
 
-__all__ = ["LoopAnalysis", "Motors", "analyse", "independent_rows", "motors_of"]
+__all__ = ["LoopAnalysis", "Motors", "analyse", "motors_of", "spanning_rows"]
 
 
 #: Closed postures that are looked at.
 POSTURES = 6
 
-#: Smallest scaled singular value of rows that are taken to be independent everywhere.
-INDEPENDENT = 1e-6
+#: Part of its row that a pivot should be at every posture.
+PIVOT = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +32,9 @@ class LoopAnalysis:
         A closed posture, as near to the zero position as may be.
     rank : int
         At that posture.
-    rows : tuple of int or None
-        Independent rows that span all others at every posture looked at; ``None`` if the rank
-        changes from posture to posture.
+    choice : RowChoice or None
+        Rows that span all others at every posture looked at; ``None`` if the rank changes from
+        posture to posture.
     redundant : dict of int to tuple of int
         Rows that follow from others, at ``q``.
     independent : tuple of int
@@ -45,14 +44,14 @@ class LoopAnalysis:
 
     q: FloatArray
     rank: int
-    rows: tuple[int, ...] | None
+    choice: RowChoice | None
     redundant: dict[int, tuple[int, ...]]
     independent: tuple[int, ...]
     postures: FloatArray
 
     def __repr__(self) -> str:
         rows = self.rank + len(self.redundant)
-        varies = "" if self.rows is not None else ", which varies"
+        varies = "" if self.choice is not None else ", which varies"
         return (
             f"<LoopAnalysis: rank {self.rank} of {rows} constraints{varies}, "
             f"independent speeds {self.independent}>"
@@ -68,11 +67,15 @@ class Motors:
     dependent : tuple of int
         Speeds without motor.
     order : tuple of int
-        Among the rows used, the one to eliminate with each of them.
+        Among the rows used, the one to eliminate with each of the first of them.
+    weights : tuple of float
+        Of the other rows, in ascending order, by which the other speeds are balanced in the least
+        squares; none if each speed has its row.
     """
 
     dependent: tuple[int, ...]
     order: tuple[int, ...]
+    weights: tuple[float, ...] = ()
 
 
 def analyse(
@@ -81,6 +84,7 @@ def analyse(
     mass_matrix: FloatArray,
     closed: Callable[[], FloatArray],
     preferred: tuple[int, ...],
+    walk: Callable[[], FloatArray],
 ) -> LoopAnalysis:
     """Analyse the loops of a robot.
 
@@ -96,6 +100,8 @@ def analyse(
         Makes another closed posture, or raises `AssemblyError`.
     preferred : tuple of int
         Speeds that should be independent.
+    walk : callable
+        Makes many closed postures, (n, nq); called where redundant rows ask for it.
     """
     postures = [q]
     for _ in range(2 * POSTURES):
@@ -109,14 +115,17 @@ def analyse(
     weights = _positive(mass_matrix)
     there = rank_analysis(K, weights)
     ranks = [int(r) for r in there.rank]
-    rows = None
+    choice = None
     if len(set(ranks)) == 1:
-        rows = _common_rows(K, weights, there.independent, ranks[0])
+        scale = 1.0 / np.sqrt(np.diag(weights))
+        choice = choose_rows(
+            K * scale, ranks[0], there.independent, lambda: jacobian(walk()) * scale
+        )
     chosen = independent_speeds(K[0], preferred, weights)
     return LoopAnalysis(
         q,
         ranks[0],
-        rows,
+        choice,
         there.redundant((0,)),
         chosen.independent,
         np.array(postures),
@@ -130,60 +139,77 @@ def _positive(M: FloatArray) -> FloatArray:
     return np.diag(np.where(size > 1e-12 * largest, size, largest))
 
 
-def _common_rows(
-    K: FloatArray, weights: FloatArray, candidates: NDArray[np.bool_], rank: int
-) -> tuple[int, ...] | None:
-    """Rows that are independent, and as many as the rank, at every posture."""
-    if rank == 0:
-        return ()
-    scale = 1.0 / np.sqrt(np.diag(weights))
-    best, found = INDEPENDENT, None
-    for choice in {tuple(np.flatnonzero(mask)) for mask in candidates}:
-        part = K[:, choice, :] * scale
-        size = np.linalg.norm(part, axis=-1, keepdims=True)
-        if not size.all():
-            continue
-        smallest = float(np.linalg.svd(part / size, compute_uv=False)[:, rank - 1].min())
-        if smallest > best:
-            best, found = smallest, tuple(int(k) for k in choice)
-    return found
-
-
-def independent_rows(K: FloatArray) -> bool:
-    """Whether the rows of K (n, r, nv), in any units, are independent at all of n postures."""
-    if not K.shape[1]:
+def spanning_rows(K: FloatArray, rank: int) -> bool:
+    """Whether the rows of K (n, r, nv), in any units, have a rank at all of n postures."""
+    if not rank:
         return True
-    size = np.linalg.norm(K, axis=-1, keepdims=True)
-    if not size.all():
+    if min(K.shape[1:]) < rank:
         return False
-    return bool(np.linalg.svd(K / size, compute_uv=False).min() > INDEPENDENT)
+    size = np.linalg.norm(K, axis=-1, keepdims=True)
+    values = np.linalg.svd(K / np.where(size > 0.0, size, 1.0), compute_uv=False)
+    return bool(values[:, rank - 1].min() > INDEPENDENT)
 
 
-def motors_of(K: FloatArray, actuated: tuple[int, ...]) -> Motors | None:
+def motors_of(
+    K: FloatArray, choice: RowChoice, rank: int, actuated: tuple[int, ...]
+) -> Motors | None:
     """Order of elimination for motors that are as many as the motions, if they determine them.
 
     Parameters
     ----------
-    K : ndarray, shape (r, nv)
-        Independent rows, at a posture without symmetry.
+    K : ndarray, shape (n, r, nv)
+        The rows chosen, along a walk from a posture without symmetry.
+    choice : RowChoice
+    rank : int
+        Of all rows.
     actuated : tuple of int
         Speeds with motors.
     """
-    rank, nv = K.shape
-    dependent = [k for k in range(nv) if k not in actuated]
+    dependent = [k for k in range(K.shape[2]) if k not in actuated]
     if len(dependent) != rank:
         return None
-    A: Any = K[:, dependent].T.copy()
-    size = np.abs(A).max(initial=0.0)
-    speeds, rows = list(range(rank)), list(range(rank))
-    for k in range(rank):
-        i, j = np.unravel_index(np.abs(A[k:, k:]).argmax(), (rank - k, rank - k))
-        i, j = int(i) + k, int(j) + k
-        if not abs(A[i, j]) > 1e-9 * size:
-            return None
-        A[[k, i]] = A[[i, k]]
-        A[:, [k, j]] = A[:, [j, k]]
-        speeds[k], speeds[i] = speeds[i], speeds[k]
-        rows[k], rows[j] = rows[j], rows[k]
-        A[k + 1 :, k:] -= np.outer(A[k + 1 :, k] / A[k, k], A[k, k:])
-    return Motors(tuple(dependent[k] for k in speeds), tuple(rows))
+    A = np.swapaxes(K[:, :, dependent], 1, 2)
+    if not _determined(A[0]):
+        return None
+    single = K.shape[1] - sum(len(group.weights) for group in choice.groups)
+    speeds, rows = _pivots(A, single)
+    speeds += [k for k in range(rank) if k not in speeds]
+    others = [r for r in range(K.shape[1]) if r not in rows]
+    weights = row_weights(K[:, others]) if others else ()
+    return Motors(tuple(dependent[k] for k in speeds), tuple(rows), weights)
+
+
+def _determined(A: FloatArray) -> bool:
+    """Whether rows of any size are independent."""
+    size = np.linalg.norm(A, axis=-1, keepdims=True)
+    return bool(size.all()) and (
+        not A.size or float(np.linalg.svd(A / size, compute_uv=False).min()) > 1e-9
+    )
+
+
+def _pivots(A: FloatArray, single: int) -> tuple[list[int], list[int]]:
+    """Rows and columns of A (n, r, m) to eliminate with one another: pivots large at every posture.
+
+    Columns from ``single`` on are left. A pivot is judged by its part of its row, which bounds what
+    elimination adds to other rows; of good ones the one is taken that fills fewest zeros
+    [Markowitz 1957].
+    """
+    A, rows, columns = A.copy(), list[int](), list[int]()
+    free = np.ones(A.shape[1:], bool)
+    free[:, single:] = False
+    while free.any():
+        size = np.abs(A).max(axis=2, keepdims=True)
+        part = np.abs(A) / np.where(size > 0.0, size, 1.0)
+        good = free & (part.min(axis=0) >= PIVOT)
+        if not good.any():
+            break
+        filled = part.max(axis=0) > 1e-9
+        fill = np.outer(filled.sum(axis=1) - 1, filled.sum(axis=0) - 1)
+        i, j = np.argwhere(good & (fill == fill[good].min()))[0].tolist()
+        rows.append(i)
+        columns.append(j)
+        free[i], free[:, j] = False, False
+        rest = np.arange(A.shape[1]) != i
+        A[:, rest] -= (A[:, rest, j] / A[:, i, j, None])[..., None] * A[:, i, None]
+        A[:, i] = 0.0
+    return rows, columns

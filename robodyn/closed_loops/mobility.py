@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import finite
 from robodyn.closed_loops.analysis import LoopAnalysis, analyse
+from robodyn.closed_loops.branches import BranchSign
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.solvers import rank_analysis
+from robodyn.closed_loops.walks import walks
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError, SingularError
 from robodyn.model.model import Model
@@ -21,9 +23,6 @@ from robodyn.model.speed_selection import speed_indices
 
 __all__ = ["Mobility"]
 
-
-#: Decimals of a determinant of unit rows that count.
-DECIMALS = 9
 
 
 class Mobility:
@@ -56,7 +55,20 @@ class Mobility:
             self._model.some_mass_matrix,
             lambda: self._closer.nearby(q, rng),
             self._preferred,
+            lambda: self.far,
         )
+
+    @cached_property
+    def walks(self) -> Array:
+        """Closed postures that lead far away: (steps, walks, nq), from one without symmetry."""
+        start = self._closer.nearby(self._closer.neutral, np.random.default_rng(0))
+        rows = self._rows.interpreted_position_rows()
+        return walks(self._model, rows, self._space, start)
+
+    @property
+    def far(self) -> Array:
+        """The same postures, (n, nq)."""
+        return self.walks.reshape(-1, self._space.nq)
 
     @property
     def _preferred(self) -> tuple[int, ...]:
@@ -101,22 +113,20 @@ class Mobility:
     def branch_sign(self, q: ArrayLike) -> Array:
         """Sign of the determinant by which the independent speeds determine the others."""
         x = self._space.positions("q", q)
-        rows, dependent = self._branch_minor
-        K = self._rows.position_rows().jacobian(x)[..., rows, :]
-        size = np.linalg.norm(K, axis=-1, keepdims=True)
-        minor = K[..., dependent] / np.where(size > 0.0, size, 1.0)
-        return np.asarray(np.sign(np.round(np.linalg.det(minor), DECIMALS)), int)
+        return self._branch_sign(self._rows.position_rows().jacobian(x))
 
     @cached_property
-    def _branch_minor(self) -> tuple[list[int], list[int]]:
-        """Rows and dependent speeds whose determinant vanishes where branches meet."""
-        found = self.analysis
+    def _branch_sign(self) -> BranchSign:
+        found, jacobian = self.analysis, self._rows.interpreted_jacobian
         if not self._rows.all_of_positions:
-            found = self._analysis(self._rows.interpreted_position_rows().jacobian)
-        if found.rows is None:
+            jacobian = self._rows.interpreted_position_rows().jacobian
+            found = self._analysis(jacobian)
+        if found.choice is None:
             raise SingularError(
                 f"the rank of the loops of {self._model.mechanism.name!r} changes from posture to "
                 "posture: its branches cannot be told apart by a sign; assemble(near=) follows one"
             )
-        dependent = [k for k in range(self._space.nv) if k not in found.independent]
-        return list(found.rows), dependent
+        if not found.choice.groups:
+            return BranchSign(found, None)
+        K = jacobian(self.far)
+        return BranchSign(found, K.reshape(*self.walks.shape[:2], *K.shape[1:]))

@@ -15,7 +15,7 @@ def _sweep(
     t: Tracer, a: list[Number], tau: list[Number], mask: frozenset[int]
 ) -> tuple[list[Number], list[Number], list[Number]]:
     return partition.closed_hybrid_dynamics(
-        t.model, t.state, a, tau, mask, t.base, t.wrenches, t.rows
+        t.model, t.state, a, tau, mask, t.base, t.wrenches, t.rows, t.options.get("groups", ())
     )
 
 
@@ -35,7 +35,8 @@ def inverse_dynamics(t: Tracer) -> Results:
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
     rows = t.rows
-    tau, _ = constrained.motor_forces(needed, rows, t.options["dependent"], t.options["order"])
+    chosen = (t.options[x] for x in ("dependent", "order", "weights"))
+    tau, _ = constrained.motor_forces(needed, rows, *chosen)
     gap = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
     if "possible" in t.options:
         tau = constrained.if_possible(tau, gap, t.a, t.options["possible"])
