@@ -16,9 +16,9 @@ __all__ = ["walks"]
 STEPS, WALKS, STRIDE = 12, 8, 0.4
 
 #: Newton steps that close the loops after a stride, and gap [m, rad] that they may leave.
-CLOSING, CLOSED = 4, 1e-9
+CLOSING, CLOSED = 5, 1e-12
 
-#: Singular values of K below this part of the largest one count as zero.
+#: Singular values of K at the start that are below this part of the largest one count as zero.
 RANK = 1e-7
 
 
@@ -31,18 +31,19 @@ def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Ar
     rng = np.random.default_rng(0)
     heading = rng.uniform(-1.0, 1.0, (WALKS // 2, space.nv))
     heading = np.concatenate([heading, -heading])
+    sizes = np.linalg.svd(rows.jacobian(start), compute_uv=False)
+    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
     stride = STRIDE * np.tile(np.linspace(1.0, 0.3, WALKS // 2), 2)
     here = np.tile(start, (WALKS, 1))
     postures = [here]
     for _ in range(STEPS):
         K = rows.jacobian(here)
-        along = heading - _by(np.linalg.pinv(K, rcond=RANK), _by(K, heading))
+        along = heading - _least(K, _by(K, heading), rank)
         size = np.abs(along).max(axis=1, keepdims=True, initial=0.0)
         along = along / np.where(size > 0.0, size, 1.0)
         there = space.integrate(here, stride[:, None] * along)
         for _ in range(CLOSING):
-            gap = rows.residual(there)
-            step = _by(np.linalg.pinv(rows.jacobian(there), rcond=RANK), gap)
+            step = _least(rows.jacobian(there), rows.residual(there), rank)
             there = space.integrate(there, -step)
         good = _arrived(model, rows, here, there)
         heading = np.where(good[:, None], along, -along)
@@ -57,6 +58,13 @@ def _arrived(model: Model, rows: PositionRows, here: Array, there: Array) -> Arr
     gap = np.abs(rows.residual(there)).max(axis=1, initial=0.0)
     low, high = np.minimum(model.lower, here), np.maximum(model.upper, here)
     return np.asarray((gap < CLOSED) & ((low <= there) & (there <= high)).all(axis=1))
+
+
+def _least(K: Array, b: Array, rank: int) -> Array:
+    """The x of least norm with ``K x = b``: open loops hide what the rank is where they close."""
+    U, sizes, Vt = np.linalg.svd(K)
+    inside = _by(np.swapaxes(U[:, :, :rank], 1, 2), b) / np.maximum(sizes[:, :rank], 1e-12)
+    return _by(np.swapaxes(Vt[:, :rank], 1, 2), inside)
 
 
 def _by(A: Array, x: Array) -> Array:
