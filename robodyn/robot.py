@@ -1615,7 +1615,7 @@ class Robot:
         """
         return self._parts.postures.assemble(q, named("hold", hold), near, beyond_limits)
 
-    def branch_sign(self, q: ArrayLike) -> Array:
+    def branch_sign(self, q: ArrayLike, *, path: bool = False) -> Array:
         """Which of the branches that meet at singular postures a closed one is on.
 
         The sign of the determinant by which the independent joints determine the others. Where it
@@ -1626,6 +1626,11 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
+        path : bool
+            The first axis of q goes along a motion in small steps. It makes a difference for
+            spatial overconstrained linkages whose redundant constraints change with the posture:
+            their sign is then followed from posture to posture, where it is otherwise that of the
+            nearest of some postures of reference.
 
         Returns
         -------
@@ -1637,7 +1642,7 @@ class Robot:
         SingularError
             If the rank of the loops changes from posture to posture: there is no such sign.
         """
-        return self._parts.postures.branch_sign(q)
+        return self._parts.postures.branch_sign(q, path)
 
     def closed_state(
         self, q: ArrayLike, v: ArrayLike, free: Array | None = None

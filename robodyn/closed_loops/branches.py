@@ -1,9 +1,10 @@
 """On which side of the postures where branches meet a linkage is: the sign of a determinant.
 
 The determinant is that of the dependent columns of K. Where some rows of K are independent at every
-posture it is theirs. Where rows stay together in groups, K is first projected on the range that it
-has at a reference posture; of several references the one is taken whose range is nearest. They are
-given signs that agree along a walk, so the determinant vanishes only where branches meet.
+posture it is theirs. Where rows stay together in groups it is that of their parts in the range of
+K, a space that turns with the posture. Its sign is followed: along a motion, or from the nearest of
+many reference postures, whose signs agree along the walks that led to them. So it vanishes only
+where branches meet.
 """
 
 from __future__ import annotations
@@ -18,9 +19,6 @@ __all__ = ["BranchSign"]
 
 #: Decimals of a determinant of unit rows that count.
 DECIMALS = 9
-
-#: Part of a unit volume that is left when the range at a posture is projected on a reference.
-NEAR = 0.5
 
 
 class BranchSign:
@@ -39,40 +37,50 @@ class BranchSign:
         self._rows = list(analysis.choice.rows)
         nv = len(analysis.independent) + analysis.rank
         self._dependent = [k for k in range(nv) if k not in analysis.independent]
-        self._references: Array | None = None
+        self._references: tuple[Array, Array] | None = None
         if walks is not None:
-            self._references = _references(self._unit(walks), analysis.rank)
+            A = self._unit(walks)
+            U = _followed(self._range(A))
+            self._references = A.reshape(-1, *A.shape[2:]), U.reshape(-1, *U.shape[2:])
 
-    def __call__(self, K: FloatArray) -> Array:
+    def at(self, K: FloatArray) -> Array:
         """+1, -1, or 0 where branches meet, shape (...), for K (..., nc, nv)."""
         A = self._unit(K)
-        minor = A[..., self._dependent]
         if self._references is None:
-            size = np.linalg.det(minor)
-        else:
-            base = np.linalg.svd(A)[0][..., : len(self._dependent)]
-            near = np.linalg.det(np.einsum("kij,...il->...kjl", self._references, base))
-            nearest = self._references[np.abs(near).argmax(axis=-1)]
-            size = np.linalg.det(np.swapaxes(nearest, -1, -2) @ minor)
-        return np.asarray(np.sign(np.round(size, DECIMALS)), int)
+            return _sign(A[..., self._dependent])
+        flat = A.reshape(-1, *A.shape[-2:])
+        near = [int(np.square(self._references[0] - one).sum(axis=(1, 2)).argmin()) for one in flat]
+        U = self._range(A)
+        there = self._references[1][near].reshape(U.shape)
+        turned = np.linalg.det(np.swapaxes(there, -1, -2) @ U) < 0.0
+        return _sign(np.swapaxes(U, -1, -2) @ A[..., self._dependent]) * np.where(turned, -1, 1)
+
+    def along(self, K: FloatArray) -> Array:
+        """The same along motions, shape (n, ...), for K (n, ..., nc, nv)."""
+        if self._references is None or not len(K):
+            return self.at(K)
+        A = self._unit(K)
+        sign = _sign(np.swapaxes(_followed(self._range(A)), -1, -2) @ A[..., self._dependent])
+        first = self.at(K[0])
+        return sign * np.where(first * sign[0] < 0, -1, 1)
 
     def _unit(self, K: FloatArray) -> Array:
         K = K[..., self._rows, :]
         size = np.linalg.norm(K, axis=-1, keepdims=True)
         return np.asarray(K / np.where(size > 0.0, size, 1.0))
 
+    def _range(self, A: Array) -> Array:
+        return np.asarray(np.linalg.svd(A)[0][..., : len(self._dependent)])
 
-def _references(K: FloatArray, rank: int) -> FloatArray:
-    """Orthonormal bases (m, r, rank) of ranges of K: one of them is near to each of a walk."""
-    steps = np.linalg.svd(K)[0][..., :rank]
-    volumes = np.linalg.det(np.swapaxes(steps[:-1], -1, -2) @ steps[1:])
-    turned = np.where(volumes < 0.0, -1.0, 1.0)
-    steps[1:, :, :, 0] *= np.cumprod(turned, axis=0)[..., None]
-    bases = steps.reshape(-1, *steps.shape[2:])
-    chosen = [0]
-    while True:
-        volumes = np.abs(np.linalg.det(np.einsum("kij,nil->nkjl", bases[chosen], bases)))
-        worst = int(volumes.max(axis=1).argmin())
-        if volumes[worst].max() >= NEAR:
-            return np.asarray(bases[chosen])
-        chosen.append(worst)
+
+def _followed(bases: Array) -> Array:
+    """Orthonormal bases (n, ..., r, rank) of spaces that turn in small steps, all of one sense."""
+    volumes = np.linalg.det(np.swapaxes(bases[:-1], -1, -2) @ bases[1:])
+    turned = np.cumprod(np.where(volumes < 0.0, -1.0, 1.0), axis=0)
+    bases = bases.copy()
+    bases[1:, ..., 0] *= turned[..., None]
+    return bases
+
+
+def _sign(minor: Array) -> Array:
+    return np.asarray(np.sign(np.round(np.linalg.det(minor), DECIMALS)), int)

@@ -24,7 +24,6 @@ from robodyn.model.speed_selection import speed_indices
 __all__ = ["Mobility"]
 
 
-
 class Mobility:
     """Which motions the loops of a linkage leave, seen at some closed postures.
 
@@ -110,10 +109,13 @@ class Mobility:
         found = self.analysis.redundant
         return {names[k]: tuple(names[j] for j in needed) for k, needed in found.items()}
 
-    def branch_sign(self, q: ArrayLike) -> Array:
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
         """Sign of the determinant by which the independent speeds determine the others."""
         x = self._space.positions("q", q)
-        return self._branch_sign(self._rows.position_rows().jacobian(x))
+        if path and x.ndim < 2:
+            raise ShapeError("a path has several postures", name="q", given=x.shape)
+        K = self._rows.position_rows().jacobian(x)
+        return self._branch_sign.along(K) if path else self._branch_sign.at(K)
 
     @cached_property
     def _branch_sign(self) -> BranchSign:

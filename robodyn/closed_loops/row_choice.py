@@ -1,4 +1,4 @@
-"""Which rows of the loops straight-line code keeps: enough wherever their rank is what it should be.
+"""Which rows of the loops straight-line code keeps: enough at every posture that is not singular.
 
 Rows that follow from others in the same way at every posture are dropped. Where dependencies change
 with the posture, as in spatial overconstrained linkages, rows are dropped that follow from the
@@ -93,9 +93,7 @@ def _ever_independent(K: FloatArray) -> list[int]:
     return sorted(int(k) for k in pivots(A.T[None], rank)[0])
 
 
-def _common_rows(
-    K: FloatArray, candidates: NDArray[np.bool_], rank: int
-) -> tuple[int, ...] | None:
+def _common_rows(K: FloatArray, candidates: NDArray[np.bool_], rank: int) -> tuple[int, ...] | None:
     """Rows that are independent, and as many as the rank, at every posture."""
     if rank == 0:
         return ()
@@ -144,7 +142,7 @@ def _parts(P: FloatArray) -> list[list[int]]:
     parts = []
     while left:
         part = {left[0]}
-        while (more := {int(j) for k in part for j in np.flatnonzero(joined[k])} - part):
+        while more := {int(j) for k in part for j in np.flatnonzero(joined[k])} - part:
             part |= more
         parts.append(sorted(part))
         left = [k for k in left if k not in part]

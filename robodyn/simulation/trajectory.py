@@ -75,7 +75,7 @@ class Trajectory:
         """
         if self.robot is None or not self.robot.nc:
             return np.zeros(0)
-        sign = self.robot.branch_sign(self.q).reshape(len(self), -1)
+        sign = self.robot.branch_sign(self.q, path=True).reshape(len(self), -1)
         return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
 
     def save(self, path: str | os.PathLike[str]) -> None:

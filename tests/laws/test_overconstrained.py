@@ -18,6 +18,10 @@ import pytest
 from overconstrained_linkages import RINGS, ring, two_rings
 
 import robodyn as rd
+from robodyn.equations.loops.constrained import accelerations, motor_forces
+from robodyn.equations.loops.redundant import RowGroup
+from robodyn.equations.tree.factorization import factorize
+from robodyn.joints.common.cut import Row
 
 #: Rings, and where they are cut.
 CASES = [
@@ -224,7 +228,7 @@ def test_two_rings_that_hang_on_one_another(name):
 
 
 def sides(robot, way):
-    """Sign of the determinant of the dependent columns of K, in a range that turns with the path."""
+    """Sign of the determinant of the dependent columns of K, in a range that turns on the way."""
     (driver,) = (robot.joint_names.index(name) for name in robot.independent_joints)
     K, Z = robot.loop_jacobian(way), motions(robot, way)[:, :, 0]
     U = np.linalg.svd(K)[0][:, :, : rank_of(robot)]
@@ -242,8 +246,13 @@ def test_the_branch_changes_at_singular_postures_and_dead_centres_and_nowhere_el
     way = path(robot)
     side = sides(robot, way)
     clear = np.abs(side) > 1e-6
-    changes = np.diff(robot.branch_sign(way)[clear]) != 0
-    np.testing.assert_array_equal(changes, np.diff(np.sign(side[clear])) != 0.0)
+    expected = np.diff(np.sign(side[clear])) != 0.0
+    followed = robot.branch_sign(way, path=True)
+    np.testing.assert_array_equal(np.diff(followed[clear]) != 0, expected)
+    assert followed[0] == robot.branch_sign(way[0])
+    if not robot.loops_analysis.choice.groups or name == "bennett":
+        alone = robot.branch_sign(way)
+        np.testing.assert_array_equal(np.diff(alone[clear]) != 0, expected)
 
 
 def test_a_long_motion_of_the_cube_stays_on_its_branch():
@@ -252,6 +261,36 @@ def test_a_long_motion_of_the_cube_stays_on_its_branch():
     run = rd.simulate(robot, v0=v0, duration=20.0, step=1e-2)
     assert np.ptp(run.q[:, 1]) > 3.0
     assert not run.branch_changes.size
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_groups_of_any_rank_are_solved(rank):
+    """What the matrix of the constraints has of rank is in its last rows, which are too many."""
+    rng = np.random.default_rng(rank)
+    A = rng.normal(size=(5, 5))
+    M, force = A @ A.T + np.eye(5), rng.normal(size=5)
+    K = np.concatenate(
+        [rng.normal(size=(1, 5)), rng.normal(size=(4, rank)) @ rng.normal(size=(rank, 5))]
+    )
+    a = rng.normal(size=5)
+    rows = [Row(0.0, dict(enumerate(row)), -float(np.dot(row, a))) for row in K.tolist()]
+    groups = (RowGroup(rank, (1.0, 4.0, 1.0, 0.25)),)
+    factors = factorize(M.tolist())
+    found, lam = accelerations(factors, force.tolist(), rows, groups)
+    np.testing.assert_allclose(K @ found, K @ a, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(M @ found, force + K.T @ lam, rtol=0, atol=1e-10)
+
+
+def test_forces_of_more_rows_than_speeds():
+    rng = np.random.default_rng(0)
+    K = rng.normal(size=(5, 3)) @ rng.normal(size=(3, 4))
+    needed = rng.normal(size=4)
+    rows = [Row(0.0, dict(enumerate(row)), 0.0) for row in K.tolist()]
+    for order in ((), (2,), (4, 1)):
+        weights = (1.0,) * (5 - len(order))
+        tau, lam = motor_forces(needed.tolist(), rows, (3, 0, 2), order, weights)
+        np.testing.assert_array_equal([tau[k] for k in (3, 0, 2)], 0.0)
+        np.testing.assert_allclose(tau + K.T @ lam, needed, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", sorted(RINGS))

@@ -188,9 +188,7 @@ def _solve_groups(
                 A[i][j] = A[i][j] - _dot(factors, [A[j][k] for k in own])
             x[i] = x[i] - _dot(factors, [x[k] for k in own])
     for own, X in reversed(eliminated):
-        rest = [
-            x[k] - _dot([A[i][k] for i in range(own.stop, n)], x[own.stop :]) for k in own
-        ]
+        rest = [x[k] - _dot([A[i][k] for i in range(own.stop, n)], x[own.stop :]) for k in own]
         x[own.start : own.stop] = [_dot(row, rest) for row in X]
 
 

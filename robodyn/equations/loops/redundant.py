@@ -1,7 +1,7 @@
 """Rows of loops that depend on one another in a way that changes with the posture.
 
-In spatial overconstrained linkages no rows may be independent at every posture, though their rank is
-the same everywhere. All rows of such a group are kept. What elimination leaves of the matrix
+In spatial overconstrained linkages no rows may be independent at every posture, though their rank
+is the same everywhere. All rows of such a group are kept. What elimination leaves of the matrix
 ``K M^-1 K^T`` for them is a positive semidefinite matrix S of known rank p, and every solution of
 ``S x = b`` gives the same accelerations. One that needs no choice of rows follows from the
 characteristic polynomial of ``W S`` (Cayley and Hamilton), with a diagonal W that makes rows in
@@ -39,9 +39,7 @@ class RowGroup:
     weights: tuple[float, ...]
 
 
-def generalised_inverse(
-    S: Matrix, group: RowGroup, inverse: Callable[[Number], Number]
-) -> Matrix:
+def generalised_inverse(S: Matrix, group: RowGroup, inverse: Callable[[Number], Number]) -> Matrix:
     """A matrix X with ``S X S = S``.
 
     Parameters
