@@ -43,8 +43,10 @@ def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Ar
         along = along / np.where(size > 0.0, size, 1.0)
         there = space.integrate(here, stride[:, None] * along)
         for _ in range(CLOSING):
-            step = _least(rows.jacobian(there), rows.residual(there), rank)
-            there = space.integrate(there, -step)
+            gap = rows.residual(there)
+            if np.abs(gap).max(initial=0.0) < CLOSED:
+                break
+            there = space.integrate(there, -_least(rows.jacobian(there), gap, rank))
         good = _arrived(model, rows, here, there)
         heading = np.where(good[:, None], along, -along)
         stride = np.where(good, stride, 0.5 * stride)

@@ -22,6 +22,7 @@ from robodyn.equations.loops.constrained import accelerations, motor_forces
 from robodyn.equations.loops.redundant import RowGroup
 from robodyn.equations.tree.factorization import factorize
 from robodyn.joints.common.cut import Row
+from robodyn.simulation import Trajectory
 
 #: Rings, and where they are cut.
 CASES = [
@@ -255,6 +256,17 @@ def test_the_branch_changes_at_singular_postures_and_dead_centres_and_nowhere_el
         np.testing.assert_array_equal(np.diff(alone[clear]) != 0, expected)
 
 
+def test_a_trajectory_tells_the_same_changes():
+    robot = loaded("line_symmetric", 0)
+    q = path(robot)
+    side = sides(robot, q)
+    rest, t = np.zeros((len(q), robot.nv)), np.arange(len(q)) * 0.1
+    run = Trajectory(t, q, rest, rest, rest, t, t, robot.joint_names, robot)
+    changes = np.diff(np.sign(side)) != 0.0
+    assert 0 < changes.sum() < 10
+    np.testing.assert_array_equal(run.branch_changes, t[1:][changes])
+
+
 def test_a_long_motion_of_the_cube_stays_on_its_branch():
     robot = rd.load("bricard")
     v0 = 3.0 * motions(robot, robot.neutral())[:, 0]
@@ -291,6 +303,18 @@ def test_forces_of_more_rows_than_speeds():
         tau, lam = motor_forces(needed.tolist(), rows, (3, 0, 2), order, weights)
         np.testing.assert_array_equal([tau[k] for k in (3, 0, 2)], 0.0)
         np.testing.assert_allclose(tau + K.T @ lam, needed, rtol=0, atol=1e-12)
+
+
+def test_rounding_of_least_squares_does_not_grow_with_the_square_of_the_condition():
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.normal(size=(n, 3)))[0] for n in (5, 3))
+    K = np.zeros((5, 4))
+    K[:, :3] = U @ np.diag([1.0, 1e-3, 1e-5]) @ V.T
+    lam = U @ rng.normal(size=3)
+    needed = K.T @ lam
+    rows = [Row(0.0, dict(enumerate(row)), 0.0) for row in K.tolist()]
+    _, found = motor_forces(needed.tolist(), rows, (0, 1, 2), (), (1.0,) * 5)
+    np.testing.assert_allclose(found, lam, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", sorted(RINGS))
