@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.closed_loops.row_choice import INDEPENDENT, RowChoice, choose_rows, row_weights
+from robodyn.closed_loops.row_choice import INDEPENDENT, RowChoice, choose_rows, row_scales
 from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
 from robodyn.errors import AssemblyError
 
@@ -67,15 +67,15 @@ class Motors:
     dependent : tuple of int
         Speeds without motor.
     order : tuple of int
-        Among the rows used, the one to eliminate with each of the first of them.
-    weights : tuple of float
-        Of the other rows, in ascending order, by which the other speeds are balanced in the least
-        squares; none if each speed has its row.
+        Among the rows used, the one to eliminate with each of the first of them; the other rows
+        balance the other speeds in the least squares.
+    scales : tuple of float
+        Makes each of the rows comparable with the others.
     """
 
     dependent: tuple[int, ...]
     order: tuple[int, ...]
-    weights: tuple[float, ...] = ()
+    scales: tuple[float, ...] = ()
 
 
 def analyse(
@@ -168,15 +168,14 @@ def motors_of(
     dependent = [k for k in range(K.shape[2]) if k not in actuated]
     if len(dependent) != rank:
         return None
-    A = np.swapaxes(K[:, :, dependent], 1, 2)
+    scales = row_scales(K)
+    A = np.swapaxes(K[:, :, dependent], 1, 2) * scales
     if not _determined(A[0]):
         return None
     single = K.shape[1] - sum(len(group.weights) for group in choice.groups)
     speeds, rows = _pivots(A, single)
     speeds += [k for k in range(rank) if k not in speeds]
-    others = [r for r in range(K.shape[1]) if r not in rows]
-    weights = row_weights(K[:, others]) if others else ()
-    return Motors(tuple(dependent[k] for k in speeds), tuple(rows), weights)
+    return Motors(tuple(dependent[k] for k in speeds), tuple(rows), scales)
 
 
 def _determined(A: FloatArray) -> bool:

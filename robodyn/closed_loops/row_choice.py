@@ -18,7 +18,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.solvers import pivots
 from robodyn.equations.loops.redundant import RowGroup
 
-__all__ = ["INDEPENDENT", "RowChoice", "choose_rows", "row_weights"]
+__all__ = ["INDEPENDENT", "RowChoice", "choose_rows", "row_scales"]
 
 
 #: Smallest scaled singular value of rows that are taken to be independent everywhere.
@@ -72,11 +72,11 @@ def choose_rows(
     return None if rows is None else RowChoice(rows)
 
 
-def row_weights(K: FloatArray) -> tuple[float, ...]:
-    """Inverse squares of the usual sizes of rows of K (n, r, nv): powers of four, 1 the least."""
+def row_scales(K: FloatArray) -> tuple[float, ...]:
+    """What makes rows of K (n, r, nv) in different units comparable: powers of 16, 1 the least."""
     size = _sizes(K)
-    steps = np.round(np.log(size.max(initial=0.0) / size) / np.log(2.0))
-    return tuple(float(4.0**step) for step in steps)
+    steps = np.round(np.log(size.max(initial=0.0) / size) / np.log(16.0))
+    return tuple(float(16.0**step) for step in steps)
 
 
 def _sizes(K: FloatArray) -> Array:
@@ -122,7 +122,8 @@ def _of_changing(K: FloatArray, rank: int, names: NDArray[np.intp]) -> RowChoice
         if len(chosen) > count:
             together = [part[i] for i in chosen]
             order += together
-            groups.append(RowGroup(len(chosen) - count, row_weights(K[:, together])))
+            weights = tuple(scale**2 for scale in row_scales(K[:, together]))
+            groups.append(RowGroup(len(chosen) - count, weights))
     return RowChoice(tuple(int(k) for k in names[rows + order]), tuple(groups))
 
 

@@ -15,7 +15,8 @@ __all__ = ["walks"]
 #: Steps of a walk, how many walks there are, and the longest stride of the fastest [rad, m].
 STEPS, WALKS, STRIDE = 12, 8, 0.4
 
-#: Newton steps that close the loops after a stride, and gap [m, rad] that they may leave.
+#: Newton steps that close the loops after a stride, and gap [m, rad] that they may leave, as a part
+#: of the lengths in K if those are above 1 m.
 CLOSING, CLOSED = 5, 1e-12
 
 #: Singular values of K at the start that are below this part of the largest one count as zero.
@@ -31,7 +32,9 @@ def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Ar
     rng = np.random.default_rng(0)
     heading = rng.uniform(-1.0, 1.0, (WALKS // 2, space.nv))
     heading = np.concatenate([heading, -heading])
-    sizes = np.linalg.svd(rows.jacobian(start), compute_uv=False)
+    K = rows.jacobian(start)
+    closed = CLOSED * max(1.0, float(np.abs(K).max(initial=0.0)))
+    sizes = np.linalg.svd(K, compute_uv=False)
     rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
     stride = STRIDE * np.tile(np.linspace(1.0, 0.3, WALKS // 2), 2)
     here = np.tile(start, (WALKS, 1))
@@ -44,10 +47,10 @@ def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Ar
         there = space.integrate(here, stride[:, None] * along)
         for _ in range(CLOSING):
             gap = rows.residual(there)
-            if np.abs(gap).max(initial=0.0) < CLOSED:
+            if np.abs(gap).max(initial=0.0) < closed:
                 break
             there = space.integrate(there, -_least(rows.jacobian(there), gap, rank))
-        good = _arrived(model, rows, here, there)
+        good = _arrived(model, here, there, rows.residual(there), closed)
         heading = np.where(good[:, None], along, -along)
         stride = np.where(good, stride, 0.5 * stride)
         here = np.where(good[:, None], there, here)
@@ -55,11 +58,11 @@ def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Ar
     return np.array(postures)
 
 
-def _arrived(model: Model, rows: PositionRows, here: Array, there: Array) -> Array:
+def _arrived(model: Model, here: Array, there: Array, gap: Array, closed: float) -> Array:
     """Whether loops are closed, and no joint goes (farther) beyond a limit."""
-    gap = np.abs(rows.residual(there)).max(axis=1, initial=0.0)
     low, high = np.minimum(model.lower, here), np.maximum(model.upper, here)
-    return np.asarray((gap < CLOSED) & ((low <= there) & (there <= high)).all(axis=1))
+    inside = ((low <= there) & (there <= high)).all(axis=1)
+    return np.asarray(inside & (np.abs(gap).max(axis=1, initial=0.0) < closed))
 
 
 def _least(K: Array, b: Array, rank: int) -> Array:

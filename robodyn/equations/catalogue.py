@@ -57,7 +57,7 @@ QUANTITIES: dict[str, Quantity] = {
             ),
             closed_dynamics.inverse_dynamics,
             base=True,
-            options=(*LOADS, "rows", "dependent", "order", "weights", "possible"),
+            options=(*LOADS, "rows", "dependent", "order", "scales", "possible"),
             parametric=True,
         ),
     ),

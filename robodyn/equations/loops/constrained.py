@@ -74,7 +74,7 @@ def motor_forces(
     rows: Sequence[Row],
     dependent: Sequence[int],
     order: Sequence[int],
-    weights: Sequence[float] = (),
+    scales: Sequence[float] = (),
 ) -> tuple[list[Number], list[Number]]:
     """Generalised forces at the independent speeds alone, and multipliers: the loops do the rest.
 
@@ -92,16 +92,16 @@ def motor_forces(
     order : sequence of int
         The row to eliminate with each of the first of them: pivots that were large wherever it was
         tried. The other rows take what is left to the other speeds, in the least squares.
-    weights : sequence of float
-        One for each of the other rows: the inverse square of its usual size.
+    scales : sequence of float
+        Makes each of the rows comparable with the others; 1 if none are given.
     """
-    others = [r for r in range(len(rows)) if r not in order]
-    chosen = [*order, *others]
-    A = [[rows[r].jacobian.get(k, 0.0) for r in chosen] for k in dependent]
-    lam = _solve_general(A, [needed[k] for k in dependent], weights)
+    chosen = [*order, *(r for r in range(len(rows)) if r not in order)]
+    scale = scales or [1.0] * len(rows)
+    A = [[rows[r].jacobian.get(k, 0.0) * scale[r] for r in chosen] for k in dependent]
+    lam = _solve_general(A, [needed[k] for k in dependent], len(order))
     multipliers: list[Number] = [0.0] * len(rows)
     for r, x in zip(chosen, lam, strict=True):
-        multipliers[r] = x
+        multipliers[r] = x * scale[r]
     tau = list(needed)
     for row, x in zip(rows, multipliers, strict=True):
         for k, slope in row.jacobian.items():
@@ -192,13 +192,9 @@ def _solve_groups(
         x[own.start : own.stop] = [_dot(row, rest) for row in X]
 
 
-def _solve_general(A: Matrix, b: list[Number], weights: Sequence[float]) -> list[Number]:
-    """``A x = b`` by elimination along the diagonal, the last unknowns by least squares.
-
-    These are as many as there are weights.
-    """
+def _solve_general(A: Matrix, b: list[Number], pivots: int) -> list[Number]:
+    """``A x = b`` by elimination along the diagonal, the last unknowns by least squares."""
     n, columns, x = len(b), len(A[0]) if A else 0, list(b)
-    pivots = columns - len(weights)
     inverse: list[Number] = []
     size = [_dot(row, row) for row in A]
     total = _sum(size)
@@ -214,7 +210,7 @@ def _solve_general(A: Matrix, b: list[Number], weights: Sequence[float]) -> list
                 A[i][j] = A[i][j] - factor * A[k][j]
             x[i] = x[i] - factor * x[k]
     if pivots < n:
-        x[pivots:] = _least_solution([row[pivots:] for row in A[pivots:]], x[pivots:], weights)
+        x[pivots:] = _least_solution([row[pivots:] for row in A[pivots:]], x[pivots:])
     for k in range(pivots - 1, -1, -1):
         for j in range(k + 1, columns):
             x[k] = x[k] - A[k][j] * x[j]
@@ -222,17 +218,16 @@ def _solve_general(A: Matrix, b: list[Number], weights: Sequence[float]) -> list
     return x
 
 
-def _least_solution(A: Matrix, b: list[Number], weights: Sequence[float]) -> list[Number]:
-    """The least x with ``A x = b``, for independent rows of A: ``W A^T (A W A^T)^-1 b``.
+def _least_solution(A: Matrix, b: list[Number]) -> list[Number]:
+    """The least x with ``A x = b``, for independent rows of A: ``A^T (A A^T)^-1 b``.
 
     What rounding leaves of b is solved for once more: the result is then about as good as that of
     an orthogonal factorisation [Bjorck 1996, 6.6.5].
     """
-    WA = [[w * x for w, x in zip(weights, row, strict=True)] for row in A]
-    columns = list(zip(*WA, strict=True))
+    columns = list(zip(*A, strict=True))
 
     def applied(rest: list[Number]) -> list[Number]:
-        square = [[_dot(WA[i], A[j]) for j in range(i + 1)] for i in range(len(A))]
+        square = [[_dot(A[i], A[j]) for j in range(i + 1)] for i in range(len(A))]
         y = _solve_positive(square, rest, ())
         return [_dot(column, y) for column in columns]
 

@@ -32,7 +32,7 @@ class RowGroup:
     rank : int
         What they add to the rank of the rows before them, at every posture.
     weights : tuple of float
-        One a row: the inverse square of its usual size.
+        One a row: about the inverse square of its usual size.
     """
 
     rank: int

@@ -35,7 +35,7 @@ def inverse_dynamics(t: Tracer) -> Results:
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
     rows = t.rows
-    chosen = (t.options[x] for x in ("dependent", "order", "weights"))
+    chosen = (t.options[x] for x in ("dependent", "order", "scales"))
     tau, _ = constrained.motor_forces(needed, rows, *chosen)
     gap = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
     if "possible" in t.options:
