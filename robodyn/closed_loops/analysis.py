@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -18,8 +19,8 @@ __all__ = ["LoopAnalysis", "Motors", "analyse", "motors_of", "spanning_rows"]
 #: Closed postures that are looked at.
 POSTURES = 6
 
-#: Part of its row that a pivot should be at every posture.
-PIVOT = 0.1
+#: Part of its rows that a pivot should be at every posture.
+PIVOT = 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +67,15 @@ class Motors:
     ----------
     dependent : tuple of int
         Speeds without motor.
-    order : tuple of int
-        Among the rows used, the one to eliminate with each of the first of them; the other rows
-        balance the other speeds in the least squares.
+    order : tuple of tuple of int
+        Among the rows used, one or two to eliminate with the next one or two of them; the other
+        rows balance the other speeds in the least squares.
     scales : tuple of float
         Makes each of the rows comparable with the others.
     """
 
     dependent: tuple[int, ...]
-    order: tuple[int, ...]
+    order: tuple[tuple[int, ...], ...]
     scales: tuple[float, ...] = ()
 
 
@@ -173,9 +174,11 @@ def motors_of(
     if not _determined(A[0]):
         return None
     single = K.shape[1] - sum(len(group.weights) for group in choice.groups)
-    speeds, rows = _pivots(A, single)
+    pivots = _pivots(A, single)
+    speeds = [k for block, _ in pivots for k in block]
     speeds += [k for k in range(rank) if k not in speeds]
-    return Motors(tuple(dependent[k] for k in speeds), tuple(rows), scales)
+    order = tuple(rows for _, rows in pivots)
+    return Motors(tuple(dependent[k] for k in speeds), order, scales)
 
 
 def _determined(A: FloatArray) -> bool:
@@ -186,29 +189,51 @@ def _determined(A: FloatArray) -> bool:
     )
 
 
-def _pivots(A: FloatArray, single: int) -> tuple[list[int], list[int]]:
+def _pivots(A: FloatArray, single: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Rows and columns of A (n, r, m) to eliminate with one another: pivots large at every posture.
 
-    Columns from ``single`` on are left. A pivot is judged by its part of its row, which bounds what
-    elimination adds to other rows; of good ones the one is taken that fills fewest zeros
-    [Markowitz 1957].
+    Columns from ``single`` on are left. Pivots are single, or two by two where no number is large
+    everywhere. A pivot is judged by its part of its rows, which bounds what elimination adds to
+    others; of good ones that fill fewest zeros [Markowitz 1957] the largest is taken.
     """
-    A, rows, columns = A.copy(), list[int](), list[int]()
-    free = np.ones(A.shape[1:], bool)
-    free[:, single:] = False
-    while free.any():
-        size = np.abs(A).max(axis=2, keepdims=True)
-        part = np.abs(A) / np.where(size > 0.0, size, 1.0)
-        good = free & (part.min(axis=0) >= PIVOT)
-        if not good.any():
+    A, found = A.copy(), []
+    rows, columns = list(range(A.shape[1])), list(range(single))
+    while rows:
+        best = None
+        for size in (1, 2):
+            best = best or _pivot(A, [*combinations(rows, size)], [*combinations(columns, size)])
+        if best is None:
             break
-        filled = part.max(axis=0) > 1e-9
-        fill = np.outer(filled.sum(axis=1) - 1, filled.sum(axis=0) - 1)
-        i, j = np.argwhere(good & (fill == fill[good].min()))[0].tolist()
-        rows.append(i)
-        columns.append(j)
-        free[i], free[:, j] = False, False
-        rest = np.arange(A.shape[1]) != i
-        A[:, rest] -= (A[:, rest, j] / A[:, i, j, None])[..., None] * A[:, i, None]
-        A[:, i] = 0.0
-    return rows, columns
+        found.append(best)
+        own, across = (list(x) for x in best)
+        rows = [k for k in rows if k not in own]
+        columns = [k for k in columns if k not in across]
+        block = A[:, own]
+        A[:, rows] -= A[:, rows][:, :, across] @ np.linalg.pinv(block[:, :, across]) @ block
+    return found
+
+
+def _pivot(
+    A: FloatArray, rows: list[tuple[int, ...]], columns: list[tuple[int, ...]]
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The best of some pivots, if there are good ones."""
+    if not rows or not columns:
+        return None
+    blocks = A[:, rows]
+    volume = np.sqrt(np.abs(np.linalg.det(blocks @ np.swapaxes(blocks, -1, -2))))[:, :, None]
+    part = np.empty((len(A), len(rows), len(columns)))
+    for k, chosen in enumerate(columns):
+        part[:, :, k] = np.abs(np.linalg.det(blocks[..., chosen]))
+    part /= np.where(volume > 0.0, volume, 1.0)
+    good = part.min(axis=0) >= PIVOT
+    if not good.any():
+        return None
+    left = sorted({k for block in rows for k in block})
+    filled = np.abs(A[:, left]).max(axis=0) > 1e-9
+    across = np.array([filled[:, list(block)].any(axis=1).sum() for block in columns])
+    along = np.array([filled[[left.index(k) for k in block]].any(axis=0).sum() for block in rows])
+    size = len(rows[0])
+    fill = np.outer(along - size, across - size)
+    least = np.where(good & (fill == fill[good].min()), part.min(axis=0), 0.0)
+    i, j = np.argwhere(least >= least.max() * (1.0 - 1e-6))[0].tolist()
+    return rows[i], columns[j]

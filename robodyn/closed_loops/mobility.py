@@ -13,9 +13,9 @@ from robodyn.arrays import finite
 from robodyn.closed_loops.analysis import LoopAnalysis, analyse
 from robodyn.closed_loops.branches import BranchSign
 from robodyn.closed_loops.closing import LoopCloser
-from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.solvers import rank_analysis
-from robodyn.closed_loops.walks import walks
+from robodyn.closed_loops.walks import scattered, walks
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError, SingularError
 from robodyn.model.model import Model
@@ -60,14 +60,18 @@ class Mobility:
     @cached_property
     def walks(self) -> Array:
         """Closed postures that lead far away: (steps, walks, nq), from one without symmetry."""
-        start = self._closer.nearby(self._closer.neutral, np.random.default_rng(0))
-        rows = self._rows.interpreted_position_rows()
-        return walks(self._model, rows, self._space, start)
+        return walks(*self._beginning)
 
-    @property
+    @cached_property
     def far(self) -> Array:
-        """The same postures, (n, nq)."""
-        return self.walks.reshape(-1, self._space.nq)
+        """The same postures and some all over the place, (n, nq)."""
+        apart = scattered(*self._beginning)
+        return np.concatenate([self.walks.reshape(-1, self._space.nq), apart])
+
+    @cached_property
+    def _beginning(self) -> tuple[Model, PositionRows, ConfigurationSpace, Array]:
+        start = self._closer.nearby(self._closer.neutral, np.random.default_rng(0))
+        return self._model, self._rows.interpreted_position_rows(), self._space, start
 
     @property
     def _preferred(self) -> tuple[int, ...]:
@@ -130,5 +134,5 @@ class Mobility:
             )
         if not found.choice.groups:
             return BranchSign(found, None)
-        K = jacobian(self.far)
+        K = jacobian(self.walks.reshape(-1, self._space.nq))
         return BranchSign(found, K.reshape(*self.walks.shape[:2], *K.shape[1:]))

@@ -18,6 +18,7 @@ import pytest
 from overconstrained_linkages import RINGS, ring, two_rings
 
 import robodyn as rd
+from robodyn.closed_loops.analysis import motors_of
 from robodyn.equations.loops.constrained import accelerations, motor_forces
 from robodyn.equations.loops.redundant import RowGroup
 from robodyn.equations.tree.factorization import factorize
@@ -298,10 +299,27 @@ def test_forces_of_more_rows_than_speeds():
     K = rng.normal(size=(5, 3)) @ rng.normal(size=(3, 4))
     needed = rng.normal(size=4)
     rows = [Row(0.0, dict(enumerate(row)), 0.0) for row in K.tolist()]
-    for order in ((), (2,), (4, 1)):
+    for order in ((), ((2,),), ((4, 1),), ((0,), (3,)), ((2,), (4, 1))):
         tau, lam = motor_forces(needed.tolist(), rows, (3, 0, 2), order, (1.0, 16.0, 1.0, 4.0, 2.0))
         np.testing.assert_array_equal([tau[k] for k in (3, 0, 2)], 0.0)
         np.testing.assert_allclose(tau + K.T @ lam, needed, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["five_bar", "excavator", "steering", "stephenson", "palletizer"])
+def test_pivots_of_motor_forces_are_large_at_postures_that_were_not_tried(name):
+    """A pivot that is a fair part of what is left of its row bounds what elimination adds."""
+    robot = rd.load(name)
+    choice, rng = robot.loops_analysis.choice, np.random.default_rng(7)
+    some, others = (np.array([robot.random(rng) for _ in range(40)]) for _ in range(2))
+    actuated = tuple(robot.joint_names.index(n) for n in robot.actuated_joints)
+    K = robot.loop_jacobian(np.concatenate([some, others]))[:, list(choice.rows)]
+    motors = motors_of(K[:40], choice, robot.loops_analysis.rank, actuated)
+    assert [len(block) for block in motors.order] == [1] * len(motors.dependent)
+    order = [row for (row,) in motors.order]
+    A = np.swapaxes(K[40:, order][:, :, list(motors.dependent)], 1, 2).copy()
+    for k in range(len(order)):
+        assert (np.abs(A[:, k, k]) > 0.05 * np.abs(A[:, k, k:]).max(axis=1)).all()
+        A -= (A[:, :, k] / A[:, k, k, None])[:, :, None] * A[:, k, None]
 
 
 def test_rounding_of_least_squares_does_not_grow_with_the_square_of_the_condition():

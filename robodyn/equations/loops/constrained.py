@@ -73,7 +73,7 @@ def motor_forces(
     needed: Sequence[Number],
     rows: Sequence[Row],
     dependent: Sequence[int],
-    order: Sequence[int],
+    order: Sequence[Sequence[int]],
     scales: Sequence[float] = (),
 ) -> tuple[list[Number], list[Number]]:
     """Generalised forces at the independent speeds alone, and multipliers: the loops do the rest.
@@ -89,16 +89,18 @@ def motor_forces(
         As many as there are dependent speeds, or more that depend on one another.
     dependent : sequence of int
         Speeds without motor.
-    order : sequence of int
-        The row to eliminate with each of the first of them: pivots that were large wherever it was
-        tried. The other rows take what is left to the other speeds, in the least squares.
+    order : sequence of one or two int
+        The rows to eliminate with the first of them, one by one or by twos: pivots that were large
+        wherever it was tried. The other rows take what is left to the other speeds, in the least
+        squares.
     scales : sequence of float
         Makes each of the rows comparable with the others; 1 if none are given.
     """
-    chosen = [*order, *(r for r in range(len(rows)) if r not in order)]
+    first = [r for block in order for r in block]
+    chosen = [*first, *(r for r in range(len(rows)) if r not in first)]
     scale = scales or [1.0] * len(rows)
     A = [[rows[r].jacobian.get(k, 0.0) * scale[r] for r in chosen] for k in dependent]
-    lam = _solve_general(A, [needed[k] for k in dependent], len(order))
+    lam = _solve_general(A, [needed[k] for k in dependent], [len(x) for x in order])
     multipliers: list[Number] = [0.0] * len(rows)
     for r, x in zip(chosen, lam, strict=True):
         multipliers[r] = x * scale[r]
@@ -192,30 +194,44 @@ def _solve_groups(
         x[own.start : own.stop] = [_dot(row, rest) for row in X]
 
 
-def _solve_general(A: Matrix, b: list[Number], pivots: int) -> list[Number]:
-    """``A x = b`` by elimination along the diagonal, the last unknowns by least squares."""
+def _solve_general(A: Matrix, b: list[Number], blocks: Sequence[int]) -> list[Number]:
+    """``A x = b`` by elimination along the diagonal, the last unknowns by least squares.
+
+    Pivots are blocks of one or two.
+    """
     n, columns, x = len(b), len(A[0]) if A else 0, list(b)
-    inverse: list[Number] = []
     size = [_dot(row, row) for row in A]
     total = _sum(size)
-    for k in range(pivots):
-        pivot = A[k][k]
-        # p / p^2, where p^2 is not too small beside the row it comes from
-        inverse.append(pivot * guarded_inverse(pivot * pivot, size[k], total))
-        for i in range(k + 1, n):
-            factor = A[i][k] * inverse[k]
-            if factor.__class__ is float and not factor:
-                continue
-            for j in range(k + 1, columns):
-                A[i][j] = A[i][j] - factor * A[k][j]
-            x[i] = x[i] - factor * x[k]
-    if pivots < n:
-        x[pivots:] = _least_solution([row[pivots:] for row in A[pivots:]], x[pivots:])
-    for k in range(pivots - 1, -1, -1):
-        for j in range(k + 1, columns):
-            x[k] = x[k] - A[k][j] * x[j]
-        x[k] = x[k] * inverse[k]
+    eliminated: list[tuple[range, Matrix]] = []
+    first = 0
+    for count in blocks:
+        own = range(first, first + count)
+        first = own.stop
+        X = _inverse([[A[i][j] for j in own] for i in own], [size[i] for i in own], total)
+        eliminated.append((own, X))
+        for i in range(first, n):
+            factors = [_dot([A[i][k] for k in own], column) for column in zip(*X, strict=True)]
+            for j in range(first, columns):
+                A[i][j] = A[i][j] - _dot(factors, [A[k][j] for k in own])
+            x[i] = x[i] - _dot(factors, [x[k] for k in own])
+    rest = _least_solution([row[first:] for row in A[first:]], x[first:])
+    x[first:] = rest or [0.0] * (columns - first)
+    for own, X in reversed(eliminated):
+        known = [x[k] - _dot(A[k][own.stop :], x[own.stop :]) for k in own]
+        x[own.start : own.stop] = [_dot(row, known) for row in X]
     return x
+
+
+def _inverse(A: Matrix, before: Sequence[Number], total: Number) -> Matrix:
+    """Of one number or four; not numbers where it is too large, beside squares of rows before."""
+    if len(A) == 1:
+        determinant, (size,), adjugate = A[0][0], before, [[1.0]]
+    else:
+        ((a, b), (c, d)), size, total = A, before[0] * before[1], total * total
+        determinant, adjugate = a * d - b * c, [[d, -b], [-c, a]]
+    # 1 / D as D / D^2, where D^2 is not too small
+    factor = determinant * guarded_inverse(determinant * determinant, size, total)
+    return [[x * factor for x in row] for row in adjugate]
 
 
 def _least_solution(A: Matrix, b: list[Number]) -> list[Number]:
