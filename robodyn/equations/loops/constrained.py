@@ -224,9 +224,9 @@ def _solve_general(A: Matrix, b: list[Number], blocks: Sequence[int]) -> list[Nu
 
 def _inverse(A: Matrix, before: Sequence[Number], total: Number) -> Matrix:
     """Of one number or four; not numbers where it is too large, beside squares of rows before."""
-    if len(A) == 1:
-        determinant, (size,), adjugate = A[0][0], before, [[1.0]]
-    else:
+    determinant, size = A[0][0], before[0]
+    adjugate: Matrix = [[1.0]]
+    if len(A) == 2:
         ((a, b), (c, d)), size, total = A, before[0] * before[1], total * total
         determinant, adjugate = a * d - b * c, [[d, -b], [-c, a]]
     # 1 / D as D / D^2, where D^2 is not too small
