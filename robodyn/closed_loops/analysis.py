@@ -19,8 +19,11 @@ __all__ = ["LoopAnalysis", "Motors", "analyse", "motors_of", "spanning_rows"]
 #: Closed postures that are looked at.
 POSTURES = 6
 
-#: Part of its rows that a pivot should be at every posture.
-PIVOT = 0.3
+#: Part of its rows that a pivot should be at every posture, and must be where many rows are left.
+PIVOT, WEAK = 0.3, 1e-3
+
+#: Rows of which pivots are looked for two by two.
+FEW = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,9 +202,11 @@ def _pivots(A: FloatArray, single: int) -> list[tuple[tuple[int, ...], tuple[int
     A, found = A.copy(), []
     rows, columns = list(range(A.shape[1])), list(range(single))
     while rows:
-        best = None
-        for size in (1, 2):
-            best = best or _pivot(A, [*combinations(rows, size)], [*combinations(columns, size)])
+        best = _pivot(A, rows, columns, 1, PIVOT)
+        if len(rows) <= FEW:
+            best = best or _pivot(A, rows, columns, 2, PIVOT)
+        else:
+            best = best or _pivot(A, rows, columns, 1, WEAK)
         if best is None:
             break
         found.append(best)
@@ -214,9 +219,10 @@ def _pivots(A: FloatArray, single: int) -> list[tuple[tuple[int, ...], tuple[int
 
 
 def _pivot(
-    A: FloatArray, rows: list[tuple[int, ...]], columns: list[tuple[int, ...]]
+    A: FloatArray, some_rows: list[int], some_columns: list[int], size: int, least: float
 ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """The best of some pivots, if there are good ones."""
+    """The best pivot of a size, if there are good ones."""
+    rows, columns = (list(combinations(x, size)) for x in (some_rows, some_columns))
     if not rows or not columns:
         return None
     blocks = A[:, rows]
@@ -225,15 +231,15 @@ def _pivot(
     for k, chosen in enumerate(columns):
         part[:, :, k] = np.abs(np.linalg.det(blocks[..., chosen]))
     part /= np.where(volume > 0.0, volume, 1.0)
-    good = part.min(axis=0) >= PIVOT
+    good = part.min(axis=0) >= least
     if not good.any():
         return None
-    left = sorted({k for block in rows for k in block})
-    filled = np.abs(A[:, left]).max(axis=0) > 1e-9
+    filled = np.abs(A[:, some_rows]).max(axis=0) > 1e-9
     across = np.array([filled[:, list(block)].any(axis=1).sum() for block in columns])
-    along = np.array([filled[[left.index(k) for k in block]].any(axis=0).sum() for block in rows])
-    size = len(rows[0])
+    along = np.array(
+        [filled[[some_rows.index(k) for k in block]].any(axis=0).sum() for block in rows]
+    )
     fill = np.outer(along - size, across - size)
-    least = np.where(good & (fill == fill[good].min()), part.min(axis=0), 0.0)
-    i, j = np.argwhere(least >= least.max() * (1.0 - 1e-6))[0].tolist()
+    value = np.where(good & (fill == fill[good].min()), part.min(axis=0), 0.0)
+    i, j = np.argwhere(value >= value.max() * (1.0 - 1e-6))[0].tolist()
     return rows[i], columns[j]

@@ -110,10 +110,11 @@ class _Loops:
         """The x of least norm with ``K x = b``, at the rank that closed loops have."""
         K = self._rows.jacobian(q)
         K = np.where(np.isfinite(K).all(axis=(1, 2), keepdims=True), K, 0.0)
-        U, sizes, Vt = np.linalg.svd(K)
-        inside = _by(np.swapaxes(U[:, :, : self._rank], 1, 2), b)
-        inside /= np.maximum(sizes[:, : self._rank], 1e-12)
-        return _by(np.swapaxes(Vt[:, : self._rank], 1, 2), inside)
+        # squares of singular values will do: what they lose is made up for by the next step
+        squares, U = np.linalg.eigh(K @ np.swapaxes(K, -1, -2))
+        U, squares = U[:, :, -self._rank :], squares[:, -self._rank :]
+        inside = _by(np.swapaxes(U, 1, 2), b) / np.maximum(squares, 1e-20)
+        return _by(np.swapaxes(K, 1, 2), _by(U, inside))
 
 
 def _by(A: Array, x: Array) -> Array:
