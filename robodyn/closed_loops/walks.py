@@ -26,6 +26,7 @@ GUESSES, SEARCHING = 32, 16
 RANK = 1e-7
 
 
+@np.errstate(all="ignore")  # some postures are none
 def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Array) -> FloatArray:
     """Closed postures along some walks from a closed one, shape (steps, walks, nq).
 
@@ -50,6 +51,7 @@ def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Ar
     return np.array(postures)
 
 
+@np.errstate(all="ignore")
 def scattered(
     model: Model, rows: PositionRows, space: ConfigurationSpace, start: Array
 ) -> FloatArray:
@@ -104,7 +106,8 @@ class _Loops:
         low, high = np.minimum(self._model.lower, here), np.maximum(self._model.upper, here)
         inside = ((low <= there) & (there <= high)).all(axis=1)
         gap = np.abs(self._rows.residual(there)).max(axis=1, initial=0.0)
-        return np.asarray(inside & (gap < self._gap))
+        finite = np.isfinite(self._rows.jacobian(there)).all(axis=(1, 2))
+        return np.asarray(inside & finite & (gap < self._gap))
 
     def _least(self, q: Array, b: Array) -> Array:
         """The x of least norm with ``K x = b``, at the rank that closed loops have."""
