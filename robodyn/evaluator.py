@@ -191,12 +191,12 @@ class Evaluator:
 
     @cached_property
     def _moving_joints(self) -> tuple[str, ...]:
-        """Joints of the tree that move, then the cut ones."""
-        moving = (
-            body.description.name
-            for body in self._model.bodies
-            if not body.joint.kind.is_free or body.parent >= 0
-        )
+        """Joints of the tree that move, then the cut ones; what moves a floating base is its base.
+
+        ``"base"`` stands beside them, and is the same wrench.
+        """
+        first = 1 if self._model.settings.base == "floating" else 0
+        moving = (body.description.name for body in self._model.bodies.bodies[first:])
         return (*moving, *(c.name for c in self._model.setup.closures))
 
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:

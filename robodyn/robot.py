@@ -163,7 +163,7 @@ class Robot:
         self,
         *,
         payload: Mapping[str, Inertia] | None = None,
-        locked: Mapping[str, float] | None = None,
+        locked: Mapping[str, ArrayLike] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -172,8 +172,11 @@ class Robot:
         ----------
         payload : mapping of link name to Inertia
             Carried by the link in addition to its own mass; given in the link frame.
-        locked : mapping of joint name to position [rad or m]
-            Joints welded there, and with them those that mimic them or are coupled to them.
+        locked : mapping of joint name to array_like, shape (nq,) of the joint [rad or m]
+            Joints welded there, and with them those that mimic them or are coupled to them: a
+            number, or the coordinates of a joint that has several, quaternions of unit norm.
+            ``"floating_base"``: a floating base, which becomes a fixed one; the root of such a
+            robot is a link ``"world"``.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap`` as in `robodyn.load`.
 
@@ -182,12 +185,12 @@ class Robot:
         UnknownNameError
             For links and joints that do not exist.
         SettingsError
-            For joints locked against what ties them together.
+            For joints locked against what ties them together, or where they cannot be.
         """
-        mechanism = changed(
-            self._model.mechanism, by_name("payload", payload), by_name("locked", locked)
+        start = start_by_joint(self._model.settings, self.tree_form._model.joints)
+        mechanism, kept = changed(
+            self._model.mechanism, start, by_name("payload", payload), by_name("locked", locked)
         )
-        kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
         return type(self)(mechanism, kept.replaced(settings))
 
     # -- what it is -------------------------------------------------------------------------------

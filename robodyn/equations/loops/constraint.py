@@ -141,7 +141,7 @@ class TracedConstraint:
     rate : Program
         ``g(q, v)``.
     held : tuple of (joint, position)
-        Joints that were welded there since.
+        Joints that were welded there since; one number a coordinate.
     """
 
     name: str
@@ -149,16 +149,16 @@ class TracedConstraint:
     sizes: tuple[tuple[str, int, int], ...]
     value: Program | None
     rate: Program
-    held: tuple[tuple[str, float], ...] = ()
+    held: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     @property
     def count(self) -> int:
         """Number of rows."""
         return len(self.rate.results)
 
-    def holding(self, joint: str, position: float) -> TracedConstraint:
+    def holding(self, joint: str, position: tuple[float, ...]) -> TracedConstraint:
         """With a joint welded at a position [rad, m]."""
-        return dataclasses.replace(self, held=(*self.held, (joint, float(position))))
+        return dataclasses.replace(self, held=(*self.held, (joint, position)))
 
     @cached_property
     def slopes(self) -> Program:
