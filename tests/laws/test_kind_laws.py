@@ -8,6 +8,7 @@ robot. That the kinds of the library are what their names say is the subject of 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -318,6 +319,8 @@ def test_one_speed_along_a_path(kind):
         close(run.a[:, at + k], ddx, 1e-14)
         if joint.integral(k) is not None:
             close(run.q[:, c.own_q.start + joint.integral(k)], x, 1e-14)
+        steps = [robot.difference(*pair) for pair in itertools.pairwise(run.q)]
+        close(np.array(steps), 0.005 * (run.v[1:] + run.v[:-1]), 2e-3)
         close(robot.forward_dynamics(run.q, run.v, run.tau), run.a, 1e-9)
         assert not np.delete(run.tau, at + k, axis=1).any()
 
