@@ -23,6 +23,7 @@ from robodyn.codegen import Function, MethodTable
 from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
+from robodyn.errors import SettingsError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.joint_loads import JointForces
@@ -65,6 +66,9 @@ class Robot:
         Mobility.
     base : str
         ``"fixed"``, ``"floating"`` or ``"moving"``.
+    depends_on_time : bool
+        Joints or constraints are functions of time: methods need ``t=`` [s], functions have ``t``
+        as their last input. `dof`, and what else is asked for without a time, is that at time zero.
     gravity : tuple of 3 floats [m/s^2]
     total_mass : float [kg]
         Of everything that moves (with a fixed base: without the base link).
@@ -102,7 +106,8 @@ class Robot:
             other, model, form = self._minimal(model, make)
         methods = MethodTable(guarded=CLOSED if model.setup.closed else ())
         evaluator = Evaluator(model, methods, make)
-        parts = Parts(model, evaluator, form)
+        # what does not depend on the time given, such as the mobility, is seen at time zero
+        parts = Parts(model, evaluator.at(0.0) if model.setup.rheonomic else evaluator, form)
         self.__dict__.update(_model=model, _evaluator=evaluator, _parts=parts)
         self.__dict__.update(_actuated=actuated, _other_form=other)
         rest = BaseMotion.at_rest()
@@ -117,6 +122,11 @@ class Robot:
     ) -> tuple[Robot, Model, TreeForm]:
         """The robot in tree coordinates, and the model in minimal ones that goes with it."""
         mechanism, settings = tree_model.mechanism, tree_model.settings
+        if tree_model.setup.rheonomic:
+            raise SettingsError(
+                f"{mechanism.name!r} depends on time: it has no minimal coordinates; load it with "
+                "coordinates='tree'"
+            )
         q = Parts(tree_model, Evaluator(tree_model, MethodTable(), make)).postures.neutral()
         model = minimal_model(tree_model, settings, q)
         tree_settings = replace(settings, coordinates="tree", branches=())
@@ -193,6 +203,16 @@ class Robot:
         )
         return type(self)(mechanism, kept.replaced(settings))
 
+    def _at(self, t: ArrayLike | None) -> Parts:
+        """The parts behind the methods, of a robot that depends on time at that time."""
+        if t is None and not self._model.setup.rheonomic:
+            return self._parts
+        return self._parts.at(t)
+
+    def _posed(self, t: ArrayLike | None) -> Parts:
+        """The same for positions, which depend on time only where constraints tie them."""
+        return self._parts if t is None and not self.nc else self._at(t)
+
     # -- what it is -------------------------------------------------------------------------------
 
     @property
@@ -229,6 +249,11 @@ class Robot:
     def base(self) -> str:
         """``"fixed"``, ``"floating"`` or ``"moving"``."""
         return self._model.settings.base
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Joints or constraints are functions of time: most methods need ``t=``."""
+        return self._model.setup.rheonomic
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -305,23 +330,32 @@ class Robot:
 
     # -- coordinates ------------------------------------------------------------------------------
 
-    def neutral(self) -> Array:
+    def neutral(self, *, t: ArrayLike | None = None) -> Array:
         """Zero position, or the closed posture nearest to it, shape (nq,) [rad, m].
+
+        Parameters
+        ----------
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Raises
         ------
         TopologyError
             If the loops cannot be closed from the zero position.
         """
-        return self._parts.postures.neutral()
+        return self._posed(t).postures.neutral()
 
-    def random(self, rng: np.random.Generator | int | None = None) -> Array:
+    def random(
+        self, rng: np.random.Generator | int | None = None, *, t: ArrayLike | None = None
+    ) -> Array:
         """A random position within the limits, loops closed.
 
         Parameters
         ----------
         rng : numpy.random.Generator or int, optional
             Generator of random numbers, or its seed.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
@@ -332,7 +366,7 @@ class Robot:
         AssemblyError
             If no guess led to a closed posture.
         """
-        return self._parts.postures.random(generator(rng))
+        return self._posed(t).postures.random(generator(rng))
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """Position after moving with ``dv`` (velocity times time step).
@@ -421,6 +455,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         actuated: Iterable[str] | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that produce given accelerations.
@@ -435,6 +470,8 @@ class Robot:
             Of a robot with a moving base. Default: at rest.
         actuated : names of joints
             Where torque acts; for closed linkages. A tree needs, and takes, all of them.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, shape (..., nv)
             Written to and returned.
 
@@ -459,7 +496,7 @@ class Robot:
         >>> tau.shape
         (4,)
         """
-        return self._parts.dynamics.inverse(q, v, a, wrenches, base, actuated, out)
+        return self._at(t).dynamics.inverse(q, v, a, wrenches, base, actuated, out)
 
     def forward_dynamics(
         self,
@@ -470,6 +507,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: Any = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Accelerations under given generalised forces.
@@ -482,6 +520,8 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : (alpha, beta), optional [1/s]
             Baumgarte's, for closed linkages [W 5.198]; a tree has no constraint to stabilise.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -502,7 +542,7 @@ class Robot:
         >>> np.allclose(robot.inverse_dynamics(q, v, a), tau)
         True
         """
-        return self._parts.dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
+        return self._at(t).dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
 
     def hybrid_dynamics(
         self,
@@ -515,6 +555,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: Any = None,
+        t: ArrayLike | None = None,
     ) -> HybridDynamics:
         """Dynamics with some joints driven along given accelerations.
 
@@ -534,6 +575,8 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : optional
             For closed linkages; a tree has no constraint to stabilise.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -564,7 +607,7 @@ class Robot:
         (1.0, 0.0)
         """
         roles = assign_roles(self._model, controlled, tau, locked)
-        return self._parts.dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
+        return self._at(t).dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven_dynamics(
         self,
@@ -576,6 +619,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """`hybrid_dynamics` for roles that are known as indices, for loops.
 
@@ -591,13 +635,15 @@ class Robot:
             Driven speeds, in the order of ``a_controlled``.
         wrenches, base
             As in `inverse_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         a, tau : ndarray, shape (..., nv)
         """
         arrays = (q, v, a_controlled, tau_free)
-        return self._parts.dynamics.driven(arrays, controlled, wrenches, base)
+        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base)
 
     def constrained_dynamics(
         self,
@@ -609,6 +655,7 @@ class Robot:
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
         method: str = "auto",
+        t: ArrayLike | None = None,
     ) -> ConstrainedDynamics:
         """Forward dynamics of a closed linkage, with multipliers and rank.
 
@@ -618,6 +665,8 @@ class Robot:
             As in `forward_dynamics`.
         method : {"auto", "kkt", "schur", "nullspace", "partition"}
             All give one answer; the result says which was used.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -636,15 +685,19 @@ class Robot:
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        return self._parts.constrained.forward(q, v, tau, wrenches, base, stabilization, method)
+        return self._at(t).constrained.forward(q, v, tau, wrenches, base, stabilization, method)
 
-    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Mass matrix M: kinetic energy is ``v M v / 2``.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -652,15 +705,19 @@ class Robot:
         -------
         M : ndarray, shape (..., nv, nv) [kg m^2, kg m, kg]
         """
-        return self._evaluator.call("mass_matrix", (q,), out=out)
+        return self._at(t).evaluator.call("mass_matrix", (q,), out=out)
 
-    def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix_inverse(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Inverse of the mass matrix.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -673,7 +730,7 @@ class Robot:
         SingularError
             If joints move no mass.
         """
-        return self._evaluator.call("mass_matrix_inverse", (q,), out=out)
+        return self._at(t).evaluator.call("mass_matrix_inverse", (q,), out=out)
 
     def bias_forces(
         self,
@@ -682,6 +739,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces at zero acceleration: Coriolis, gravity, joint damping and friction.
@@ -696,6 +754,8 @@ class Robot:
             External forces and moments about the link origins, in link axes.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -703,10 +763,17 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("bias_forces", (q, v), base=base, out=out, wrenches=wrenches)
+        return self._at(t).evaluator.call(
+            "bias_forces", (q, v), base=base, out=out, wrenches=wrenches
+        )
 
     def gravity_forces(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Generalised forces that hold the robot up: `inverse_dynamics` of rigid bodies at rest.
 
@@ -716,6 +783,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -723,9 +792,11 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("gravity_forces", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("gravity_forces", (q,), base=base, out=out)
 
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def coriolis_matrix(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Coriolis matrix C in Christoffel form: ``dM/dt - 2 C`` is skew.
 
         Parameters
@@ -734,6 +805,8 @@ class Robot:
             Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -741,7 +814,7 @@ class Robot:
         -------
         C : ndarray, shape (..., nv, nv) [kg m^2/s, kg m/s, kg/s]
         """
-        return self._evaluator.call("coriolis_matrix", (q, v), out=out)
+        return self._at(t).evaluator.call("coriolis_matrix", (q, v), out=out)
 
     def passive_forces(
         self,
@@ -749,6 +822,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that damping, friction and springs exert.
@@ -761,6 +835,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -768,12 +844,17 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("passive_forces", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("passive_forces", (q, v), base=base, out=out)
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
 
     def center_of_mass(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Centre of mass of everything that moves, in the world.
 
@@ -783,6 +864,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -790,7 +873,7 @@ class Robot:
         -------
         p_W : ndarray, shape (..., 3) [m]
         """
-        return self._evaluator.call("center_of_mass", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("center_of_mass", (q,), base=base, out=out)
 
     def kinetic_energy(
         self,
@@ -798,6 +881,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Kinetic energy, rotors included.
@@ -810,6 +894,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -817,10 +903,15 @@ class Robot:
         -------
         T : ndarray, shape (...) [J]
         """
-        return self._evaluator.call("kinetic_energy", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("kinetic_energy", (q, v), base=base, out=out)
 
     def potential_energy(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Potential energy of gravity and springs.
 
@@ -832,6 +923,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -839,7 +932,7 @@ class Robot:
         -------
         U : ndarray, shape (...) [J]
         """
-        return self._evaluator.call("potential_energy", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("potential_energy", (q,), base=base, out=out)
 
     def momentum(
         self,
@@ -847,6 +940,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Linear and angular momentum about the centre of mass, in world axes.
@@ -859,6 +953,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -866,10 +962,15 @@ class Robot:
         -------
         momentum : ndarray, shape (..., 6) [kg m/s, kg m^2/s]
         """
-        return self._evaluator.call("momentum", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("momentum", (q, v), base=base, out=out)
 
     def centroidal_matrix(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Matrix A with ``momentum = A v`` while the base is at rest.
 
@@ -879,6 +980,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -886,7 +989,7 @@ class Robot:
         -------
         A : ndarray, shape (..., 6, nv) [kg m, kg m^2]
         """
-        return self._evaluator.call("centroidal_matrix", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("centroidal_matrix", (q,), base=base, out=out)
 
     # -- frames -----------------------------------------------------------------------------------
 
@@ -897,6 +1000,7 @@ class Robot:
         *,
         relative_to: str = "world",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Pose ``X_WF`` of a frame, in the world or in another link.
@@ -911,6 +1015,8 @@ class Robot:
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -930,7 +1036,7 @@ class Robot:
         >>> robot.frame_pose(robot.neutral(), robot.frame_names[-1]).shape
         (4, 4)
         """
-        return self._evaluator.call(
+        return self._at(t).evaluator.call(
             "frame_pose", (q,), base=base, out=out, frame=frame, relative_to=relative_to
         )
 
@@ -943,6 +1049,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Twist of a frame's origin.
@@ -961,6 +1068,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -969,7 +1078,7 @@ class Robot:
         V : ndarray, shape (..., 6) [m/s, rad/s]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
 
     def frame_jacobian(
         self,
@@ -979,6 +1088,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Jacobian J of a frame's twist: ``twist = J v`` while the base is at rest.
@@ -995,6 +1105,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1003,7 +1115,7 @@ class Robot:
         J : ndarray, shape (..., 6, nv) [m, 1]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
 
     def frame_poses(
         self,
@@ -1012,6 +1124,7 @@ class Robot:
         *,
         relative_to: str = "world",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Poses of many frames at once: `frame_pose` of each.
@@ -1026,6 +1139,8 @@ class Robot:
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1047,7 +1162,7 @@ class Robot:
         True
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
-        return self._evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
 
     def frame_twists(
         self,
@@ -1058,6 +1173,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Twists of many frames at once: `frame_twist` of each.
@@ -1076,6 +1192,8 @@ class Robot:
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1090,7 +1208,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
         choice["axes"] = axes
-        return self._evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
 
     def frame_jacobians(
         self,
@@ -1100,6 +1218,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Jacobians of many frames at once: `frame_jacobian` of each.
@@ -1116,6 +1235,8 @@ class Robot:
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1130,7 +1251,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
         choice["axes"] = axes
-        return self._evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
 
     def frame_jacobian_dot(
         self,
@@ -1141,6 +1262,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Time derivative of `frame_jacobian`.
@@ -1159,6 +1281,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1167,7 +1291,9 @@ class Robot:
         J_dot : ndarray, shape (..., 6, nv) [m/s, 1/s]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_jacobian_dot", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call(
+            "frame_jacobian_dot", (q, v), base=base, out=out, **choice
+        )
 
     def frame_acceleration(
         self,
@@ -1180,6 +1306,7 @@ class Robot:
         axes: str = "body",
         classical: bool = False,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Acceleration of a frame.
@@ -1203,6 +1330,8 @@ class Robot:
             ``relative_to`` sees it; ``False``: derivative of the body twist.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1212,7 +1341,9 @@ class Robot:
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         choice["classical"] = bool(classical)
-        return self._evaluator.call("frame_acceleration", (q, v, a), base=base, out=out, **choice)
+        return self._at(t).evaluator.call(
+            "frame_acceleration", (q, v, a), base=base, out=out, **choice
+        )
 
     # -- joint loads and motors -------------------------------------------------------------------
 
@@ -1228,6 +1359,7 @@ class Robot:
         locked: Iterable[str] = (),
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> JointWrenches:
         """Force and moment in every joint: what the parent exerts on the child.
 
@@ -1242,6 +1374,8 @@ class Robot:
             Default: all that move. Fixed joints may be named, too.
         controlled, tau, locked, wrenches, base
             As in `hybrid_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1260,7 +1394,7 @@ class Robot:
         -----
         [W 5.180]. External wrenches on the root link are carried by the base.
         """
-        return self._parts.joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
+        return self._at(t).joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
 
     # -- impacts ----------------------------------------------------------------------------------
 
@@ -1426,6 +1560,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
@@ -1437,13 +1572,15 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         wrenches, base
             As in `inverse_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Notes
         -----
         The generalised force over the gear ratio: it accelerates the rotor, overcomes the friction
         on both sides of the gear, and drives the joint.
         """
-        return self._parts.motors.motor_torques(q, v, a, wrenches, base)
+        return self._at(t).motors.motor_torques(q, v, a, wrenches, base)
 
     def motor_power(
         self,
@@ -1453,6 +1590,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Mechanical power of each motor.
 
@@ -1460,12 +1598,14 @@ class Robot:
         ----------
         q, v, a, wrenches, base
             As in `motor_torques`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         power : ndarray, shape (..., nv) [W]
         """
-        return self._parts.motors.motor_power(q, v, a, wrenches, base)
+        return self._at(t).motors.motor_power(q, v, a, wrenches, base)
 
     # -- closed loops -----------------------------------------------------------------------------
 
@@ -1474,13 +1614,17 @@ class Robot:
         """Name of each constraint row, ``"loop[k]"``: nc of them."""
         return self._parts.rows.names
 
-    def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_residual(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """How far the loops are from closing.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1488,15 +1632,19 @@ class Robot:
         -------
         residual : ndarray, shape (..., nc) [m, rad]
         """
-        return self._parts.rows.residual(q, out)
+        return self._at(t).rows.residual(q, out)
 
-    def loop_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_jacobian(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Constraint Jacobian K: the rate of `loop_residual` is ``K v``.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1504,9 +1652,11 @@ class Robot:
         -------
         K : ndarray, shape (..., nc, nv) [m, 1]
         """
-        return self._parts.rows.jacobian(q, out)
+        return self._at(t).rows.jacobian(q, out)
 
-    def loop_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_bias(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """``dK/dt v``: accelerations that keep loops closed have ``K a = -bias``.
 
         Parameters
@@ -1515,6 +1665,8 @@ class Robot:
             Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1522,15 +1674,19 @@ class Robot:
         -------
         bias : ndarray, shape (..., nc) [m/s^2, rad/s^2]
         """
-        return self._parts.rows.bias(q, v, out)
+        return self._at(t).rows.bias(q, v, out)
 
-    def loop_velocity_offset(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_velocity_offset(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Offset psi: possible velocities have ``K v = -psi``. It is zero for loops.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1538,14 +1694,16 @@ class Robot:
         -------
         offset : ndarray, shape (..., nc) [m/s, rad/s]
         """
-        return self._parts.rows.offset(q, out)
+        return self._at(t).rows.offset(q, out)
 
-    def loop_rank(self, q: ArrayLike) -> RankAnalysis:
+    def loop_rank(self, q: ArrayLike, *, t: ArrayLike | None = None) -> RankAnalysis:
         """Rank of the constraints at postures, redundant rows, and how far singular ones are.
 
         Parameters
         ----------
         q : array_like, shape (..., nq)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1554,21 +1712,23 @@ class Robot:
             singular value of the constraints that is not zero, rows scaled to length 1. It is
             small near a singular posture.
         """
-        return self._parts.rows.rank(q)
+        return self._at(t).rows.rank(q)
 
-    def mobility(self, q: ArrayLike) -> int:
+    def mobility(self, q: ArrayLike, *, t: ArrayLike | None = None) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         dof : int
         """
-        return self._parts.postures.mobility(q)
+        return self._at(t).postures.mobility(q)
 
     @property
     def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
@@ -1587,6 +1747,7 @@ class Robot:
         near: ArrayLike | None = None,
         *,
         beyond_limits: bool = False,
+        t: ArrayLike | None = None,
     ) -> Array:
         """A posture with loops closed, near a guess, within the limits.
 
@@ -1605,6 +1766,8 @@ class Robot:
         beyond_limits : bool
             Coordinates that are beyond their limits in the guess may stay there, as those of a
             posture that was measured. Otherwise a joint to be held there is refused.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1616,9 +1779,9 @@ class Robot:
             With the posture that comes nearest, and what is left open. With ``near``: with the last
             posture of that branch on the way, where two branches meet or a joint is at its limit.
         """
-        return self._parts.postures.assemble(q, named("hold", hold), near, beyond_limits)
+        return self._at(t).postures.assemble(q, named("hold", hold), near, beyond_limits)
 
-    def branch_sign(self, q: ArrayLike) -> Array:
+    def branch_sign(self, q: ArrayLike, *, t: ArrayLike | None = None) -> Array:
         """Which of the branches that meet at singular postures a closed one is on.
 
         The sign of the determinant by which the independent joints determine the others. Where it
@@ -1629,6 +1792,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1640,10 +1805,10 @@ class Robot:
         SingularError
             If the rank of the loops changes from posture to posture: there is no such sign.
         """
-        return self._parts.postures.branch_sign(q)
+        return self._at(t).postures.branch_sign(q)
 
     def closed_state(
-        self, q: ArrayLike, v: ArrayLike, free: Array | None = None
+        self, q: ArrayLike, v: ArrayLike, free: Array | None = None, *, t: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """A state near one that has drifted a little, with loops closed; for loops over time.
 
@@ -1652,14 +1817,18 @@ class Robot:
         q, v : array_like, shape (..., nq), (..., nv)
         free : ndarray of bool, shape (nv,), optional
             Speeds that may change. Default: all.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         q, v : ndarray
         """
-        return self._parts.postures.closed_state(q, v, free)
+        return self._at(t).postures.closed_state(q, v, free)
 
-    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = ()) -> Array:
+    def consistent_velocity(
+        self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = (), *, t: ArrayLike | None = None
+    ) -> Array:
         """The velocity nearest to ``v``, in kinetic energy, that keeps the loops closed.
 
         Parameters
@@ -1669,6 +1838,8 @@ class Robot:
         v : array_like, shape (..., nv)
         hold : names of joints
             Keep their velocity.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1679,9 +1850,11 @@ class Robot:
         AssemblyError
             If the velocities that are held contradict each other.
         """
-        return self._parts.postures.consistent_velocity(q, v, named("hold", hold))
+        return self._at(t).postures.consistent_velocity(q, v, named("hold", hold))
 
-    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def consistent_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike | None = None
+    ) -> Array:
         """The accelerations nearest to ``a``, in kinetic energy, that keep the loops closed.
 
         Parameters
@@ -1689,12 +1862,14 @@ class Robot:
         q, v : array_like, shape (..., nq), (..., nv)
             Closed posture, consistent velocity.
         a : array_like, shape (..., nv)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         a : ndarray, shape (..., nv)
         """
-        return self._parts.postures.consistent_acceleration(q, v, a)
+        return self._at(t).postures.consistent_acceleration(q, v, a)
 
     # -- minimal and independent coordinates ------------------------------------------------------
 
@@ -1845,6 +2020,7 @@ class Robot:
         a: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Matrix Y with ``Y @ inertial_parameters`` the rigid-body part of `inverse_dynamics`.
@@ -1855,6 +2031,8 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         base : BaseMotion
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1867,7 +2045,7 @@ class Robot:
         With ``passive=False`` the rigid-body part is all; damping, friction, springs and rotors do
         not depend on these parameters.
         """
-        return self._evaluator.call("regressor", (q, v, a), base=base, out=out)
+        return self._at(t).evaluator.call("regressor", (q, v, a), base=base, out=out)
 
     def base_parameters(self, rng: np.random.Generator | int | None = 0) -> BaseParameters:
         """Combinations of the inertial parameters that motions of this robot depend on.

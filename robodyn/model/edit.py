@@ -178,6 +178,9 @@ def _on_a_world(mechanism: Mechanism, welded: Joint) -> Mechanism:
 
 
 def _welded(joint: Joint, position: tuple[float, ...]) -> Joint:
+    """A joint without freedoms; one that depends on time still does."""
+    if joint.map is not None and joint.map.rheonomic:
+        return dataclasses.replace(joint, map=joint.map.held(position), mimic=None)
     X_JB = described_pose(joint_kind(joint.kind), joint, position)
     origin = Pose.from_matrix(joint.origin.matrix @ X_JB)
     return dataclasses.replace(

@@ -150,10 +150,13 @@ def driven_joints(
 
 
 def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
-    """Whether the loops of a robot, at a posture, let some speeds be chosen freely."""
+    """Whether the loops of a robot, at a posture, let some speeds be chosen freely.
+
+    Of a robot that depends on time, at time zero.
+    """
     if not robot.nc or not len(speeds):
         return True
-    K = robot.loop_jacobian(q)
+    K = robot.loop_jacobian(q, t=0.0 if robot.depends_on_time else None)
     both = np.vstack([K, np.eye(robot.nv)[list(speeds)]])
     rank = np.linalg.matrix_rank(K, tol=1e-9 * np.linalg.norm(K, 2))
     return bool(

@@ -60,6 +60,7 @@ def constraint_rows(model: MechanismModel, state: State, constraint: Related) ->
             continue
         q, v = [*q, *state[i].q], [*v, *state[i].v]
         places += [(speed.index, speed.factor) for speed in model.bodies[i].speeds]
+    q = [*q, state.t] if given.rheonomic else q
     zero: list[Number] = [0.0] * given.count
     values = zero if given.value is None else inline(given.value, q)
     slopes, offsets = inline(given.slopes, q), inline(given.offset, q)
