@@ -82,7 +82,8 @@ class Parts:
         self.constrained = ConstrainedSolve(model, evaluator, rows, space)
         closer = LoopCloser(model, rows, space)
         known = steady.mobility if steady else None
-        self.mobility = mobility = Mobility(model, rows, space, closer, known)
+        mobility = Mobility(model, rows, space, closer, known)
+        self.mobility: Mobility = mobility
         self.expansion = TreeExpansion(space)
         if rows.names:
             projection = Projection(model, evaluator, rows, space)
