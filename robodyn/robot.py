@@ -23,7 +23,7 @@ from robodyn.codegen import Function, MethodTable
 from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
-from robodyn.errors import SettingsError
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.joint_loads import JointForces
@@ -210,7 +210,13 @@ class Robot:
         return self._parts.at(t)
 
     def _posed(self, t: ArrayLike | None) -> Parts:
-        """The same for positions, which depend on time only where constraints tie them."""
+        """The same for one posture, which depends on time only where there are constraints."""
+        if t is not None and np.ndim(t):
+            raise ShapeError(
+                f"t has shape {np.shape(t)}, expected one time: postures are found one at a time",
+                name="t",
+                given=t,
+            )
         return self._parts if t is None and not self.nc else self._at(t)
 
     # -- what it is -------------------------------------------------------------------------------
@@ -1721,14 +1727,14 @@ class Robot:
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
         dof : int
         """
-        return self._at(t).postures.mobility(q)
+        return self._posed(t).postures.mobility(q)
 
     @property
     def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
@@ -1766,8 +1772,8 @@ class Robot:
         beyond_limits : bool
             Coordinates that are beyond their limits in the guess may stay there, as those of a
             posture that was measured. Otherwise a joint to be held there is refused.
-        t : array_like, shape (...), optional [s]
-            Time, of a robot that depends on it.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
@@ -1779,7 +1785,7 @@ class Robot:
             With the posture that comes nearest, and what is left open. With ``near``: with the last
             posture of that branch on the way, where two branches meet or a joint is at its limit.
         """
-        return self._at(t).postures.assemble(q, named("hold", hold), near, beyond_limits)
+        return self._posed(t).postures.assemble(q, named("hold", hold), near, beyond_limits)
 
     def branch_sign(self, q: ArrayLike, *, t: ArrayLike | None = None) -> Array:
         """Which of the branches that meet at singular postures a closed one is on.
