@@ -20,7 +20,7 @@ from scipy.integrate import simpson
 
 import robodyn as rd
 from robodyn import controllers
-from robodyn.description import Loop, Pose
+from robodyn.description import Joint, Loop, Pose
 from robodyn.description.constants import with_constants
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.joints import KINDS
@@ -131,6 +131,27 @@ def test_time_is_a_coordinate_along_the_clock(n, function, place):
     close(r.forward_dynamics(q, v, force, t=T), at(clock.a), 1e-9)
     close(r.regressor(q, v, a, t=T) @ r.inertial_parameters + -r.passive_forces(q, v, t=T),
           r.inverse_dynamics(q, v, a, t=T), 1e-11)  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "function"), CASES[:2])
+def test_a_joint_that_is_passed_backwards(n, function):
+    """From its child to its parent, as where a loop is cut behind it."""
+    given = random_mechanism(np.random.default_rng(4), ["revolute", "revolute"])
+    hinge, joint = given.joints
+    joint = replace(joint, parent="link2", child="link1")
+    free = Joint("free", "floating", "link0", "link2")
+    back = replace(given, joints=(replace(hinge, parent="link0", child="link1"), joint, free))
+    maps = rd.JointMap(n, function), rd.JointMap(n + 1, lambda q: function(q[:n], q[n]))
+    r, o = (rd.load(back, joint_maps={"joint1": x}) for x in maps)
+    assert [cut.name for cut in r.loops] == ["free"]
+    clock = o.joints["joint1"].v.stop - 1
+    q, v, a = np.random.default_rng(5).normal(size=(3, r.nv))
+    x, dx, ddx = (np.insert(y, clock, z) for y, z in ((q, T), (v, 1.0), (a, 0.0)))
+    there = np.delete(o.inverse_dynamics(x, dx, ddx), clock)
+    close(r.inverse_dynamics(q, v, a, t=T), there, 1e-12)
+    close(r.frame_twist(q, v, "link2", t=T), o.frame_twist(x, dx, "link2"), 1e-12)
+    rate = slope(lambda s: r.frame_twist(q + s * v, v, "link2", t=T + s))
+    close(r.frame_acceleration(q, v, 0.0 * v, "link2", t=T), rate, BY_DIFFERENCES)
 
 
 @pytest.mark.parametrize(("n", "function"), CASES)
