@@ -24,6 +24,7 @@ from robodyn.description import Joint, Loop, Pose
 from robodyn.description.constants import with_constants
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.joints import KINDS
+from robodyn.ros.engine.engine import Engine
 
 T = 0.37
 STEP, BY_DIFFERENCES = 1e-3, 1e-7
@@ -513,6 +514,8 @@ def test_what_cannot_depend_on_time():
         rd.load("four_bar", constraints=[law], coordinates="minimal")
     with pytest.raises(SettingsError, match="depends on time"):
         clockwork("constraint").reduced()
+    with pytest.raises(SettingsError, match="depends on time"):
+        Engine(clockwork("constraint"))
 
 
 @pytest.mark.parametrize(
