@@ -1416,6 +1416,7 @@ class Robot:
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
+        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where a link hits something, and the impulses that make them.
 
@@ -1439,6 +1440,8 @@ class Robot:
             Of a robot with a moving base, which does not jump.
         controlled : names of joints, optional
             Driven ones, whose speeds do not jump.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1467,7 +1470,7 @@ class Robot:
         (6,)
         """
         place = (link, point)
-        return self._impacts.impact(
+        return self._impacts(t).impact(
             (q, v), place, direction, restitution, against, base, controlled
         )
 
@@ -1478,6 +1481,7 @@ class Robot:
         joints: Iterable[str],
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where some joints stop at once, as if caught by latches.
 
@@ -1490,6 +1494,8 @@ class Robot:
             ``"joint[k]"``: one axis of a joint that has several.
         base : BaseMotion, optional
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1504,7 +1510,7 @@ class Robot:
         -----
         [W problem 6.2].
         """
-        return self._impacts.latch((q, v), joints, base)
+        return self._impacts(t).latch((q, v), joints, base)
 
     def apparent_mass(
         self,
@@ -1514,6 +1520,7 @@ class Robot:
         direction: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Mass that a hit feels, shape (...) [kg]; infinite where the link cannot give way.
 
@@ -1527,21 +1534,27 @@ class Robot:
             In world axes.
         base : BaseMotion, optional
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Notes
         -----
         Impulse along the direction over the jump of velocity along it, [W p. 213].
         """
-        return self._impacts.apparent_mass(q, (link, point), direction, base)
+        return self._impacts(t).apparent_mass(q, (link, point), direction, base)
+
+    def _impacts(self, t: ArrayLike | None) -> Impacts:
+        parts = self._at(t)
+        still = self._still if parts is self._parts else self._still.at(t)
+        return Impacts(self._model, parts.evaluator, still.dynamics, still.joint_forces)
 
     @cached_property
-    def _impacts(self) -> Impacts:
+    def _still(self) -> Parts:
         """Made when an impact is first asked for: it takes functions of its own."""
         kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        still = Robot(
+        return Robot(
             without_forces(self._model.mechanism), kept.replaced({"gravity": (0.0, 0.0, 0.0)})
         )._parts
-        return Impacts(self._model, self._evaluator, still.dynamics, still.joint_forces)
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:

@@ -7,6 +7,7 @@ The motion subspace and its rate are derivatives of the map, made by the symboli
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -52,6 +53,9 @@ class JointMap:
         If the function does not return such a matrix, or its rotation is none.
     """
 
+    #: Rate of time: zero of a map whose time is stopped.
+    _clock: float = 1.0
+
     def __init__(self, n: int, function: Callable[..., Any]) -> None:
         self.n, self.rheonomic = n, takes_time(function)
         if not (isinstance(n, int) and n >= (0 if self.rheonomic else 1)):
@@ -60,6 +64,12 @@ class JointMap:
         x = inputs(graph, 0, self._arguments)
         time = {"t": x[n]} if self.rheonomic else {}
         self._trace(graph, called("the map", function, list(x[:n]), **time))
+
+    def stopped(self) -> JointMap:
+        """The map with its time stopped: a function of it still, but no motion comes of that."""
+        stopped = copy.copy(self)
+        stopped._clock = 0.0
+        return stopped
 
     def held(self, q: Sequence[float]) -> JointMap:
         """The map with its coordinates held: a function of time alone, which it has to be of."""
@@ -110,10 +120,15 @@ class JointMap:
         """Motion subspace, in the child; last the twist that time alone makes, if it counts."""
         return _twists(inline(self._columns, q))
 
+    @property
+    def drifts(self) -> bool:
+        """Time alone moves the joint."""
+        return self.rheonomic and self._clock > 0.0
+
     def rates(self, q: Sequence[Number], v: Sequence[Number]) -> list[Twist]:
         """Rate of each column."""
         slopes, n = inline(self._slopes, q), self._arguments
-        speeds: list[Number] = [*v, 1.0] if self.rheonomic else [*v]
+        speeds: list[Number] = [*v, self._clock] if self.rheonomic else [*v]
         total: list[Number] = []
         for first in range(0, len(slopes), n):
             rate: Number = 0.0
@@ -168,9 +183,8 @@ def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> Jo
     given: JointMap = joint.map
     R, p = given.pose(q)
     X, S, dS = Placement(Rotation(R), p), given.columns(q), given.rates(q, v)
-    if given.rheonomic:
-        return JointState(X, S[:-1], dS[:-1], Drift(S[-1], dS[-1]))
-    return JointState(X, S, dS)
+    drift = Drift(S[-1], dS[-1]) if given.drifts else None
+    return JointState(X, S[: given.n], dS[: given.n], drift)
 
 
 #: The number of coordinates is that of the map. Files cannot have it.

@@ -73,13 +73,16 @@ def changed(
 
 
 def without_forces(mechanism: Mechanism) -> Mechanism:
-    """The same bodies, joints and rotors without springs, damping and friction."""
+    """The same bodies, joints and rotors without springs, damping, friction and what time does."""
     return dataclasses.replace(
         mechanism,
         joints=tuple(
-            dataclasses.replace(x, stiffness=0.0, damping=0.0, friction=0.0)
+            dataclasses.replace(
+                x, stiffness=0.0, damping=0.0, friction=0.0, map=x.map and x.map.stopped()
+            )
             for x in mechanism.joints
         ),
+        constraints=tuple(x.stopped() if x.rheonomic else x for x in mechanism.constraints),
         loops=tuple(dataclasses.replace(x, damping=0.0, friction=0.0) for x in mechanism.loops),
         actuators=tuple(
             (name, dataclasses.replace(motor, viscous=0.0, coulomb=0.0))

@@ -431,6 +431,40 @@ def test_rows_of_loops_with_joints_of_time(kind):
     close(slope(along), robot.loop_bias(q, v, t=T), BY_DIFFERENCES)
 
 
+# -- impacts --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "function"), CASES)
+def test_an_impact_takes_no_time(n, function):
+    """The clock's coordinate does not jump: it is driven; what is hit moves with the clock, too."""
+    c = Pair(n, function, 1)
+    r, o = c.robot, c.other
+    x, dx = c.states("q", "v")
+    place = "link3", [0.1, 0.2, 0.3]
+    d = np.array([0.6, 0.0, 0.8])
+    u = r.frame_twist(c.q, c.v, "link3", axes="world", t=T)
+    lever = r.frame_pose(c.q, "link3", t=T)[:3, :3] @ place[1]
+    d = -d if d @ (u[:3] + np.cross(u[3:], lever)) > 0.0 else d
+    hit = r.impact(c.q, c.v, *place, d, restitution=0.3, t=T)
+    other = o.impact(x, dx, *place, d, restitution=0.3, controlled=[c.axis])
+    close(hit.v, c.shorter(other.v), 1e-10)
+    close(hit.impulse, other.impulse, 1e-10)
+    close(hit.joint_impulses["base"], other.joint_impulses["base"], 1e-9)
+    v = hit.v
+    after = r.frame_twist(c.q, v, "link3", axes="world", t=T)
+    before = d @ (u[:3] + np.cross(u[3:], lever))
+    assert d @ (after[:3] + np.cross(after[3:], lever)) == pytest.approx(-0.3 * before)
+    stopped = r.latch(c.q, c.v, ["joint0"], t=T)
+    assert stopped.v[r.joints["joint0"].v] == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(ShapeError, match="give t="):
+        r.apparent_mass(c.q, *place, d)
+    one = rd.RobotPoint(r, c.q, c.v, *place, t=T)
+    free = rd.load(random_mechanism(np.random.default_rng(2), ["revolute"]), base="floating")
+    q0, v0 = free.neutral(), np.array([*(-20.0 * d), *np.zeros(4)])
+    met = free.impact(q0, v0, "link0", np.zeros(3), d, against=one)
+    assert met.against_v.shape == c.v.shape
+
+
 # -- functions, copies and errors -----------------------------------------------------------------
 
 

@@ -149,6 +149,8 @@ class TracedConstraint:
         Joints that were welded there since; one number a coordinate.
     rheonomic : bool
         It depends on time.
+    clock : float
+        Rate of time; zero where it is stopped.
     """
 
     name: str
@@ -158,6 +160,17 @@ class TracedConstraint:
     rate: Program
     held: tuple[tuple[str, tuple[float, ...]], ...] = ()
     rheonomic: bool = False
+    clock: float = 1.0
+
+    def stopped(self) -> TracedConstraint:
+        """With its time stopped: a function of it still, but no rate comes of that."""
+        if self.value is None:
+            return dataclasses.replace(self, clock=0.0)
+        n, m = (port.size for port in self.rate.inputs)
+        graph = Graph()
+        q, v = inputs(graph, 0, n), inputs(graph, n, m)
+        rate = _program("rate", graph, (n, m), _along(self.value, q, self.sizes, q, v, 0.0))
+        return dataclasses.replace(self, rate=rate, clock=0.0)
 
     @property
     def count(self) -> int:
@@ -200,7 +213,8 @@ class TracedConstraint:
         n, m = (port.size for port in self.rate.inputs)
         graph = Graph()
         q, v = inputs(graph, 0, n), inputs(graph, n, m)
-        return _program("bias", graph, (n, m), _along(self.rate, [*q, *v], self.sizes, q, v))
+        rates = _along(self.rate, [*q, *v], self.sizes, q, v, self.clock)
+        return _program("bias", graph, (n, m), rates)
 
     def check(self) -> None:
         """Raise `ShapeError` unless it is linear in the speeds, and depends on them at all."""
@@ -240,16 +254,21 @@ def _program(name: str, graph: Graph, sizes: Sequence[int], results: Sequence[Nu
 
 
 def _along(
-    program: Program, at: list[Number], sizes: Sizes, q: list[Number], v: list[Number]
+    program: Program,
+    at: list[Number],
+    sizes: Sizes,
+    q: list[Number],
+    v: list[Number],
+    clock: float = 1.0,
 ) -> list[Number]:
-    """Rate of a program's results along dq/dt; if there is one more in q, it is the time."""
+    """Rate of a program's results along dq/dt; if there is one more in q, it is time."""
     rates: list[Number] = []
     first_q = first_v = 0
     for kind, nq, nv in sizes:
         own_q, own_v = q[first_q : first_q + nq], v[first_v : first_v + nv]
         rates += joint_kind(kind).coordinates.rates(own_q, own_v)
         first_q, first_v = first_q + nq, first_v + nv
-    rates += [1.0] * (len(q) - len(rates))
+    rates += [clock] * (len(q) - len(rates))
     slopes, n = inline(jacobian(program, "q"), at), len(rates)
     results: list[Number] = []
     for first in range(0, len(slopes), n):
