@@ -102,11 +102,17 @@ class Evaluator:
             chosen["joints"] = self.wrench_joints(None)
         return trace(name, setup, chosen)
 
-    def interpreted(self, name: str, **options: Any) -> Callable[[Array], Array]:
-        """A function of q, evaluated without a compiler: for a few calls."""
+    def interpreted(
+        self, name: str, *, t: float | None = None, **options: Any
+    ) -> Callable[[Array], Array]:
+        """A function of q, evaluated without a compiler: for a few calls.
+
+        Of a model that depends on time it is that of ``t`` [s], by default the evaluator's.
+        """
         program = self.program(name, options)
-        time = () if self._time is None or program.inputs[-1].name != "t" else (self._time,)
-        return lambda q: evaluate(program, q, *time)[0]
+        time = self._time if t is None else t
+        inputs = (time,) if program.inputs[-1].name == "t" else ()
+        return lambda q: evaluate(program, q, *inputs)[0]
 
     # -- calls --------------------------------------------------------------------------------
 

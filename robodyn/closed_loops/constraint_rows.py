@@ -101,8 +101,11 @@ class ConstraintRows:
         return self._evaluator.interpreted("frame_pose", frame=link)(q)
 
     def interpreted_jacobian(self, q: Array) -> Array:
-        """``K`` without a compiler, shape (..., nc, nv)."""
-        return self._evaluator.interpreted("loop_jacobian")(q)
+        """``K`` without a compiler, shape (..., nc, nv).
+
+        At time zero, of a linkage that depends on time: so its analysis looks at it.
+        """
+        return self._evaluator.interpreted("loop_jacobian", t=0.0)(q)
 
 
 class PositionRows:

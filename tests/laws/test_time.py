@@ -324,6 +324,12 @@ def crank(t):
     return 0.1 + 0.4 * np.sin(1.5 * t), 0.6 * np.cos(1.5 * t), -0.9 * np.sin(1.5 * t)
 
 
+def about_y(q, t):
+    """The same as a joint."""
+    c, s = rd.cos(0.1 + 0.4 * rd.sin(1.5 * t)), rd.sin(0.1 + 0.4 * rd.sin(1.5 * t))
+    return [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+
+
 def clockwork(way):
     """A four-bar whose crank follows the clock: by a constraint, or as a joint of time alone."""
     if way == "constraint":
@@ -333,11 +339,7 @@ def clockwork(way):
     (axis,) = (joint.axis for joint in angle if joint.name == "crank_drive")
     assert axis == (0.0, 1.0, 0.0)
 
-    def turned(q, t):
-        c, s = rd.cos(0.1 + 0.4 * rd.sin(1.5 * t)), rd.sin(0.1 + 0.4 * rd.sin(1.5 * t))
-        return [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
-
-    return rd.load("four_bar", joint_maps={"crank_drive": rd.JointMap(0, turned)})
+    return rd.load("four_bar", joint_maps={"crank_drive": rd.JointMap(0, about_y)})
 
 
 @pytest.mark.parametrize("way", ["constraint", "joint"])
@@ -376,6 +378,37 @@ def test_a_crank_that_follows_the_clock_is_a_driven_crank(way):
     assert run.loop_residual.max() < 1e-11
     if way == "constraint":  # a joint without a coordinate turns no rotor
         close(run.energy, other.energy, 1e-10)
+
+
+def test_motors_beside_the_clock():
+    """One drive of a five-bar follows the clock: the other has to do what it does when driven."""
+    law = rd.Constraint("clock", lambda q, t: q[0] - 0.1 - 0.4 * rd.sin(1.5 * t), "left_drive")
+    free = rd.load("five_bar")
+    robot = rd.load("five_bar", constraints=[law])
+    drives = [n for n in free.actuated_joints if n != "left_drive"]
+    assert len(drives) == 1 and robot.dof == 1
+    q = robot.assemble(t=T)
+    v = robot.consistent_velocity(q, np.ones(robot.nv), t=T)
+    own = free.joints[drives[0]].v.start
+    tau = np.zeros(robot.nv)
+    tau[own] = 0.3
+    a = robot.forward_dynamics(q, v, tau, t=T)
+    k = free.joints["left_drive"].v.start
+    assert (v[k], a[k]) == pytest.approx(crank(T)[1:])
+    forces = robot.inverse_dynamics(q, v, a, t=T, actuated=drives)
+    close(forces, tau, 1e-10)
+    given = {"left_drive": a[k]}
+    driven = free.hybrid_dynamics(q, v, controlled=given, tau={drives[0]: 0.3})
+    close(driven.a, a, 1e-9)
+    both = robot.inverse_dynamics(q, v, a, t=T)  # the clock's drive may help: least norm
+    close(robot.forward_dynamics(q, v, both, t=T), a, 1e-9)
+    rows = robot.inverse_dynamics([q, q], v, a, t=[T, T], actuated=drives)
+    close(rows, [tau, tau], 1e-10)
+    assert free.mechanism.joints[0].name == "left_drive" == free.joint_names[0]
+    less = rd.load("five_bar", joint_maps={"left_drive": rd.JointMap(0, about_y)})
+    close(less.inverse_dynamics(q[1:], v[1:], a[1:], t=T), tau[1:], 1e-10)
+    f = less.function("inverse_dynamics")
+    close(f(q[1:], v[1:], a[1:], T), tau[1:], 1e-10)
 
 
 @pytest.mark.parametrize("way", ["constraint", "joint"])
