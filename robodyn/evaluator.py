@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
@@ -39,6 +41,9 @@ class Evaluator:
         Makes a function of a program. Default: `Function`, which compiles.
     """
 
+    #: Time, or times, at which a model that depends on time is looked at; `at` sets it.
+    _time: Array | None = None
+
     def __init__(
         self,
         model: Model,
@@ -47,6 +52,18 @@ class Evaluator:
     ) -> None:
         self._model, self._methods, self._make = model, methods, make
         self._functions: Memo[Function] = Memo()
+
+    def at(self, t: ArrayLike | None) -> Evaluator:
+        """The same functions at a time, or at times of shape (...), of a model that depends on it.
+
+        Raises
+        ------
+        ShapeError
+            If it does not, or ``t`` is no time.
+        """
+        other = copy.copy(self)
+        other._time = self._checked_time(t)
+        return other
 
     # -- functions ----------------------------------------------------------------------------
 
@@ -88,7 +105,8 @@ class Evaluator:
     def interpreted(self, name: str, **options: Any) -> Callable[[Array], Array]:
         """A function of q, evaluated without a compiler: for a few calls."""
         program = self.program(name, options)
-        return lambda q: evaluate(program, q)[0]
+        time = () if self._time is None or program.inputs[-1].name != "t" else (self._time,)
+        return lambda q: evaluate(program, q, *time)[0]
 
     # -- calls --------------------------------------------------------------------------------
 
@@ -140,9 +158,12 @@ class Evaluator:
         links = tuple(wrenches or ())
         f = self.function(name, **options, **({"wrenches": links} if links else {}))
         motion = self._base_inputs(name, base)
+        given = (*arrays, *motion, *extra, *(wrenches or {}).values())
+        if self._model.setup.rheonomic and not QUANTITIES[name].timeless:
+            return f(*given, self._time_beside(given), out=out)
         if not extra:
             self._methods.bind(name, f, options, links)
-        return f(*arrays, *motion, *extra, *(wrenches or {}).values(), out=out)
+        return f(*given, out=out)
 
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""
@@ -164,6 +185,33 @@ class Evaluator:
                 name="base",
             )
         return ()
+
+    def _checked_time(self, t: ArrayLike | None) -> Array:
+        setup, name = self._model.setup, self._model.mechanism.name
+        if not setup.rheonomic:
+            raise ShapeError(f"t= given, but nothing of {name!r} depends on time", name="t")
+        if t is None:
+            timed = [f"joint {b.description.name!r}" for b in setup.model if b.joint.rheonomic]
+            timed += [f"constraint {c.name!r}" for c in setup.constraints if c.given.rheonomic]
+            raise ShapeError(
+                f"{name!r} depends on time ({', '.join(timed)}): give t=, the time [s]", name="t"
+            )
+        try:
+            time = np.asarray(t)
+            time = time if time.dtype == np.float32 else time.astype(float)
+        except (TypeError, ValueError) as error:
+            raise ShapeError(f"t is not a time [s]: {error}", name="t", given=t) from None
+        if not np.isfinite(time).all():
+            raise ShapeError("t holds times that are not finite", name="t", given=t)
+        return time
+
+    def _time_beside(self, arrays: Sequence[ArrayLike]) -> Array:
+        """The time: one number does not make float32 float64."""
+        assert self._time is not None, "a model that depends on time is looked at without one"
+        single = not self._time.ndim and all(
+            isinstance(x, np.ndarray) and x.dtype == np.float32 for x in arrays
+        )
+        return self._time.astype(np.float32) if single else self._time
 
     # -- names and choices --------------------------------------------------------------------
 
@@ -191,12 +239,12 @@ class Evaluator:
 
     @cached_property
     def _moving_joints(self) -> tuple[str, ...]:
-        """Joints of the tree that move, then the cut ones."""
-        moving = (
-            body.description.name
-            for body in self._model.bodies
-            if not body.joint.kind.is_free or body.parent >= 0
-        )
+        """Joints of the tree that move, then the cut ones; what moves a floating base is its base.
+
+        ``"base"`` stands beside them, and is the same wrench.
+        """
+        first = 1 if self._model.settings.base == "floating" else 0
+        moving = (body.description.name for body in self._model.bodies.bodies[first:])
         return (*moving, *(c.name for c in self._model.setup.closures))
 
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constrained import ConstrainedSolve
@@ -57,6 +59,9 @@ class Parts:
     evaluator : Evaluator
     tree_form : TreeForm, optional
         Of a robot in minimal coordinates.
+    steady : Parts, optional
+        Of a robot that depends on time: its parts at time zero, which know what its loops leave of
+        it and which code there is.
     """
 
     postures: Postures
@@ -65,20 +70,31 @@ class Parts:
     joint_forces: JointForces | MinimalJointForces
 
     def __init__(
-        self, model: Model, evaluator: Evaluator, tree_form: TreeForm | None = None
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        tree_form: TreeForm | None = None,
+        steady: Parts | None = None,
     ) -> None:
+        self._model, self.evaluator, self._tree_form = model, evaluator, tree_form
         self.space = space = ConfigurationSpace(model, evaluator)
         self.rows = rows = ConstraintRows(model, evaluator, space)
         self.constrained = ConstrainedSolve(model, evaluator, rows, space)
         closer = LoopCloser(model, rows, space)
-        self.mobility = mobility = Mobility(model, rows, space, closer)
+        known = steady.mobility if steady else None
+        mobility = Mobility(model, rows, space, closer, known)
+        self.mobility: Mobility = mobility
         self.expansion = TreeExpansion(space)
         if rows.names:
             projection = Projection(model, evaluator, rows, space)
-            motors = LoopMotors(model, evaluator, rows, space, mobility)
+            before = steady.dynamics if steady else None
+            assert before is None or isinstance(before, ClosedLoopDynamics)
+            motors = LoopMotors(
+                model, evaluator, rows, space, mobility, before.motors if before else None
+            )
             self.postures = LoopPostures(model, rows, space, closer, mobility, projection)
             self.dynamics = ClosedLoopDynamics(
-                model, evaluator, rows, mobility, motors, self.constrained
+                model, evaluator, rows, mobility, motors, self.constrained, before
             )
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)
@@ -88,6 +104,16 @@ class Parts:
             self._follow(model, evaluator, tree_form)
         self.motors = MotorLoads(model, self.dynamics)
         self.identification = Identification(model, evaluator, self.postures.random)
+
+    def at(self, t: ArrayLike | None) -> Parts:
+        """The parts at a time, or at times of shape (...), of a robot that depends on time.
+
+        Raises
+        ------
+        ShapeError
+            If nothing depends on time, or ``t`` is no time.
+        """
+        return Parts(self._model, self.evaluator.at(t), self._tree_form, self)
 
     def _follow(self, model: Model, evaluator: Evaluator, tree_form: TreeForm) -> None:
         """Let some joints follow the others by loops in closed form."""

@@ -23,6 +23,7 @@ from robodyn.codegen import Function, MethodTable
 from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.joint_loads import JointForces
@@ -65,6 +66,9 @@ class Robot:
         Mobility.
     base : str
         ``"fixed"``, ``"floating"`` or ``"moving"``.
+    depends_on_time : bool
+        Joints or constraints are functions of time: methods need ``t=`` [s], functions have ``t``
+        as their last input. `dof`, and what else is asked for without a time, is that at time zero.
     gravity : tuple of 3 floats [m/s^2]
     total_mass : float [kg]
         Of everything that moves (with a fixed base: without the base link).
@@ -102,7 +106,8 @@ class Robot:
             other, model, form = self._minimal(model, make)
         methods = MethodTable(guarded=CLOSED if model.setup.closed else ())
         evaluator = Evaluator(model, methods, make)
-        parts = Parts(model, evaluator, form)
+        # what does not depend on the time given, such as the mobility, is seen at time zero
+        parts = Parts(model, evaluator.at(0.0) if model.setup.rheonomic else evaluator, form)
         self.__dict__.update(_model=model, _evaluator=evaluator, _parts=parts)
         self.__dict__.update(_actuated=actuated, _other_form=other)
         rest = BaseMotion.at_rest()
@@ -117,6 +122,11 @@ class Robot:
     ) -> tuple[Robot, Model, TreeForm]:
         """The robot in tree coordinates, and the model in minimal ones that goes with it."""
         mechanism, settings = tree_model.mechanism, tree_model.settings
+        if tree_model.setup.rheonomic:
+            raise SettingsError(
+                f"{mechanism.name!r} depends on time: it has no minimal coordinates; load it with "
+                "coordinates='tree'"
+            )
         q = Parts(tree_model, Evaluator(tree_model, MethodTable(), make)).postures.neutral()
         model = minimal_model(tree_model, settings, q)
         tree_settings = replace(settings, coordinates="tree", branches=())
@@ -163,7 +173,7 @@ class Robot:
         self,
         *,
         payload: Mapping[str, Inertia] | None = None,
-        locked: Mapping[str, float] | None = None,
+        locked: Mapping[str, ArrayLike] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -172,8 +182,11 @@ class Robot:
         ----------
         payload : mapping of link name to Inertia
             Carried by the link in addition to its own mass; given in the link frame.
-        locked : mapping of joint name to position [rad or m]
-            Joints welded there, and with them those that mimic them or are coupled to them.
+        locked : mapping of joint name to array_like, shape (nq,) of the joint [rad or m]
+            Joints welded there, and with them those that mimic them or are coupled to them: a
+            number, or the coordinates of a joint that has several, quaternions of unit norm.
+            ``"floating_base"``: a floating base, which becomes a fixed one; the root of such a
+            robot is a link ``"world"``.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap`` as in `robodyn.load`.
 
@@ -182,13 +195,29 @@ class Robot:
         UnknownNameError
             For links and joints that do not exist.
         SettingsError
-            For joints locked against what ties them together.
+            For joints locked against what ties them together, or where they cannot be.
         """
-        mechanism = changed(
-            self._model.mechanism, by_name("payload", payload), by_name("locked", locked)
+        start = start_by_joint(self._model.settings, self.tree_form._model.joints)
+        mechanism, kept = changed(
+            self._model.mechanism, start, by_name("payload", payload), by_name("locked", locked)
         )
-        kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
         return type(self)(mechanism, kept.replaced(settings))
+
+    def _at(self, t: ArrayLike | None) -> Parts:
+        """The parts behind the methods, of a robot that depends on time at that time."""
+        if t is None and not self._model.setup.rheonomic:
+            return self._parts
+        return self._parts.at(t)
+
+    def _posed(self, t: ArrayLike | None) -> Parts:
+        """The same for one posture, which depends on time only where there are constraints."""
+        if t is not None and np.ndim(t):
+            raise ShapeError(
+                f"t has shape {np.shape(t)}, expected one time: postures are found one at a time",
+                name="t",
+                given=t,
+            )
+        return self._parts if t is None and not self.nc else self._at(t)
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -226,6 +255,11 @@ class Robot:
     def base(self) -> str:
         """``"fixed"``, ``"floating"`` or ``"moving"``."""
         return self._model.settings.base
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Joints or constraints are functions of time: most methods need ``t=``."""
+        return self._model.setup.rheonomic
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -302,23 +336,32 @@ class Robot:
 
     # -- coordinates ------------------------------------------------------------------------------
 
-    def neutral(self) -> Array:
+    def neutral(self, *, t: ArrayLike | None = None) -> Array:
         """Zero position, or the closed posture nearest to it, shape (nq,) [rad, m].
+
+        Parameters
+        ----------
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Raises
         ------
         TopologyError
             If the loops cannot be closed from the zero position.
         """
-        return self._parts.postures.neutral()
+        return self._posed(t).postures.neutral()
 
-    def random(self, rng: np.random.Generator | int | None = None) -> Array:
+    def random(
+        self, rng: np.random.Generator | int | None = None, *, t: ArrayLike | None = None
+    ) -> Array:
         """A random position within the limits, loops closed.
 
         Parameters
         ----------
         rng : numpy.random.Generator or int, optional
             Generator of random numbers, or its seed.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
@@ -329,7 +372,7 @@ class Robot:
         AssemblyError
             If no guess led to a closed posture.
         """
-        return self._parts.postures.random(generator(rng))
+        return self._posed(t).postures.random(generator(rng))
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """Position after moving with ``dv`` (velocity times time step).
@@ -418,6 +461,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         actuated: Iterable[str] | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that produce given accelerations.
@@ -432,6 +476,8 @@ class Robot:
             Of a robot with a moving base. Default: at rest.
         actuated : names of joints
             Where torque acts; for closed linkages. A tree needs, and takes, all of them.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, shape (..., nv)
             Written to and returned.
 
@@ -456,7 +502,7 @@ class Robot:
         >>> tau.shape
         (4,)
         """
-        return self._parts.dynamics.inverse(q, v, a, wrenches, base, actuated, out)
+        return self._at(t).dynamics.inverse(q, v, a, wrenches, base, actuated, out)
 
     def forward_dynamics(
         self,
@@ -467,6 +513,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: Any = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Accelerations under given generalised forces.
@@ -479,6 +526,8 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : (alpha, beta), optional [1/s]
             Baumgarte's, for closed linkages [W 5.198]; a tree has no constraint to stabilise.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -499,7 +548,7 @@ class Robot:
         >>> np.allclose(robot.inverse_dynamics(q, v, a), tau)
         True
         """
-        return self._parts.dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
+        return self._at(t).dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
 
     def hybrid_dynamics(
         self,
@@ -512,6 +561,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: Any = None,
+        t: ArrayLike | None = None,
     ) -> HybridDynamics:
         """Dynamics with some joints driven along given accelerations.
 
@@ -531,6 +581,8 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : optional
             For closed linkages; a tree has no constraint to stabilise.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -561,7 +613,7 @@ class Robot:
         (1.0, 0.0)
         """
         roles = assign_roles(self._model, controlled, tau, locked)
-        return self._parts.dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
+        return self._at(t).dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven_dynamics(
         self,
@@ -573,6 +625,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """`hybrid_dynamics` for roles that are known as indices, for loops.
 
@@ -588,13 +641,15 @@ class Robot:
             Driven speeds, in the order of ``a_controlled``.
         wrenches, base
             As in `inverse_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         a, tau : ndarray, shape (..., nv)
         """
         arrays = (q, v, a_controlled, tau_free)
-        return self._parts.dynamics.driven(arrays, controlled, wrenches, base)
+        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base)
 
     def constrained_dynamics(
         self,
@@ -606,6 +661,7 @@ class Robot:
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
         method: str = "auto",
+        t: ArrayLike | None = None,
     ) -> ConstrainedDynamics:
         """Forward dynamics of a closed linkage, with multipliers and rank.
 
@@ -615,6 +671,8 @@ class Robot:
             As in `forward_dynamics`.
         method : {"auto", "kkt", "schur", "nullspace", "partition"}
             All give one answer; the result says which was used.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -633,15 +691,19 @@ class Robot:
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        return self._parts.constrained.forward(q, v, tau, wrenches, base, stabilization, method)
+        return self._at(t).constrained.forward(q, v, tau, wrenches, base, stabilization, method)
 
-    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Mass matrix M: kinetic energy is ``v M v / 2``.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -649,15 +711,19 @@ class Robot:
         -------
         M : ndarray, shape (..., nv, nv) [kg m^2, kg m, kg]
         """
-        return self._evaluator.call("mass_matrix", (q,), out=out)
+        return self._at(t).evaluator.call("mass_matrix", (q,), out=out)
 
-    def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix_inverse(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Inverse of the mass matrix.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -670,7 +736,7 @@ class Robot:
         SingularError
             If joints move no mass.
         """
-        return self._evaluator.call("mass_matrix_inverse", (q,), out=out)
+        return self._at(t).evaluator.call("mass_matrix_inverse", (q,), out=out)
 
     def bias_forces(
         self,
@@ -679,6 +745,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces at zero acceleration: Coriolis, gravity, joint damping and friction.
@@ -693,6 +760,8 @@ class Robot:
             External forces and moments about the link origins, in link axes.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -700,10 +769,17 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("bias_forces", (q, v), base=base, out=out, wrenches=wrenches)
+        return self._at(t).evaluator.call(
+            "bias_forces", (q, v), base=base, out=out, wrenches=wrenches
+        )
 
     def gravity_forces(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Generalised forces that hold the robot up: `inverse_dynamics` of rigid bodies at rest.
 
@@ -713,6 +789,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -720,9 +798,11 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("gravity_forces", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("gravity_forces", (q,), base=base, out=out)
 
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def coriolis_matrix(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Coriolis matrix C in Christoffel form: ``dM/dt - 2 C`` is skew.
 
         Parameters
@@ -731,6 +811,8 @@ class Robot:
             Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -738,7 +820,7 @@ class Robot:
         -------
         C : ndarray, shape (..., nv, nv) [kg m^2/s, kg m/s, kg/s]
         """
-        return self._evaluator.call("coriolis_matrix", (q, v), out=out)
+        return self._at(t).evaluator.call("coriolis_matrix", (q, v), out=out)
 
     def passive_forces(
         self,
@@ -746,6 +828,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that damping, friction and springs exert.
@@ -758,6 +841,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -765,12 +850,17 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("passive_forces", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("passive_forces", (q, v), base=base, out=out)
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
 
     def center_of_mass(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Centre of mass of everything that moves, in the world.
 
@@ -780,6 +870,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -787,7 +879,7 @@ class Robot:
         -------
         p_W : ndarray, shape (..., 3) [m]
         """
-        return self._evaluator.call("center_of_mass", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("center_of_mass", (q,), base=base, out=out)
 
     def kinetic_energy(
         self,
@@ -795,6 +887,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Kinetic energy, rotors included.
@@ -807,6 +900,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -814,10 +909,15 @@ class Robot:
         -------
         T : ndarray, shape (...) [J]
         """
-        return self._evaluator.call("kinetic_energy", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("kinetic_energy", (q, v), base=base, out=out)
 
     def potential_energy(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Potential energy of gravity and springs.
 
@@ -829,6 +929,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -836,7 +938,7 @@ class Robot:
         -------
         U : ndarray, shape (...) [J]
         """
-        return self._evaluator.call("potential_energy", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("potential_energy", (q,), base=base, out=out)
 
     def momentum(
         self,
@@ -844,6 +946,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Linear and angular momentum about the centre of mass, in world axes.
@@ -856,6 +959,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -863,10 +968,15 @@ class Robot:
         -------
         momentum : ndarray, shape (..., 6) [kg m/s, kg m^2/s]
         """
-        return self._evaluator.call("momentum", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("momentum", (q, v), base=base, out=out)
 
     def centroidal_matrix(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Matrix A with ``momentum = A v`` while the base is at rest.
 
@@ -876,6 +986,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -883,7 +995,7 @@ class Robot:
         -------
         A : ndarray, shape (..., 6, nv) [kg m, kg m^2]
         """
-        return self._evaluator.call("centroidal_matrix", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("centroidal_matrix", (q,), base=base, out=out)
 
     # -- frames -----------------------------------------------------------------------------------
 
@@ -894,6 +1006,7 @@ class Robot:
         *,
         relative_to: str = "world",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Pose ``X_WF`` of a frame, in the world or in another link.
@@ -908,6 +1021,8 @@ class Robot:
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -927,7 +1042,7 @@ class Robot:
         >>> robot.frame_pose(robot.neutral(), robot.frame_names[-1]).shape
         (4, 4)
         """
-        return self._evaluator.call(
+        return self._at(t).evaluator.call(
             "frame_pose", (q,), base=base, out=out, frame=frame, relative_to=relative_to
         )
 
@@ -940,6 +1055,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Twist of a frame's origin.
@@ -958,6 +1074,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -966,7 +1084,7 @@ class Robot:
         V : ndarray, shape (..., 6) [m/s, rad/s]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
 
     def frame_jacobian(
         self,
@@ -976,6 +1094,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Jacobian J of a frame's twist: ``twist = J v`` while the base is at rest.
@@ -992,6 +1111,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1000,7 +1121,7 @@ class Robot:
         J : ndarray, shape (..., 6, nv) [m, 1]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
 
     def frame_poses(
         self,
@@ -1009,6 +1130,7 @@ class Robot:
         *,
         relative_to: str = "world",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Poses of many frames at once: `frame_pose` of each.
@@ -1023,6 +1145,8 @@ class Robot:
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1044,7 +1168,7 @@ class Robot:
         True
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
-        return self._evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
 
     def frame_twists(
         self,
@@ -1055,6 +1179,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Twists of many frames at once: `frame_twist` of each.
@@ -1073,6 +1198,8 @@ class Robot:
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1087,7 +1214,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
         choice["axes"] = axes
-        return self._evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
 
     def frame_jacobians(
         self,
@@ -1097,6 +1224,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Jacobians of many frames at once: `frame_jacobian` of each.
@@ -1113,6 +1241,8 @@ class Robot:
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1127,7 +1257,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
         choice["axes"] = axes
-        return self._evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
 
     def frame_jacobian_dot(
         self,
@@ -1138,6 +1268,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Time derivative of `frame_jacobian`.
@@ -1156,6 +1287,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1164,7 +1297,9 @@ class Robot:
         J_dot : ndarray, shape (..., 6, nv) [m/s, 1/s]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_jacobian_dot", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call(
+            "frame_jacobian_dot", (q, v), base=base, out=out, **choice
+        )
 
     def frame_acceleration(
         self,
@@ -1177,6 +1312,7 @@ class Robot:
         axes: str = "body",
         classical: bool = False,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Acceleration of a frame.
@@ -1200,6 +1336,8 @@ class Robot:
             ``relative_to`` sees it; ``False``: derivative of the body twist.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1209,7 +1347,9 @@ class Robot:
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         choice["classical"] = bool(classical)
-        return self._evaluator.call("frame_acceleration", (q, v, a), base=base, out=out, **choice)
+        return self._at(t).evaluator.call(
+            "frame_acceleration", (q, v, a), base=base, out=out, **choice
+        )
 
     # -- joint loads and motors -------------------------------------------------------------------
 
@@ -1225,6 +1365,7 @@ class Robot:
         locked: Iterable[str] = (),
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> JointWrenches:
         """Force and moment in every joint: what the parent exerts on the child.
 
@@ -1239,6 +1380,8 @@ class Robot:
             Default: all that move. Fixed joints may be named, too.
         controlled, tau, locked, wrenches, base
             As in `hybrid_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1257,7 +1400,7 @@ class Robot:
         -----
         [W 5.180]. External wrenches on the root link are carried by the base.
         """
-        return self._parts.joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
+        return self._at(t).joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
 
     # -- impacts ----------------------------------------------------------------------------------
 
@@ -1273,6 +1416,7 @@ class Robot:
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
+        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where a link hits something, and the impulses that make them.
 
@@ -1296,6 +1440,8 @@ class Robot:
             Of a robot with a moving base, which does not jump.
         controlled : names of joints, optional
             Driven ones, whose speeds do not jump.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1324,7 +1470,7 @@ class Robot:
         (6,)
         """
         place = (link, point)
-        return self._impacts.impact(
+        return self._impacts(t).impact(
             (q, v), place, direction, restitution, against, base, controlled
         )
 
@@ -1335,6 +1481,7 @@ class Robot:
         joints: Iterable[str],
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where some joints stop at once, as if caught by latches.
 
@@ -1347,6 +1494,8 @@ class Robot:
             ``"joint[k]"``: one axis of a joint that has several.
         base : BaseMotion, optional
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1361,7 +1510,7 @@ class Robot:
         -----
         [W problem 6.2].
         """
-        return self._impacts.latch((q, v), joints, base)
+        return self._impacts(t).latch((q, v), joints, base)
 
     def apparent_mass(
         self,
@@ -1371,6 +1520,7 @@ class Robot:
         direction: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Mass that a hit feels, shape (...) [kg]; infinite where the link cannot give way.
 
@@ -1384,21 +1534,27 @@ class Robot:
             In world axes.
         base : BaseMotion, optional
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Notes
         -----
         Impulse along the direction over the jump of velocity along it, [W p. 213].
         """
-        return self._impacts.apparent_mass(q, (link, point), direction, base)
+        return self._impacts(t).apparent_mass(q, (link, point), direction, base)
+
+    def _impacts(self, t: ArrayLike | None) -> Impacts:
+        parts = self._at(t)
+        still = self._still if parts is self._parts else self._still.at(t)
+        return Impacts(self._model, parts.evaluator, still.dynamics, still.joint_forces)
 
     @cached_property
-    def _impacts(self) -> Impacts:
+    def _still(self) -> Parts:
         """Made when an impact is first asked for: it takes functions of its own."""
         kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        still = Robot(
+        return Robot(
             without_forces(self._model.mechanism), kept.replaced({"gravity": (0.0, 0.0, 0.0)})
         )._parts
-        return Impacts(self._model, self._evaluator, still.dynamics, still.joint_forces)
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:
@@ -1423,6 +1579,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
@@ -1434,13 +1591,15 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         wrenches, base
             As in `inverse_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Notes
         -----
         The generalised force over the gear ratio: it accelerates the rotor, overcomes the friction
         on both sides of the gear, and drives the joint.
         """
-        return self._parts.motors.motor_torques(q, v, a, wrenches, base)
+        return self._at(t).motors.motor_torques(q, v, a, wrenches, base)
 
     def motor_power(
         self,
@@ -1450,6 +1609,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Mechanical power of each motor.
 
@@ -1457,12 +1617,14 @@ class Robot:
         ----------
         q, v, a, wrenches, base
             As in `motor_torques`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         power : ndarray, shape (..., nv) [W]
         """
-        return self._parts.motors.motor_power(q, v, a, wrenches, base)
+        return self._at(t).motors.motor_power(q, v, a, wrenches, base)
 
     # -- closed loops -----------------------------------------------------------------------------
 
@@ -1471,13 +1633,17 @@ class Robot:
         """Name of each constraint row, ``"loop[k]"``: nc of them."""
         return self._parts.rows.names
 
-    def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_residual(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """How far the loops are from closing.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1485,15 +1651,19 @@ class Robot:
         -------
         residual : ndarray, shape (..., nc) [m, rad]
         """
-        return self._parts.rows.residual(q, out)
+        return self._at(t).rows.residual(q, out)
 
-    def loop_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_jacobian(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Constraint Jacobian K: the rate of `loop_residual` is ``K v``.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1501,9 +1671,11 @@ class Robot:
         -------
         K : ndarray, shape (..., nc, nv) [m, 1]
         """
-        return self._parts.rows.jacobian(q, out)
+        return self._at(t).rows.jacobian(q, out)
 
-    def loop_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_bias(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """``dK/dt v``: accelerations that keep loops closed have ``K a = -bias``.
 
         Parameters
@@ -1512,6 +1684,8 @@ class Robot:
             Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1519,15 +1693,19 @@ class Robot:
         -------
         bias : ndarray, shape (..., nc) [m/s^2, rad/s^2]
         """
-        return self._parts.rows.bias(q, v, out)
+        return self._at(t).rows.bias(q, v, out)
 
-    def loop_velocity_offset(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_velocity_offset(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Offset psi: possible velocities have ``K v = -psi``. It is zero for loops.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1535,14 +1713,16 @@ class Robot:
         -------
         offset : ndarray, shape (..., nc) [m/s, rad/s]
         """
-        return self._parts.rows.offset(q, out)
+        return self._at(t).rows.offset(q, out)
 
-    def loop_rank(self, q: ArrayLike) -> RankAnalysis:
+    def loop_rank(self, q: ArrayLike, *, t: ArrayLike | None = None) -> RankAnalysis:
         """Rank of the constraints at postures, redundant rows, and how far singular ones are.
 
         Parameters
         ----------
         q : array_like, shape (..., nq)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1551,21 +1731,23 @@ class Robot:
             singular value of the constraints that is not zero, rows scaled to length 1. It is
             small near a singular posture.
         """
-        return self._parts.rows.rank(q)
+        return self._at(t).rows.rank(q)
 
-    def mobility(self, q: ArrayLike) -> int:
+    def mobility(self, q: ArrayLike, *, t: ArrayLike | None = None) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
         dof : int
         """
-        return self._parts.postures.mobility(q)
+        return self._posed(t).postures.mobility(q)
 
     @property
     def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
@@ -1584,6 +1766,7 @@ class Robot:
         near: ArrayLike | None = None,
         *,
         beyond_limits: bool = False,
+        t: ArrayLike | None = None,
     ) -> Array:
         """A posture with loops closed, near a guess, within the limits.
 
@@ -1602,6 +1785,8 @@ class Robot:
         beyond_limits : bool
             Coordinates that are beyond their limits in the guess may stay there, as those of a
             posture that was measured. Otherwise a joint to be held there is refused.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
@@ -1613,9 +1798,9 @@ class Robot:
             With the posture that comes nearest, and what is left open. With ``near``: with the last
             posture of that branch on the way, where two branches meet or a joint is at its limit.
         """
-        return self._parts.postures.assemble(q, named("hold", hold), near, beyond_limits)
+        return self._posed(t).postures.assemble(q, named("hold", hold), near, beyond_limits)
 
-    def branch_sign(self, q: ArrayLike) -> Array:
+    def branch_sign(self, q: ArrayLike, *, t: ArrayLike | None = None) -> Array:
         """Which of the branches that meet at singular postures a closed one is on.
 
         The sign of the determinant by which the independent joints determine the others. Where it
@@ -1626,6 +1811,8 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1637,10 +1824,10 @@ class Robot:
         SingularError
             If the rank of the loops changes from posture to posture: there is no such sign.
         """
-        return self._parts.postures.branch_sign(q)
+        return self._at(t).postures.branch_sign(q)
 
     def closed_state(
-        self, q: ArrayLike, v: ArrayLike, free: Array | None = None
+        self, q: ArrayLike, v: ArrayLike, free: Array | None = None, *, t: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """A state near one that has drifted a little, with loops closed; for loops over time.
 
@@ -1649,14 +1836,18 @@ class Robot:
         q, v : array_like, shape (..., nq), (..., nv)
         free : ndarray of bool, shape (nv,), optional
             Speeds that may change. Default: all.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         q, v : ndarray
         """
-        return self._parts.postures.closed_state(q, v, free)
+        return self._at(t).postures.closed_state(q, v, free)
 
-    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = ()) -> Array:
+    def consistent_velocity(
+        self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = (), *, t: ArrayLike | None = None
+    ) -> Array:
         """The velocity nearest to ``v``, in kinetic energy, that keeps the loops closed.
 
         Parameters
@@ -1666,6 +1857,8 @@ class Robot:
         v : array_like, shape (..., nv)
         hold : names of joints
             Keep their velocity.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1676,9 +1869,11 @@ class Robot:
         AssemblyError
             If the velocities that are held contradict each other.
         """
-        return self._parts.postures.consistent_velocity(q, v, named("hold", hold))
+        return self._at(t).postures.consistent_velocity(q, v, named("hold", hold))
 
-    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def consistent_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike | None = None
+    ) -> Array:
         """The accelerations nearest to ``a``, in kinetic energy, that keep the loops closed.
 
         Parameters
@@ -1686,12 +1881,14 @@ class Robot:
         q, v : array_like, shape (..., nq), (..., nv)
             Closed posture, consistent velocity.
         a : array_like, shape (..., nv)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         a : ndarray, shape (..., nv)
         """
-        return self._parts.postures.consistent_acceleration(q, v, a)
+        return self._at(t).postures.consistent_acceleration(q, v, a)
 
     # -- minimal and independent coordinates ------------------------------------------------------
 
@@ -1842,6 +2039,7 @@ class Robot:
         a: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Matrix Y with ``Y @ inertial_parameters`` the rigid-body part of `inverse_dynamics`.
@@ -1852,6 +2050,8 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         base : BaseMotion
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1864,7 +2064,7 @@ class Robot:
         With ``passive=False`` the rigid-body part is all; damping, friction, springs and rotors do
         not depend on these parameters.
         """
-        return self._evaluator.call("regressor", (q, v, a), base=base, out=out)
+        return self._at(t).evaluator.call("regressor", (q, v, a), base=base, out=out)
 
     def base_parameters(self, rng: np.random.Generator | int | None = 0) -> BaseParameters:
         """Combinations of the inertial parameters that motions of this robot depend on.

@@ -39,7 +39,8 @@ class ConstraintRows:
         rows = model.setup.position_rows
         self._of_positions: Any = slice(None) if len(rows) == len(self.names) else list(rows)
         self.all_of_positions = len(rows) == len(self.names)
-        self.has_offset = not all(c.given.steady for c in model.setup.constraints)
+        moving = not all(c.given.steady for c in model.setup.constraints)
+        self.has_offset = moving or model.setup.rheonomic
 
     def residual(self, q: ArrayLike, out: Array | None = None) -> Array:
         """How far the loops are from closing, shape (..., nc) [m, rad]."""

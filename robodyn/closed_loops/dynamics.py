@@ -45,6 +45,8 @@ class ClosedLoopDynamics:
     mobility : Mobility
     motors : LoopMotors
     solve : ConstrainedSolve
+    steady : ClosedLoopDynamics, optional
+        At time zero, of a linkage that depends on time.
     """
 
     def __init__(
@@ -55,9 +57,11 @@ class ClosedLoopDynamics:
         mobility: Mobility,
         motors: LoopMotors,
         solve: ConstrainedSolve,
+        steady: ClosedLoopDynamics | None = None,
     ) -> None:
+        self._steady = steady
         self._model, self._evaluator, self._rows = model, evaluator, rows
-        self._mobility, self._motors, self._solve = mobility, motors, solve
+        self._mobility, self.motors, self._solve = mobility, motors, solve
         self._sufficing: dict[tuple[int, ...], bool] = {}
 
     # -- straight-line code -------------------------------------------------------------------
@@ -89,7 +93,7 @@ class ClosedLoopDynamics:
                 f"there is no straight-line code for {name}; call the method"
             )
         if name == "inverse_dynamics":
-            return self._motors.function(**options)
+            return self.motors.function(**options)
         if name == "hybrid_dynamics":
             controlled = self._evaluator.speeds(options.get("controlled", ()))
             if not self.rows_suffice(controlled):
@@ -103,6 +107,8 @@ class ClosedLoopDynamics:
 
     def rows_suffice(self, controlled: tuple[int, ...]) -> bool:
         """Whether the rows of the code are independent in the speeds that are not controlled."""
+        if self._steady is not None:
+            return self._steady.rows_suffice(controlled)
         if controlled not in self._sufficing:
             try:
                 self._sufficing[controlled] = self.has_code and self._independent(controlled)
@@ -129,7 +135,7 @@ class ClosedLoopDynamics:
         out: Array | None = None,
     ) -> Array:
         """Forces at the motors that produce given accelerations, shape (..., nv)."""
-        return written(self._motors.forces(q, v, a, wrenches, base, actuated), out)
+        return written(self.motors.forces(q, v, a, wrenches, base, actuated), out)
 
     def forward(
         self,
@@ -143,7 +149,8 @@ class ClosedLoopDynamics:
     ) -> Array:
         """Accelerations under given forces, shape (..., nv)."""
         if stabilization is None and self.has_code:
-            if self._model.settings.base != "moving" and base is None and not wrenches:
+            plain = self._model.settings.base != "moving" and not self._model.setup.rheonomic
+            if plain and base is None and not wrenches:
                 f = self.function("forward_dynamics")
                 self._evaluator.bind("forward_dynamics", f)
                 a: Array = f(q, v, tau)
@@ -199,5 +206,5 @@ class ClosedLoopDynamics:
         base: BaseMotion | None,
     ) -> tuple[Array, ...]:
         """Multipliers of loops whose motors make given accelerations."""
-        speeds = self._motors.speeds(None)
-        return (self._motors.solve(q, v, a, wrenches, base, speeds)[1],)
+        speeds = self.motors.speeds(None)
+        return (self.motors.solve(q, v, a, wrenches, base, speeds)[1],)

@@ -35,16 +35,26 @@ class Mobility:
     rows : ConstraintRows
     space : ConfigurationSpace
     closer : LoopCloser
+    steady : Mobility, optional
+        At time zero, of a linkage that depends on time: its analysis holds at other times, too.
     """
 
     def __init__(
-        self, model: Model, rows: ConstraintRows, space: ConfigurationSpace, closer: LoopCloser
+        self,
+        model: Model,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        closer: LoopCloser,
+        steady: Mobility | None = None,
     ) -> None:
+        self._steady = steady
         self._model, self._rows, self._space, self._closer = model, rows, space, closer
 
     @cached_property
     def analysis(self) -> LoopAnalysis:
         """Rank, redundant rows and independent speeds."""
+        if self._steady is not None:
+            return self._steady.analysis
         return self._analysis(self._rows.interpreted_jacobian)
 
     def _analysis(self, jacobian: Callable[[Array], Array]) -> LoopAnalysis:
@@ -69,6 +79,8 @@ class Mobility:
     @cached_property
     def dof(self) -> int:
         """Degrees of freedom at the neutral posture."""
+        if self._steady is not None:
+            return self._steady.dof
         return self.at(self._closer.neutral)
 
     def at(self, q: ArrayLike) -> int:

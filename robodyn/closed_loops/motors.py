@@ -44,6 +44,8 @@ class LoopMotors:
     rows : ConstraintRows
     space : ConfigurationSpace
     mobility : Mobility
+    steady : LoopMotors, optional
+        At time zero, of a linkage that depends on time.
     """
 
     def __init__(
@@ -53,8 +55,9 @@ class LoopMotors:
         rows: ConstraintRows,
         space: ConfigurationSpace,
         mobility: Mobility,
+        steady: LoopMotors | None = None,
     ) -> None:
-        self._model, self._evaluator = model, evaluator
+        self._model, self._evaluator, self._steady = model, evaluator, steady
         self._rows, self._space, self._mobility = rows, space, mobility
         self._choices: dict[tuple[int, ...], Mapping[str, Any] | None] = {}
 
@@ -68,6 +71,8 @@ class LoopMotors:
 
     def code_options(self, speeds: tuple[int, ...]) -> Mapping[str, Any] | None:
         """Choices for straight-line inverse dynamics; ``None`` where there is no such code."""
+        if self._steady is not None:
+            return self._steady.code_options(speeds)
         if speeds not in self._choices:
             self._choices[speeds] = self._code_options(speeds)
         return self._choices[speeds]

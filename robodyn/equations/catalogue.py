@@ -189,11 +189,13 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "dv"),
         (Output("q", ("nq",), "rad, m"),),
         lambda t: {"q": coordinate_steps.integrate(t.model, t.numbers["q"], t.numbers["dv"])},
+        timeless=True,
     ),
     "tangent_rate": Quantity(
         ("u", "v"),
         (Output("rate", ("nv",), "rad/s, m/s"),),
         lambda t: {"rate": coordinate_steps.tangent_rate(t.model, t.numbers["u"], t.v)},
+        timeless=True,
     ),
     "loop_residual": Quantity(
         ("q",),

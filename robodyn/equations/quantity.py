@@ -107,6 +107,8 @@ class Quantity:
         Other algorithms for it.
     closed : Quantity or None
         Its form for closed linkages, where the rows of the constraints to use are chosen.
+    timeless : bool
+        It is about coordinates alone, also of mechanisms that depend on time.
     """
 
     inputs: tuple[str, ...]
@@ -119,6 +121,7 @@ class Quantity:
     multipliers: bool = False
     rivals: tuple[Rival, ...] = ()
     closed: Quantity | None = None
+    timeless: bool = False
 
 
 def traced(
@@ -150,7 +153,7 @@ def traced(
 
 
 def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
-    """Arrays of the quantity; then what moves, closes, weighs and loads the mechanism."""
+    """Arrays of the quantity; what moves, closes, weighs and loads the mechanism; then the time."""
     for name in quantity.inputs:
         size, unit = INPUTS[name]
         yield Port(name, (SIZES[size](t),), unit)
@@ -164,6 +167,8 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
         yield Port("parameters", (10 * len(t.setup.model.bodies),), "kg, kg m, kg m^2")
     for link in t.options.get("wrenches", ()):
         yield Port(f"wrench:{link}", (6,), "N, N m")
+    if t.setup.rheonomic and not quantity.timeless:
+        yield Port("t", (), "s")
 
 
 def _flat(values: Values) -> Iterator[Number]:

@@ -62,7 +62,7 @@ KIND = JointKind(
     axes=("axis",),
     units=("m", "m", "rad"),
     unmoved=(2,),
-    coordinates=Coordinates(_rates, _step, _bracket, _difference),
+    coordinates=Coordinates(_rates, _step, _bracket, _difference, integrals={2: 2}),
     free_turn=True,
     cut=Cut(
         rows=lambda m, cut: [along(m, EZ), *parallel(m)],

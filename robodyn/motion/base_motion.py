@@ -13,6 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
+from robodyn.motion.samples import sample_times, samples
 
 __all__ = ["BaseMotion", "BasePath"]
 
@@ -217,20 +218,9 @@ class BasePath:
         from scipy.interpolate import CubicSpline
         from scipy.spatial.transform import Rotation, RotationSpline
 
-        times = np.asarray(t, float)
-        p, quat = checked("positions", positions, 3), checked("quats", quats, 4)
-        if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
-            raise ShapeError(
-                "t must hold at least two strictly increasing times", name="t", given=times.shape
-            )
-        if p.shape != (len(times), 3) or quat.shape != (len(times), 4):
-            raise ShapeError(
-                f"{len(times)} times need positions ({len(times)}, 3) and quats "
-                f"({len(times)}, 4); given {p.shape} and {quat.shape}",
-                name="positions",
-                given=(p.shape, quat.shape),
-                expected=((len(times), 3), (len(times), 4)),
-            )
+        times = sample_times(t, 2)
+        p = samples("positions", positions, len(times), 3)
+        quat = samples("quats", quats, len(times), 4)
         place: Any = CubicSpline(times, p)
         turn: Any = RotationSpline(times, Rotation.from_quat(quat))
 

@@ -45,7 +45,8 @@ def start_state(
     ------
     ShapeError
     """
-    q = robot.neutral() if q0 is None else numbers("q0", q0)
+    start = 0.0 if robot.depends_on_time else None
+    q = robot.neutral(t=start) if q0 is None else numbers("q0", q0)
     v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
     for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if x.ndim != ndim or x.shape[-1] != size:

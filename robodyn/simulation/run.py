@@ -53,12 +53,14 @@ def simulate(
     base : callable, optional
         Time -> `BaseMotion`, for a robot with a moving base: a `BasePath` or any function.
     controlled : mapping of joint name to JointPath or callable
-        Joints driven along a path, ``t -> (position, velocity, acceleration)``. They have no state
-        of their own: the rest moves by equations that depend on time [W 5.101], and the torques
-        that driving them takes [W 5.100] stand in the trajectory's ``tau``. What the controller
-        returns for them is not used.
-    locked : names of joints
-        Held where they start.
+        Joints driven along a path, ``t -> (position, velocity, acceleration)``, in the coordinates
+        and speeds of their kind (see `JointPath`). They have no state of their own: the rest moves
+        by equations that depend on time [W 5.101], and the torques that driving them takes
+        [W 5.100] stand in the trajectory's ``tau``. What the controller returns for them is not
+        used. ``"floating_base"`` is a floating base, ``"joint[k]"`` one axis of a joint: the path
+        of its k-th speed, with one position, the integral of that speed.
+    locked : names of joints, or of axes
+        Held where they start; ``"joint[k]"``: its k-th speed is zero.
     wrenches : mapping or callable, optional
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str

@@ -75,7 +75,9 @@ class Trajectory:
         """
         if self.robot is None or not self.robot.nc:
             return np.zeros(0)
-        sign = self.robot.branch_sign(self.q).reshape(len(self), -1)
+        t = self.t.reshape(len(self), *[1] * (self.q.ndim - 2))
+        at = t if self.robot.depends_on_time else None
+        sign = self.robot.branch_sign(self.q, t=at).reshape(len(self), -1)
         return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -186,6 +188,8 @@ def trajectory_of(
     base: BaseMotion | None,
 ) -> Trajectory:
     """A trajectory of a robot from its samples, with its energy and the gaps of its loops."""
-    energy = robot.kinetic_energy(q, v, base=base) + robot.potential_energy(q, base=base)
-    gaps = np.abs(robot.loop_residual(q)).max(axis=-1) if robot.nc else 0.0 * energy
+    time = t.reshape(len(t), *[1] * (q.ndim - 2)) if robot.depends_on_time else None
+    energy = robot.kinetic_energy(q, v, base=base, t=time)
+    energy = energy + robot.potential_energy(q, base=base, t=time)
+    gaps = np.abs(robot.loop_residual(q, t=time)).max(axis=-1) if robot.nc else 0.0 * energy
     return Trajectory(t, q, v, a, tau, energy, gaps, speed_names(robot), robot)

@@ -300,7 +300,7 @@ def _walk(
         body, X_BL = links[link]
         X_BJ = X_BL if backward else X_BL @ step.origin.matrix
         X_JL = inverse_pose(step.origin.matrix) if backward else np.eye(4)
-        if not step.nv and step.name not in keep_fixed:
+        if not step.nv and step.map is None and step.name not in keep_fixed:
             links[target] = (body, X_BJ @ X_JL)
         else:
             links[target] = (len(joints), X_JL)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import MissingExtraError, RobodynError, ShapeError
+from robodyn.errors import MissingExtraError, RobodynError, SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory
 from robodyn.view.drawing import Drawing
@@ -49,7 +49,7 @@ class Viewer:
     MissingExtraError
         If viser is not installed (extra ``view``).
     RobodynError
-        If the host is not this machine, or the port is none.
+        If the host is not this machine, or the port is none; if the robot depends on time.
     """
 
     def __init__(
@@ -62,6 +62,8 @@ class Viewer:
         package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
     ) -> None:
         viser = _viser()
+        if robot.depends_on_time:
+            raise SettingsError(f"{robot.name!r} depends on time: a posture is not all of it")
         self.robot, self.motion = robot, motion
         self.q: FloatArray = robot.neutral() if motion is None else np.array(motion.q[0], float)
         self.following = False

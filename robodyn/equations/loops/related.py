@@ -54,12 +54,13 @@ def constraint_rows(model: MechanismModel, state: State, constraint: Related) ->
     q: list[Number] = []
     v: list[Number] = []
     places: list[tuple[int, float] | None] = []
-    for joint, i in zip(given.joints, constraint.bodies, strict=True):
+    for joint, i, (_, _, nv) in zip(given.joints, constraint.bodies, given.sizes, strict=True):
         if i is None:
-            q, v, places = [*q, held[joint]], [*v, 0.0], [*places, None]
+            q, v, places = [*q, *held[joint]], [*v, *[0.0] * nv], [*places, *[None] * nv]
             continue
         q, v = [*q, *state[i].q], [*v, *state[i].v]
         places += [(speed.index, speed.factor) for speed in model.bodies[i].speeds]
+    q = [*q, state.t] if given.rheonomic else q
     zero: list[Number] = [0.0] * given.count
     values = zero if given.value is None else inline(given.value, q)
     slopes, offsets = inline(given.slopes, q), inline(given.offset, q)

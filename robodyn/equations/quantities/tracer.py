@@ -88,6 +88,13 @@ class Setup:
         return bool(self.closures or self.coupled or self.constraints)
 
     @cached_property
+    def rheonomic(self) -> bool:
+        """Joints or constraints depend on time."""
+        return any(body.joint.rheonomic for body in self.model) or any(
+            c.given.rheonomic for c in self.constraints
+        )
+
+    @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Name of each constraint row: ``"loop[3]"``."""
         counts = [(c.name, c.kind.count) for c in self.closures]
@@ -163,7 +170,8 @@ class Tracer:
     @cached_property
     def state(self) -> State:
         """All joints."""
-        return evaluate_joints(self.model, self.numbers["q"], self.v)
+        (t,) = self.numbers.get("t", [0.0])
+        return evaluate_joints(self.model, self.numbers["q"], self.v, t)
 
     @cached_property
     def base(self) -> BaseState:
