@@ -17,6 +17,7 @@ import numpy as np
 import robodyn as rd
 from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.joints import joint_kind
+from robodyn.simulation.limits import LIMITS, effort_bounds, speed_bounds
 
 if TYPE_CHECKING:
     from robodyn.controllers import SineReference
@@ -66,6 +67,11 @@ def _parser() -> argparse.ArgumentParser:
     sim.add_argument("--stiffness", type=float, default=400.0, help="1/s^2 (default 400)")
     sim.add_argument("--damping", type=float, help="1/s (default: critical)")
     sim.add_argument("--payload", type=float, default=0.0, help="unmodelled mass at the tip, kg")
+    sim.add_argument(
+        "--limits", choices=LIMITS, default="report",
+        help="of positions, speeds and efforts: say where the motion leaves them (report, the "
+        "default), also cut efforts to theirs (enforce), or neither (ignore)",
+    )  # fmt: skip
     sim.add_argument("--out", type=Path, default=Path("out"), help="folder (default out)")
     sim.add_argument("--no-plot", action="store_true")
     sim.add_argument(
@@ -139,6 +145,7 @@ def _sim(arguments: argparse.Namespace) -> int:
         q0=reference(0.0)[0],
         duration=arguments.duration,
         step=arguments.step,
+        limits="enforce" if arguments.limits == "enforce" else "ignore",  # told below
         progress=True,
     )
     elapsed = time.perf_counter() - start
@@ -147,6 +154,9 @@ def _sim(arguments: argparse.Namespace) -> int:
     print(f"  largest tracking error  {np.abs(error).max():.3e} rad (m)")
     print(f"  largest torque          {np.abs(run.tau).max():.4g} N m (N){_share(robot, run)}")
     print(f"  energy gained           {gained:.4g} J; work not accounted for {gap:.1e} J")
+    if arguments.limits != "ignore":
+        for violation in run.limit_violations:
+            print(f"  limit left              {violation}")
     speed = arguments.duration / elapsed
     print(f"  simulated in            {elapsed:.2f} s ({speed:.1f} x real time)")
     return _write(arguments, robot, run, error)
@@ -175,17 +185,17 @@ def _reference(robot: rd.Robot) -> SineReference:
     swing = np.minimum(0.3 * (high - low), 1.0)
     frequency = 0.25 + 0.5 * np.arange(robot.nv) / robot.nv
     # the speed of a sine peaks at pi * frequency * swing
-    top = np.where(robot.velocity_limits > 0.0, robot.velocity_limits, np.inf)
-    frequency = np.minimum(frequency, 0.8 * top / (np.pi * np.maximum(swing, 1e-9)))
+    frequency = np.minimum(frequency, 0.8 * speed_bounds(robot) / (np.pi * np.maximum(swing, 1e-9)))
     return SineReference(low + 0.35 * (high - low), swing, frequency)
 
 
 def _share(robot: rd.Robot, run: rd.Trajectory) -> str:
     """How much of the motors' strength was asked for, where the file tells it."""
-    known = np.isfinite(robot.effort_limits) & (robot.effort_limits > 0.0)
+    bounds = effort_bounds(robot)
+    known = np.isfinite(bounds)
     if not known.any():
         return ""
-    part = np.abs(run.tau).max(axis=0)[known] / robot.effort_limits[known]
+    part = np.abs(run.tau).max(axis=0)[known] / bounds[known]
     worst = np.array(run.joint_names)[known][part.argmax()]
     return f"; up to {100 * part.max():.0f} % of the limit, at {worst}"
 

@@ -19,6 +19,7 @@ __all__ = [
     "Hints",
     "ImpactError",
     "InertiaError",
+    "LimitWarning",
     "MissingExtraError",
     "MissingFileError",
     "PathError",
@@ -79,6 +80,10 @@ class _LocatedError(_Located, RobodynError, ValueError):
 
 class UrdfWarning(_Located, UserWarning):
     """What can be read, though it may not be what its author meant."""
+
+
+class LimitWarning(UserWarning):
+    """A simulated motion leaves limits of its joints."""
 
 
 class UrdfError(_LocatedError):
