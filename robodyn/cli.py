@@ -338,5 +338,7 @@ def _view(arguments: argparse.Namespace) -> int:
         print(f"  not shown: {note}", file=sys.stderr)
     with contextlib.suppress(KeyboardInterrupt), viewer:
         print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
+        if viewer.is_everywhere:
+            print("from elsewhere: the same, with this machine's name for 127.0.0.1", flush=True)
         viewer.wait()
     return 0

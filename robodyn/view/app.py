@@ -17,10 +17,14 @@ from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory
 from robodyn.view.drawing import Drawing
 from robodyn.view.geometry import link_geometry
+from robodyn.view.guard import Guard, guarded_server
 from robodyn.view.panels import ForcesPanel, PlaybackPanel, PosePanel
 from robodyn.view.posing import Slider, move
 
 __all__ = ["Viewer"]
+
+#: Hosts that stand for all addresses of this machine.
+EVERYWHERE = ("0.0.0.0", "::", "")
 
 
 class Viewer:
@@ -32,7 +36,8 @@ class Viewer:
     motion : Trajectory, optional
         To play.
     host : str
-        Who may connect: by default this machine only. ``"0.0.0.0"``: anyone who can reach it.
+        Who may connect: by default this machine only. ``"0.0.0.0"``: anyone who can reach it and
+        knows the token in ``url``, which is another each time.
     port : int
         The next free one is taken if it is in use.
     package_dirs : mapping of package name to path, optional
@@ -69,7 +74,11 @@ class Viewer:
         self.lock = threading.RLock()
         _check_address(host, port)
         geometry = link_geometry(robot.mechanism, package_dirs)
-        self.server: Any = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
+        self._guard = Guard(host)
+        self.server: Any = guarded_server(
+            self._guard,
+            lambda: viser.ViserServer(host=host, port=port, label=robot.name, verbose=False),
+        )
         self.server.request_share_url = _not_shared  # which any page that connects could ask for
         try:
             self._build(geometry)
@@ -104,10 +113,16 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Address of the page."""
+        """Address of the page; beyond this machine, with the token without which nobody gets in."""
         host = self.server.get_host()
-        shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
-        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
+        shown = "127.0.0.1" if self.is_everywhere else host
+        place = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
+        return f"{place}/{self._guard.token}/" if self._guard.token else place
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether it listens at all addresses of this machine."""
+        return self.server.get_host() in EVERYWHERE
 
     @property
     def notes(self) -> tuple[str, ...]:
