@@ -92,9 +92,8 @@ class Trajectory:
                 "dataclasses.replace(trajectory, robot=robot)"
             )
         states = (self.t, self.q, self.v, self.tau)
-        if not self.t.ndim:  # a single state
-            states = tuple(x[None] for x in states)
-        return limit_violations(self.robot, *states)
+        t, q, v, tau = states if self.t.ndim else (x[None] for x in states)
+        return limit_violations(self.robot, t, q, v, tau)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that is complete or not there at all.
