@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import robodyn as rd
+from robodyn.checking import check_files
 from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.joints import joint_kind
 from robodyn.simulation.limits import LIMITS, effort_bounds, speed_bounds
@@ -243,27 +243,7 @@ def _write(
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from robodyn.urdf import findings, record
-
-    bad = False
-    records = []
-    for file in arguments.file:
-        errors, warned = findings(file)
-        bad = bad or bool(errors)
-        records += [record(error, file) for error in errors]
-        records += [record(warning, file) for warning in warned]
-        if arguments.json:
-            continue
-        for error in errors:
-            print(error)
-        for warning in warned:
-            print(f"{warning} (warning)")
-        if not errors:
-            count = f", {len(warned)} warning{'s'[: len(warned) > 1]}" if warned else ""
-            print(f"{file}: ok{count}")
-    if arguments.json:
-        print(json.dumps(records, indent=2))
-    return 2 if bad else 0
+    return 0 if check_files(arguments.file, as_json=arguments.json) else 2
 
 
 def _info(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import MissingExtraError, RobodynError, ShapeError
+from robodyn.errors import MissingExtraError, RobodynError, ShapeError, TopologyError
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory
 from robodyn.view.drawing import Drawing
@@ -46,7 +46,10 @@ class Viewer:
     Attributes
     ----------
     q : ndarray, shape (nq,)
-        The posture shown.
+        The posture shown. A robot whose loops do not close stands where the search for a closed
+        posture starts, loops open, and each of its joints can be moved.
+    why_open : str
+        Why no closed posture is found; empty if there is one.
     server : viser.ViserServer
 
     Raises
@@ -68,7 +71,10 @@ class Viewer:
     ) -> None:
         viser = _viser()
         self.robot, self.motion = robot, motion
-        self.q: FloatArray = robot.neutral() if motion is None else np.array(motion.q[0], float)
+        self.why_open = _why_open(robot)
+        self.q: FloatArray = robot.start() if self.why_open else robot.neutral()
+        if motion is not None:
+            self.q = np.array(motion.q[0], float)
         self.following = False
         self._sample: int | None = None if motion is None else 0
         self.lock = threading.RLock()
@@ -90,7 +96,7 @@ class Viewer:
         gui = self.server.gui
         gui.configure_theme(show_logo=False, show_share_button=False)
         gui.main_panel.dock_right()
-        self.drawing = Drawing(self.server, self.robot, geometry)
+        self.drawing = Drawing(self.server, self.robot, geometry, self.q)
         self._playback = None if self.motion is None else PlaybackPanel(self)
         self.pose_panel = PosePanel(self)
         self.forces_panel = ForcesPanel(self)
@@ -145,10 +151,24 @@ class Viewer:
     def pose(self, values: Mapping[Slider, float]) -> bool:
         """Move sliders, loops closed; ``False`` if the linkage ends before."""
         with self.lock:
-            moved = move(self.robot, self.q, dict(values))
+            closed = not self.why_open
+            opened = closed and self.drawing.gaps.texts  # it is shown as it stands at zero
+            start = self.robot.neutral() if opened else self.q
+            moved = move(self.robot, start, dict(values), closed=closed)
             # a slider that is where it should be is left alone: a hand may be on it
-            self._set(moved.q, sample=None, complete=moved.complete, follow=not moved.complete)
+            follow = not moved.complete or bool(opened)
+            self._set(moved.q, sample=None, complete=moved.complete, follow=follow)
         return moved.complete
+
+    def close_loops(self) -> None:
+        """Close the loops near the posture shown, or say why they stay open."""
+        try:
+            closed = self.robot.assemble(self.q)
+        except RobodynError as error:
+            self.pose_panel.say_why(str(error))
+            return
+        self.show(closed)
+        self.pose_panel.say_why("")
 
     def show_sample(self, k: int) -> None:
         """Show a sample of the motion."""
@@ -201,6 +221,14 @@ class Viewer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _why_open(robot: Robot) -> str:
+    try:
+        robot.neutral()
+    except TopologyError as error:
+        return error.problem
+    return ""
 
 
 def _check_address(host: str, port: int) -> None:

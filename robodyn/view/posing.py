@@ -43,9 +43,17 @@ class Slider:
         return float(_numbers(robot, q, self.joint)[self.index])
 
 
-def sliders(robot: Robot) -> tuple[Slider, ...]:
-    """Sliders of the independent joints; of all joints, for a tree."""
-    free = set(robot.loops_analysis.independent) if robot.nc else set(range(robot.nv))
+def sliders(robot: Robot, *, closed: bool = True) -> tuple[Slider, ...]:
+    """Sliders of the independent joints; of all joints, for a tree.
+
+    Parameters
+    ----------
+    robot : Robot
+    closed : bool
+        ``False``: its loops stay open, and every joint can be moved.
+    """
+    tied = robot.nc and closed
+    free = set(robot.loops_analysis.independent) if tied else set(range(robot.nv))
     chosen = []
     for name in robot.joint_names:
         joint = robot.joints[name]
@@ -119,7 +127,7 @@ class Moved:
     complete: bool
 
 
-def move(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> Moved:
+def move(robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bool = True) -> Moved:
     """Move sliders to values; loops stay closed.
 
     A closed linkage goes there in small steps and stays on its branch.
@@ -130,13 +138,15 @@ def move(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> Moved:
     q : ndarray, shape (nq,)
         Closed.
     values : mapping of Slider to float [rad, m]
+    closed : bool
+        ``False``: loops are open, and stay so.
 
     Returns
     -------
     moved : Moved
     """
     goal = with_values(robot, q, values)
-    if not robot.nc:
+    if not robot.nc or not closed:
         return Moved(goal, True)
     every = sliders(robot)
     try:

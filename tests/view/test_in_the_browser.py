@@ -13,6 +13,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -98,6 +99,19 @@ def test_plays_a_motion(visit):
 def test_a_stick_figure(visit):
     with Viewer(rd.load("bricard"), port=8250) as viewer:
         visit.open(viewer)
+        assert visit.errors == [] and visit.outside == []
+
+
+def test_a_linkage_that_does_not_close(visit):
+    text = (resources.files("robodyn.urdf") / "robots" / "four_bar.urdf").read_text()
+    robot = rd.load(text.replace('xyz="0.28 0 0.12"', 'xyz="1.8 0 0.12"'))
+    with Viewer(robot, port=8290) as viewer:
+        visit.open(viewer)
+        visit.page.get_by_role("button", name="Close the loops").click()
+        box = visit.page.locator("textarea").first
+        box.wait_for()
+        assert "do not close" in box.input_value()
+        visit.drawn()
         assert visit.errors == [] and visit.outside == []
 
 
