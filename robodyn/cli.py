@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -319,6 +320,7 @@ def _view(arguments: argparse.Namespace) -> int:
     with contextlib.suppress(KeyboardInterrupt), viewer:
         print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
         if viewer.is_everywhere:
-            print("from elsewhere: the same, with this machine's name for 127.0.0.1", flush=True)
+            name = urlsplit(viewer.url).hostname
+            print(f"from elsewhere: the same, with this machine's name for {name}", flush=True)
         viewer.wait()
     return 0

@@ -23,8 +23,8 @@ from robodyn.view.posing import Slider, move
 
 __all__ = ["Viewer"]
 
-#: Hosts that stand for all addresses of this machine.
-EVERYWHERE = ("0.0.0.0", "::", "")
+#: Hosts that stand for all addresses of this machine, and the one by which it reaches itself.
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Viewer:
@@ -121,7 +121,7 @@ class Viewer:
     def url(self) -> str:
         """Address of the page; beyond this machine, with the token without which nobody gets in."""
         host = self.server.get_host()
-        shown = "127.0.0.1" if self.is_everywhere else host
+        shown = EVERYWHERE.get(host, host)
         place = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
         return f"{place}/{self._guard.token}/" if self._guard.token else place
 
