@@ -6,6 +6,7 @@ write 0 where they do not know.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -125,8 +126,9 @@ def effort_bounds(robot: Robot) -> FloatArray:
 
     The lesser of the joint's own limit and that of its motor, through the gear.
     """
-    motor = np.abs(robot.gear_ratios) * _given(robot.motor_torque_limits)
-    return np.minimum(_given(robot.effort_limits), _given(motor))
+    ratios = np.abs(robot.gear_ratios)  # zero: the motor does not move the joint
+    motor = np.where(ratios > 0.0, ratios, np.inf) * _given(robot.motor_torque_limits)
+    return np.minimum(_given(robot.effort_limits), motor)
 
 
 def speed_bounds(robot: Robot) -> FloatArray:
@@ -166,23 +168,23 @@ def _beyond(
     columns: list[tuple[str, str]],
 ) -> Iterator[LimitViolation]:
     """Violations of one sort, column by column."""
-    samples = np.reshape(x, (len(t), -1, len(columns)))
+    samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), len(columns)))
     for sign, bounds in ((-1.0, -lower), (1.0, upper)):
-        values = sign * samples
         slack = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
-        passed = values > bounds + slack
-        for k in np.flatnonzero(passed.any(axis=(0, 1))):
+        peaks = np.fmax.reduce(sign * samples, axis=(0, 1), initial=-np.inf)
+        for k in np.flatnonzero(peaks > bounds + slack):
+            values = sign * samples[:, :, k]
+            passed = (values > bounds[k] + slack[k]).any(axis=1)
+            sample, motion = np.unravel_index(np.nanargmax(values), values.shape)
             joint, unit = columns[k]
-            worst = np.unravel_index(values[:, :, k].argmax(), values.shape[:2])
-            motion = np.unravel_index(worst[1], x.shape[1:-1]) if x.ndim > 2 else ()
             yield LimitViolation(
                 joint,
                 limit,
                 float(sign * bounds[k]),
-                float(t[passed[:, :, k].any(axis=1).argmax()]),
-                float(samples[*worst, k]),
-                float(t[worst[0]]),
-                tuple(int(i) for i in motion),
+                float(t[passed.argmax()]),
+                float(sign * values[sample, motion]),
+                float(t[sample]),
+                tuple(int(i) for i in np.unravel_index(motion, x.shape[1:-1])),
                 unit,
             )
 

@@ -80,6 +80,8 @@ def test_a_motor_is_limited_through_its_gear():
     assert np.abs(pushed(robot, 1e4, limits="enforce").tau).max() == 5.0
     strong = rd.load(slider(LIMIT, motor.replace('"0.5"', '"1000"')))
     assert effort_bounds(strong).tolist() == [97.0]
+    idle = rd.load(slider(LIMIT, motor.replace("-10", "0")))
+    assert effort_bounds(idle).tolist() == [97.0]
     shaft = strong.motor_torques([0.0], [0.0], [0.0])
     assert np.abs(shaft).max() <= strong.motor_torque_limits[0]
 
@@ -118,6 +120,7 @@ def test_many_motions_at_once():
     cut = rd.rollout(robot, lambda t, q, v: force, *start, limits="enforce", **options)
     assert cut.tau[0].ravel().tolist() == [0.1, -97.0, 97.0]
     assert run[:1].limit_violations and run[0].limit_violations
+    assert run[:0].limit_violations == ()
 
 
 def test_motors_of_a_linkage():
