@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,7 +24,12 @@ OPEN = 1e-4
 TOLD = 8
 
 
-def check_files(files: Sequence[str], *, as_json: bool = False) -> bool:
+def check_files(
+    files: Sequence[str],
+    *,
+    as_json: bool = False,
+    near: Mapping[str, Sequence[float]] | None = None,
+) -> bool:
     """Print what is found in files; whether there is no error.
 
     Parameters
@@ -32,13 +37,15 @@ def check_files(files: Sequence[str], *, as_json: bool = False) -> bool:
     files : sequence of str
     as_json : bool
         As a list of records, for other programs; see `robodyn.urdf.record`.
+    near : mapping of joint name to position, optional
+        Where a closed posture is looked for; see `robodyn.load`.
     """
     sound, records = True, []
     for file in files:
         errors, warned = findings(file)
         notes: list[UrdfNote] = []
         if not errors:
-            more, notes = open_loops(file)
+            more, notes = open_loops(file, near)
             errors += more
         sound = sound and not errors
         everything: tuple[RobodynError | UrdfWarning | UrdfNote, ...] = (*errors, *warned, *notes)
@@ -60,25 +67,36 @@ def check_files(files: Sequence[str], *, as_json: bool = False) -> bool:
     return sound
 
 
-def open_loops(file: str) -> tuple[list[RobodynError], list[UrdfNote]]:
-    """What is to say of loops that are open where all joints are at zero.
+def open_loops(
+    file: str, near: Mapping[str, Sequence[float]] | None = None
+) -> tuple[list[RobodynError], list[UrdfNote]]:
+    """What is to say of loops that are open where all joints are at zero, or where one is told.
+
+    Parameters
+    ----------
+    file : str
+    near : mapping of joint name to position, optional
+        Where a closed posture is looked for. Default: with all joints at zero.
 
     Returns
     -------
     errors : list of RobodynError
-        If the robot cannot be made, or no closed posture is found from zero.
+        If the robot cannot be made, or no closed posture is found from there.
     notes : list of UrdfNote
-        Of each loop that is open at zero, where its two frames stand; and where they meet.
+        Of each loop that is open there, where its two frames stand; and where they meet.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of the file have been told
-            robot = rd.load(file)
+            robot = rd.load(file, near=near)
     except RobodynError as error:
         return [error], []
+    start = "where it was told to look" if near else "where all joints are at zero"
     cuts = {cut.name: cut for cut in robot.loops}
     notes = [
-        _open_loop(robot, gap, cuts[gap.name]) for gap in robot.loop_gaps() if gap.residual > OPEN
+        _open_loop(robot, gap, cuts[gap.name], start)
+        for gap in robot.loop_gaps()
+        if gap.residual > OPEN
     ]
     try:
         closed = robot.neutral()
@@ -89,11 +107,11 @@ def open_loops(file: str) -> tuple[list[RobodynError], list[UrdfNote]]:
     return [], notes
 
 
-def _open_loop(robot: rd.Robot, gap: LoopGap, cut: Joint | Loop) -> UrdfNote:
+def _open_loop(robot: rd.Robot, gap: LoopGap, cut: Joint | Loop, start: str) -> UrdfNote:
     width = max(map(len, gap.links)) + 2
     lines = [
-        f"this {gap.kind} joint closes a loop that is open where all joints are at zero; its two "
-        "frames stand in the world"
+        f"this {gap.kind} joint closes a loop that is open {start}; its two frames stand in the "
+        "world"
     ]
     for link, X in zip(gap.links, gap.poses, strict=True):
         lines.append(f"    on {link!r:{width}} {_placed(X)}")
@@ -109,7 +127,7 @@ def _placed(X: FloatArray) -> str:
 
 
 def _closing_motion(robot: rd.Robot, closed: FloatArray) -> UrdfNote:
-    """Which joints move, and how far, from the zero position to the closed posture."""
+    """Which joints move, and how far, from the start to the closed posture."""
     way = robot.difference(robot.start(), closed)
     moved: list[tuple[float, str]] = []
     for name in robot.joint_names:
@@ -121,7 +139,7 @@ def _closing_motion(robot: rd.Robot, closed: FloatArray) -> UrdfNote:
     told = [text for _, text in sorted(moved, reverse=True)]
     more = f" and {len(told) - TOLD} more" if len(told) > TOLD else ""
     return UrdfNote(
-        f"all loops close when joints move from zero: {'; '.join(told[:TOLD])}{more}",
+        f"all loops close when joints move from there: {'; '.join(told[:TOLD])}{more}",
         file=robot.mechanism.file,
         element=f"robot {robot.name!r}",
     )

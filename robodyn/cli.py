@@ -87,11 +87,13 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="print a list of file, line, element, severity, message, suggestion",
     )
+    _add_near(check)
     check.set_defaults(run=_check)
 
     info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
     info.add_argument("robot", help=f"URDF file, or one of {bundled}")
     info.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
+    _add_near(info)
     info.set_defaults(run=_info)
 
     export = commands.add_parser("export", help="print C source of a function")
@@ -109,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     view.add_argument(
         "--package", action="append", default=[], metavar="NAME=FOLDER", help="for package://NAME"
     )
+    _add_near(view)
     view.set_defaults(run=_view)
     publish = commands.add_parser("publish", help="simulate a robot behind ROS topics")
     from robodyn.ros.command import add_arguments
@@ -116,6 +119,30 @@ def _parser() -> argparse.ArgumentParser:
     add_arguments(publish)
     publish.set_defaults(run=_publish)
     return parser
+
+
+def _add_near(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--near",
+        action="append",
+        default=[],
+        metavar="JOINT=POSITION",
+        help="where to look for a posture with closed loops (rad, m; several numbers: 1,2,3)",
+    )
+
+
+def _near(arguments: argparse.Namespace) -> dict[str, list[float]] | None:
+    """The positions of ``--near`` by joint name."""
+    near = {}
+    for text in arguments.near:
+        name, _, numbers = text.rpartition("=")
+        try:
+            near[name] = [float(number) for number in numbers.split(",")]
+        except ValueError:
+            name = ""
+        if not name:
+            raise RobodynError(f"--near is {text!r}, expected JOINT=POSITION")
+    return near or None
 
 
 def _publish(arguments: argparse.Namespace) -> int:
@@ -244,11 +271,11 @@ def _write(
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    return 0 if check_files(arguments.file, as_json=arguments.json) else 2
+    return 0 if check_files(arguments.file, as_json=arguments.json, near=_near(arguments)) else 2
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    robot = rd.load(arguments.robot, base=arguments.base)
+    robot = rd.load(arguments.robot, base=arguments.base, near=_near(arguments))
     print(
         f"{robot.name}: {robot.base} base, {robot.dof} degrees of freedom, nq {robot.nq}, "
         f"nv {robot.nv}, moving mass {robot.total_mass:.6g} kg"
@@ -312,7 +339,9 @@ def _view(arguments: argparse.Namespace) -> int:
         if not (name and equals and folder):
             raise RobodynError(f"--package is {text!r}, expected NAME=FOLDER")
         packages[name] = folder
-    robot = rd.load(arguments.robot, base=arguments.base, package_dirs=packages)
+    robot = rd.load(
+        arguments.robot, base=arguments.base, package_dirs=packages, near=_near(arguments)
+    )
     motion = read_motion(arguments.trajectory, robot) if arguments.trajectory else None
     viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)
     for note in viewer.notes:

@@ -19,7 +19,7 @@ from robodyn.view.drawing import Drawing
 from robodyn.view.geometry import link_geometry
 from robodyn.view.guard import Guard, guarded_server
 from robodyn.view.panels import ForcesPanel, PlaybackPanel, PosePanel
-from robodyn.view.posing import Slider, move
+from robodyn.view.posing import Slider, move, near_options
 
 __all__ = ["Viewer"]
 
@@ -161,14 +161,14 @@ class Viewer:
         return moved.complete
 
     def close_loops(self) -> None:
-        """Close the loops near the posture shown, or say why they stay open."""
+        """Close the loops near the posture shown; say where they closed, or why they stay open."""
         try:
             closed = self.robot.assemble(self.q)
         except RobodynError as error:
-            self.pose_panel.say_why(str(error))
+            self.pose_panel.say(str(error))
             return
         self.show(closed)
-        self.pose_panel.say_why("")
+        self.pose_panel.say(near_options(self.robot, closed))
 
     def show_sample(self, k: int) -> None:
         """Show a sample of the motion."""

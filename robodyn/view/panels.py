@@ -43,7 +43,7 @@ class Shown(Protocol):
         """Move sliders, loops closed; ``False`` if the linkage ends before."""
 
     def close_loops(self) -> None:
-        """Close the loops near the posture shown, or say why they stay open."""
+        """Close the loops near the posture shown; say where they closed, or why they stay open."""
 
     def show_sample(self, k: int) -> None:
         """Show a sample of the motion."""
@@ -79,12 +79,12 @@ class PosePanel:
                 handle.on_update(lambda _: self._moved())
                 self.handles[slider.hold] = handle
             self._state = gui.add_text("loops", "", disabled=True, visible=robot.nc > 0)
-            self.why = gui.add_text("why", "", multiline=True, disabled=True, visible=False)
+            self.closing = gui.add_text("closing", "", multiline=True, disabled=True, visible=False)
         self._neutral.on_click(lambda _: viewer.show(robot.neutral()))
         self._start.on_click(lambda _: viewer.show(robot.start()))
         self._close.on_click(lambda _: viewer.close_loops())
         self.show_gap(complete=True)
-        self.say_why(viewer.why_open)
+        self.say(viewer.why_open)
 
     def _moved(self) -> None:
         viewer, changed = self._viewer, {}
@@ -114,9 +114,9 @@ class PosePanel:
             ended = "" if complete else "; no farther on this branch"
             self._state.value = f"open by {gap:.1e}{ended}"
 
-    def say_why(self, text: str) -> None:
-        """Say why loops stay open; nothing where they do not."""
-        self.why.value, self.why.visible = text, bool(text)
+    def say(self, text: str) -> None:
+        """Say where loops closed, or why they stay open."""
+        self.closing.value, self.closing.visible = text, bool(text)
 
 
 class ForcesPanel:

@@ -10,7 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
 from robodyn.robot import Robot
 
-__all__ = ["Moved", "Slider", "move", "sliders", "with_values"]
+__all__ = ["Moved", "Slider", "move", "near_options", "sliders", "with_values"]
 
 
 @dataclass(frozen=True)
@@ -153,3 +153,10 @@ def move(robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bo
         return Moved(robot.assemble(goal, hold=[s.hold for s in every], near=q), True)
     except AssemblyError as error:
         return Moved(np.asarray(error.q), False)
+
+
+def near_options(robot: Robot, q: FloatArray) -> str:
+    """Where a closed posture, shape (nq,), is found again, as options of the command line."""
+    positions = {name: q[robot.joints[name].q] for name in robot.joint_names}
+    shown = {name: ",".join(f"{x:.6g}" for x in values) for name, values in positions.items()}
+    return " ".join(f"--near {name}={text}" for name, text in shown.items() if text)

@@ -143,12 +143,12 @@ def viewer(request):
 def test_the_viewer_of_a_linkage_that_does_not_close(viewer):
     assert np.array_equal(viewer.q, np.zeros(3))
     assert viewer.drawing.gaps.texts == {"rocker_pin": "rocker_pin: 1.52 m, 5.73 degrees"}
-    assert "do not close" in viewer.pose_panel.why.value
+    assert "do not close" in viewer.pose_panel.closing.value
     viewer.pose_panel.handles["crank_pin"].value = 0.5
     assert viewer.q.tolist() == [0.0, 0.5, 0.0]
     assert "1.52" not in viewer.drawing.gaps.texts["rocker_pin"]
     viewer.close_loops()
-    assert "do not close" in viewer.pose_panel.why.value
+    assert "do not close" in viewer.pose_panel.closing.value
 
 
 @pytest.mark.parametrize("viewer", [ASIDE], indirect=True)
@@ -167,5 +167,22 @@ def test_loops_are_closed_from_the_posture_shown(viewer):
     viewer.show([0.1, 0.0, 0.0])
     assert viewer.drawing.gaps.texts
     viewer.close_loops()
-    assert viewer.drawing.gaps.texts == {} and viewer.pose_panel.why.value == ""
+    assert viewer.drawing.gaps.texts == {}
     assert np.abs(viewer.q - [0.1, 0.0, 0.0]).max() < 0.3
+    said = dict(part.split("=") for part in viewer.pose_panel.closing.value.split("--near ")[1:])
+    again = rd.load(ASIDE, near={name: float(value) for name, value in said.items()})
+    np.testing.assert_allclose(again.neutral(), viewer.q, atol=1e-5)
+
+
+def test_the_command_line_says_where_to_look(tmp_path, capsys):
+    file = written(tmp_path, ASIDE)
+    closed = rd.load(ASIDE, near={"crank_drive": 1.0}).neutral()
+    near = [f"--near={name}={x}" for name, x in zip(rd.load(ASIDE).joint_names, closed,
+                                                    strict=True)]  # fmt: skip
+    assert main(["check", file, "--near", "crank_drive=1.0"]) == 0
+    assert "open where it was told to look" in capsys.readouterr().out
+    assert main(["check", file, *near]) == 0
+    assert capsys.readouterr().out.strip() == f"{file}: ok"
+    assert main(["info", file, *near]) == 0
+    for wrong in ("crank_drive", "=1", "crank_drive=x", "nothing=1"):
+        assert main(["check", file, "--near", wrong]) == 2
