@@ -19,6 +19,7 @@ __all__ = [
     "Hints",
     "ImpactError",
     "InertiaError",
+    "LimitWarning",
     "MissingExtraError",
     "MissingFileError",
     "PathError",
@@ -30,6 +31,7 @@ __all__ = [
     "TopologyError",
     "UnknownNameError",
     "UrdfError",
+    "UrdfNote",
     "UrdfWarning",
 ]
 
@@ -79,6 +81,14 @@ class _LocatedError(_Located, RobodynError, ValueError):
 
 class UrdfWarning(_Located, UserWarning):
     """What can be read, though it may not be what its author meant."""
+
+
+class UrdfNote(_Located):
+    """What is worth knowing of a description, and no fault; never raised."""
+
+
+class LimitWarning(UserWarning):
+    """A simulated motion leaves limits of its joints."""
 
 
 class UrdfError(_LocatedError):

@@ -12,6 +12,7 @@ from robodyn.array_types import Array
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError
 from robodyn.model.model import Model
+from robodyn.results import LoopGap
 
 __all__ = ["Postures", "TreePostures", "one_guess"]
 
@@ -37,6 +38,12 @@ class Postures(Protocol):
 
     def neutral(self) -> Array:
         """The possible posture nearest to the zero position, shape (nq,)."""
+
+    def start(self) -> Array:
+        """Where a possible posture is looked for, shape (nq,)."""
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture, shape (nq,)."""
 
     def random(self, rng: np.random.Generator) -> Array:
         """A possible posture within the limits, shape (nq,)."""
@@ -92,6 +99,14 @@ class TreePostures:
         self.independent_speeds = tuple(range(space.nv))
         self.redundant_constraints: dict[str, tuple[str, ...]] = {}
 
+    def start(self) -> Array:
+        """The neutral position: nothing has to be looked for."""
+        return self.neutral()
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """None: there is no closure."""
+        return ()
+
     def assemble(
         self,
         q: ArrayLike | None,
@@ -124,10 +139,10 @@ class TreePostures:
 
 
 def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) -> Array:
-    """A guess given to `Robot.assemble`, checked, shape (nq,)."""
+    """A posture given to `Robot.assemble` or `loop_gaps`, checked, shape (nq,)."""
     guess = default if q is None else space.positions("q", q)
     if guess.ndim != 1:
-        raise ShapeError("assemble takes one posture at a time", name="q", given=guess.shape)
+        raise ShapeError("one posture at a time is taken here", name="q", given=guess.shape)
     if not np.isfinite(guess).all():
         raise ShapeError("the guess holds numbers that are not finite", name="q", given=guess)
     return guess

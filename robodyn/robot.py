@@ -42,6 +42,7 @@ from robodyn.results import (
     HybridDynamics,
     Impact,
     JointWrenches,
+    LoopGap,
 )
 from robodyn.symbolic.graph import Program
 
@@ -350,6 +351,14 @@ class Robot:
             If the loops cannot be closed from the zero position.
         """
         return self._posed(t).postures.neutral()
+
+    def start(self) -> Array:
+        """Where the closed posture `neutral` is looked for, shape (nq,) [rad, m].
+
+        The zero position, or what ``near`` of `robodyn.load` says; the loops may be open there. For
+        a robot without constraints it is `neutral` itself.
+        """
+        return self._parts.postures.start()
 
     def random(
         self, rng: np.random.Generator | int | None = None, *, t: ArrayLike | None = None
@@ -1652,6 +1661,22 @@ class Robot:
         residual : ndarray, shape (..., nc) [m, rad]
         """
         return self._at(t).rows.residual(q, out)
+
+    def loop_gaps(self, q: ArrayLike | None = None) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand, and how far they are apart.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m], optional
+            A posture, closed or open. Default: `start`, where a closed one is looked for.
+
+        Returns
+        -------
+        gaps : tuple of LoopGap
+            One for each of `loops`, in their order: ``name``, ``kind``, ``links``, ``poses``,
+            ``distance`` [m], ``angle`` [rad], ``residual``.
+        """
+        return self._parts.postures.loop_gaps(q)
 
     def loop_jacobian(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None

@@ -37,6 +37,7 @@ FLOORS = (
     {"controllers"},
     {"ros"},
     {"view"},
+    {"checking"},
     {"cli"},
     {"__main__"},
 )

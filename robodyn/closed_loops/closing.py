@@ -8,12 +8,13 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
-from robodyn.closed_loops.open_loops import open_loops
+from robodyn.closed_loops.open_loops import loop_gaps, open_loops
 from robodyn.closed_loops.solvers import assemble
 from robodyn.closed_loops.turns import nearest_turns
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import AssemblyError, TopologyError
 from robodyn.model.model import Model
+from robodyn.results import LoopGap
 from robodyn.urdf.write import loop_element
 
 __all__ = ["LoopCloser"]
@@ -140,10 +141,18 @@ class LoopCloser:
             return nearest_turns(self._model, found, guess, lower, upper)
         except AssemblyError as error:
             raise AssemblyError(
-                open_loops(self._model, self._frames, guess, error),
+                open_loops(self._model, self._frames, self._residual, guess, error),
                 residual=error.residual,
                 q=error.q,
             ) from None
+
+    def gaps(self, q: Array) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture, shape (nq,), without a compiler."""
+        return loop_gaps(self._model, self._frames, self._residual, q)
+
+    def _residual(self, q: Array) -> Array:
+        """All rows, without a compiler."""
+        return self._rows.interpreted_residual(q)
 
     def _frames(self, q: Array, link: str) -> Array:
         """Pose of a link, (4, 4), without a compiler."""

@@ -96,6 +96,10 @@ class ConstraintRows:
         jacobian = self._evaluator.interpreted("loop_jacobian")
         return PositionRows(residual, jacobian, self._of_positions)
 
+    def interpreted_residual(self, q: Array) -> Array:
+        """All rows of a position without a compiler, shape (nc,)."""
+        return np.asarray(self._evaluator.interpreted("loop_residual")(q))
+
     def interpreted_pose(self, q: Array, link: str) -> Array:
         """Pose of a link in the world without a compiler, shape (4, 4)."""
         return self._evaluator.interpreted("frame_pose", frame=link)(q)

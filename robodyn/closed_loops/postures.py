@@ -16,6 +16,7 @@ from robodyn.errors import AssemblyError, ShapeError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.postures import one_guess
+from robodyn.results import LoopGap
 
 __all__ = ["LoopPostures"]
 
@@ -81,6 +82,14 @@ class LoopPostures:
     def neutral(self) -> Array:
         """The closed posture nearest to the zero position, shape (nq,)."""
         return self._closer.neutral.copy()
+
+    def start(self) -> Array:
+        """Where a closed posture is looked for, shape (nq,)."""
+        return self._space.start()
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture."""
+        return self._closer.gaps(one_guess(self._space, q, self._space.start()))
 
     def random(self, rng: np.random.Generator) -> Array:
         """A closed posture within the limits, shape (nq,)."""

@@ -12,7 +12,7 @@ from robodyn.joints import joint_kind
 from robodyn.joints.common.kind import JointKind
 from robodyn.robot import Robot
 
-__all__ = ["JointMark", "extent", "joint_marks", "link_places", "sticks"]
+__all__ = ["JointMark", "extent", "joint_marks", "link_places", "sticks", "wxyz"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,3 +100,11 @@ def extent(robot: Robot, places: dict[str, FloatArray]) -> tuple[FloatArray, flo
         points += list(lines.reshape(-1, 3) @ X[:3, :3].T + X[:3, 3])
     low, high = np.min(points, axis=0), np.max(points, axis=0)
     return 0.5 * (low + high), max(float((high - low).max()), 1e-2)
+
+
+def wxyz(X: FloatArray) -> FloatArray:
+    """The orientation of a pose, shape (4, 4), as the scene wants it: a quaternion, w first."""
+    from scipy.spatial.transform import Rotation
+
+    x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()
+    return np.array([w, x, y, z])
