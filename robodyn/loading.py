@@ -53,6 +53,8 @@ def load(
     srdf: str | Path | None = None,
     constraints: Iterable[Constraint] = (),
     near: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    urdf: str | Path | None = None,
+    strict: bool = True,
 ) -> Robot:
     """Load a robot.
 
@@ -110,6 +112,12 @@ def load(
         Where the closed posture `Robot.neutral` of a closed linkage is looked for. Joints that are
         named stay there if the loops close with them; the others start at zero. Default: the zero
         position.
+    urdf : path
+        The URDF that the YAML file of an Extended URDF belongs to. Default: the one that it names,
+        that has its name, ``robot.urdf``, or the only one beside it.
+    strict : bool
+        ``False``: what side files (the YAML of an Extended URDF, an SRDF) say of names that the
+        URDF does not have is left out, with a warning each.
 
     Returns
     -------
@@ -125,6 +133,8 @@ def load(
         source,
         package_dirs=by_name("package_dirs", package_dirs),
         allow_unphysical=allow_unphysical,
+        urdf=urdf,
+        strict=strict,
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     constraints = named("constraints", constraints, "Constraints")
@@ -143,7 +153,7 @@ def load(
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if srdf is not None:
         names = [joint.name for joint in mechanism.joints]
-        actuators = {**read_rotor_params(srdf, names), **actuators}
+        actuators = {**read_rotor_params(srdf, names, strict=strict), **actuators}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
     if rotors:
