@@ -155,8 +155,8 @@ class Extension:
                 types[name.text] = word.text
             else:
                 problems.append(self._values.unknown("joint_name", name, "joint", joints))
-        for name, kind in types.items():
-            joints[name] = of_type(joints[name], kind)
+        for joint, kind in types.items():
+            joints[joint] = of_type(joints[joint], kind)
         return tuple(joints.values())
 
     def _loops(self, frames: Mapping[str, set[str]], problems: list[UrdfError]) -> list[Loop]:
