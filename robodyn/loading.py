@@ -79,7 +79,7 @@ def load(
     coordinates : {"tree", "minimal"}
         Coordinates of closed linkages; a tree's are both. ``"minimal"``: loops of planar linkages,
         hexapods and steering linkages are solved in closed form, and only independent joints have
-        coordinates.
+        coordinates. Loops that a weld closes are cut at another of their joints.
     branches : mapping of loop name to {+1, -1}, of balls in space {+1, -1, +2, -2}
         With minimal coordinates: how loops are assembled, where it is not the way of the closed
         posture nearest to the zero position.
