@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike
 from robodyn.arrays import by_name, expect, named
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import ShapeError, UnknownNameError, UrdfWarning
 from robodyn.joints import continuous, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
+from robodyn.model.hinges import meeting_hinges, with_balls
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
-from robodyn.urdf import bad_values, bundled_robots, load_mechanism, read_rotor_params
+from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
 
 __all__ = ["load", "robots"]
 
@@ -55,6 +56,7 @@ def load(
     near: ArrayLike | Mapping[str, ArrayLike] | None = None,
     urdf: str | Path | None = None,
     strict: bool = True,
+    merge_hinges: bool = False,
 ) -> Robot:
     """Load a robot.
 
@@ -118,6 +120,12 @@ def load(
     strict : bool
         ``False``: what side files (the YAML of an Extended URDF, an SRDF) say of names that the
         URDF does not have is left out, with a warning each.
+    merge_hinges : bool
+        Three hinges in a row whose axes meet in a point, neighbours perpendicular, with links of no
+        mass between (at most a millionth of the robot's), are one spherical joint, which cannot
+        lock as a gimbal does. It is called by their three names, ``"a-b-c"``; at its unit
+        quaternion they are at zero; `Robot.joints` says what is ``merged``. Hinges with motors,
+        springs, damping or friction stay; limits of position are left out with a warning.
 
     Returns
     -------
@@ -167,6 +175,8 @@ def load(
             raise error
     if constraints:
         mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
+    if merge_hinges:
+        mechanism = _with_balls(mechanism)
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
@@ -183,6 +193,21 @@ def load(
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot
+
+
+def _with_balls(mechanism: Mechanism) -> Mechanism:
+    found = meeting_hinges(mechanism)
+    announce(
+        [
+            UrdfWarning(
+                "limits of position of hinges that are merged into a ball are left out",
+                **mechanism.where(meeting.hinges[0]) | {"element": f"joint {meeting.name!r}"},
+            )
+            for meeting in found
+            if meeting.limited
+        ]
+    )
+    return with_balls(mechanism, found)
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:

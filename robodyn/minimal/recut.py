@@ -21,22 +21,11 @@ __all__ = ["recut"]
 
 
 def recut(model: Model) -> Model:
-    """The same robot, in tree coordinates, without loops that are cut at a weld.
-
-    Of its start, what is said of joints that are cut now has no place in it.
-    """
+    """The same robot, in tree coordinates, without loops that are cut at a weld."""
     mechanism = _welds_as_joints(model.mechanism)
     if mechanism is model.mechanism:
         return model
-    settings = start_by_joint(model.settings, model.joints)
-    found = build_model(mechanism, settings)
-    start = []
-    for name, position in settings.near or ():
-        own = found.joints[name].q
-        if own.stop > own.start:
-            start.append((name, position))
-    near = tuple(start) or None
-    return dataclasses.replace(found, settings=dataclasses.replace(settings, near=near))
+    return build_model(mechanism, start_by_joint(model.settings, model.joints))
 
 
 def _welds_as_joints(mechanism: Mechanism) -> Mechanism:

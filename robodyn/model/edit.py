@@ -18,7 +18,7 @@ from robodyn.model.joint_info import Joints
 from robodyn.model.locking import all_held, couplings_left
 from robodyn.model.settings import Settings
 
-__all__ = ["changed", "start_by_joint", "without_forces"]
+__all__ = ["changed", "loaded", "start_by_joint", "without_forces"]
 
 
 def changed(
@@ -33,7 +33,7 @@ def changed(
         expect(f"payload[{name!r}]", load, Inertia, "payload")
         if not all(map(math.isfinite, (load.mass, *load.origin.xyz, *load.matrix.ravel()))):
             raise SettingsError(f"payload[{name!r}] is {load!r}, expected finite numbers")
-        links[name] = _loaded(links[name], load)
+        links[name] = loaded(links[name], load)
     for name, value in locked.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
@@ -94,7 +94,8 @@ def _holding(given: TracedConstraint, locked: Mapping[str, float]) -> TracedCons
     return given
 
 
-def _loaded(link: Link, load: Inertia) -> Link:
+def loaded(link: Link, load: Inertia) -> Link:
+    """A link that carries a mass, given in its frame."""
     parts = [inertia for inertia in (link.inertia, load) if inertia is not None]
     mass = sum(part.mass for part in parts)
     if (mass == 0.0 and load.mass != 0.0) or (mass < 0.0 and load.mass < 0.0):
