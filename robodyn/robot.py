@@ -117,15 +117,11 @@ class Robot:
         self, tree_model: Model, make: Callable[[Program], Function]
     ) -> tuple[Robot, Model, TreeForm]:
         """The robot in tree coordinates, and the model in minimal ones that goes with it."""
-        written, tree_model = tree_model, recut(tree_model)
+        written, tree_model = tree_model.mechanism, recut(tree_model)
         mechanism, settings = tree_model.mechanism, tree_model.settings
         loops = closed_forms(tree_model, settings)
         q = Parts(tree_model, Evaluator(tree_model, MethodTable(), make)).postures.neutral()
-        model = replace(
-            minimal_model(tree_model, settings, loops, q),
-            mechanism=written.mechanism,
-            settings=start_by_joint(written.settings, written.joints),
-        )
+        model = replace(minimal_model(tree_model, settings, loops, q), mechanism=written)
         tree_settings = replace(settings, coordinates="tree", branches=())
         # forces act where there are coordinates
         forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)

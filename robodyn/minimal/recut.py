@@ -11,7 +11,6 @@ import dataclasses
 from collections.abc import Iterable
 
 from robodyn.description import Joint, Loop, Mechanism, Pose
-from robodyn.description.graph_check import find_root
 from robodyn.joints import fixed
 from robodyn.model.edit import start_by_joint
 from robodyn.model.model import Model, build_model
@@ -33,9 +32,9 @@ def _welds_as_joints(mechanism: Mechanism) -> Mechanism:
     welds = [loop for loop in mechanism.loops if loop.kind == fixed.KIND.name]
     if not welds:
         return mechanism
-    root, joints = find_root(mechanism), list(mechanism.joints)
-    for weld in welds:
-        backward = weld.successor == root or _leads(joints, weld.successor, weld.predecessor)
+    joints = list(mechanism.joints)
+    for weld in welds:  # a circle of parents and children would have no root
+        backward = _leads(joints, weld.successor, weld.predecessor)
         joints.append(_joint(weld, backward=backward))
     others = tuple(loop for loop in mechanism.loops if loop not in welds)
     return dataclasses.replace(mechanism, joints=tuple(joints), loops=others)

@@ -169,6 +169,7 @@ def test_hinges_that_are_something_else_stay():
         gimbal(friction=0.1),
         gimbal(stiffness=3.0),
         gimbal(independent=True),
+        gimbal(mimic=Mimic("arm")),
         gimbal(kind="prismatic"),
         motor,
         dataclasses.replace(plain, loops=(loop,)),

@@ -85,6 +85,13 @@ def test_numbered_frames_close_loops_in_pairs(folder):
     assert [loop.kind for loop in described(folder(PAIRS)).loops] == ["fixed", "fixed"]
 
 
+def test_names_with_frame_in_them_are_no_numbered_frames(folder, tmp_path):
+    more = MARK.format("gap1_reference_frame", "trunk", "0 0 1")
+    (tmp_path / "legs.urdf").write_text(legs().replace("</robot>", more + "</robot>"))
+    loops = described(folder("name_closedloop: gap")).loops
+    assert [loop.name for loop in loops] == ["gap1_A-gap1_B", "gap10_A-gap10_B"]
+
+
 def test_closed_loop_goes_before_numbered_frames(folder):
     path = folder("name_closedloop: gap\nclosed_loop: [[gap1_A, gap1_B]]")
     assert [loop.name for loop in described(path).loops] == ["gap1_A-gap1_B"]
