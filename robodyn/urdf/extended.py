@@ -61,7 +61,7 @@ class Applied:
     mechanism : Mechanism
         Without what the problems are about.
     problems : tuple of UrdfError
-        Names that do not exist.
+        Names that do not exist, in the order of the file.
     warnings : tuple of UrdfWarning
     """
 
@@ -140,6 +140,7 @@ class Extension:
         changed = dataclasses.replace(
             mechanism, joints=joints, loops=(*mechanism.loops, *loops), actuators=actuators
         )
+        problems.sort(key=lambda problem: problem.line or 0)
         return Applied(changed, tuple(problems), tuple(warnings))
 
     def _retyped(self, written: Iterable[Joint], problems: list[UrdfError]) -> tuple[Joint, ...]:

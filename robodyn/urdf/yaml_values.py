@@ -121,7 +121,7 @@ class YamlValues:
             str(error),
             file=self.file,
             line=word.line,
-            element=key,
+            element=key or None,
             suggestion=error.suggestions[0] if error.suggestions else None,
         )
 

@@ -174,6 +174,46 @@ def test_a_weld_to_the_root_or_an_ancestor_is_followed_from_there():
         Pair(raised).check()
 
 
+def ankle(*, welded):
+    """Two rods with a universal joint and a ball turn a foot on a cross.
+
+    ``welded``: the balls are in the tree and their far ends welded to the foot; else they are cut.
+    """
+    joints = [
+        Joint("pitch", "revolute", "shin", "cross", Pose((0.0, 0.0, -0.4)), pl.Y),
+        Joint("roll", "revolute", "cross", "foot", Pose((0.0, 0.0, -0.02)), pl.X),
+    ]
+    loops = []
+    for side, y in (("left", 0.04), ("right", -0.05)):
+        horn, rod, ball = (f"{side}_{name}" for name in ("horn", "rod", "ball"))
+        joints += [
+            Joint(f"{side}_servo", "revolute", "shin", horn, Pose((-0.03, y, -0.1)), pl.Y),
+            Joint(f"{side}_cross", "universal", horn, rod, Pose((-0.05, 0.01, 0.0)), pl.Y, pl.X),
+        ]
+        end, foot = Pose((0.01, 0.0, -0.3)), Pose((-0.07, y + 0.01, 0.02))
+        if welded:
+            turn = (0.3, -0.5, 0.7)
+            joints.append(Joint(ball, "spherical", rod, f"{ball}_link", end))
+            there = Pose(foot.xyz, turn)
+            loops.append(Loop(f"{side}_weld", "fixed", f"{ball}_link", "foot", Pose(), there))
+        else:
+            loops.append(Loop(ball, "spherical", rod, "foot", end, foot))
+    rng = np.random.default_rng(7)
+    names = ["shin", *(joint.child for joint in joints)]
+    links = tuple(Link(n, None if "ball" in n else random_inertia(rng)) for n in names)
+    motors = tuple((f"{side}_servo", rd.Actuator()) for side in ("left", "right"))
+    return Mechanism("ankle", links, tuple(joints), tuple(loops), actuators=motors)
+
+
+def test_rods_that_are_welded_to_a_foot():
+    pair, reference = (Pair(ankle(welded=welded)) for welded in (True, False))
+    pair.check()
+    assert pair.robot.joint_names == reference.robot.joint_names
+    close(pair.small("mass_matrix", pair.q), reference.small("mass_matrix", pair.q))
+    tau = reference.small("inverse_dynamics", pair.q, pair.v, pair.a)
+    close(pair.small("inverse_dynamics", pair.q, pair.v, pair.a), tau)
+
+
 def leg():
     """A universal-spherical rod beside a knee and an ankle: no closed form is known of its loop."""
     joints = (
