@@ -75,12 +75,12 @@ def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
     three must not lie in a plane at zero. None of them has a motor, a spring, damping or friction,
     is mimicked, mimics, or is named by a constraint; nothing else is fixed to the links between.
     """
-    free = {joint.name: joint for joint in mechanism.joints if _is_free(mechanism, joint)}
+    free = _free_hinges(mechanism)
     light = _light_links(mechanism)
-    after = {joint.parent: joint for joint in free.values() if joint.parent in light}
+    after = {joint.parent: joint for joint in free if joint.parent in light}
     found: list[MeetingHinges] = []
     taken: set[str] = set()
-    for first in free.values():
+    for first in free:
         second = after.get(first.child)
         third = after.get(second.child) if second is not None else None
         if second is None or third is None:
@@ -126,18 +126,20 @@ def with_balls(mechanism: Mechanism, found: list[MeetingHinges]) -> Mechanism:
     return dataclasses.replace(mechanism, links=tuple(links.values()), joints=tuple(joints))
 
 
-def _is_free(mechanism: Mechanism, joint: Joint) -> bool:
-    """A hinge that nothing acts on and nothing else refers to."""
+def _free_hinges(mechanism: Mechanism) -> list[Joint]:
+    """Hinges that nothing acts on and nothing else refers to."""
     named = {name for name, _ in mechanism.actuators}
     named |= {other.mimic.joint for other in mechanism.joints if other.mimic is not None}
     named |= {name for given in mechanism.constraints for name in given.joints}
-    return (
-        joint.kind in HINGES
+    return [
+        joint
+        for joint in mechanism.joints
+        if joint.kind in HINGES
         and joint.name not in named
         and joint.mimic is None
         and not joint.independent
         and not (joint.damping or joint.friction or joint.stiffness)
-    )
+    ]
 
 
 def _light_links(mechanism: Mechanism) -> set[str]:
