@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike
 from robodyn.arrays import by_name, expect, named
 from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
-from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.errors import ShapeError, UnknownNameError, UrdfWarning
 from robodyn.joints import continuous, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
+from robodyn.model.hinges import meeting_hinges, with_balls
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
-from robodyn.urdf import bad_values, bundled_robots, load_mechanism, read_rotor_params
+from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
 
 __all__ = ["load", "robots"]
 
@@ -53,6 +54,9 @@ def load(
     srdf: str | Path | None = None,
     constraints: Iterable[Constraint] = (),
     near: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    urdf: str | Path | None = None,
+    strict: bool = True,
+    merge_hinges: bool = False,
 ) -> Robot:
     """Load a robot.
 
@@ -77,7 +81,7 @@ def load(
     coordinates : {"tree", "minimal"}
         Coordinates of closed linkages; a tree's are both. ``"minimal"``: loops of planar linkages,
         hexapods and steering linkages are solved in closed form, and only independent joints have
-        coordinates.
+        coordinates. Loops that a weld closes are cut at another of their joints.
     branches : mapping of loop name to {+1, -1}, of balls in space {+1, -1, +2, -2}
         With minimal coordinates: how loops are assembled, where it is not the way of the closed
         posture nearest to the zero position.
@@ -110,6 +114,18 @@ def load(
         Where the closed posture `Robot.neutral` of a closed linkage is looked for. Joints that are
         named stay there if the loops close with them; the others start at zero. Default: the zero
         position.
+    urdf : path
+        The URDF that the YAML file of an Extended URDF belongs to. Default: the one that it names,
+        that has its name, ``robot.urdf``, or the only one beside it.
+    strict : bool
+        ``False``: what side files (the YAML of an Extended URDF, an SRDF) say of names that the
+        URDF does not have is left out, with a warning each.
+    merge_hinges : bool
+        Three hinges in a row whose axes meet in a point, neighbours perpendicular, with links of no
+        mass between (at most a millionth of the robot's), are one spherical joint, which cannot
+        lock as a gimbal does. It is called by their three names, ``"a-b-c"``; at its unit
+        quaternion they are at zero; `Robot.joints` says what is ``merged``. Hinges with motors,
+        springs, damping or friction stay; limits of position are left out with a warning.
 
     Returns
     -------
@@ -125,6 +141,8 @@ def load(
         source,
         package_dirs=by_name("package_dirs", package_dirs),
         allow_unphysical=allow_unphysical,
+        urdf=urdf,
+        strict=strict,
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     constraints = named("constraints", constraints, "Constraints")
@@ -143,7 +161,7 @@ def load(
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if srdf is not None:
         names = [joint.name for joint in mechanism.joints]
-        actuators = {**read_rotor_params(srdf, names), **actuators}
+        actuators = {**read_rotor_params(srdf, names, strict=strict), **actuators}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
     if rotors:
@@ -157,6 +175,8 @@ def load(
             raise error
     if constraints:
         mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
+    if merge_hinges:
+        mechanism = _with_balls(mechanism)
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
@@ -173,6 +193,21 @@ def load(
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot
+
+
+def _with_balls(mechanism: Mechanism) -> Mechanism:
+    found = meeting_hinges(mechanism)
+    announce(
+        [
+            UrdfWarning(
+                "limits of position of hinges that are merged into a ball are left out",
+                **mechanism.where(meeting.hinges[0]) | {"element": f"joint {meeting.name!r}"},
+            )
+            for meeting in found
+            if meeting.limited
+        ]
+    )
+    return with_balls(mechanism, found)
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:

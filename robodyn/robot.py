@@ -27,7 +27,8 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.joint_loads import JointForces
-from robodyn.minimal.model import minimal_model, own_coordinates
+from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
+from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.edit import changed, start_by_joint, without_forces
 from robodyn.model.joint_info import JointInfo
@@ -122,14 +123,16 @@ class Robot:
         self, tree_model: Model, make: Callable[[Program], Function]
     ) -> tuple[Robot, Model, TreeForm]:
         """The robot in tree coordinates, and the model in minimal ones that goes with it."""
+        written, tree_model = tree_model.mechanism, recut(tree_model)
         mechanism, settings = tree_model.mechanism, tree_model.settings
         if tree_model.setup.rheonomic:
             raise SettingsError(
                 f"{mechanism.name!r} depends on time: it has no minimal coordinates; load it with "
                 "coordinates='tree'"
             )
+        loops = closed_forms(tree_model, settings)
         q = Parts(tree_model, Evaluator(tree_model, MethodTable(), make)).postures.neutral()
-        model = minimal_model(tree_model, settings, q)
+        model = replace(minimal_model(tree_model, settings, loops, q), mechanism=written)
         tree_settings = replace(settings, coordinates="tree", branches=())
         # forces act where there are coordinates
         forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)

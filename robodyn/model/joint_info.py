@@ -28,6 +28,8 @@ class JointInfo:
     limits : Limits or None
     axis : (3,)
         In joint axes.
+    merged : tuple of str
+        Hinges that it takes the place of.
     """
 
     name: str
@@ -38,6 +40,7 @@ class JointInfo:
     child: str
     limits: Limits | None
     axis: tuple[float, float, float]
+    merged: tuple[str, ...] = ()
 
     @property
     def kind(self) -> JointKind:
@@ -61,7 +64,11 @@ class Joints(Mapping[str, JointInfo]):
         try:
             return self._joints[name]
         except KeyError:
-            raise UnknownNameError("joint", name, self._joints, repr(self._robot)) from None
+            known, where = tuple(self._joints), repr(self._robot)
+            for ball, info in self._joints.items():
+                if name in info.merged:
+                    known, where = (ball,), f"{where}, where it is part of the ball {ball!r}"
+            raise UnknownNameError("joint", name, known, where) from None
 
     def __repr__(self) -> str:
         return f"<Joints of {self._robot!r}: {', '.join(self._joints)}>"

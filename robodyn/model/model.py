@@ -293,7 +293,15 @@ def _names(
 
 def _info(joint: Joint, q: slice, v: slice) -> JointInfo:
     return JointInfo(
-        joint.name, joint.kind, q, v, joint.parent, joint.child, joint.limits, joint.axis
+        joint.name,
+        joint.kind,
+        q,
+        v,
+        joint.parent,
+        joint.child,
+        joint.limits,
+        joint.axis,
+        joint.merged,
     )
 
 
