@@ -48,7 +48,7 @@ def numbers(what: str, value: ArrayLike) -> Array:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
             raise TypeError(f"its elements are {_ELEMENTS.get(array.dtype.kind, array.dtype)}")
-        if np.ma.is_masked(value):
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             raise TypeError("some of its elements are masked")
     except (TypeError, ValueError) as error:
         raise ShapeError(
@@ -79,8 +79,9 @@ def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> Floa
     """
     array = numbers(what, value).astype(float, copy=False)
     last = array.shape[max(array.ndim - len(tail), 0) :]
-    fits = len(last) == len(tail) and all(
-        want is None or want == have for want, have in zip(tail, last, strict=True)
+    fits = last == tail or (
+        len(last) == len(tail)
+        and all(want is None or want == have for want, have in zip(tail, last, strict=True))
     )
     if not fits:
         shown = ", ".join(["..."] + ["any" if n is None else str(n) for n in tail])
@@ -96,7 +97,8 @@ def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> Floa
 def checked(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> FloatArray:
     """`shaped`, and all numbers finite."""
     array = shaped(what, value, *tail, of=of)
-    finite(**{what: array})
+    if not np.isfinite(array).all():
+        finite(**{what: array})  # says where
     return array
 
 
