@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
@@ -16,6 +17,7 @@ from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNam
 from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
+from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
@@ -116,6 +118,11 @@ class Evaluator:
         wrenches : mapping of link name to array_like, shape (..., 6), optional
         **options
             As for `function`.
+
+        Raises
+        ------
+        ShapeError
+            For what does not fit, and where results are not finite because an input is not.
         """
         result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
         return result
@@ -141,8 +148,13 @@ class Evaluator:
         f = self.function(name, **options, **({"wrenches": links} if links else {}))
         motion = self._base_inputs(name, base)
         if not extra:
-            self._methods.bind(name, f, options, links)
-        return f(*arrays, *motion, *extra, *(wrenches or {}).values(), out=out)
+            finite = not (QUANTITIES[name].solves or self._model.has_quaternions)
+            self._methods.bind(name, f, options, links, finite=finite)
+        given = (*arrays, *motion, *extra, *(wrenches or {}).values())
+        found = f(*given, out=out)
+        if not all(np.isfinite(x).all() for x in (found if isinstance(found, tuple) else (found,))):
+            refuse_wrong_states(self._model, f.inputs, given)
+        return found
 
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""

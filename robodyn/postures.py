@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import finite
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError
 from robodyn.model.model import Model
@@ -100,7 +101,7 @@ class TreePostures:
         beyond_limits: bool = False,
     ) -> Array:
         """The guess itself; nothing has to be closed."""
-        return one_guess(self._space, q, self.neutral()).copy()
+        return one_guess(self._space, q, self.neutral())
 
     def mobility(self, q: ArrayLike) -> int:
         """The number of speeds, everywhere."""
@@ -124,10 +125,9 @@ class TreePostures:
 
 
 def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) -> Array:
-    """A guess given to `Robot.assemble`, checked, shape (nq,)."""
+    """A copy of a guess given to `Robot.assemble`, quaternions normalised, shape (nq,)."""
     guess = default if q is None else space.positions("q", q)
     if guess.ndim != 1:
         raise ShapeError("assemble takes one posture at a time", name="q", given=guess.shape)
-    if not np.isfinite(guess).all():
-        raise ShapeError("the guess holds numbers that are not finite", name="q", given=guess)
-    return guess
+    finite(q=guess)
+    return space.normalised("q", guess)

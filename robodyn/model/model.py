@@ -71,6 +71,11 @@ class Model:
         """Mass of everything that moves [kg]."""
         return total_mass(self.bodies, self.setup.base_inertia)
 
+    @property
+    def has_quaternions(self) -> bool:
+        """Whether some coordinates are quaternions."""
+        return any(block.kind.coordinates.quaternion for block in self.blocks)
+
     def undetermined(self, controlled: Container[int]) -> tuple[str, ...]:
         """Joints whose accelerations no forces determine, because they move no mass.
 

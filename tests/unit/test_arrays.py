@@ -78,7 +78,7 @@ def test_last_axes():
 def test_where_a_number_is_missing():
     x = np.zeros((3, 2))
     x[1, 1] = np.nan
-    with pytest.raises(ShapeError, match=r"x holds numbers that are not finite: x\[1, 1\] is nan"):
+    with pytest.raises(ShapeError, match=r"not finite: x\[1\] is nan in state \[1\]"):
         checked("x", x, 2)
     with pytest.raises(ShapeError, match="x is inf"):
         checked("x", np.inf)
