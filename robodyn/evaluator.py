@@ -25,6 +25,12 @@ from robodyn.symbolic.graph import Program
 __all__ = ["Evaluator", "Wrenches"]
 
 
+#: Largest eigenvalue of a scaled mass matrix where the code may have no numbers.
+NEARLY_SINGULAR = 1e-10
+
+#: States of a batch that are named, and looked at for the joints at fault.
+SHOWN = 5
+
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
 
@@ -123,6 +129,8 @@ class Evaluator:
         ------
         ShapeError
             For what does not fit, and where results are not finite because an input is not.
+        SingularError
+            Where accelerations are not determined, because joints move no mass in that posture.
         """
         result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
         return result
@@ -154,7 +162,34 @@ class Evaluator:
         found = f(*given, out=out)
         if not all(np.isfinite(x).all() for x in (found if isinstance(found, tuple) else (found,))):
             refuse_wrong_states(self._model, f.inputs, given)
+            if QUANTITIES[name].solves and "rows" not in options:
+                first = found[0] if isinstance(found, tuple) else found
+                shape = f.outputs[0].shape
+                self._refuse_singular(np.asarray(arrays[0]), first, len(shape), options)
         return found
+
+    def _refuse_singular(
+        self, q: Array, found: Array, axes: int, options: Mapping[str, Any]
+    ) -> None:
+        """Raise `SingularError` if a result is not finite because some joints move no mass."""
+        batch = found.shape[: found.ndim - axes]
+        wrong = ~np.isfinite(found).all(axis=tuple(range(-axes, 0)))
+        rows = np.flatnonzero(wrong)
+        postures = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])[rows]
+        controlled = self.speeds(options.get("controlled", ()))
+        f = self.function("mass_matrix")
+        joints: dict[str, None] = {}
+        for x in postures[:SHOWN].astype(float):
+            joints |= dict.fromkeys(self._model.undetermined(controlled, f(x), NEARLY_SINGULAR))
+        if not joints:
+            return  # numbers that are too large, or masses: not this posture
+        where = f", in states {rows[:SHOWN].tolist()} of the batch" if batch else ""
+        raise SingularError(
+            f"joints {', '.join(joints)} of {self._model.mechanism.name!r} move no mass in this "
+            f"posture, at least not independently{where}: their accelerations are not determined",
+            joints=tuple(joints),
+            rows=tuple(int(k) for k in rows) if batch else (),
+        )
 
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""
