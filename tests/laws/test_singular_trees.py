@@ -9,6 +9,7 @@ import robodyn as rd
 from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Pose
 from robodyn.equations.catalogue import trace
 from robodyn.errors import SingularError
+from robodyn.symbolic.evaluate import evaluate
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 HEAVY = Inertia(2.0, Pose((0.1, 0.2, 0.3)), 0.02, 0.0, 0.0, 0.03, 0.0, 0.04)
@@ -100,8 +101,10 @@ def posture(name, offset):
 def reference(robot, q, v, tau):
     """Accelerations in long double precision, by elimination with pivoting."""
     setup = robot._model.setup
-    run = lambda name, *x: rd_evaluate(trace(name, setup, {}), *x)  # noqa: E731
-    M, h = run("mass_matrix", q), run("bias_forces", q, v)
+    M, h = (
+        evaluate(trace(name, setup, {}), *arrays, dtype=np.longdouble)[0]
+        for name, arrays in (("mass_matrix", (q,)), ("bias_forces", (q, v)))
+    )
     A = np.column_stack([M, tau - h])
     n = len(h)
     for k in range(n):
@@ -113,12 +116,6 @@ def reference(robot, q, v, tau):
             if i != k:
                 A[i] -= A[i, k] / A[k, k] * A[k]
     return A[:, n] / np.diag(A)
-
-
-def rd_evaluate(program, *arrays):
-    from robodyn.symbolic.evaluate import evaluate
-
-    return evaluate(program, *arrays, dtype=np.longdouble)[0]
 
 
 @pytest.mark.parametrize("name", CASES)
