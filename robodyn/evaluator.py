@@ -25,8 +25,9 @@ from robodyn.symbolic.graph import Program
 __all__ = ["Evaluator", "Wrenches"]
 
 
-#: Largest eigenvalue of a scaled mass matrix where the code may have no numbers.
-NEARLY_SINGULAR = 1e-10
+#: Where the code may have no numbers, in double and in single precision: the largest eigenvalue of
+#: a scaled mass matrix, and of its diagonal the largest part of what it is elsewhere.
+NEARLY_SINGULAR = ((1e-10, 2e-22), (1e-3, 2e-12))
 
 #: States of a batch that are named, and looked at for the joints at fault.
 SHOWN = 5
@@ -178,9 +179,11 @@ class Evaluator:
         postures = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])[rows]
         controlled = self.speeds(options.get("controlled", ()))
         f = self.function("mass_matrix")
+        light = self._model.bodies.light
+        nearly = NEARLY_SINGULAR[found.dtype == np.float32] if light else (0.0, 0.0)
         joints: dict[str, None] = {}
         for x in postures[:SHOWN].astype(float):
-            joints |= dict.fromkeys(self._model.undetermined(controlled, f(x), NEARLY_SINGULAR))
+            joints |= dict.fromkeys(self._model.undetermined(controlled, f(x), *nearly))
         if not joints:
             return  # numbers that are too large, or masses: not this posture
         where = f", in states {rows[:SHOWN].tolist()} of the batch" if batch else ""

@@ -83,7 +83,8 @@ class Model:
         self,
         controlled: Container[int],
         M: FloatArray | None = None,
-        singular: float = SINGULAR,
+        singular: float = 0.0,
+        vanishing: float = 0.0,
     ) -> tuple[str, ...]:
         """Joints whose accelerations no forces determine, because they move no mass.
 
@@ -93,20 +94,23 @@ class Model:
             Speeds that are not free.
         M : ndarray, shape (nv, nv), optional
             Mass matrix. Default: in a posture without symmetry.
-        singular : float
-            Largest eigenvalue of a scaled mass matrix that counts as zero.
+        singular, vanishing : float
+            Largest eigenvalue of the scaled mass matrix that counts as zero, if it is among the
+            smallest, and largest part of its diagonal elsewhere that does. What rounding leaves of
+            zero always does.
         """
         free = [k for k in range(self.bodies.nv) if k not in controlled]
         typical = np.sqrt(np.maximum(np.diag(self.some_mass_matrix), 0.0))[free]
         M = (self.some_mass_matrix if M is None else M)[np.ix_(free, free)]
         scale = np.sqrt(np.maximum(np.diag(M), 0.0))
-        least = np.maximum(1e-15 * scale.max(initial=0.0), 1e-11 * typical)
+        least = np.maximum(1e-15 * scale.max(initial=0.0), np.sqrt(vanishing) * typical)
         least = np.maximum(least, math.sqrt(SMALLEST))
         still = {free[k] for k in np.flatnonzero(~(scale > least))}
         moving = [i for i, k in enumerate(free) if k not in still]
         scaled = M[np.ix_(moving, moving)] / np.outer(scale[moving], scale[moving])
         sizes, modes = np.linalg.eigh(scaled)
-        for mode in modes.T[sizes < SINGULAR]:
+        limit = max(SINGULAR, min(singular, 30.0 * sizes.min(initial=1.0)))
+        for mode in modes.T[sizes < limit]:
             still |= {free[moving[i]] for i in np.flatnonzero(np.abs(mode) > 0.1)}
         return tuple(
             name

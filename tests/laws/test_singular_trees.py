@@ -139,6 +139,24 @@ def test_right_or_refused(name, offset):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("offset", [0.0, *(10.0**-k for k in range(1, 9))])
+def test_right_or_refused_in_single_precision(name, offset):
+    robot = load(name)
+    given = posture(name, offset), *np.random.default_rng(5).normal(size=(2, robot.nv))
+    q, v, tau = (x.astype(np.float32) for x in given)
+    expected = reference(robot, *(x.astype(float) for x in (q, v, tau)))
+    for _ in range(2):
+        try:
+            a = robot.forward_dynamics(q, v, tau)
+        except SingularError as error:
+            assert set(error.joints) == CASES[name][3]
+            assert offset < 0.05
+            continue
+        assert a.dtype == np.float32
+        assert np.abs(a - expected).max() <= 3e-3 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_every_method_that_solves_refuses(name):
     robot, fault = load(name), CASES[name][3]
     good, bad = posture(name, 0.5), posture(name, 0.0)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.scalar import Number, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
 
 __all__ = ["Factors", "factorize", "inverse", "lower", "solve", "upper"]
 
-#: Pivots below this part of what they were before elimination have lost their digits.
-LEFT = 1e-11
+#: Pivots below this part of what they were before elimination have lost their digits, in double
+#: and in single precision.
+LEFT = (1e-11, 3e-4)
 
 #: Those below this part of what they are elsewhere are zero but for rounding.
-VANISHING = 1e-22
+VANISHING = (1e-22, 1e-12)
 
 #: Numbers below this have not all their digits.
 SMALLEST = 1e-290
@@ -62,9 +63,10 @@ def _guarded(pivot: Number, before: Number, typical: float) -> Number:
 
     ``1 / (sqrt(p - e)^2 + e)``
     """
-    if isinstance(pivot, float):
+    if not isinstance(pivot, Scalar):
         return 1.0 / pivot
-    least = before * LEFT + (typical * VANISHING + SMALLEST)
+    left, vanishing = (by_precision(pivot.graph, *pair) for pair in (LEFT, VANISHING))
+    least = before * left + (vanishing * typical + SMALLEST)
     root = sqrt(pivot - least)
     return 1.0 / (root * root + least)
 
