@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import finite
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError
 from robodyn.model.model import Model
@@ -115,7 +116,7 @@ class TreePostures:
         beyond_limits: bool = False,
     ) -> Array:
         """The guess itself; nothing has to be closed."""
-        return one_guess(self._space, q, self.neutral()).copy()
+        return one_guess(self._space, q, self.neutral())
 
     def mobility(self, q: ArrayLike) -> int:
         """The number of speeds, everywhere."""
@@ -139,10 +140,9 @@ class TreePostures:
 
 
 def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) -> Array:
-    """A posture given to `Robot.assemble` or `loop_gaps`, checked, shape (nq,)."""
+    """A posture given to `Robot.assemble` or `loop_gaps`, quaternions normalised, shape (nq,)."""
     guess = default if q is None else space.positions("q", q)
     if guess.ndim != 1:
         raise ShapeError("one posture at a time is taken here", name="q", given=guess.shape)
-    if not np.isfinite(guess).all():
-        raise ShapeError("the guess holds numbers that are not finite", name="q", given=guess)
-    return guess
+    finite(q=guess)
+    return space.normalised("q", guess)

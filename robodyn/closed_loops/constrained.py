@@ -5,6 +5,7 @@ States in single precision are computed in double: rounding would hide which row
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -117,7 +118,7 @@ class ConstrainedSolve:
     ) -> SingularError:
         """The same error with the names of the joints that move no mass, of the free ones."""
         row = (error.rows or (0,))[0]
-        M, K = (x.reshape(-1, *x.shape[-2:])[min(row, x[..., 0, 0].size - 1)] for x in (M, K))
+        M, K = (x[np.unravel_index(row % math.prod(x.shape[:-2]), x.shape[:-2])] for x in (M, K))
         M, K = M[np.ix_(free, free)], K[:, list(free)]
         sizes, Vh = np.linalg.svd(K)[1:]
         Z = Vh[int(np.sum(sizes > 1e-9 * sizes.max(initial=0.0))) :].T

@@ -143,7 +143,7 @@ QUANTITIES: dict[str, Quantity] = {
         (Output("M_inverse", ("nv", "nv"), "1/(kg m^2), 1/(kg m), 1/kg"),),
         lambda t: {
             "M_inverse": factorization.inverse(
-                factorization.factorize(composite_body.mass_matrix(t.model, t.state))
+                factorization.factorize(composite_body.mass_matrix(t.model, t.state), t.model.light)
             ),
         },
         parametric=True,
@@ -353,7 +353,9 @@ def _row(name: str, setup: Setup, options: Mapping[str, Any]) -> tuple[Quantity,
     quantity = QUANTITIES[name]
     if quantity.closed and "rows" in options:
         quantity = quantity.closed
-    rivals = tuple(x for x in quantity.rivals if setup.model.chained or not x.chained)
+    # only the mass matrix shows what is left of its elements in the end
+    simple = setup.model.chained and not setup.model.light
+    rivals = tuple(x for x in quantity.rivals if simple or not x.chained)
     return replace(quantity, rivals=rivals), options
 
 

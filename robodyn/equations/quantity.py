@@ -74,7 +74,8 @@ class Rival:
         Whether it is known to have fewer operations, for a model and the speeds that are
         controlled, so that no other need be traced.
     chained : bool
-        It is not for mechanisms whose bodies are coupled across more than one joint.
+        It is not for mechanisms whose bodies are coupled across more than one joint, nor for those
+        with speeds that may move no mass.
     """
 
     trace: Callable[[Tracer], Results]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from robodyn.equations.catalogue import Setup
 from robodyn.equations.loops.closing import closure, coupled
 from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
+from robodyn.equations.mechanism.light import light_speeds
 from robodyn.equations.mechanism.state import evaluate_joints
 from robodyn.equations.tree.composite_body import mass_matrix
 from robodyn.equations.tree.momentum import total_mass
@@ -46,6 +46,9 @@ __all__ = [
 #: Smallest eigenvalue of a scaled mass matrix that is not zero but for rounding.
 SINGULAR = 1e-13
 
+#: Inertias below this have not all their digits [kg m^2, kg].
+SMALLEST = 1e-290
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -71,22 +74,43 @@ class Model:
         """Mass of everything that moves [kg]."""
         return total_mass(self.bodies, self.setup.base_inertia)
 
-    def undetermined(self, controlled: Container[int]) -> tuple[str, ...]:
+    @property
+    def has_quaternions(self) -> bool:
+        """Whether some coordinates are quaternions."""
+        return any(block.kind.coordinates.quaternion for block in self.blocks)
+
+    def undetermined(
+        self,
+        controlled: Container[int],
+        M: FloatArray | None = None,
+        singular: float = 0.0,
+        vanishing: float = 0.0,
+    ) -> tuple[str, ...]:
         """Joints whose accelerations no forces determine, because they move no mass.
 
         Parameters
         ----------
         controlled : container of int
             Speeds that are not free.
+        M : ndarray, shape (nv, nv), optional
+            Mass matrix. Default: in a posture without symmetry.
+        singular, vanishing : float
+            Largest eigenvalue of the scaled mass matrix that counts as zero, if it is among the
+            smallest, and largest part of its diagonal elsewhere that does. What rounding leaves of
+            zero always does.
         """
         free = [k for k in range(self.bodies.nv) if k not in controlled]
-        M = self.some_mass_matrix[np.ix_(free, free)]
+        typical = np.sqrt(np.maximum(np.diag(self.some_mass_matrix), 0.0))[free]
+        M = (self.some_mass_matrix if M is None else M)[np.ix_(free, free)]
         scale = np.sqrt(np.maximum(np.diag(M), 0.0))
-        still = {free[k] for k in np.flatnonzero(~(scale > 1e-15 * scale.max(initial=0.0)))}
+        least = np.maximum(1e-15 * scale.max(initial=0.0), np.sqrt(vanishing) * typical)
+        least = np.maximum(least, math.sqrt(SMALLEST))
+        still = {free[k] for k in np.flatnonzero(~(scale > least))}
         moving = [i for i, k in enumerate(free) if k not in still]
         scaled = M[np.ix_(moving, moving)] / np.outer(scale[moving], scale[moving])
         sizes, modes = np.linalg.eigh(scaled)
-        for mode in modes.T[sizes < SINGULAR]:
+        limit = max(SINGULAR, min(singular, 30.0 * sizes.min(initial=1.0)))
+        for mode in modes.T[sizes < limit]:
             still |= {free[moving[i]] for i in np.flatnonzero(np.abs(mode) > 0.1)}
         return tuple(
             name
@@ -138,7 +162,7 @@ def build_model(
     setup = _setup(effective, settings, tree)
     M = some_mass_matrix(setup.model)
     model = model_of(mechanism, effective, settings, tree, setup, M)
-    return model if actuated is None else dataclasses.replace(model, actuated_joints=actuated)
+    return model if actuated is None else replace(model, actuated_joints=actuated)
 
 
 def model_of(
@@ -161,7 +185,8 @@ def model_of(
     M : ndarray, shape (nv, nv)
         Mass matrix somewhere.
     """
-    bodies = setup.model
+    bodies = replace(setup.model, light=light_speeds(setup.model, M))
+    setup = replace(setup, model=bodies)
     massless = _massless_joint(bodies, M)
     if massless is not None and not settings.allow_unphysical and not setup.closed:
         raise _massless_error(mechanism, massless)
