@@ -53,6 +53,7 @@ def load(
     srdf: str | Path | None = None,
     constraints: Iterable[Constraint] = (),
     near: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    closure_tolerance: float = 1e-6,
 ) -> Robot:
     """Load a robot.
 
@@ -110,6 +111,10 @@ def load(
         Where the closed posture `Robot.neutral` of a closed linkage is looked for. Joints that are
         named stay there if the loops close with them; the others start at zero. Default: the zero
         position.
+    closure_tolerance : float
+        What the loops of a state may be open by where a method needs them closed: rad, or a part of
+        the longest link of the loops; and the same a second at unit speed. Beyond it
+        `InconsistentStateError` is raised. In single precision it is 1e-4, or this if it is larger.
 
     Returns
     -------
@@ -168,6 +173,7 @@ def load(
         coordinates,
         tuple(by_name("branches", branches).items()),
         near,  # type: ignore[arg-type]  # Settings makes it a tuple
+        _number("closure_tolerance", closure_tolerance),
     )
     robot = Robot(mechanism, settings)
     if isinstance(near, Mapping):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.dynamics import ClosedLoopDynamics
@@ -69,16 +70,19 @@ class Parts:
     ) -> None:
         self.space = space = ConfigurationSpace(model, evaluator)
         self.rows = rows = ConstraintRows(model, evaluator, space)
-        self.constrained = ConstrainedSolve(model, evaluator, rows, space)
+        consistency = Consistency(model, evaluator, rows)
+        self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
         closer = LoopCloser(model, rows, space)
         self.mobility = mobility = Mobility(model, rows, space, closer)
         self.expansion = TreeExpansion(space)
         if rows.names:
             projection = Projection(model, evaluator, rows, space)
-            motors = LoopMotors(model, evaluator, rows, space, mobility)
-            self.postures = LoopPostures(model, rows, space, closer, mobility, projection)
+            motors = LoopMotors(model, evaluator, rows, space, mobility, consistency)
+            self.postures = LoopPostures(
+                model, rows, space, closer, mobility, projection, consistency
+            )
             self.dynamics = ClosedLoopDynamics(
-                model, evaluator, rows, mobility, motors, self.constrained
+                model, evaluator, rows, mobility, motors, self.constrained, consistency
             )
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)

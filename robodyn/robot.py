@@ -633,7 +633,7 @@ class Robot:
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        return self._parts.constrained.forward(q, v, tau, wrenches, base, stabilization, method)
+        return self._parts.constrained.dynamics(q, v, tau, wrenches, base, stabilization, method)
 
     def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
         """Mass matrix M: kinetic energy is ``v M v / 2``.

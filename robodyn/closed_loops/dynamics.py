@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.analysis import independent_rows
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.mobility import Mobility
@@ -45,6 +46,7 @@ class ClosedLoopDynamics:
     mobility : Mobility
     motors : LoopMotors
     solve : ConstrainedSolve
+    consistency : Consistency
     """
 
     def __init__(
@@ -55,9 +57,11 @@ class ClosedLoopDynamics:
         mobility: Mobility,
         motors: LoopMotors,
         solve: ConstrainedSolve,
+        consistency: Consistency,
     ) -> None:
         self._model, self._evaluator, self._rows = model, evaluator, rows
         self._mobility, self._motors, self._solve = mobility, motors, solve
+        self._consistency = consistency
         self._sufficing: dict[tuple[int, ...], bool] = {}
 
     # -- straight-line code -------------------------------------------------------------------
@@ -143,18 +147,18 @@ class ClosedLoopDynamics:
     ) -> Array:
         """Accelerations under given forces, shape (..., nv)."""
         if stabilization is None and self.has_code:
+            chosen = {"rows": self._code_rows, "closure_tolerance": self._consistency.tolerance}
             if self._model.settings.base != "moving" and base is None and not wrenches:
-                f = self.function("forward_dynamics")
+                f = self._evaluator.function("forward_dynamics", **chosen)
                 self._evaluator.bind("forward_dynamics", f)
                 a: Array = f(q, v, tau)
             else:
-                rows = self._code_rows
                 a = self._evaluator.call(
-                    "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, rows=rows
+                    "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **chosen
                 )
-            if all_numbers(a):  # rows that became dependent leave none
+            if all_numbers(a):  # loops that are open leave none, nor do rows that became dependent
                 return written(a, out)
-        found = self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto")
+        found = self._solve.dynamics(q, v, tau, wrenches, base, stabilization, "auto")
         return written(found.a, out)
 
     def hybrid(
@@ -167,6 +171,8 @@ class ClosedLoopDynamics:
         stabilization: tuple[float, float] | None,
     ) -> HybridDynamics:
         """Accelerations, forces and multipliers of least norm with some joints driven."""
+        if stabilization is None:
+            self._consistency.check(q, v)
         return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven(
@@ -176,7 +182,12 @@ class ClosedLoopDynamics:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> tuple[Array, Array]:
-        """Accelerations and forces, by straight-line code where there is some."""
+        """Accelerations and forces, by straight-line code where there is some.
+
+        Nobody looks whether loops are closed: within a step of a simulation they are open a little.
+        """
+        if not controlled:
+            return self._undriven(arrays, wrenches, base), np.asarray(arrays[3])
         if self.rows_suffice(controlled):
             chosen: dict[str, Any] = {"controlled": controlled, "rows": self._code_rows}
             a, tau = self._evaluator.results(
@@ -190,6 +201,23 @@ class ClosedLoopDynamics:
         found = self._solve.hybrid(q, v, roles, wrenches, base, None)
         return found.a, found.tau
 
+    def _undriven(
+        self,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> Array:
+        """Accelerations where no joint is driven."""
+        q, v, _, tau = arrays
+        if self.has_code:
+            rows = self._code_rows
+            a = self._evaluator.call(
+                "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, rows=rows
+            )
+            if all_numbers(a):
+                return a
+        return self._solve.forward(q, v, tau, wrenches, base, None, "auto").a
+
     def multipliers(
         self,
         q: ArrayLike,
@@ -199,5 +227,6 @@ class ClosedLoopDynamics:
         base: BaseMotion | None,
     ) -> tuple[Array, ...]:
         """Multipliers of loops whose motors make given accelerations."""
+        self._consistency.check(q, v)
         speeds = self._motors.speeds(None)
         return (self._motors.solve(q, v, a, wrenches, base, speeds)[1],)

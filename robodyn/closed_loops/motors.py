@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import finite, named, together
 from robodyn.closed_loops.analysis import motors_of
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.precision import (
@@ -44,6 +45,7 @@ class LoopMotors:
     rows : ConstraintRows
     space : ConfigurationSpace
     mobility : Mobility
+    consistency : Consistency
     """
 
     def __init__(
@@ -53,9 +55,11 @@ class LoopMotors:
         rows: ConstraintRows,
         space: ConfigurationSpace,
         mobility: Mobility,
+        consistency: Consistency,
     ) -> None:
         self._model, self._evaluator = model, evaluator
         self._rows, self._space, self._mobility = rows, space, mobility
+        self._consistency = consistency
         self._choices: dict[tuple[int, ...], Mapping[str, Any] | None] = {}
 
     def speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
@@ -85,6 +89,8 @@ class LoopMotors:
     def function(self, **options: Any) -> Function:
         """Straight-line inverse dynamics; impossible accelerations give NaN.
 
+        With ``closure_tolerance`` among the options states that are not closed do, too.
+
         Raises
         ------
         ActuationError
@@ -96,7 +102,9 @@ class LoopMotors:
                 f"{self._model.mechanism.name!r} has not as many motors as motions: there is no "
                 "straight-line code for inverse_dynamics; call the method"
             )
-        return self._evaluator.function("inverse_dynamics", **options, **chosen, possible=BROKEN)
+        return self._evaluator.function(
+            "inverse_dynamics", **options, **chosen, possible=(BROKEN, BROKEN_SINGLE)
+        )
 
     def forces(
         self,
@@ -113,11 +121,12 @@ class LoopMotors:
         moving = self._model.settings.base == "moving"
         plain = base is None and actuated is None and not wrenches
         if options and plain and not moving:
-            f = self.function()
+            f = self.function(closure_tolerance=self._consistency.tolerance)
             self._evaluator.bind("inverse_dynamics", f)
             tau: Array = f(q, v, a)
             if all_numbers(tau):
                 return tau
+        self._consistency.check(q, v)
         if options:
             tau, gap = self._evaluator.results(
                 "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **options

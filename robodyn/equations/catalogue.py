@@ -57,7 +57,7 @@ QUANTITIES: dict[str, Quantity] = {
             ),
             closed_dynamics.inverse_dynamics,
             base=True,
-            options=(*LOADS, "rows", "dependent", "order", "possible"),
+            options=(*LOADS, "rows", "dependent", "order", "possible", "closure_tolerance"),
             parametric=True,
         ),
     ),
@@ -84,7 +84,7 @@ QUANTITIES: dict[str, Quantity] = {
             ),
             closed_dynamics.forward_dynamics,
             base=True,
-            options=(*LOADS, "rows", "multipliers"),
+            options=(*LOADS, "rows", "multipliers", "closure_tolerance"),
             parametric=True,
             solves=True,
         ),
@@ -211,6 +211,7 @@ QUANTITIES: dict[str, Quantity] = {
         (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
         lambda t: {"bias": [row.bias for row in t.gaps]},
     ),
+    "loop_openness": Quantity(("q", "v"), (Output("openness", (), "1"),), loops.openness),
     "dependent_places": Quantity(
         ("q",), (Output("places", ("following", 2), "1, m"),), loops.places_of_following
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robodyn.equations.loops import constrained, partition
+from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities.dynamics import applied_forces, with_controlled
 from robodyn.equations.quantities.tracer import Results, Tracer
 from robodyn.equations.tree import newton_euler
@@ -22,7 +23,7 @@ def _sweep(
 def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and multipliers of the chosen rows."""
     a, _, multipliers = _sweep(t, t.zeros, applied_forces(t), frozenset())
-    return {"a": a, "multipliers": multipliers}
+    return {"a": _if_closed(t, a), "multipliers": multipliers}
 
 
 def hybrid_dynamics(t: Tracer) -> Results:
@@ -39,4 +40,10 @@ def inverse_dynamics(t: Tracer) -> Results:
     gap = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
     if "possible" in t.options:
         tau = constrained.if_possible(tau, gap, t.a, t.options["possible"])
-    return {"tau": tau, "gap": gap}
+    return {"tau": _if_closed(t, tau), "gap": gap}
+
+
+def _if_closed(t: Tracer, values: list[Number]) -> list[Number]:
+    """Values; not all of them numbers where the state is open by more than a tolerance, if any."""
+    tolerance = t.options.get("closure_tolerance")
+    return values if tolerance is None else if_closed(values, t.openness, tolerance)
