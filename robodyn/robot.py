@@ -1547,11 +1547,19 @@ class Robot:
         Returns
         -------
         analysis : robodyn.closed_loops.solvers.RankAnalysis
-            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: the smallest
-            singular value of the constraints that is not zero, rows scaled to length 1. It is
-            small near a singular posture.
+            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: how far a
+            posture is from a singular one, shape (...).
+
+        Notes
+        -----
+        At singular postures, where ways to assemble a linkage meet, the constraints have a lower
+        rank than elsewhere. With r the rank that they have elsewhere, ``distance`` is the r-th
+        singular value of `loop_jacobian`, lengths in it measured in the longest link of the loops.
+        Near a singular posture it grows in proportion to the way from there; far from all of them
+        it is about 1. Rows that are redundant elsewhere, too, do not count. Rows of couplings and
+        of users' constraints are taken as they are.
         """
-        return self._parts.rows.rank(q)
+        return self._parts.mobility.rank(q)
 
     def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.

@@ -33,6 +33,8 @@ class LoopAnalysis:
         A closed posture, as near to the zero position as may be.
     rank : int
         At that posture.
+    general_rank : int
+        The largest at the postures looked at: that of postures that are not singular.
     rows : tuple of int or None
         Independent rows that span all others at every posture looked at; ``None`` if the rank
         changes from posture to posture.
@@ -45,6 +47,7 @@ class LoopAnalysis:
 
     q: FloatArray
     rank: int
+    general_rank: int
     rows: tuple[int, ...] | None
     redundant: dict[int, tuple[int, ...]]
     independent: tuple[int, ...]
@@ -116,6 +119,7 @@ def analyse(
     return LoopAnalysis(
         q,
         ranks[0],
+        max(ranks),
         rows,
         there.redundant((0,)),
         chosen.independent,

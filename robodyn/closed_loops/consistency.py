@@ -64,7 +64,12 @@ class Consistency:
 
     def check_position(self, q: ArrayLike) -> None:
         """The same of postures alone."""
-        self.check(q, np.zeros(self._model.bodies.nv, np.asarray(q).dtype))
+        tolerance = self.tolerance[is_single(q)]
+        gap = self._rows.residual(q)
+        open_by = np.linalg.norm(gap / self._model.setup.row_units, axis=-1)
+        if not open_by.max(initial=0.0) <= tolerance:
+            finite(q=q)
+            raise self._error(np.asarray(q, float), np.zeros(self._model.bodies.nv), open_by, tolerance)
 
     def _error(self, q: Array, v: Array, open_by: Array, tolerance: float) -> Exception:
         """What to raise: about the state that is farthest from being closed."""
