@@ -14,6 +14,7 @@ from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.postures import LoopPostures
 from robodyn.closed_loops.projection import Projection
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
@@ -77,12 +78,14 @@ class Parts:
         self.expansion = TreeExpansion(space)
         if rows.names:
             projection = Projection(model, evaluator, rows, space)
-            motors = LoopMotors(model, evaluator, rows, space, mobility, consistency)
+            regularity = Regularity(model, evaluator, rows, mobility)
+            checks = consistency, regularity
+            motors = LoopMotors(model, evaluator, rows, space, mobility, *checks)
             self.postures = LoopPostures(
                 model, rows, space, closer, mobility, projection, consistency
             )
             self.dynamics = ClosedLoopDynamics(
-                model, evaluator, rows, mobility, motors, self.constrained, consistency
+                model, evaluator, rows, mobility, motors, self.constrained, *checks
             )
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)

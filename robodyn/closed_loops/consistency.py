@@ -69,7 +69,9 @@ class Consistency:
         open_by = np.linalg.norm(gap / self._model.setup.row_units, axis=-1)
         if not open_by.max(initial=0.0) <= tolerance:
             finite(q=q)
-            raise self._error(np.asarray(q, float), np.zeros(self._model.bodies.nv), open_by, tolerance)
+            raise self._error(
+                np.asarray(q, float), np.zeros(self._model.bodies.nv), open_by, tolerance
+            )
 
     def _error(self, q: Array, v: Array, open_by: Array, tolerance: float) -> Exception:
         """What to raise: about the state that is farthest from being closed."""
@@ -102,7 +104,7 @@ class Consistency:
         )
 
     def _open(self, size: Array) -> dict[str, int]:
-        """Loops by name, the worst first, each with its worst row; without those that hardly are."""
+        """Loops by name and the worst row of each, the worst first; without almost closed ones."""
         found: dict[str, int] = {}
         for row in np.argsort(-size, kind="stable"):
             if size[row] > 1e-3 * size.max():

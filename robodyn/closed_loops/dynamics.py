@@ -22,6 +22,7 @@ from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.precision import all_numbers
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import written
 from robodyn.equations.catalogue import CLOSED
@@ -47,6 +48,7 @@ class ClosedLoopDynamics:
     motors : LoopMotors
     solve : ConstrainedSolve
     consistency : Consistency
+    regularity : Regularity
     """
 
     def __init__(
@@ -58,10 +60,11 @@ class ClosedLoopDynamics:
         motors: LoopMotors,
         solve: ConstrainedSolve,
         consistency: Consistency,
+        regularity: Regularity,
     ) -> None:
         self._model, self._evaluator, self._rows = model, evaluator, rows
         self._mobility, self._motors, self._solve = mobility, motors, solve
-        self._consistency = consistency
+        self._consistency, self._regularity = consistency, regularity
         self._sufficing: dict[tuple[int, ...], bool] = {}
 
     # -- straight-line code -------------------------------------------------------------------
@@ -117,7 +120,8 @@ class ClosedLoopDynamics:
     def _independent(self, controlled: tuple[int, ...]) -> bool:
         found = self._mobility.analysis
         free = [k for k in range(self._model.bodies.nv) if k not in controlled]
-        K = self._rows.interpreted_jacobian(found.postures)[:, list(found.rows or ())]
+        postures = found.postures[list(found.regular)]
+        K = self._rows.interpreted_jacobian(postures)[:, list(found.rows or ())]
         return K.shape[1] <= len(free) and independent_rows(K[..., free])
 
     # -- dynamics -----------------------------------------------------------------------------
@@ -147,7 +151,11 @@ class ClosedLoopDynamics:
     ) -> Array:
         """Accelerations under given forces, shape (..., nv)."""
         if stabilization is None and self.has_code:
-            chosen = {"rows": self._code_rows, "closure_tolerance": self._consistency.tolerance}
+            chosen: dict[str, Any] = {
+                "rows": self._code_rows,
+                "closure_tolerance": self._consistency.tolerance,
+                "probe": self._regularity.probe,
+            }
             if self._model.settings.base != "moving" and base is None and not wrenches:
                 f = self._evaluator.function("forward_dynamics", **chosen)
                 self._evaluator.bind("forward_dynamics", f)
@@ -156,10 +164,17 @@ class ClosedLoopDynamics:
                 a = self._evaluator.call(
                     "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **chosen
                 )
-            if all_numbers(a):  # loops that are open leave none, nor do rows that became dependent
+            if all_numbers(a):  # open loops leave none, nor do postures that are nearly singular
                 return written(a, out)
-        found = self._solve.dynamics(q, v, tau, wrenches, base, stabilization, "auto")
+        if stabilization is None:
+            self._check(q, v)
+        found = self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto")
         return written(found.a, out)
+
+    def _check(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Refuse states in which loops are open or nearly lose a constraint."""
+        self._consistency.check(q, v)
+        self._regularity.check(q, v)
 
     def hybrid(
         self,
@@ -172,7 +187,7 @@ class ClosedLoopDynamics:
     ) -> HybridDynamics:
         """Accelerations, forces and multipliers of least norm with some joints driven."""
         if stabilization is None:
-            self._consistency.check(q, v)
+            self._check(q, v)
         return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven(
@@ -227,6 +242,6 @@ class ClosedLoopDynamics:
         base: BaseMotion | None,
     ) -> tuple[Array, ...]:
         """Multipliers of loops whose motors make given accelerations."""
-        self._consistency.check(q, v)
+        self._check(q, v)
         speeds = self._motors.speeds(None)
         return (self._motors.solve(q, v, a, wrenches, base, speeds)[1],)

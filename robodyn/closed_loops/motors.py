@@ -23,9 +23,11 @@ from robodyn.closed_loops.precision import (
     largest,
     result_type,
 )
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.closed_loops.solvers import actuate
 from robodyn.codegen import Function
 from robodyn.configuration_space import ConfigurationSpace
+from robodyn.equations.loops.singularity import Probe
 from robodyn.errors import ActuationError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -46,6 +48,7 @@ class LoopMotors:
     space : ConfigurationSpace
     mobility : Mobility
     consistency : Consistency
+    regularity : Regularity
     """
 
     def __init__(
@@ -56,11 +59,13 @@ class LoopMotors:
         space: ConfigurationSpace,
         mobility: Mobility,
         consistency: Consistency,
+        regularity: Regularity,
     ) -> None:
         self._model, self._evaluator = model, evaluator
         self._rows, self._space, self._mobility = rows, space, mobility
-        self._consistency = consistency
+        self._consistency, self._regularity = consistency, regularity
         self._choices: dict[tuple[int, ...], Mapping[str, Any] | None] = {}
+        self._probes: dict[tuple[int, ...], Probe] = {}
 
     def speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
         """Speeds at which forces act: those of named joints, else of the robot's motors."""
@@ -121,20 +126,30 @@ class LoopMotors:
         moving = self._model.settings.base == "moving"
         plain = base is None and actuated is None and not wrenches
         if options and plain and not moving:
-            f = self.function(closure_tolerance=self._consistency.tolerance)
+            f = self.function(**self._checked(options))
             self._evaluator.bind("inverse_dynamics", f)
             tau: Array = f(q, v, a)
             if all_numbers(tau):
                 return tau
-        self._consistency.check(q, v)
         if options:
+            chosen = {**options, **self._checked(options)}
             tau, gap = self._evaluator.results(
-                "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **options
+                "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **chosen
             )
             if all_numbers(tau):
                 self._check_gap(gap, a)
                 return tau
+        self._consistency.check(q, v)
+        self._regularity.check(q, v)
         return self.solve(q, v, a, wrenches, base, speeds)[0]
+
+    def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Choices by which states that are not closed, or nearly singular, give no numbers."""
+        dependent = options["dependent"]
+        if dependent not in self._probes:
+            self._probes[dependent] = self._regularity.motor_probe(dependent)
+        tolerance = self._consistency.tolerance
+        return {"closure_tolerance": tolerance, "probe": self._probes[dependent]}
 
     def solve(
         self,

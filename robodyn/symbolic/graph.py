@@ -10,7 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ADD", "CONST", "COS", "DIV", "INPUT", "MUL", "SIN", "SQRT", "ByPrecision", "Graph", "Port", "Program"]
+__all__ = [
+    "ADD",
+    "CONST",
+    "COS",
+    "DIV",
+    "INPUT",
+    "MUL",
+    "SIN",
+    "SQRT",
+    "ByPrecision",
+    "Graph",
+    "Port",
+    "Program",
+]
 
 CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
 

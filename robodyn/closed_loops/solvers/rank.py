@@ -14,7 +14,13 @@ from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.errors import ShapeError, SingularError
 
-__all__ = ["RankAnalysis", "distance_to_rank_below", "null_space", "null_space_partition", "rank_analysis"]
+__all__ = [
+    "RankAnalysis",
+    "distance_to_rank_below",
+    "null_space",
+    "null_space_partition",
+    "rank_analysis",
+]
 
 
 #: A row depends on another one if its coefficient, of rows of unit norm, is larger than this.

@@ -6,7 +6,19 @@ import re
 from collections.abc import Callable, Collection, Iterator
 
 from robodyn.errors import UnknownNameError
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Port, Program
+from robodyn.symbolic.graph import (
+    ADD,
+    CONST,
+    COS,
+    DIV,
+    INPUT,
+    MUL,
+    SIN,
+    SQRT,
+    ByPrecision,
+    Port,
+    Program,
+)
 
 __all__ = [
     "argument_names",
