@@ -10,8 +10,8 @@ from robodyn.equations.loops.singularity import Probe
 __all__ = ["motor_probe", "probe"]
 
 
-#: Solutions of a probe that exceed the usual one by this factor are too large: the posture is nearer
-#: to a singular one than others are, by the root of it.
+#: Solutions of a probe that exceed the usual one by this factor are too large: the posture is
+#: nearer to a singular one than others, by the root of it.
 LARGE = 1e3
 
 #: Golden section: numbers that no symmetry cancels.

@@ -121,7 +121,7 @@ class Regularity:
         rate = self._rows.violation_rate(q, v, self._rows.jacobian(q)) / units
         speed = np.sum((v / np.array(setup.speed_units)) ** 2, axis=-1)
         known = np.abs(gap) + np.abs(np.einsum("ni,ni->n", weak, rate)) / np.sqrt(1.0 + speed)
-        with np.errstate(divide="ignore", over="ignore"):
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             part = np.maximum(known, ROUNDING[single]) / distance**2
             return distance, part * (1.0 + np.minimum(speed, 1.0) / distance)
 

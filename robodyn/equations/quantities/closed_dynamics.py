@@ -40,8 +40,10 @@ def loop_weakness(t: Tracer) -> Results:
 
 
 def _weakness(t: Tracer) -> Number:
+    rows, unit = t.rows, (1.0,) * len(t.rows)
     factors = factorize(composite_body.mass_matrix(t.model, t.state))
-    return singularity.weakness(factors, t.rows, t.options["probe"])
+    probe = t.options.get("probe", singularity.Probe(unit, unit))
+    return singularity.weakness(factors, rows, probe)
 
 
 def inverse_dynamics(t: Tracer) -> Results:
