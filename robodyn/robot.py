@@ -386,6 +386,10 @@ class Robot:
     def function(self, name: str, **fixed: Any) -> Function:
         """The compiled function behind a method.
 
+        A function computes and does not look: of a closed linkage it takes postures with open
+        loops, speeds that open them, and singular postures, and gives what the equations say there,
+        which is no motion of the linkage. Methods raise errors.
+
         Parameters
         ----------
         name : str
@@ -442,6 +446,12 @@ class Robot:
         Raises
         ------
         ShapeError, UnknownNameError, ActuationError
+        InconsistentStateError
+            The loops of a closed linkage are open, or these speeds open them, by more than the
+            ``closure_tolerance`` it was loaded with.
+        SingularError
+            A closed linkage is so near to a singular posture (`loop_rank`) that less than six
+            digits are determined.
 
         Notes
         -----
@@ -483,6 +493,13 @@ class Robot:
         Returns
         -------
         a : ndarray, shape (..., nv) [rad/s^2, m/s^2]
+
+        Raises
+        ------
+        ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`, for closed linkages without ``stabilization``, which takes
+            open loops to close them.
 
         Notes
         -----
@@ -544,7 +561,9 @@ class Robot:
         ActuationError
             A joint both driven and given a force.
         SingularError
-            A joint that moves no mass is free.
+            A joint that moves no mass is free, or as in `inverse_dynamics`.
+        InconsistentStateError
+            As in `inverse_dynamics`, without ``stabilization``.
 
         Notes
         -----
@@ -574,7 +593,9 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
     ) -> tuple[Array, Array]:
-        """`hybrid_dynamics` for roles that are known as indices, for loops.
+        """`hybrid_dynamics` for roles that are known as indices, for loops over time.
+
+        As a function does, it takes states that are open a little, as those within a step are.
 
         Parameters
         ----------
@@ -625,7 +646,10 @@ class Robot:
         Raises
         ------
         SingularError
-            If the loops leave a motion that moves no mass.
+            If the loops leave a motion that moves no mass. Singular postures are solved as the
+            constraints stand there; ``rank`` tells.
+        InconsistentStateError
+            As in `inverse_dynamics`, without ``stabilization``.
         UnknownNameError
 
         Notes
@@ -1251,7 +1275,9 @@ class Robot:
         ------
         ShapeError
             If both ``a`` and roles are given.
-        UnknownNameError, ActuationError, SingularError
+        UnknownNameError, ActuationError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1307,7 +1333,9 @@ class Robot:
         ------
         ImpactError
             If the bodies part already, or nothing lets the link give way.
-        SettingsError, ShapeError, UnknownNameError, SingularError
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1355,7 +1383,9 @@ class Robot:
 
         Raises
         ------
-        UnknownNameError, ShapeError, SingularError
+        UnknownNameError, ShapeError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1426,7 +1456,7 @@ class Robot:
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
-        Raises `ActuationError` where a gear ratio is zero.
+        Raises `ActuationError` where a gear ratio is zero, and what `inverse_dynamics` raises.
 
         Parameters
         ----------
@@ -1683,6 +1713,8 @@ class Robot:
         ------
         AssemblyError
             If the velocities that are held contradict each other.
+        InconsistentStateError
+            If the loops are open.
         """
         return self._parts.postures.consistent_velocity(q, v, named("hold", hold))
 
@@ -1698,6 +1730,11 @@ class Robot:
         Returns
         -------
         a : ndarray, shape (..., nv)
+
+        Raises
+        ------
+        InconsistentStateError
+            If the loops are open, or these speeds open them.
         """
         return self._parts.postures.consistent_acceleration(q, v, a)
 

@@ -167,12 +167,12 @@ class ClosedLoopDynamics:
             if all_numbers(a):  # open loops leave none, nor do postures that are nearly singular
                 return written(a, out)
         if stabilization is None:
-            self._check(q, v)
+            self.check(q, v)
         found = self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto")
         return written(found.a, out)
 
-    def _check(self, q: ArrayLike, v: ArrayLike) -> None:
-        """Refuse states in which loops are open or nearly lose a constraint."""
+    def check(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Refuse states in which loops are open, come open, or nearly lose a constraint."""
         self._consistency.check(q, v)
         self._regularity.check(q, v)
 
@@ -187,7 +187,7 @@ class ClosedLoopDynamics:
     ) -> HybridDynamics:
         """Accelerations, forces and multipliers of least norm with some joints driven."""
         if stabilization is None:
-            self._check(q, v)
+            self.check(q, v)
         return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven(
@@ -242,6 +242,6 @@ class ClosedLoopDynamics:
         base: BaseMotion | None,
     ) -> tuple[Array, ...]:
         """Multipliers of loops whose motors make given accelerations."""
-        self._check(q, v)
+        self.check(q, v)
         speeds = self._motors.speeds(None)
         return (self._motors.solve(q, v, a, wrenches, base, speeds)[1],)

@@ -44,6 +44,8 @@ METHODS = {
     "wrenches, of forces": lambda r, q, v: r.joint_wrenches(q, v),
     "motor torques": lambda r, q, v: r.motor_torques(q, v, zeros(q, r)),
     "motor power": lambda r, q, v: r.motor_power(q, v, zeros(q, r)),
+    "impact": lambda r, q, v: r.impact(q, v, r.link_names[-1], np.zeros(3), None),
+    "latch": lambda r, q, v: r.latch(q, v, r.actuated_joints[:1]),
     "acceleration": lambda r, q, v: r.consistent_acceleration(q, v, zeros(q, r)),
 }
 
