@@ -47,7 +47,7 @@ def motor_probe(K: Array, dependent: tuple[int, ...]) -> Probe:
 
 
 def _irregular(count: int) -> Array:
-    return 0.5 + np.remainder(GOLDEN * np.arange(1, count + 1), 1.0)
+    return np.asarray(0.5 + np.remainder(GOLDEN * np.arange(1, count + 1), 1.0))
 
 
 def _floats(x: Array) -> tuple[float, ...]:

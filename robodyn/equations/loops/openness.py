@@ -147,7 +147,7 @@ def _links(model: MechanismModel, closure: Closure) -> list[float]:
 
 
 def _length(p: Vec3) -> float:
-    return math.sqrt(sum(float(x) ** 2 for x in (p.x, p.y, p.z)))  # type: ignore[arg-type]  # known
+    return math.hypot(*(float(x) for x in (p.x, p.y, p.z)))  # type: ignore[arg-type]  # known
 
 
 def row_units(closure: Closure, length: float) -> list[float]:
