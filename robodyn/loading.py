@@ -57,6 +57,7 @@ def load(
     urdf: str | Path | None = None,
     strict: bool = True,
     merge_hinges: bool = False,
+    closure_tolerance: float = 1e-6,
 ) -> Robot:
     """Load a robot.
 
@@ -126,6 +127,10 @@ def load(
         lock as a gimbal does. It is called by their three names, ``"a-b-c"``; at its unit
         quaternion they are at zero; `Robot.joints` says what is ``merged``. Hinges with motors,
         springs, damping or friction stay; limits of position are left out with a warning.
+    closure_tolerance : float
+        What the loops of a state may be open by where a method needs them closed: rad, or a part of
+        the longest link of the loops; and the same a second at unit speed. Beyond it
+        `InconsistentStateError` is raised. In single precision it is 1e-4, or this if it is larger.
 
     Returns
     -------
@@ -188,6 +193,7 @@ def load(
         coordinates,
         tuple(by_name("branches", branches).items()),
         near,  # type: ignore[arg-type]  # Settings makes it a tuple
+        _number("closure_tolerance", closure_tolerance),
     )
     robot = Robot(mechanism, settings)
     if isinstance(near, Mapping):

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.dynamics import ClosedLoopDynamics
@@ -15,6 +16,7 @@ from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.postures import LoopPostures
 from robodyn.closed_loops.projection import Projection
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
@@ -79,7 +81,8 @@ class Parts:
         self._model, self.evaluator, self._tree_form = model, evaluator, tree_form
         self.space = space = ConfigurationSpace(model, evaluator)
         self.rows = rows = ConstraintRows(model, evaluator, space)
-        self.constrained = ConstrainedSolve(model, evaluator, rows, space)
+        consistency = Consistency(model, evaluator, rows)
+        self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
         closer = LoopCloser(model, rows, space)
         known = steady.mobility if steady else None
         mobility = Mobility(model, rows, space, closer, known)
@@ -89,12 +92,17 @@ class Parts:
             projection = Projection(model, evaluator, rows, space)
             before = steady.dynamics if steady else None
             assert before is None or isinstance(before, ClosedLoopDynamics)
-            motors = LoopMotors(
-                model, evaluator, rows, space, mobility, before.motors if before else None
+            regularity = Regularity(
+                model, evaluator, rows, mobility, before.regularity if before else None
             )
-            self.postures = LoopPostures(model, rows, space, closer, mobility, projection)
+            checks = consistency, regularity
+            known_motors = before.motors if before else None
+            motors = LoopMotors(model, evaluator, rows, space, mobility, *checks, known_motors)
+            self.postures = LoopPostures(
+                model, rows, space, closer, mobility, projection, consistency
+            )
             self.dynamics = ClosedLoopDynamics(
-                model, evaluator, rows, mobility, motors, self.constrained, before
+                model, evaluator, rows, mobility, motors, self.constrained, *checks, before
             )
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)

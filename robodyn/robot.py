@@ -441,6 +441,10 @@ class Robot:
     def function(self, name: str, **fixed: Any) -> Function:
         """The compiled function behind a method.
 
+        A function computes and does not look: of a closed linkage it takes postures with open
+        loops, speeds that open them, and singular postures, and gives what the equations say there,
+        which is no motion of the linkage. Methods raise errors.
+
         Parameters
         ----------
         name : str
@@ -500,6 +504,12 @@ class Robot:
         Raises
         ------
         ShapeError, UnknownNameError, ActuationError
+        InconsistentStateError
+            The loops of a closed linkage are open, or these speeds open them, by more than the
+            ``closure_tolerance`` it was loaded with.
+        SingularError
+            A closed linkage is so near to a singular posture (`loop_rank`) that less than six
+            digits are determined.
 
         Notes
         -----
@@ -544,6 +554,13 @@ class Robot:
         Returns
         -------
         a : ndarray, shape (..., nv) [rad/s^2, m/s^2]
+
+        Raises
+        ------
+        ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`, for closed linkages without ``stabilization``, which takes
+            open loops to close them.
 
         Notes
         -----
@@ -608,7 +625,9 @@ class Robot:
         ActuationError
             A joint both driven and given a force.
         SingularError
-            A joint that moves no mass is free.
+            A joint that moves no mass is free, or as in `inverse_dynamics`.
+        InconsistentStateError
+            As in `inverse_dynamics`, without ``stabilization``.
 
         Notes
         -----
@@ -639,7 +658,9 @@ class Robot:
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
-        """`hybrid_dynamics` for roles that are known as indices, for loops.
+        """`hybrid_dynamics` for roles that are known as indices, for loops over time.
+
+        As a function does, it takes states that are open a little, as those within a step are.
 
         Parameters
         ----------
@@ -695,7 +716,10 @@ class Robot:
         Raises
         ------
         SingularError
-            If the loops leave a motion that moves no mass.
+            If the loops leave a motion that moves no mass. Singular postures are solved as the
+            constraints stand there; ``rank`` tells.
+        InconsistentStateError
+            As in `inverse_dynamics`, without ``stabilization``.
         UnknownNameError
 
         Notes
@@ -703,7 +727,8 @@ class Robot:
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        return self._at(t).constrained.forward(q, v, tau, wrenches, base, stabilization, method)
+        solve = self._at(t).constrained
+        return solve.dynamics(q, v, tau, wrenches, base, stabilization, method)
 
     def mass_matrix(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
@@ -1406,7 +1431,9 @@ class Robot:
         ------
         ShapeError
             If both ``a`` and roles are given.
-        UnknownNameError, ActuationError, SingularError
+        UnknownNameError, ActuationError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1465,7 +1492,9 @@ class Robot:
         ------
         ImpactError
             If the bodies part already, or nothing lets the link give way.
-        SettingsError, ShapeError, UnknownNameError, SingularError
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1516,7 +1545,9 @@ class Robot:
 
         Raises
         ------
-        UnknownNameError, ShapeError, SingularError
+        UnknownNameError, ShapeError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1595,7 +1626,7 @@ class Robot:
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
-        Raises `ActuationError` where a gear ratio is zero.
+        Raises `ActuationError` where a gear ratio is zero, and what `inverse_dynamics` raises.
 
         Parameters
         ----------
@@ -1755,11 +1786,19 @@ class Robot:
         Returns
         -------
         analysis : robodyn.closed_loops.solvers.RankAnalysis
-            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: the smallest
-            singular value of the constraints that is not zero, rows scaled to length 1. It is
-            small near a singular posture.
+            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: how far a
+            posture is from a singular one, shape (...).
+
+        Notes
+        -----
+        At singular postures, where ways to assemble a linkage meet, the constraints have a lower
+        rank than elsewhere. With r the rank that they have elsewhere, ``distance`` is the r-th
+        singular value of `loop_jacobian`, lengths in it measured in the longest link of the loops.
+        Near a singular posture it grows in proportion to the way from there; far from all of them
+        it is about 1. Rows that are redundant elsewhere, too, do not count. Rows of couplings and
+        of users' constraints are taken as they are.
         """
-        return self._at(t).rows.rank(q)
+        return self._at(t).mobility.rank(q)
 
     def mobility(self, q: ArrayLike, *, t: ArrayLike | None = None) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.
@@ -1896,6 +1935,8 @@ class Robot:
         ------
         AssemblyError
             If the velocities that are held contradict each other.
+        InconsistentStateError
+            If the loops are open.
         """
         return self._at(t).postures.consistent_velocity(q, v, named("hold", hold))
 
@@ -1915,6 +1956,11 @@ class Robot:
         Returns
         -------
         a : ndarray, shape (..., nv)
+
+        Raises
+        ------
+        InconsistentStateError
+            If the loops are open, or these speeds open them.
         """
         return self._at(t).postures.consistent_acceleration(q, v, a)
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import finite, together
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.precision import BROKEN_SINGLE, in_double, result_type
 from robodyn.closed_loops.solvers import constrained_accelerations, constrained_hybrid
@@ -37,12 +38,34 @@ class ConstrainedSolve:
     evaluator : Evaluator
     rows : ConstraintRows
     space : ConfigurationSpace
+    consistency : Consistency
     """
 
     def __init__(
-        self, model: Model, evaluator: Evaluator, rows: ConstraintRows, space: ConfigurationSpace
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        consistency: Consistency,
     ) -> None:
         self._model, self._evaluator, self._rows, self._space = model, evaluator, rows, space
+        self._consistency = consistency
+
+    def dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+        method: str,
+    ) -> ConstrainedDynamics:
+        """`forward` of a state with closed loops; of any, where they are stabilised."""
+        if stabilization is None:
+            self._consistency.check(q, v)
+        return self.forward(q, v, tau, wrenches, base, stabilization, method)
 
     def forward(
         self,

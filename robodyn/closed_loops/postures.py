@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.continuation import Continuation
 from robodyn.closed_loops.mobility import Mobility
@@ -36,6 +37,7 @@ class LoopPostures:
     closer : LoopCloser
     mobility : Mobility
     projection : Projection
+    consistency : Consistency
     """
 
     def __init__(
@@ -46,9 +48,11 @@ class LoopPostures:
         closer: LoopCloser,
         mobility: Mobility,
         projection: Projection,
+        consistency: Consistency,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space
         self._closer, self._mobility, self._projection = closer, mobility, projection
+        self._consistency = consistency
         self._continuation = Continuation(model, rows, space, closer, projection)
 
     @property
@@ -191,10 +195,12 @@ class LoopPostures:
 
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """The possible velocity nearest to a given one, shape (..., nv)."""
+        self._consistency.check_position(q)
         return self._projection.velocity(q, v, self._free(hold))
 
     def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The possible acceleration nearest to a given one, shape (..., nv)."""
+        self._consistency.check(q, v)
         return self._projection.acceleration(q, v, a)
 
 

@@ -36,6 +36,8 @@ __all__ = ["CLOSED", "QUANTITIES", "Quantity", "Rival", "Setup", "programs", "tr
 FRAME = ("frame", "relative_to", "axes")
 FRAMES = ("frames", "relative_to", "axes")
 LOADS = ("wrenches",)
+#: With these, results are not numbers where loops are open or the posture is nearly singular.
+CHECKED = ("closure_tolerance", "probe")
 
 TAU = Output("tau", ("nv",), "N m, N")
 A = Output("a", ("nv",), "rad/s^2, m/s^2")
@@ -57,7 +59,7 @@ QUANTITIES: dict[str, Quantity] = {
             ),
             closed_dynamics.inverse_dynamics,
             base=True,
-            options=(*LOADS, "rows", "dependent", "order", "possible"),
+            options=(*LOADS, "rows", "dependent", "order", "possible", *CHECKED),
             parametric=True,
         ),
     ),
@@ -84,7 +86,7 @@ QUANTITIES: dict[str, Quantity] = {
             ),
             closed_dynamics.forward_dynamics,
             base=True,
-            options=(*LOADS, "rows", "multipliers"),
+            options=(*LOADS, "rows", "multipliers", *CHECKED),
             parametric=True,
             solves=True,
         ),
@@ -213,6 +215,13 @@ QUANTITIES: dict[str, Quantity] = {
         (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
         lambda t: {"bias": [row.bias for row in t.gaps]},
     ),
+    "loop_weakness": Quantity(
+        ("q",),
+        (Output("weakness", (), "1"),),
+        closed_dynamics.loop_weakness,
+        options=("rows", "probe"),
+    ),
+    "loop_openness": Quantity(("q", "v"), (Output("openness", (), "1"),), loops.openness),
     "dependent_places": Quantity(
         ("q",), (Output("places", ("following", 2), "1, m"),), loops.places_of_following
     ),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from robodyn.equations.closed_form.linkage import JointMotion
 from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.symbolic.scalar import sqrt
 
 __all__ = [
     "accelerations_of_following",
     "jacobian",
+    "openness",
     "places_of_following",
     "speed_map_of_following",
     "speeds_of_following",
@@ -18,6 +20,12 @@ def jacobian(t: Tracer) -> Results:
     """Slopes of all constraint rows over all speeds."""
     nv = range(t.model.nv)
     return {"K": [[row.jacobian.get(k, 0.0) for k in nv] for row in t.gaps]}
+
+
+def openness(t: Tracer) -> Results:
+    """What a state is open by."""
+    above, below = t.openness
+    return {"openness": sqrt(above / below)}
 
 
 def _following(t: Tracer) -> list[JointMotion]:
