@@ -18,6 +18,7 @@ from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
 from robodyn.identification import Identification
 from robodyn.joint_loads import JointForces, MotorLoads
+from robodyn.joint_positions import JointPositions, TreeJointPositions
 from robodyn.minimal.coordinates import (
     ClosedPositions,
     Expansion,
@@ -25,6 +26,7 @@ from robodyn.minimal.coordinates import (
     TreeExpansion,
 )
 from robodyn.minimal.joint_forces import MinimalJointForces
+from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.model.model import Model
 from robodyn.postures import Postures, TreePostures
 
@@ -39,12 +41,14 @@ class TreeForm:
     ----------
     model : Model
     joint_forces : JointForces
+    joint_positions : TreeJointPositions
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
         Its own coordinates at the neutral posture.
     """
 
     model: Model
     joint_forces: JointForces
+    joint_positions: TreeJointPositions
     neutral: Array
 
 
@@ -63,6 +67,7 @@ class Parts:
     dynamics: Dynamics
     expansion: Expansion
     joint_forces: JointForces | MinimalJointForces
+    joint_positions: JointPositions
 
     def __init__(
         self, model: Model, evaluator: Evaluator, tree_form: TreeForm | None = None
@@ -70,6 +75,7 @@ class Parts:
         self.space = space = ConfigurationSpace(model, evaluator)
         self.rows = rows = ConstraintRows(model, evaluator, space)
         self.constrained = ConstrainedSolve(model, evaluator, rows, space)
+        self.joint_positions = TreeJointPositions(model, evaluator, space)
         closer = LoopCloser(model, rows, space)
         self.mobility = mobility = Mobility(model, rows, space, closer)
         self.expansion = TreeExpansion(space)
@@ -97,4 +103,5 @@ class Parts:
         self.joint_forces = MinimalJointForces(
             model, self.dynamics, expansion, tree_form.joint_forces
         )
+        self.joint_positions = MinimalJointPositions(expansion, tree_form.joint_positions)
         self.expansion = expansion

@@ -211,6 +211,14 @@ QUANTITIES: dict[str, Quantity] = {
         (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
         lambda t: {"bias": [row.bias for row in t.gaps]},
     ),
+    "cut_joint_poses": Quantity(
+        ("q",), (Output("X", ("cut joints", 4, 4), "1, m"),), loops.cut_joint_poses
+    ),
+    "cut_joint_speeds": Quantity(
+        ("q", "v"),
+        (Output("speeds", ("cut freedoms",), "rad/s, m/s"),),
+        loops.cut_joint_speeds,
+    ),
     "dependent_places": Quantity(
         ("q",), (Output("places", ("following", 2), "1, m"),), loops.places_of_following
     ),

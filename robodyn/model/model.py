@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Joint, Mechanism
+from robodyn.description import Joint, Loop, Mechanism
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.equations.catalogue import Setup
 from robodyn.equations.loops.closing import closure, coupled
@@ -284,16 +284,26 @@ def _names(
             slices[joint.joint.name] = (q, v)
     empty = slice(0, 0)
     synthetic = [j.joint for j in tree.joints if j.joint not in mechanism.joints]
+    closures = {cut.name: cut.name for cut in tree.cuts}
     infos = {
-        described.name: _info(described, *slices.get(described.name, (empty, empty)))
-        for described in (*synthetic, *mechanism.joints)
+        described.name: _info(described, *slices.get(described.name, (empty, empty)), closures)
+        for described in (*synthetic, *mechanism.joints, *mechanism.loops)
     }
     return tuple(blocks), infos
 
 
-def _info(joint: Joint, q: slice, v: slice) -> JointInfo:
+def _info(joint: Joint | Loop, q: slice, v: slice, closures: Mapping[str, str]) -> JointInfo:
+    drawn = isinstance(joint, Joint)
     return JointInfo(
-        joint.name, joint.kind, q, v, joint.parent, joint.child, joint.limits, joint.axis
+        joint.name,
+        joint.kind,
+        q,
+        v,
+        joint.parent if drawn else joint.predecessor,
+        joint.child if drawn else joint.successor,
+        joint.limits,
+        joint.axis,
+        closures.get(joint.name, ""),
     )
 
 
