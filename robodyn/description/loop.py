@@ -36,6 +36,8 @@ class Loop:
         As of a joint.
     parameters : tuple of (str, float)
         Numbers that its kind has beside axes, pitch and distance, by name.
+    rejoins : str
+        Of a weld of the two halves of a link that was cut in two: the joint that needed it.
     line : int or None
         In the file it was read from; not part of equality.
     """
@@ -57,6 +59,7 @@ class Loop:
     limits: Limits | None = None
     stiffness: float = 0.0
     rest: float = 0.0
+    rejoins: str = ""
 
     @property
     def constants(self) -> dict[str, float]:

@@ -6,9 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+from recut import coordinates_of, speeds_of
 
 import robodyn as rd
 from robodyn import urdf
+from robodyn.description import Pose
 from robodyn.errors import ShapeError, TopologyError, UrdfError
 
 
@@ -61,7 +63,7 @@ def test_damping_is_the_same_wherever_the_loop_is_cut(cut):
 @pytest.mark.parametrize(
     ("inner", "words"),
     [
-        ('<dynamics spring_stiffness="1"/>', "no spring"),
+        ('<dynamics spring_stiffness="1"/>', "a spherical joint has no spring"),
         ('<dynamics damping="-1"/>', "negative"),
         ('<mimic joint="rocker_pivot"/>', "cannot mimic"),
     ],
@@ -76,9 +78,75 @@ def test_what_a_joint_that_closes_a_loop_cannot_have(inner, words):
         rd.load(text)
 
 
-def test_a_spring_in_a_cut_joint_is_refused():
-    with pytest.raises(TopologyError, match="spring"):
-        rd.load(four_bar("rocker_pin", stiffness=1.0))
+def test_a_joint_with_a_spring_is_not_cut_if_another_will_do():
+    robot = rd.load(four_bar("rocker_pin", stiffness=1.0))
+    assert [cut.name for cut in robot.loops] == ["rocker_pivot"]
+
+
+def test_a_link_is_cut_in_two_for_a_joint_that_needs_a_coordinate():
+    text = urdf.write(urdf.load_mechanism("four_bar"))
+    text = text.replace('<joint name="rocker_pin" ', '<joint name="rocker_pin" cut="true" ')
+    bare, robot = rd.load(text), rd.load(text, springs={"rocker_pin": (2.0, 0.1)})
+    assert [cut.name for cut in robot.loops] == ["rocker_pin_weld"]
+    assert (robot.nv, robot.nc) == (bare.nv + 1, bare.nc + 1)
+    assert {*robot.link_names} - {*bare.link_names} == {"rocker_pin_half"}
+    assert robot.total_mass == pytest.approx(bare.total_mass)
+    pin = robot.joints["rocker_pin"]
+    assert (pin.parent, pin.child, pin.closure) == ("coupler", "rocker_end", "rocker_pin_weld")
+    assert not pin.cut and pin.q.stop - pin.q.start == 1
+    again = rd.load(urdf.write(robot.mechanism))
+    assert again.joint_names == robot.joint_names
+    q = robot.random(0)
+    assert again.potential_energy(q) == pytest.approx(robot.potential_energy(q))
+
+
+def test_halves_find_names_that_are_free():
+    mechanism = urdf.load_mechanism("four_bar")
+    links = tuple(
+        dataclasses.replace(link, name="rocker_pin_half") if link.name == "ground" else link
+        for link in mechanism.links
+    )
+    joints = tuple(
+        dataclasses.replace(joint, parent="rocker_pin_half") if joint.parent == "ground" else joint
+        for joint in mechanism.joints
+    )
+    renamed = dataclasses.replace(mechanism, links=links, joints=joints)
+    robot = rd.load(renamed, actuators={name: rd.Actuator() for name in PINS})
+    assert {"rocker_pin_half", "rocker_pin_half_"} <= {*robot.link_names}
+
+
+@pytest.mark.parametrize("cut", ["crank_drive", "rocker_pivot"])
+def test_the_ground_is_not_cut_in_two(cut):
+    """These joints have it for a parent; the child may be ground as well."""
+    text = urdf.write(urdf.load_mechanism("four_bar"))
+    text = text.replace(f'<joint name="{cut}" ', f'<joint name="{cut}" cut="true" ')
+    robot = rd.load(text, springs={cut: (2.0, 0.1)})
+    assert robot.total_mass == pytest.approx(rd.load("four_bar").total_mass)
+    assert robot.dof == 1
+
+
+@pytest.mark.parametrize("place", [Pose(), Pose((0.1, 0.0, 0.2), (0.0, 0.3, 0.0))])
+@pytest.mark.parametrize("ends", [("ground", "coupler"), ("coupler", "ground")])
+def test_a_loop_to_the_ground_may_have_a_motor(ends, place):
+    loop = rd.Loop("drive", "planar", *ends, X_successor=place, axis=(0.0, 1.0, 0.0))
+    motor = {"drive": rd.Actuator()}
+    robot, bare = (rd.load("four_bar", loops=[loop], actuators=motors) for motors in (motor, {}))
+    assert robot.joints["drive"].v.stop - robot.joints["drive"].v.start == 3
+    assert robot.dof == bare.dof
+    known = [joint for joint in bare.joint_names]
+    q, v = bare.neutral(), bare.consistent_velocity(bare.neutral(), np.ones(bare.nv))
+    a = bare.forward_dynamics(q, v, np.zeros(bare.nv))
+    positions, speeds = bare.joint_positions(q), bare.joint_velocities(q, v)
+    q2, v2 = coordinates_of(robot, positions), speeds_of(robot, speeds)
+    a2 = robot.forward_dynamics(q2, v2, np.zeros(robot.nv))
+    for name in known:
+        assert a2[robot.joints[name].v] == pytest.approx(a[bare.joints[name].v], abs=1e-9)
+
+
+def test_a_distance_has_no_motor():
+    loop = rd.Loop("rod", "distance", "ground", "coupler", distance=1.0)
+    with pytest.raises(TopologyError, match="distance loop has a motor or a spring"):
+        rd.load("four_bar", loops=[loop], actuators={"rod": rd.Actuator()})
 
 
 PINS = ("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin")
@@ -92,13 +160,12 @@ def test_the_joint_without_a_motor_is_cut(without):
     assert [cut.name for cut in robot.loops] == [without]
 
 
-def test_a_loop_of_motors_is_refused():
-    with pytest.raises(TopologyError, match=r"rocker_pin.* has a motor"):
-        rd.load("four_bar", actuators={name: rd.Actuator() for name in PINS})
+def test_a_loop_of_motors_is_driven_at_every_joint():
+    robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in PINS})
+    assert {*robot.actuated_joints} == {*PINS} == {*robot.joint_names}
 
 
 def test_any_joint_of_a_loop_can_be_marked_as_cut(tmp_path):
-    """As the message about springs in cut joints advises."""
     path = tmp_path / "four_bar.urdf"
     urdf.write(urdf.load_mechanism("four_bar"), path)
     mark = '<joint name="rocker_pivot" '
