@@ -16,7 +16,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.position_limits import nearest_turn
 
-__all__ = ["JointPositions", "TreeJointPositions"]
+__all__ = ["JointPositions", "TreeJointPositions", "position_of_cut"]
 
 
 class JointPositions(Protocol):
@@ -64,10 +64,9 @@ class TreeJointPositions:
         for name in self._model.joints:
             if name in self._cut:
                 index, closure, _ = self._cut[name]
-                assert poses is not None and closure.cut.position is not None
-                own = closure.cut.position(poses[..., index, :, :], closure.geometry)
-                if closure.kind.is_pin:
-                    own = nearest_turn(own, self._model.joints[name].position_limits)
+                assert poses is not None
+                limits = self._model.joints[name].position_limits
+                own = position_of_cut(closure, poses[..., index, :, :], limits)
             elif name in self._bodies:
                 told = self._bodies[name].q
                 own = np.stack([x[..., k] * f + c for k, f, c in told], -1) if told else None
@@ -90,6 +89,22 @@ class TreeJointPositions:
                 told = self._bodies[name].speeds
                 found[name] = _alone(np.stack([x[..., s.index] * s.factor for s in told], -1))
         return found
+
+
+def position_of_cut(closure: Closure, X: Array, limits: tuple[float, float] | None) -> Array:
+    """Position of a joint that is cut, shape (..., n) [rad, m].
+
+    Parameters
+    ----------
+    closure : Closure
+    X : ndarray, shape (..., 4, 4) [1, m]
+        Its frame on the successor seen from the one on the predecessor.
+    limits : (float, float) or None
+        The turn of an angle is the one that they are in.
+    """
+    assert closure.cut.position is not None
+    own = closure.cut.position(X, closure.geometry)
+    return nearest_turn(own, limits) if closure.kind.is_pin else own
 
 
 def _alone(x: Array) -> Array:

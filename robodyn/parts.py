@@ -8,6 +8,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.cut_limits import CutLimits
 from robodyn.closed_loops.dynamics import ClosedLoopDynamics
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
@@ -76,7 +77,7 @@ class Parts:
         self.rows = rows = ConstraintRows(model, evaluator, space)
         self.constrained = ConstrainedSolve(model, evaluator, rows, space)
         self.joint_positions = TreeJointPositions(model, evaluator, space)
-        closer = LoopCloser(model, rows, space)
+        closer = LoopCloser(model, rows, space, CutLimits(model, evaluator))
         self.mobility = mobility = Mobility(model, rows, space, closer)
         self.expansion = TreeExpansion(space)
         if rows.names:

@@ -178,6 +178,9 @@ class Closures:
                 element, "a joint that closes a loop has no coordinate: it cannot mimic another"
             )
         limits, own = read_limits(reader, element, kind), read_dynamics(reader, element, kind)
+        if limits is not None and limits.lower == limits.upper:  # exporters write zeros
+            reader.warn(element, f"lower and upper limit are both {limits.lower:g}: no limits")
+            limits = dataclasses.replace(limits, lower=-math.inf, upper=math.inf)
         return {"limits": limits, **dataclasses.asdict(own)}
 
     def _read_constraint(self, element: Element) -> Loop | None:

@@ -10,7 +10,7 @@ from recut import coordinates_of, speeds_of
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.description import Pose
+from robodyn.description import Mimic, Pose
 from robodyn.errors import ShapeError, TopologyError, UrdfError
 
 
@@ -190,3 +190,66 @@ def test_shapes_of_constrained_dynamics(wrong, size):
     with pytest.raises(ShapeError, match=rf"{wrong} has shape \({size},\), expected .*3") as caught:
         robot.constrained_dynamics(*given.values())
     assert caught.value.name == wrong
+
+
+def test_joints_that_mimic_each_other_may_all_be_in_a_loop():
+    """Here each joint of the loop is one that another refers to; the freedom is gone."""
+    mechanism = urdf.load_mechanism("four_bar")
+    masters = {"crank_pin": "crank_drive", "rocker_pin": "rocker_pivot"}
+    joints = tuple(
+        dataclasses.replace(j, mimic=Mimic(masters[j.name], -1.0)) if j.name in masters else j
+        for j in mechanism.joints
+    )
+    robot = rd.load(dataclasses.replace(mechanism, joints=joints))
+    assert robot.joints["rocker_pin"].closure == "rocker_pin_weld"
+    assert robot.joint_names == ("crank_drive", "rocker_pivot")
+    assert robot.joint_positions([0.3, 0.2])["rocker_pin"] == pytest.approx(-0.2)
+
+
+def test_a_constraint_may_be_about_any_joint_of_a_loop():
+    """Tied to the motion that it has, a joint changes nothing."""
+    tie = rd.Constraint("tie", lambda q: q[0] - q[1] + q[2] - q[3], PINS)
+    robot, free = rd.load("four_bar", constraints=[tie]), rd.load("four_bar")
+    assert {*robot.joint_names} == {*PINS}
+    q = free.assemble([0.4, 0.0, 0.0], hold=["crank_drive"])
+    found = robot.loop_residual(coordinates_of(robot, free.joint_positions(q)))
+    assert np.abs(found[:6]).max() < 1e-10
+
+
+def test_a_joint_map_may_be_the_last_joint_of_a_loop():
+    """A hinge as a map, with the other joints freer or driven."""
+
+    def turned(q):
+        c, s = rd.cos(q[0]), rd.sin(q[0])
+        return [[c, 0.0, s, 0.0], [0.0, 1.0, 0.0, 0.0], [-s, 0.0, c, 0.0], [0.0, 0.0, 0.0, 1.0]]
+
+    motors = {name: rd.Actuator() for name in PINS}
+    robot = rd.load("four_bar", joint_maps={"rocker_pin": rd.JointMap(1, turned)}, actuators=motors)
+    hinged = rd.load("four_bar", actuators=motors)
+    assert robot.joint_names == hinged.joint_names
+    q = hinged.random(1)
+    v = hinged.consistent_velocity(q, np.ones(4))
+    a = hinged.forward_dynamics(q, v, np.ones(4))
+    np.testing.assert_allclose(robot.forward_dynamics(q, v, np.ones(4)), a, atol=1e-9)
+
+
+@pytest.mark.parametrize("where", ["file", "argument"])
+def test_a_loop_has_a_motor_and_a_spring(where):
+    text = urdf.write(urdf.load_mechanism("four_bar"))
+    mark = '<joint name="rocker_pin" type="continuous">'
+    inner = '<dynamics damping="0" friction="0" spring_stiffness="3" spring_reference="0.2"/>'
+    marked = '<joint name="rocker_pin" type="continuous" cut="true">'
+    if where == "file":
+        text = text.replace(mark, marked + inner)
+        text = text.replace("</robot>", '<motor joint="rocker_pin" gear_ratio="4"/></robot>')
+        robot = rd.load(text)
+    else:
+        given = {"rocker_pin": rd.Actuator(gear_ratio=4.0)}
+        text = text.replace(mark, marked)
+        robot = rd.load(text, springs={"rocker_pin": (3.0, 0.2)}, actuators=given)
+    assert robot.gear_ratios[robot.joints["rocker_pin"].v] == 4.0
+    q = robot.neutral()
+    plain = rd.load("four_bar")
+    energy = robot.potential_energy(q) - plain.potential_energy(plain.neutral())
+    assert energy == pytest.approx(0.5 * 3.0 * 0.2**2)
+    assert rd.load(urdf.write(robot.mechanism)).mechanism == robot.mechanism
