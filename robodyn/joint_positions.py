@@ -62,6 +62,7 @@ class TreeJointPositions:
         poses = self._evaluator.call("cut_joint_poses", (x,)) if self._cut else None
         found = {}
         for name in self._model.joints:
+            own: Array | None = None
             if name in self._cut:
                 index, closure, _ = self._cut[name]
                 assert poses is not None
@@ -70,8 +71,6 @@ class TreeJointPositions:
             elif name in self._bodies:
                 told = self._bodies[name].q
                 own = np.stack([x[..., k] * f + c for k, f, c in told], -1) if told else None
-            else:
-                own = None
             if own is not None:
                 found[name] = _alone(own)
         return found

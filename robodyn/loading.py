@@ -142,7 +142,7 @@ def load(
     if loops:
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if srdf is not None:
-        names = [mover.name for mover in (*mechanism.joints, *mechanism.loops)]
+        names = [mover.name for mover in mechanism.movers]
         actuators = {**read_rotor_params(srdf, names), **actuators}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
@@ -242,7 +242,7 @@ def _with_springs(
                 if name not in links:
                     raise UnknownNameError("link", name, links, f"spring {spring.name!r}")
         return dataclasses.replace(mechanism, springs=(*mechanism.springs, *between))
-    movers: dict[str, Any] = {x.name: x for x in (*mechanism.joints, *mechanism.loops)}
+    movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
     for name, pair in springs.items():
         try:
             stiffness, rest = (float(x) for x in pair)
@@ -276,7 +276,7 @@ def _is_single(mover: Joint | Loop) -> bool:
 
 
 def _with_actuators(mechanism: Mechanism, actuators: Mapping[str, Actuator]) -> Mechanism:
-    names = [mover.name for mover in (*mechanism.joints, *mechanism.loops)]
+    names = [mover.name for mover in mechanism.movers]
     for name in actuators:
         if name not in names:
             raise UnknownNameError("joint", name, names, repr(mechanism.name))

@@ -31,7 +31,8 @@ class Loop:
     distance : float [m]
         For kind ``"distance"``.
     damping, friction, stiffness, rest : float
-        As of a joint.
+        As of a joint. With a spring or a motor, a link next to it is cut in two, so that it has a
+        coordinate.
     limits : Limits or None
         As of a joint.
     parameters : tuple of (str, float)

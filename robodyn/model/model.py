@@ -289,7 +289,7 @@ def _names(
     empty = slice(0, 0)
     synthetic = [j.joint for j in tree.joints if j.joint not in effective.joints]
     # as drawn: the equations may have the joint on half of a link
-    drawn: dict[str, Joint | Loop] = {x.name: x for x in (*mechanism.joints, *mechanism.loops)}
+    drawn = {mover.name: mover for mover in mechanism.movers}
     closures = {
         cut.rejoins if isinstance(cut, Loop) and cut.rejoins else cut.name: cut.name
         for cut in tree.cuts
@@ -300,7 +300,7 @@ def _names(
             *slices.get(described.name, (empty, empty)),
             closures.get(described.name, ""),
         )
-        for described in (*synthetic, *effective.joints, *effective.loops)
+        for described in (*synthetic, *effective.movers)
     }
     return tuple(blocks), infos
 

@@ -210,7 +210,7 @@ def _halved(
 
 def _free_name(mechanism: Mechanism, name: str) -> str:
     """The name, lengthened until nothing else is called so."""
-    taken = {x.name for x in (*mechanism.links, *mechanism.joints, *mechanism.loops)}
+    taken = {link.name for link in mechanism.links} | {x.name for x in mechanism.movers}
     while name in taken:
         name += "_"
     return name

@@ -21,7 +21,7 @@ PARALLEL = 1 - 1e-9
 def bad_values(mechanism: Mechanism) -> list[RobodynError]:
     """All values of a mechanism that mean nothing."""
     found: list[RobodynError] = []
-    movers: list[Joint | Loop] = [*mechanism.joints, *mechanism.loops]
+    movers = mechanism.movers
     for items in (mechanism.links, (*movers, *mechanism.couplings)):
         names = Counter(item.name for item in items)
         for item in items:

@@ -300,7 +300,7 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
     joints = "".join(
         f'<joint{_attributes(name=joint.name)} type="{fixed.KIND}">'
         '<parent link="a"/><child link="b"/></joint>'
-        for joint in (*mechanism.joints, *mechanism.loops)
+        for joint in mechanism.movers
     )
     text = f'<robot name="robot">{joints}{extra}</robot>'
     said = read(text)[0]
