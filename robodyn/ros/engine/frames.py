@@ -124,4 +124,11 @@ def description(robot: rd.Robot, form: str = "tree") -> str:
         raise rd.TopologyError(
             f"the tree of {robot.name!r} runs against a joint of the file: use description:=source"
         )
-    return urdf.write(dataclasses.replace(mechanism, joints=joints, loops=(), couplings=()))
+    names = {joint.name for joint in joints}
+    joints = tuple(
+        j if j.mimic is None or j.mimic.joint in names else dataclasses.replace(j, mimic=None)
+        for j in joints
+    )
+    motors = tuple((name, motor) for name, motor in mechanism.actuators if name in names)
+    tree = dataclasses.replace(mechanism, joints=joints, loops=(), couplings=(), actuators=motors)
+    return urdf.write(tree)
