@@ -41,9 +41,10 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
     TopologyError
         If the graph is none, or what closes a loop cannot be a joint.
     """
+    if not mechanism.loops and len(mechanism.joints) < len(mechanism.links):
+        return mechanism  # no loop
     for problem in graph_problems(mechanism):
         raise problem
-    still = () if movable_root else _welded_to(mechanism, find_root(mechanism))
     needed = _needing_coordinates(mechanism)
     ends = [
         (joint, Pose())
@@ -55,6 +56,7 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
         for loop in mechanism.loops
         if loop.name in needed or loop.stiffness
     ]
+    still = _welded_to(mechanism, find_root(mechanism)) if ends and not movable_root else ()
     for joint, X_child in ends:
         mechanism = _split(mechanism, joint, X_child, still)
     return mechanism
