@@ -1,7 +1,7 @@
 """Motors at joints that close loops, for every kind of joint.
 
-The oracle knows the loop as a joint with speeds of its own, at which forces act. Here the link beyond
-it is cut in two.
+The oracle knows the loop as a joint with speeds of its own, at which forces act. Here the link
+beyond it is cut in two.
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ FEATURES = {
     "spring": {"stiffness": 40.0, "rest": 0.2},
     "resistance": {"damping": 0.4, "friction": 0.3},
     "motor": {},
+    "motor on the child": {},
     "all": {"stiffness": 40.0, "rest": 0.2, "damping": 0.4, "friction": 0.3},
 }
-WITH_MOTOR = ("motor", "all")
+WITH_MOTOR = ("motor", "motor on the child", "all")
 NAMES = ("four_bar", "five_bar", "crank_slider")
 
 #: Along x and z, and about y: what wrenches of linkages in that plane are determined in.
@@ -47,7 +48,9 @@ CASES += [(name, joint, "all") for name in NAMES[1:] for joint in single_joints(
 
 def described(name, joint, feature):
     mechanism = changed_joint(linkage(name), joint, **FEATURES[feature])
-    motors = {joint: MOTOR} if feature in WITH_MOTOR else {}
+    (child,) = (j.child for j in mechanism.joints if j.name == joint)
+    motor = dataclasses.replace(MOTOR, mounted_on=child) if "child" in feature else MOTOR
+    motors = {joint: motor} if feature in WITH_MOTOR else {}
     return dataclasses.replace(mechanism, actuators=tuple(motors.items()))
 
 

@@ -10,7 +10,7 @@ from recut import coordinates_of, speeds_of
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.description import Mimic, Pose
+from robodyn.description import Coupling, Mimic, Pose
 from robodyn.errors import ShapeError, TopologyError, UrdfError
 
 
@@ -253,3 +253,18 @@ def test_a_loop_has_a_motor_and_a_spring(where):
     energy = robot.potential_energy(q) - plain.potential_energy(plain.neutral())
     assert energy == pytest.approx(0.5 * 3.0 * 0.2**2)
     assert rd.load(urdf.write(robot.mechanism)).mechanism == robot.mechanism
+
+
+def test_a_coupling_counts_the_joints_as_they_are_drawn():
+    """One of them closes the loop: the link beyond it is cut in two, and has another parent."""
+    mechanism = urdf.load_mechanism("four_bar")
+    gear = Coupling("gear", "rocker", "coupler", ratio=0.5, offset=0.1)
+    motors = tuple((name, rd.Actuator()) for name in PINS[1:])
+    coupled = dataclasses.replace(mechanism, couplings=(gear,), actuators=motors)
+    robot = rd.load(coupled)
+    assert robot.joints["crank_drive"].closure == "crank_drive_weld"
+    q = np.random.default_rng(0).normal(size=robot.nq)
+    at = {name: q[robot.joints[name].q][0] for name in robot.joint_names}
+    row = robot.constraint_names.index("gear[0]")
+    wanted = at["crank_drive"] + at["crank_pin"] - 0.5 * at["rocker_pivot"] - 0.1
+    assert robot.loop_residual(q)[row] == pytest.approx(wanted)
