@@ -10,10 +10,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import by_name, expect, named
-from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
+from robodyn.description import Actuator, Joint, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import ShapeError, UnknownNameError, UrdfWarning
-from robodyn.joints import continuous, joint_map
+from robodyn.joints import continuous, joint_kind, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
 from robodyn.model.hinges import meeting_hinges, with_balls
@@ -165,7 +165,7 @@ def load(
     if loops:
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if srdf is not None:
-        names = [joint.name for joint in mechanism.joints]
+        names = [mover.name for mover in mechanism.movers]
         actuators = {**read_rotor_params(srdf, names, strict=strict), **actuators}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
@@ -248,6 +248,9 @@ def _with_constraints(
     mechanism: Mechanism, constraints: Iterable[Constraint], *, floating: bool
 ) -> Mechanism:
     kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
+    for loop in mechanism.loops:
+        kind = joint_kind(loop.kind)
+        kinds |= {loop.name: (kind.name, kind.nq, kind.nv)} if kind.in_tree and kind.nv else {}
     spin, free = continuous.KIND, floating_joint.KIND
     kinds |= {rotor.name: (spin.name, spin.nq, spin.nv) for rotor in mechanism.rotors}
     if floating:
@@ -280,7 +283,7 @@ def _with_springs(
                 if name not in links:
                     raise UnknownNameError("link", name, links, f"spring {spring.name!r}")
         return dataclasses.replace(mechanism, springs=(*mechanism.springs, *between))
-    joints = {joint.name: joint for joint in mechanism.joints}
+    movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
     for name, pair in springs.items():
         try:
             stiffness, rest = (float(x) for x in pair)
@@ -290,19 +293,31 @@ def _with_springs(
                 name="springs",
                 given=pair,
             ) from None
-        if name not in joints:
-            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
-        if (joints[name].nq, joints[name].nv) != (1, 1):
-            known = [n for n, joint in joints.items() if (joint.nq, joint.nv) == (1, 1)]
+        if name not in movers:
+            raise UnknownNameError("joint", name, movers, repr(mechanism.name))
+        single = [n for n, mover in movers.items() if _is_single(mover)]
+        if name not in single:
             raise UnknownNameError(
-                "joint with one degree of freedom", name, known, repr(mechanism.name)
+                "joint with one degree of freedom", name, single, repr(mechanism.name)
             )
-        joints[name] = dataclasses.replace(joints[name], stiffness=stiffness, rest=rest)
-    return dataclasses.replace(mechanism, joints=tuple(joints.values()))
+        movers[name] = dataclasses.replace(movers[name], stiffness=stiffness, rest=rest)
+    return dataclasses.replace(
+        mechanism,
+        joints=tuple(movers[joint.name] for joint in mechanism.joints),
+        loops=tuple(movers[loop.name] for loop in mechanism.loops),
+    )
+
+
+def _is_single(mover: Joint | Loop) -> bool:
+    """One coordinate, one speed."""
+    if isinstance(mover, Joint):
+        return (mover.nq, mover.nv) == (1, 1)
+    kind = joint_kind(mover.kind)
+    return (kind.nq, kind.nv) == (1, 1)
 
 
 def _with_actuators(mechanism: Mechanism, actuators: Mapping[str, Actuator]) -> Mechanism:
-    names = [joint.name for joint in mechanism.joints]
+    names = [mover.name for mover in mechanism.movers]
     for name in actuators:
         if name not in names:
             raise UnknownNameError("joint", name, names, repr(mechanism.name))

@@ -11,6 +11,7 @@ from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.cut_limits import CutLimits
 from robodyn.closed_loops.dynamics import ClosedLoopDynamics
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
@@ -22,6 +23,7 @@ from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
 from robodyn.identification import Identification
 from robodyn.joint_loads import JointForces, MotorLoads
+from robodyn.joint_positions import JointPositions, TreeJointPositions
 from robodyn.minimal.coordinates import (
     ClosedPositions,
     Expansion,
@@ -29,6 +31,7 @@ from robodyn.minimal.coordinates import (
     TreeExpansion,
 )
 from robodyn.minimal.joint_forces import MinimalJointForces
+from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.model.model import Model
 from robodyn.postures import Postures, TreePostures
 
@@ -43,12 +46,14 @@ class TreeForm:
     ----------
     model : Model
     joint_forces : JointForces
+    joint_positions : TreeJointPositions
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
         Its own coordinates at the neutral posture.
     """
 
     model: Model
     joint_forces: JointForces
+    joint_positions: TreeJointPositions
     neutral: Array
 
 
@@ -70,6 +75,7 @@ class Parts:
     dynamics: Dynamics
     expansion: Expansion
     joint_forces: JointForces | MinimalJointForces
+    joint_positions: JointPositions
 
     def __init__(
         self,
@@ -83,7 +89,8 @@ class Parts:
         self.rows = rows = ConstraintRows(model, evaluator, space)
         consistency = Consistency(model, evaluator, rows)
         self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
-        closer = LoopCloser(model, rows, space)
+        self.joint_positions = TreeJointPositions(model, evaluator, space)
+        closer = LoopCloser(model, rows, space, CutLimits(model, evaluator))
         known = steady.mobility if steady else None
         mobility = Mobility(model, rows, space, closer, known)
         self.mobility: Mobility = mobility
@@ -131,4 +138,5 @@ class Parts:
         self.joint_forces = MinimalJointForces(
             model, self.dynamics, expansion, tree_form.joint_forces
         )
+        self.joint_positions = MinimalJointPositions(expansion, tree_form.joint_positions)
         self.expansion = expansion

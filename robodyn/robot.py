@@ -27,6 +27,7 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.joint_loads import JointForces
+from robodyn.joint_positions import TreeJointPositions
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
@@ -139,8 +140,9 @@ class Robot:
         other = type(self)(mechanism, tree_settings, forced, make)
         neutral = own_coordinates(tree_model.bodies, model.bodies, q)
         forces = other._parts.joint_forces
-        assert isinstance(forces, JointForces)
-        return other, model, TreeForm(other._model, forces, neutral)
+        positions = other._parts.joint_positions
+        assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
+        return other, model, TreeForm(other._model, forces, positions, neutral)
 
     def _own_quantities(self) -> tuple[str, ...]:
         """Methods that give what one function gives, but for those a subclass of a user changes.
@@ -310,7 +312,7 @@ class Robot:
 
     @property
     def joints(self) -> Mapping[str, JointInfo]:
-        """All joints of the file by name; unknown names raise `UnknownNameError`."""
+        """All joints and loops of the file by name; unknown names raise `UnknownNameError`."""
         return self._model.joints
 
     @cached_property
@@ -437,6 +439,68 @@ class Robot:
         return self._parts.space.difference(q0, q1)
 
     # -- dynamics ---------------------------------------------------------------------------------
+
+    def joint_positions(self, q: ArrayLike, *, t: ArrayLike | None = None) -> dict[str, Array]:
+        """Positions of all joints that move, also of those that are cut or follow others.
+
+        The position of a cut joint is read from the pose of its frame on the child seen from the
+        one on the parent, where the loop is closed. Angles of a revolute joint that is cut lie
+        within half a turn of the middle between its limits (of zero, if it has none), quaternions
+        have ``w >= 0``, and a screw counts its turns by the way it went.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints with coordinates.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        positions : dict of joint name to ndarray, shape (...) or (..., n) [rad, m]
+            Coordinates as `q` has them for joints of that kind.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> robot.joints["rocker_pin"].cut
+        True
+        >>> q = robot.assemble([0.5, 0.0, 0.0], hold=["crank_drive"])
+        >>> positions = robot.joint_positions(q)
+        >>> round(float(positions["crank_drive"]), 6), float(positions["rocker_pin"]) != 0.0
+        (0.5, True)
+        """
+        return self._at(t).joint_positions.positions(q)
+
+    def joint_velocities(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None
+    ) -> dict[str, Array]:
+        """Speeds of all joints that move, also of those that are cut or follow others.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints with coordinates.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Their speeds.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        velocities : dict of joint name to ndarray, shape (...) or (..., n) [rad/s, m/s]
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> q = robot.neutral()
+        >>> v = robot.consistent_velocity(q, [1.0, 0.0, 0.0], hold=["crank_drive"])
+        >>> sorted(robot.joint_velocities(q, v))
+        ['crank_drive', 'crank_pin', 'rocker_pin', 'rocker_pivot']
+        """
+        return self._at(t).joint_positions.velocities(q, v)
 
     def function(self, name: str, **fixed: Any) -> Function:
         """The compiled function behind a method.
@@ -1696,13 +1760,17 @@ class Robot:
         """
         return self._at(t).rows.residual(q, out)
 
-    def loop_gaps(self, q: ArrayLike | None = None) -> tuple[LoopGap, ...]:
+    def loop_gaps(
+        self, q: ArrayLike | None = None, *, t: ArrayLike | None = None
+    ) -> tuple[LoopGap, ...]:
         """Where both frames of each closure stand, and how far they are apart.
 
         Parameters
         ----------
         q : array_like, shape (nq,) [rad, m], optional
             A posture, closed or open. Default: `start`, where a closed one is looked for.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1710,7 +1778,7 @@ class Robot:
             One for each of `loops`, in their order: ``name``, ``kind``, ``links``, ``poses``,
             ``distance`` [m], ``angle`` [rad], ``residual``.
         """
-        return self._parts.postures.loop_gaps(q)
+        return self._posed(t).postures.loop_gaps(q)
 
     def loop_jacobian(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None

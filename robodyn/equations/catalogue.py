@@ -222,6 +222,14 @@ QUANTITIES: dict[str, Quantity] = {
         options=("rows", "probe"),
     ),
     "loop_openness": Quantity(("q", "v"), (Output("openness", (), "1"),), loops.openness),
+    "cut_joint_poses": Quantity(
+        ("q",), (Output("X", ("cut joints", 4, 4), "1, m"),), loops.cut_joint_poses
+    ),
+    "cut_joint_speeds": Quantity(
+        ("q", "v"),
+        (Output("speeds", ("cut freedoms",), "rad/s, m/s"),),
+        loops.cut_joint_speeds,
+    ),
     "dependent_places": Quantity(
         ("q",), (Output("places", ("following", 2), "1, m"),), loops.places_of_following
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,8 +22,8 @@ class JointInfo:
     ----------
     name, type : str
     q, v : slice
-        Where its coordinates and speeds stand; empty for fixed joints and for joints that mimic or
-        follow others.
+        Where its coordinates and speeds stand; empty for fixed joints, for joints that are cut,
+        and for joints that mimic or follow others. `Robot.joint_positions` has these, too.
     parent, child : str
         Link names.
     limits : Limits or None
@@ -30,6 +31,9 @@ class JointInfo:
         In joint axes.
     merged : tuple of str
         Hinges that it takes the place of.
+    closure : str
+        Of a joint that closes a loop, the name in `Robot.loops` of what closes it: its own where
+        it is cut, that of a weld where its child is (or its parent). Else empty.
     """
 
     name: str
@@ -41,6 +45,21 @@ class JointInfo:
     limits: Limits | None
     axis: tuple[float, float, float]
     merged: tuple[str, ...] = ()
+    closure: str = ""
+
+    @property
+    def cut(self) -> bool:
+        """It is cut, and has no coordinates: its position follows from those of other joints."""
+        return self.closure == self.name
+
+    @property
+    def position_limits(self) -> tuple[float, float] | None:
+        """Lower and upper limit of its position [rad, m]; ``None`` where there is no limit."""
+        limits = self.limits
+        if limits is None or not self.kind.limited or self.kind.nq != 1:
+            return None
+        bounds = limits.lower, limits.upper
+        return bounds if any(map(math.isfinite, bounds)) else None
 
     @property
     def kind(self) -> JointKind:
@@ -49,9 +68,8 @@ class JointInfo:
 
     def __repr__(self) -> str:
         q, v = (f"{s.start}:{s.stop}" if s.stop > s.start else "" for s in (self.q, self.v))
-        return (
-            f"<JointInfo {self.name!r}: {self.type}, {self.parent} -> {self.child}, q[{q}], v[{v}]>"
-        )
+        place = "cut" if self.cut else f"q[{q}], v[{v}]"
+        return f"<JointInfo {self.name!r}: {self.type}, {self.parent} -> {self.child}, {place}>"
 
 
 class Joints(Mapping[str, JointInfo]):

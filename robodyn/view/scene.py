@@ -45,8 +45,8 @@ class JointMark:
 
 def joint_marks(robot: Robot) -> tuple[JointMark, ...]:
     """All joints, those that close loops included."""
-    cut = {closure.name for closure in robot.loops}
-    marks = [_joint_mark(joint, joint.name in cut) for joint in robot.mechanism.joints]
+    joints = robot.mechanism.joints
+    marks = [_joint_mark(joint, bool(robot.joints[joint.name].closure)) for joint in joints]
     return (*marks, *(_loop_mark(loop) for loop in robot.mechanism.loops))
 
 

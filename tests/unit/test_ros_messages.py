@@ -119,6 +119,17 @@ def test_the_description_is_a_tree_with_the_same_joints(name):
     assert rd.load(description(robot, "source")).nc == robot.nc
 
 
+def test_a_joint_that_closes_a_loop_with_a_motor_is_not_in_the_tree():
+    from robodyn.ros.engine.frames import transforms
+
+    joints = ("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin")
+    robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in joints})
+    tree = rd.load(description(robot))
+    assert tree.nc == 0 and {*tree.joint_names} == {*joints} - {"rocker_pin"}
+    children = [transform.child for transform in transforms(robot, robot.neutral())]
+    assert len({*children}) == len(children)
+
+
 # -- trajectories ---------------------------------------------------------------------------------
 
 
