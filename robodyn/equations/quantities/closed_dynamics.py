@@ -40,9 +40,11 @@ def loop_weakness(t: Tracer) -> Results:
 
 
 def _weakness(t: Tracer) -> Number:
-    rows, unit = t.rows, (1.0,) * len(t.rows)
+    rows, probe = t.rows, t.options.get("probe")
+    if probe is None:  # of all rows but those that hold whatever the linkage does
+        rows = [row for row in rows if any(row.jacobian.values())]
+        probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
     factors = factorize(composite_body.mass_matrix(t.model, t.state))
-    probe = t.options.get("probe", singularity.Probe(unit, unit))
     return singularity.weakness(factors, rows, probe)
 
 
