@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import by_name, named
+from robodyn.arrays import by_name, named, numbers
 from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
@@ -244,11 +244,7 @@ class Evaluator:
             raise ShapeError(
                 f"{name!r} depends on time ({', '.join(timed)}): give t=, the time [s]", name="t"
             )
-        try:
-            time = np.asarray(t)
-            time = time if time.dtype == np.float32 else time.astype(float)
-        except (TypeError, ValueError) as error:
-            raise ShapeError(f"t is not a time [s]: {error}", name="t", given=t) from None
+        time = numbers("t", t)
         if not np.isfinite(time).all():
             raise ShapeError("t holds times that are not finite", name="t", given=t)
         return time

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.arrays import expect
+from robodyn.arrays import expect, numbers
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.description.graph_check import find_root
 from robodyn.equations.loops.constraint import TracedConstraint
-from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.joints import fixed, floating, joint_kind
 from robodyn.joints.common.described import described_pose
 from robodyn.model.joint_info import Joints
@@ -150,8 +150,8 @@ def _position(joint: Joint, given: ArrayLike) -> tuple[float, ...]:
     expected += ", the last four a unit quaternion x, y, z, w" if quaternion else ""
     wrong = SettingsError(f"locked[{joint.name!r}] is {given!r}, expected {expected}")
     try:
-        position = np.asarray(given, float)
-    except (TypeError, ValueError):
+        position = numbers("position", given)
+    except ShapeError:
         raise wrong from None
     if position.shape not in ((joint.nq,), *([()] if joint.nq == 1 else [])):
         raise wrong

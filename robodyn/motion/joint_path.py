@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 from robodyn.motion.samples import (
@@ -106,7 +107,7 @@ class JointPath:
         PathError
             If velocities do not belong to the positions.
         """
-        times, values = sample_times(t, 4), np.asarray(positions, float)
+        times, values = sample_times(t, 4), numbers("positions", positions).astype(float)
         if values.ndim not in (1, 2) or len(values) != len(times):
             raise ShapeError(
                 f"{len(times)} times need as many positions; given {values.shape}",
@@ -118,7 +119,7 @@ class JointPath:
             raise ShapeError("samples hold numbers that are not finite", name="positions")
         position, velocity, acceleration = spline(times, values)
         if velocities is not None:
-            _check_samples(times, values, np.asarray(velocities, float), velocity(times))
+            _check_samples(times, values, numbers("velocities", velocities), velocity(times))
         return cls(lambda at: (position(at), velocity(at), acceleration(at)))
 
     @classmethod

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers
 from robodyn.errors import ShapeError
 
 __all__ = ["free_motion", "planar_motion", "sample_times", "samples", "spline", "turning_motion"]
@@ -25,7 +26,7 @@ def sample_times(t: ArrayLike, least: int) -> FloatArray:
     ShapeError
         If there are too few, or they do not increase.
     """
-    times = np.asarray(t, float)
+    times = numbers("t", t).astype(float, copy=False)
     if times.ndim != 1 or len(times) < least or not np.all(np.diff(times) > 0.0):
         count = {2: "two", 4: "four"}[least]
         raise ShapeError(
@@ -43,7 +44,7 @@ def samples(name: str, given: ArrayLike, count: int, width: int) -> FloatArray:
     ------
     ShapeError
     """
-    values = np.asarray(given, float)
+    values = numbers(name, given).astype(float, copy=False)
     if values.shape != (count, width):
         raise ShapeError(
             f"{count} times need {name} ({count}, {width}); given {values.shape}",
