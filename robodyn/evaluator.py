@@ -202,7 +202,9 @@ class Evaluator:
         nearly = NEARLY_SINGULAR[found.dtype == np.float32] if light else (0.0, 0.0)
         joints: dict[str, None] = {}
         for x in zip(postures[:SHOWN].astype(float), *self._times(batch, rows), strict=False):
-            joints |= dict.fromkeys(self._model.undetermined(controlled, f(*x), *nearly))
+            M = f(*x)
+            if np.isfinite(M).all():  # loops in closed form may not close in that posture
+                joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
         if not joints:
             return  # numbers that are too large, or masses: not this posture
         where = f", in states {rows[:SHOWN].tolist()} of the batch" if batch else ""

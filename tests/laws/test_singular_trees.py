@@ -206,5 +206,27 @@ def test_what_cannot_be_singular_is_not_looked_at():
     """Nothing is added to the code of robots whose links all have mass."""
     for name in ("arm7", "puma560", "double_pendulum"):
         assert not rd.load(name)._model.bodies.light
-    assert set(load("gimbal")._model.bodies.light) == {1, 2}
+    assert not rd.load("satellite")._model.bodies.light  # a massless link between square hinges
+    assert set(load("gimbal")._model.bodies.light) == {1}
     assert set(load("mapped")._model.bodies.light) == {1, 2, 3}
+
+
+@pytest.mark.parametrize("spin", [0.0, 1e-12, 1e-3])
+def test_a_hinge_that_can_point_along_another(spin):
+    """A rod without spin, on a massless fork: nothing turns where it stands upright."""
+    rod = Inertia(1.0, Pose((0.0, 0.0, 0.5)), 0.1, 0.0, 0.0, 0.1, 0.0, spin)
+    fork = chain(
+        ("turn", "revolute", Z, (0.0,) * 3, None), ("lift", "revolute", Y, (0.0,) * 3, rod)
+    )
+    robot = rd.load(fork, passive=False, allow_unphysical=True)
+    assert bool(robot._model.bodies.light) == (spin < 1e-6)
+    v, tau = np.array([0.3, 0.4]), np.array([0.5, 0.6])
+    for lift in (0.0, 1e-9, 1e-6, 1e-3, 0.1, np.pi):
+        q = np.array([0.2, lift])
+        try:
+            a = robot.forward_dynamics(q, v, tau)
+        except SingularError as error:
+            assert error.joints == ("turn",) and spin < 1e-6 and min(lift, abs(lift - np.pi)) < 1e-5
+            continue
+        expected = reference(robot, q, v, tau)
+        np.testing.assert_allclose(a, expected.astype(float), rtol=1e-6)

@@ -6,6 +6,11 @@ of its own, whatever the posture. Where that is nothing, or little, the pivot ma
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
 from robodyn.array_types import FloatArray
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate
@@ -15,6 +20,9 @@ __all__ = ["light_speeds"]
 
 #: What a body resists by itself counts from this part of all that its joint moves somewhere.
 OWN = 1e-7
+#: A pivot between two hinges is a trigonometric polynomial of second degree of the angle between:
+#: so many values determine it, and so many show its least to this part of the largest.
+VALUES, FINE, FOUND = 8, 4096, 1e-5
 
 #: Inertias below this have not all their digits [kg m^2, kg].
 SMALLEST = 1e-290
@@ -34,6 +42,8 @@ def light_speeds(model: MechanismModel, M: FloatArray) -> dict[int, float]:
         if body.speeds and body.description.map is None:
             for speed, pivot in zip(body.speeds, _own_pivots(model, body), strict=True):
                 own[speed.index] += speed.factor**2 * pivot
+    for one, other in _pairs(model):
+        own[one.speeds[0].index] += _of_pair(one, other)
     typical = [float(M[k, k]) for k in range(model.nv)]
     return {k: x for k, x in enumerate(typical) if not own[k] > max(OWN * x, SMALLEST)}
 
@@ -56,3 +66,34 @@ def _own_pivots(model: MechanismModel, body: Body) -> list[float]:
             for j in range(k):
                 G[i][j] = G[i][j] - G[i][k] * G[k][j] / pivot
     return pivots
+
+
+def _pairs(model: MechanismModel) -> Iterator[tuple[Body, Body]]:
+    """Massless links between two hinges, with what hangs on them."""
+    children: dict[int, list[Body]] = {}
+    for body in model:
+        children.setdefault(body.parent, []).append(body)
+    hinges = {
+        body.index for body in model
+        if body.joint.kind.is_pin and [x.factor for x in body.speeds] == [1.0]
+    }  # fmt: skip
+    for body in model:
+        beyond = children.get(body.index, [])
+        if body.index in hinges and len(beyond) == 1 and beyond[0].index in hinges:
+            yield body, beyond[0]
+
+
+def _of_pair(one: Body, other: Body) -> float:
+    """Least pivot of the inner of two hinges that move the outer one's body alone."""
+    values = []
+    for k in range(VALUES):
+        outer = evaluate(other.joint, [2.0 * math.pi * k / VALUES], [0.0])
+        s = outer.X.twist_in(evaluate(one.joint, [0.0], [0.0]).S[0])
+        F, G = (other.inertia.momentum(x) for x in (s, outer.S[0]))
+        before, across, after = (float(x) for x in (s.dot(F), s.dot(G), outer.S[0].dot(G)))
+        if not after > 0.0:
+            return 0.0
+        values.append(before - across * across / after)
+    pivots = np.fft.irfft(np.fft.rfft(values), FINE) * (FINE / VALUES)
+    least, largest = float(pivots.min()), float(np.abs(pivots).max())
+    return 0.5 * least if least > FOUND * largest else 0.0
