@@ -56,6 +56,11 @@ class MeetingHinges:
         return "-".join(joint.name for joint in self.hinges)
 
     @property
+    def weld(self) -> str:
+        """Of the fixed joint behind the ball, where the last link's origin is not in its centre."""
+        return f"{self.name}_fixed"
+
+    @property
     def between(self) -> tuple[str, str]:
         """Links between them."""
         first, second, _ = self.hinges
@@ -72,7 +77,7 @@ def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
     """All hinges that can be balls; each hinge is in one ball only.
 
     Neighbours must be perpendicular, so that they reach every orientation, as a ball does, and the
-    three must not lie in a plane at zero. None of them has a motor, a spring, damping or friction,
+    three must not lie in a plane at zero; the names of ball and weld must be free. None of them has a motor, a spring, damping or friction,
     is mimicked, mimics, or is named by a constraint; nothing else is fixed to the links between.
     """
     free = _free_hinges(mechanism)
@@ -80,6 +85,8 @@ def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
     after = {joint.parent: joint for joint in free if joint.parent in light}
     found: list[MeetingHinges] = []
     taken: set[str] = set()
+    parts = (*mechanism.links, *mechanism.joints, *mechanism.loops)
+    names = {part.name for part in parts}
     for first in free:
         second = after.get(first.child)
         third = after.get(second.child) if second is not None else None
@@ -88,7 +95,7 @@ def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
         row = (first, second, third)
         if not taken & {joint.name for joint in row}:
             meeting = _meeting(row)
-            if meeting is not None:
+            if meeting is not None and not names & {meeting.name, meeting.weld}:
                 found.append(meeting)
                 taken |= {joint.name for joint in row}
     return found
@@ -121,8 +128,9 @@ def with_balls(mechanism: Mechanism, found: list[MeetingHinges]) -> Mechanism:
         joints.insert(place, ball)
         if off_centre:
             origin = Pose.from_matrix(inverse_pose(X_PB) @ meeting.X_PC)
-            weld = f"{meeting.name}_fixed"
-            joints.insert(place + 1, Joint(weld, fixed.KIND.name, meeting.name, last.child, origin))
+            joints.insert(
+                place + 1, Joint(meeting.weld, fixed.KIND.name, meeting.name, last.child, origin)
+            )
     return dataclasses.replace(mechanism, links=tuple(links.values()), joints=tuple(joints))
 
 

@@ -179,6 +179,14 @@ def test_hinges_that_are_something_else_stay():
             plain, links=(*plain.links, Link("mark")), joints=(*plain.joints, marked)
         ),
     ]
+    for name in ("a-b-c", "a-b-c_fixed"):  # the names of the ball and of the weld behind it
+        others.append(
+            dataclasses.replace(
+                plain,
+                links=(*plain.links, Link("mark")),
+                joints=(*plain.joints, Joint(name, "fixed", "rod", "mark")),
+            )
+        )
     for mechanism in others:
         assert not any(info.merged for info in load(mechanism).joints.values())
     assert load(plain).joints["a-b-c"].merged
