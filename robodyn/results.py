@@ -324,6 +324,9 @@ class LoopGap:
         a, b = self.poses[:, :3, :3] @ np.array(self.axis)
         return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
 
+    def __repr__(self) -> str:
+        return f"<LoopGap of {self.name!r}: {self}>"
+
     def __str__(self) -> str:
         text = f"{self.distance:.3g} m apart and turned by {np.degrees(self.angle):.3g} degrees"
         if self.tilt is not None:

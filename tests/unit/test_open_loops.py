@@ -37,6 +37,7 @@ def test_where_the_frames_of_a_loop_stand():
     np.testing.assert_allclose(gap.poses[1, :3, :3], np.eye(3), atol=1e-15)
     assert gap.distance == pytest.approx(0.02) and gap.angle == pytest.approx(0.2)
     assert gap.tilt == pytest.approx(0.0, abs=1e-15)  # its axis is that of the pin
+    assert repr(gap).startswith("<LoopGap of 'rocker_pin': 0.02 m apart")
     (far,) = rd.load(TOO_FAR).loop_gaps()
     assert far.distance == pytest.approx(1.52) and far.tilt == pytest.approx(0.1)
 
