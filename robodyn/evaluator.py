@@ -18,12 +18,20 @@ from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNam
 from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
+from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Evaluator", "Wrenches"]
 
+
+#: Where the code may have no numbers, in double and in single precision: the largest eigenvalue of
+#: a scaled mass matrix, and of its diagonal the largest part of what it is elsewhere.
+NEARLY_SINGULAR = ((1e-10, 2e-22), (1e-3, 2e-12))
+
+#: States of a batch that are named, and looked at for the joints at fault.
+SHOWN = 5
 
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
@@ -140,6 +148,13 @@ class Evaluator:
         wrenches : mapping of link name to array_like, shape (..., 6), optional
         **options
             As for `function`.
+
+        Raises
+        ------
+        ShapeError
+            For what does not fit, and where results are not finite because an input is not.
+        SingularError
+            Where accelerations are not determined, because joints move no mass in that posture.
         """
         result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
         return result
@@ -166,10 +181,45 @@ class Evaluator:
         motion = self._base_inputs(name, base)
         given = (*arrays, *motion, *extra, *(wrenches or {}).values())
         if self._model.setup.rheonomic and not QUANTITIES[name].timeless:
-            return f(*given, self._time_beside(given), out=out)
-        if not extra:
-            self._methods.bind(name, f, options, links)
-        return f(*given, out=out)
+            given = (*given, self._time_beside(given))
+        elif not extra:
+            finite = not (QUANTITIES[name].solves or self._model.has_quaternions)
+            self._methods.bind(name, f, options, links, finite=finite)
+        found = f(*given, out=out)
+        if not all(np.isfinite(x).all() for x in (found if isinstance(found, tuple) else (found,))):
+            refuse_wrong_states(self._model, f.inputs, given)
+            if QUANTITIES[name].solves and "rows" not in options:
+                first = found[0] if isinstance(found, tuple) else found
+                shape = f.outputs[0].shape
+                self._refuse_singular(np.asarray(arrays[0]), first, len(shape), options)
+        return found
+
+    def _refuse_singular(
+        self, q: Array, found: Array, axes: int, options: Mapping[str, Any]
+    ) -> None:
+        """Raise `SingularError` if a result is not finite because some joints move no mass."""
+        batch = found.shape[: found.ndim - axes]
+        wrong = ~np.isfinite(found).all(axis=tuple(range(-axes, 0)))
+        rows = np.flatnonzero(wrong)
+        postures = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])[rows]
+        controlled = self.speeds(options.get("controlled", ()))
+        f = self.function("mass_matrix")
+        light = self._model.bodies.light
+        nearly = NEARLY_SINGULAR[found.dtype == np.float32] if light else (0.0, 0.0)
+        joints: dict[str, None] = {}
+        for x in zip(postures[:SHOWN].astype(float), *self._times(batch, rows), strict=False):
+            M = f(*x)
+            if np.isfinite(M).all():  # loops in closed form may not close in that posture
+                joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
+        if not joints:
+            return  # numbers that are too large, or masses: not this posture
+        where = f", in states {rows[:SHOWN].tolist()} of the batch" if batch else ""
+        raise SingularError(
+            f"joints {', '.join(joints)} of {self._model.mechanism.name!r} move no mass in this "
+            f"posture, at least not independently{where}: their accelerations are not determined",
+            joints=tuple(joints),
+            rows=tuple(int(k) for k in rows) if batch else (),
+        )
 
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""
@@ -214,6 +264,13 @@ class Evaluator:
             isinstance(x, np.ndarray) and x.dtype == np.float32 for x in arrays
         )
         return self._time.astype(np.float32) if single else self._time
+
+    def _times(self, batch: tuple[int, ...], rows: Array) -> tuple[Array, ...]:
+        """The time of some rows of a batch; nothing for a model that does not depend on it."""
+        if not self._model.setup.rheonomic:
+            return ()
+        assert self._time is not None, "a model that depends on time is looked at without one"
+        return (np.broadcast_to(self._time, batch).reshape(-1)[rows],)
 
     # -- names and choices --------------------------------------------------------------------
 

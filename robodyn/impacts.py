@@ -246,6 +246,7 @@ class Impacts:
         y = shaped("v", v, self._model.bodies.nv, of=name)
         finite(q=x, v=y)
         batch = together(q=x, v=y)
+        self._dynamics.check(x, y)
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
     def _met(

@@ -8,18 +8,22 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.cut_limits import CutLimits
 from robodyn.closed_loops.dynamics import ClosedLoopDynamics
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.postures import LoopPostures
 from robodyn.closed_loops.projection import Projection
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
 from robodyn.identification import Identification
 from robodyn.joint_loads import JointForces, MotorLoads
+from robodyn.joint_positions import JointPositions, TreeJointPositions
 from robodyn.minimal.coordinates import (
     ClosedPositions,
     Expansion,
@@ -27,6 +31,7 @@ from robodyn.minimal.coordinates import (
     TreeExpansion,
 )
 from robodyn.minimal.joint_forces import MinimalJointForces
+from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.model.model import Model
 from robodyn.postures import Postures, TreePostures
 
@@ -41,12 +46,14 @@ class TreeForm:
     ----------
     model : Model
     joint_forces : JointForces
+    joint_positions : TreeJointPositions
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
         Its own coordinates at the neutral posture.
     """
 
     model: Model
     joint_forces: JointForces
+    joint_positions: TreeJointPositions
     neutral: Array
 
 
@@ -68,6 +75,7 @@ class Parts:
     dynamics: Dynamics
     expansion: Expansion
     joint_forces: JointForces | MinimalJointForces
+    joint_positions: JointPositions
 
     def __init__(
         self,
@@ -79,8 +87,10 @@ class Parts:
         self._model, self.evaluator, self._tree_form = model, evaluator, tree_form
         self.space = space = ConfigurationSpace(model, evaluator)
         self.rows = rows = ConstraintRows(model, evaluator, space)
-        self.constrained = ConstrainedSolve(model, evaluator, rows, space)
-        closer = LoopCloser(model, rows, space)
+        consistency = Consistency(model, evaluator, rows)
+        self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
+        self.joint_positions = TreeJointPositions(model, evaluator, space)
+        closer = LoopCloser(model, rows, space, CutLimits(model, evaluator))
         known = steady.mobility if steady else None
         mobility = Mobility(model, rows, space, closer, known)
         self.mobility: Mobility = mobility
@@ -89,12 +99,17 @@ class Parts:
             projection = Projection(model, evaluator, rows, space)
             before = steady.dynamics if steady else None
             assert before is None or isinstance(before, ClosedLoopDynamics)
-            motors = LoopMotors(
-                model, evaluator, rows, space, mobility, before.motors if before else None
+            regularity = Regularity(
+                model, evaluator, rows, mobility, before.regularity if before else None
             )
-            self.postures = LoopPostures(model, rows, space, closer, mobility, projection)
+            checks = consistency, regularity
+            known_motors = before.motors if before else None
+            motors = LoopMotors(model, evaluator, rows, space, mobility, *checks, known_motors)
+            self.postures = LoopPostures(
+                model, rows, space, closer, mobility, projection, consistency
+            )
             self.dynamics = ClosedLoopDynamics(
-                model, evaluator, rows, mobility, motors, self.constrained, before
+                model, evaluator, rows, mobility, motors, self.constrained, *checks, before
             )
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)
@@ -123,4 +138,5 @@ class Parts:
         self.joint_forces = MinimalJointForces(
             model, self.dynamics, expansion, tree_form.joint_forces
         )
+        self.joint_positions = MinimalJointPositions(expansion, tree_form.joint_positions)
         self.expansion = expansion

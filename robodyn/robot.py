@@ -27,7 +27,9 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.joint_loads import JointForces
-from robodyn.minimal.model import minimal_model, own_coordinates
+from robodyn.joint_positions import TreeJointPositions
+from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
+from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.edit import changed, start_by_joint, without_forces
 from robodyn.model.joint_info import JointInfo
@@ -42,6 +44,7 @@ from robodyn.results import (
     HybridDynamics,
     Impact,
     JointWrenches,
+    LoopGap,
 )
 from robodyn.symbolic.graph import Program
 
@@ -53,7 +56,9 @@ class Robot:
 
     Shapes: ``q`` (..., nq), ``v``, ``a``, ``tau`` (..., nv) with any leading axes; units SI and
     radians. Each result has the leading axes of its arguments. All-float32 arguments are computed
-    in float32.
+    in float32. Quaternions are normalised. Numbers that are not finite, and quaternions that are zero,
+    are refused with `ShapeError` where they reach a result; accelerations that are not determined,
+    because joints move no mass in that posture, with `SingularError`.
 
     Attributes
     ----------
@@ -121,22 +126,25 @@ class Robot:
         self, tree_model: Model, make: Callable[[Program], Function]
     ) -> tuple[Robot, Model, TreeForm]:
         """The robot in tree coordinates, and the model in minimal ones that goes with it."""
+        written, tree_model = tree_model.mechanism, recut(tree_model)
         mechanism, settings = tree_model.mechanism, tree_model.settings
         if tree_model.setup.rheonomic:
             raise SettingsError(
                 f"{mechanism.name!r} depends on time: it has no minimal coordinates; load it with "
                 "coordinates='tree'"
             )
+        loops = closed_forms(tree_model, settings)
         q = Parts(tree_model, Evaluator(tree_model, MethodTable(), make)).postures.neutral()
-        model = minimal_model(tree_model, settings, q)
+        model = replace(minimal_model(tree_model, settings, loops, q), mechanism=written)
         tree_settings = replace(settings, coordinates="tree", branches=())
         # forces act where there are coordinates
         forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
         other = type(self)(mechanism, tree_settings, forced, make)
         neutral = own_coordinates(tree_model.bodies, model.bodies, q)
         forces = other._parts.joint_forces
-        assert isinstance(forces, JointForces)
-        return other, model, TreeForm(other._model, forces, neutral)
+        positions = other._parts.joint_positions
+        assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
+        return other, model, TreeForm(other._model, forces, positions, neutral)
 
     def _own_quantities(self) -> tuple[str, ...]:
         """Methods that give what one function gives, but for those a subclass of a user changes.
@@ -306,7 +314,7 @@ class Robot:
 
     @property
     def joints(self) -> Mapping[str, JointInfo]:
-        """All joints of the file by name; unknown names raise `UnknownNameError`."""
+        """All joints and loops of the file by name; unknown names raise `UnknownNameError`."""
         return self._model.joints
 
     @cached_property
@@ -350,6 +358,14 @@ class Robot:
             If the loops cannot be closed from the zero position.
         """
         return self._posed(t).postures.neutral()
+
+    def start(self) -> Array:
+        """Where the closed posture `neutral` is looked for, shape (nq,) [rad, m].
+
+        The zero position, or what ``near`` of `robodyn.load` says; the loops may be open there. For
+        a robot without constraints it is `neutral` itself.
+        """
+        return self._parts.postures.start()
 
     def random(
         self, rng: np.random.Generator | int | None = None, *, t: ArrayLike | None = None
@@ -426,8 +442,74 @@ class Robot:
 
     # -- dynamics ---------------------------------------------------------------------------------
 
+    def joint_positions(self, q: ArrayLike, *, t: ArrayLike | None = None) -> dict[str, Array]:
+        """Positions of all joints that move, also of those that are cut or follow others.
+
+        The position of a cut joint is read from the pose of its frame on the child seen from the
+        one on the parent, where the loop is closed. Angles of a revolute joint that is cut lie
+        within half a turn of the middle between its limits (of zero, if it has none), quaternions
+        have ``w >= 0``, and a screw counts its turns by the way it went.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints with coordinates.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        positions : dict of joint name to ndarray, shape (...) or (..., n) [rad, m]
+            Coordinates as `q` has them for joints of that kind.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> robot.joints["rocker_pin"].cut
+        True
+        >>> q = robot.assemble([0.5, 0.0, 0.0], hold=["crank_drive"])
+        >>> positions = robot.joint_positions(q)
+        >>> round(float(positions["crank_drive"]), 6), float(positions["rocker_pin"]) != 0.0
+        (0.5, True)
+        """
+        return self._at(t).joint_positions.positions(q)
+
+    def joint_velocities(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None
+    ) -> dict[str, Array]:
+        """Speeds of all joints that move, also of those that are cut or follow others.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints with coordinates.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Their speeds.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        velocities : dict of joint name to ndarray, shape (...) or (..., n) [rad/s, m/s]
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> q = robot.neutral()
+        >>> v = robot.consistent_velocity(q, [1.0, 0.0, 0.0], hold=["crank_drive"])
+        >>> sorted(robot.joint_velocities(q, v))
+        ['crank_drive', 'crank_pin', 'rocker_pin', 'rocker_pivot']
+        """
+        return self._at(t).joint_positions.velocities(q, v)
+
     def function(self, name: str, **fixed: Any) -> Function:
         """The compiled function behind a method.
+
+        A function computes and does not look: of a closed linkage it takes postures with open
+        loops, speeds that open them, and singular postures, and gives what the equations say there,
+        which is no motion of the linkage. Methods raise errors.
 
         Parameters
         ----------
@@ -488,6 +570,12 @@ class Robot:
         Raises
         ------
         ShapeError, UnknownNameError, ActuationError
+        InconsistentStateError
+            The loops of a closed linkage are open, or these speeds open them, by more than the
+            ``closure_tolerance`` it was loaded with.
+        SingularError
+            A closed linkage is so near to a singular posture (`loop_rank`) that less than six
+            digits are determined.
 
         Notes
         -----
@@ -532,6 +620,13 @@ class Robot:
         Returns
         -------
         a : ndarray, shape (..., nv) [rad/s^2, m/s^2]
+
+        Raises
+        ------
+        ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`, for closed linkages without ``stabilization``, which takes
+            open loops to close them.
 
         Notes
         -----
@@ -596,7 +691,9 @@ class Robot:
         ActuationError
             A joint both driven and given a force.
         SingularError
-            A joint that moves no mass is free.
+            A joint that moves no mass is free, or as in `inverse_dynamics`.
+        InconsistentStateError
+            As in `inverse_dynamics`, without ``stabilization``.
 
         Notes
         -----
@@ -627,7 +724,9 @@ class Robot:
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
-        """`hybrid_dynamics` for roles that are known as indices, for loops.
+        """`hybrid_dynamics` for roles that are known as indices, for loops over time.
+
+        As a function does, it takes states that are open a little, as those within a step are.
 
         Parameters
         ----------
@@ -683,7 +782,10 @@ class Robot:
         Raises
         ------
         SingularError
-            If the loops leave a motion that moves no mass.
+            If the loops leave a motion that moves no mass. Singular postures are solved as the
+            constraints stand there; ``rank`` tells.
+        InconsistentStateError
+            As in `inverse_dynamics`, without ``stabilization``.
         UnknownNameError
 
         Notes
@@ -691,7 +793,8 @@ class Robot:
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        return self._at(t).constrained.forward(q, v, tau, wrenches, base, stabilization, method)
+        solve = self._at(t).constrained
+        return solve.dynamics(q, v, tau, wrenches, base, stabilization, method)
 
     def mass_matrix(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
@@ -1394,7 +1497,9 @@ class Robot:
         ------
         ShapeError
             If both ``a`` and roles are given.
-        UnknownNameError, ActuationError, SingularError
+        UnknownNameError, ActuationError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1453,7 +1558,9 @@ class Robot:
         ------
         ImpactError
             If the bodies part already, or nothing lets the link give way.
-        SettingsError, ShapeError, UnknownNameError, SingularError
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1504,7 +1611,9 @@ class Robot:
 
         Raises
         ------
-        UnknownNameError, ShapeError, SingularError
+        UnknownNameError, ShapeError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1583,7 +1692,7 @@ class Robot:
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
-        Raises `ActuationError` where a gear ratio is zero.
+        Raises `ActuationError` where a gear ratio is zero, and what `inverse_dynamics` raises.
 
         Parameters
         ----------
@@ -1652,6 +1761,26 @@ class Robot:
         residual : ndarray, shape (..., nc) [m, rad]
         """
         return self._at(t).rows.residual(q, out)
+
+    def loop_gaps(
+        self, q: ArrayLike | None = None, *, t: ArrayLike | None = None
+    ) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand, and how far they are apart.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m], optional
+            A posture, closed or open. Default: `start`, where a closed one is looked for.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        gaps : tuple of LoopGap
+            One for each of `loops`, in their order: ``name``, ``kind``, ``links``, ``poses``,
+            ``distance`` [m], ``angle`` [rad], ``residual``.
+        """
+        return self._posed(t).postures.loop_gaps(q)
 
     def loop_jacobian(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
@@ -1727,11 +1856,19 @@ class Robot:
         Returns
         -------
         analysis : robodyn.closed_loops.solvers.RankAnalysis
-            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: the smallest
-            singular value of the constraints that is not zero, rows scaled to length 1. It is
-            small near a singular posture.
+            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: how far a
+            posture is from a singular one, shape (...).
+
+        Notes
+        -----
+        At singular postures, where ways to assemble a linkage meet, the constraints have a lower
+        rank than elsewhere. With r the rank that they have elsewhere, ``distance`` is the r-th
+        singular value of `loop_jacobian`, lengths in it measured in the longest link of the loops.
+        Near a singular posture it grows in proportion to the way from there; far from all of them
+        it is about 1. Rows that are redundant elsewhere, too, do not count. Rows of couplings and
+        of users' constraints are taken as they are.
         """
-        return self._at(t).rows.rank(q)
+        return self._at(t).mobility.rank(q)
 
     def mobility(self, q: ArrayLike, *, t: ArrayLike | None = None) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.
@@ -1868,6 +2005,8 @@ class Robot:
         ------
         AssemblyError
             If the velocities that are held contradict each other.
+        InconsistentStateError
+            If the loops are open.
         """
         return self._at(t).postures.consistent_velocity(q, v, named("hold", hold))
 
@@ -1887,6 +2026,11 @@ class Robot:
         Returns
         -------
         a : ndarray, shape (..., nv)
+
+        Raises
+        ------
+        InconsistentStateError
+            If the loops are open, or these speeds open them.
         """
         return self._at(t).postures.consistent_acceleration(q, v, a)
 

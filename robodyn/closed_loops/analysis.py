@@ -33,22 +33,28 @@ class LoopAnalysis:
         A closed posture, as near to the zero position as may be.
     rank : int
         At that posture.
+    general_rank : int
+        The largest at the postures looked at: that of postures that are not singular.
     rows : tuple of int or None
-        Independent rows that span all others at every posture looked at; ``None`` if the rank
-        changes from posture to posture.
+        Independent rows that span all others at every posture looked at that has this rank;
+        ``None`` if there are none.
     redundant : dict of int to tuple of int
         Rows that follow from others, at ``q``.
     independent : tuple of int
         Speeds that determine the others, actuated ones first.
     postures : ndarray, shape (n, nq)
+    regular : tuple of int
+        Those of the general rank.
     """
 
     q: FloatArray
     rank: int
+    general_rank: int
     rows: tuple[int, ...] | None
     redundant: dict[int, tuple[int, ...]]
     independent: tuple[int, ...]
     postures: FloatArray
+    regular: tuple[int, ...]
 
     def __repr__(self) -> str:
         rows = self.rank + len(self.redundant)
@@ -109,17 +115,19 @@ def analyse(
     weights = _positive(mass_matrix)
     there = rank_analysis(K, weights)
     ranks = [int(r) for r in there.rank]
-    rows = None
-    if len(set(ranks)) == 1:
-        rows = _common_rows(K, weights, there.independent, ranks[0])
+    general = max(ranks)
+    regular = [k for k, rank in enumerate(ranks) if rank == general]
+    rows = _common_rows(K[regular], weights, there.independent[regular], general)
     chosen = independent_speeds(K[0], preferred, weights)
     return LoopAnalysis(
         q,
         ranks[0],
+        general,
         rows,
         there.redundant((0,)),
         chosen.independent,
         np.array(postures),
+        tuple(regular),
     )
 
 

@@ -86,6 +86,12 @@ class ConstraintRows:
         finite(q=x)
         return rank_analysis(self.jacobian(x))
 
+    def measured_jacobian(self, q: ArrayLike) -> Array:
+        """``K`` without units, shape (..., nc, nv): lengths are parts of the longest link."""
+        setup = self._model.setup
+        K = np.asarray(self.jacobian(q), float)
+        return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
+
     def position_rows(self) -> PositionRows:
         """What positions have to satisfy, by compiled functions."""
         return PositionRows(self.residual, self.jacobian, self._of_positions)
@@ -95,6 +101,10 @@ class ConstraintRows:
         residual = self._evaluator.interpreted("loop_residual")
         jacobian = self._evaluator.interpreted("loop_jacobian")
         return PositionRows(residual, jacobian, self._of_positions)
+
+    def interpreted_residual(self, q: Array) -> Array:
+        """All rows of a position without a compiler, shape (nc,)."""
+        return np.asarray(self._evaluator.interpreted("loop_residual")(q))
 
     def interpreted_pose(self, q: Array, link: str) -> Array:
         """Pose of a link in the world without a compiler, shape (4, 4)."""

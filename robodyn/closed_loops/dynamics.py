@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.analysis import independent_rows
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.precision import all_numbers
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import written
 from robodyn.equations.catalogue import CLOSED
@@ -45,6 +47,8 @@ class ClosedLoopDynamics:
     mobility : Mobility
     motors : LoopMotors
     solve : ConstrainedSolve
+    consistency : Consistency
+    regularity : Regularity
     steady : ClosedLoopDynamics, optional
         At time zero, of a linkage that depends on time.
     """
@@ -57,11 +61,14 @@ class ClosedLoopDynamics:
         mobility: Mobility,
         motors: LoopMotors,
         solve: ConstrainedSolve,
+        consistency: Consistency,
+        regularity: Regularity,
         steady: ClosedLoopDynamics | None = None,
     ) -> None:
         self._steady = steady
         self._model, self._evaluator, self._rows = model, evaluator, rows
         self._mobility, self.motors, self._solve = mobility, motors, solve
+        self._consistency, self.regularity = consistency, regularity
         self._sufficing: dict[tuple[int, ...], bool] = {}
 
     # -- straight-line code -------------------------------------------------------------------
@@ -119,7 +126,8 @@ class ClosedLoopDynamics:
     def _independent(self, controlled: tuple[int, ...]) -> bool:
         found = self._mobility.analysis
         free = [k for k in range(self._model.bodies.nv) if k not in controlled]
-        K = self._rows.interpreted_jacobian(found.postures)[:, list(found.rows or ())]
+        postures = found.postures[list(found.regular)]
+        K = self._rows.interpreted_jacobian(postures)[:, list(found.rows or ())]
         return K.shape[1] <= len(free) and independent_rows(K[..., free])
 
     # -- dynamics -----------------------------------------------------------------------------
@@ -149,20 +157,31 @@ class ClosedLoopDynamics:
     ) -> Array:
         """Accelerations under given forces, shape (..., nv)."""
         if stabilization is None and self.has_code:
+            chosen: dict[str, Any] = {
+                "rows": self._code_rows,
+                "closure_tolerance": self._consistency.tolerance,
+                "probe": self.regularity.probe,
+            }
             plain = self._model.settings.base != "moving" and not self._model.setup.rheonomic
             if plain and base is None and not wrenches:
-                f = self.function("forward_dynamics")
+                f = self._evaluator.function("forward_dynamics", **chosen)
                 self._evaluator.bind("forward_dynamics", f)
                 a: Array = f(q, v, tau)
             else:
-                rows = self._code_rows
                 a = self._evaluator.call(
-                    "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, rows=rows
+                    "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **chosen
                 )
-            if all_numbers(a):  # rows that became dependent leave none
+            if all_numbers(a):  # open loops leave none, nor do postures that are nearly singular
                 return written(a, out)
+        if stabilization is None:
+            self.check(q, v)
         found = self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto")
         return written(found.a, out)
+
+    def check(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Refuse states in which loops are open, come open, or nearly lose a constraint."""
+        self._consistency.check(q, v)
+        self.regularity.check(q, v)
 
     def hybrid(
         self,
@@ -174,6 +193,8 @@ class ClosedLoopDynamics:
         stabilization: tuple[float, float] | None,
     ) -> HybridDynamics:
         """Accelerations, forces and multipliers of least norm with some joints driven."""
+        if stabilization is None:
+            self.check(q, v)
         return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven(
@@ -183,7 +204,12 @@ class ClosedLoopDynamics:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> tuple[Array, Array]:
-        """Accelerations and forces, by straight-line code where there is some."""
+        """Accelerations and forces, by straight-line code where there is some.
+
+        Nobody looks whether loops are closed: within a step of a simulation they are open a little.
+        """
+        if not controlled:
+            return self._undriven(arrays, wrenches, base), np.asarray(arrays[3])
         if self.rows_suffice(controlled):
             chosen: dict[str, Any] = {"controlled": controlled, "rows": self._code_rows}
             a, tau = self._evaluator.results(
@@ -197,6 +223,23 @@ class ClosedLoopDynamics:
         found = self._solve.hybrid(q, v, roles, wrenches, base, None)
         return found.a, found.tau
 
+    def _undriven(
+        self,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> Array:
+        """Accelerations where no joint is driven."""
+        q, v, _, tau = arrays
+        if self.has_code:
+            rows = self._code_rows
+            a = self._evaluator.call(
+                "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, rows=rows
+            )
+            if all_numbers(a):
+                return a
+        return self._solve.forward(q, v, tau, wrenches, base, None, "auto").a
+
     def multipliers(
         self,
         q: ArrayLike,
@@ -206,5 +249,6 @@ class ClosedLoopDynamics:
         base: BaseMotion | None,
     ) -> tuple[Array, ...]:
         """Multipliers of loops whose motors make given accelerations."""
+        self.check(q, v)
         speeds = self.motors.speeds(None)
         return (self.motors.solve(q, v, a, wrenches, base, speeds)[1],)

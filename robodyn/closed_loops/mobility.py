@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import cached_property
 
@@ -13,9 +14,9 @@ from robodyn.arrays import finite
 from robodyn.closed_loops.analysis import LoopAnalysis, analyse
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows
-from robodyn.closed_loops.solvers import rank_analysis
+from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
 from robodyn.configuration_space import ConfigurationSpace
-from robodyn.errors import ShapeError, SingularError
+from robodyn.errors import ShapeError, SingularError, TopologyError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 
@@ -91,6 +92,18 @@ class Mobility:
         if K.ndim != 2:
             raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
         return self._space.nv - int(rank_analysis(K).rank)
+
+    def rank(self, q: ArrayLike) -> RankAnalysis:
+        """Rank at postures, and how far they are from singular ones; see `Robot.loop_rank`."""
+        found = self._rows.rank(q)
+        if not self._rows.names:
+            return found
+        try:
+            general = self.analysis.general_rank
+        except TopologyError:  # no closed posture is known
+            general = int(found.rank.max(initial=0))
+        distance = distance_to_rank_below(self._rows.measured_jacobian(q), general)
+        return dataclasses.replace(found, distance=distance)
 
     @cached_property
     def independent_joints(self) -> tuple[str, ...]:

@@ -34,7 +34,9 @@ class Function:
 
     Call it with one array an input, in the order of ``inputs``; leading axes are batches and
     broadcast together. It returns the output (a tuple if there are several), or writes it into
-    ``out``. All-float32 inputs are computed in float32, everything else in float64.
+    ``out``. All-float32 inputs are computed in float32, everything else in float64. A function does
+    not look at numbers: what is not finite goes through, and where nothing is determined results are
+    not numbers. Methods of robots raise errors.
 
     Attributes
     ----------

@@ -26,6 +26,8 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
     "joints": lambda t: len(t.options["joints"]),
     "joints, base": lambda t: len(t.options["joints"]) + 1,
     "parameters": lambda t: 10 * len(t.setup.model.bodies),
+    "cut joints": lambda t: len(t.setup.closures),
+    "cut freedoms": lambda t: sum(c.kind.nv for c in t.setup.closures if c.kind.in_tree),
     "following": lambda t: sum(len(motion.v) for motion in t.state.dependent.values()),
 }
 
@@ -74,7 +76,8 @@ class Rival:
         Whether it is known to have fewer operations, for a model and the speeds that are
         controlled, so that no other need be traced.
     chained : bool
-        It is not for mechanisms whose bodies are coupled across more than one joint.
+        It is not for mechanisms whose bodies are coupled across more than one joint, nor for those
+        with speeds that may move no mass.
     """
 
     trace: Callable[[Tracer], Results]

@@ -21,7 +21,7 @@ from robodyn.model.locking import all_held, couplings_left
 from robodyn.model.settings import Settings
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["changed", "start_by_joint", "without_forces"]
+__all__ = ["changed", "loaded", "start_by_joint", "without_forces"]
 
 #: How far the norm of a quaternion may be from one.
 UNIT = 1e-6
@@ -44,7 +44,7 @@ def changed(
         expect(f"payload[{name!r}]", load, Inertia, "payload")
         if not all(map(math.isfinite, (load.mass, *load.origin.xyz, *load.matrix.ravel()))):
             raise SettingsError(f"payload[{name!r}] is {load!r}, expected finite numbers")
-        links[name] = _loaded(links[name], load)
+        links[name] = loaded(links[name], load)
     mechanism = dataclasses.replace(mechanism, links=tuple(links.values()))
     joints = {joint.name: joint for joint in mechanism.joints}
     if settings.base == "floating":  # in place of a fixed joint that has its name
@@ -117,7 +117,8 @@ def _holding(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -
     return given
 
 
-def _loaded(link: Link, load: Inertia) -> Link:
+def loaded(link: Link, load: Inertia) -> Link:
+    """A link that carries a mass, given in its frame."""
     parts = [inertia for inertia in (link.inertia, load) if inertia is not None]
     mass = sum(part.mass for part in parts)
     if (mass == 0.0 and load.mass != 0.0) or (mass < 0.0 and load.mass < 0.0):

@@ -205,6 +205,8 @@ class Stepper:
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations and forces, with the accelerations of driven joints that are wanted."""
         robot, driven = self.robot, self.driven
+        if wanted is None and robot.nc:  # within a step loops are open a little
+            wanted = np.zeros(0)
         if not self._has_options:
             if wanted is None:
                 return robot.forward_dynamics(q, v, tau), tau

@@ -24,7 +24,6 @@ import robodyn as rd
         {"rotors": [rd.Rotor("wheel", "link7", (0.0, 0.0, 0.0), 1e-6)]},
         {"rotors": [rd.Rotor("wheel", "link7", "z", 1e-6)]},
         {"rotors": [rd.Rotor("wheel", "link7", (0.0, 0.0, 1.0), 0.0)]},
-        {"actuators": {"elbow_pitch": rd.Actuator("fast")}},
         {"joint_maps": {"elbow_pitch": 3}},
         {"loops": [3]},
         {"gravity": (1.0, 2.0)},

@@ -67,8 +67,9 @@ def closed_hybrid_dynamics(
     if free:
         M = mass_matrix(model, state)
         M_ff = [[M[i][j] for j in free] for i in free]
+        light = {i: model.light[k] for i, k in enumerate(free) if k in model.light}
         own = [_of_free(row, given, free) for row in rows]
-        x, lam = accelerations(factorize(M_ff), [tau[i] - force[i] for i in free], own)
+        x, lam = accelerations(factorize(M_ff, light), [tau[i] - force[i] for i in free], own)
         for k, value in zip(free, x, strict=True):
             given[k] = value
         for c in sorted(controlled):

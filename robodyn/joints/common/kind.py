@@ -252,6 +252,9 @@ class JointKind:
             "one turn or slide, or several without parts, are along the axis of axial frames": (
                 bool(self.turning) and not self.axial and (self.parts is None or self.nv == 1)
             ),
+            "coordinates need a position where the joint is cut": bool(
+                self.in_tree and self.nq and self.cut is not None and self.cut.position is None
+            ),
             "frames that follow an axis need one": self.frames != "described" and not self.axes,
             "axes are axis, then axis2": self.axes != ("axis", "axis2")[: len(self.axes)],
         }
