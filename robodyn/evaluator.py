@@ -73,6 +73,19 @@ class Evaluator:
         other._time = self._checked_time(t)
         return other
 
+    @property
+    def times(self) -> tuple[int, ...]:
+        """Leading axes of the times at which it looks; none of a model that depends on none."""
+        return () if self._time is None else self._time.shape
+
+    def of_states(self, batch: tuple[int, ...], rows: Any) -> Evaluator:
+        """The same functions at the times of some states, counted over the axes of a batch."""
+        if not self.times:
+            return self
+        other = copy.copy(self)
+        (other._time,) = self._times(batch, rows)
+        return other
+
     # -- functions ----------------------------------------------------------------------------
 
     def function(self, name: str, **options: Any) -> Function:
@@ -265,12 +278,12 @@ class Evaluator:
         )
         return self._time.astype(np.float32) if single else self._time
 
-    def _times(self, batch: tuple[int, ...], rows: Array) -> tuple[Array, ...]:
+    def _times(self, batch: tuple[int, ...], rows: Any) -> tuple[Array, ...]:
         """The time of some rows of a batch; nothing for a model that does not depend on it."""
         if not self._model.setup.rheonomic:
             return ()
         assert self._time is not None, "a model that depends on time is looked at without one"
-        return (np.broadcast_to(self._time, batch).reshape(-1)[rows],)
+        return (np.asarray(np.broadcast_to(self._time, batch).reshape(-1)[rows]),)
 
     # -- names and choices --------------------------------------------------------------------
 

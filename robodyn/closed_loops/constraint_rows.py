@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,12 @@ class ConstraintRows:
         self.all_of_positions = len(rows) == len(self.names)
         moving = not all(c.given.steady for c in model.setup.constraints)
         self.has_offset = moving or model.setup.rheonomic
+
+    def of_states(self, batch: tuple[int, ...], states: Any) -> ConstraintRows:
+        """The rows at the times of some states, counted over the axes of a batch."""
+        other = copy.copy(self)
+        other._evaluator = self._evaluator.of_states(batch, states)
+        return other
 
     def residual(self, q: ArrayLike, out: Array | None = None) -> Array:
         """How far the loops are from closing, shape (..., nc) [m, rad]."""

@@ -22,7 +22,7 @@ import robodyn as rd
 from robodyn import controllers
 from robodyn.description import Joint, Loop, Pose
 from robodyn.description.constants import with_constants
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.errors import InconsistentStateError, SettingsError, ShapeError
 from robodyn.joints import KINDS
 from robodyn.ros.engine.engine import Engine
 
@@ -429,6 +429,26 @@ def test_batches_of_times(way):
         close(robot.closed_state(q[at] + 1e-6, v[at], **one)[0], projected[0][at], 1e-11)
     one_state = robot.kinetic_energy(q[0, 0], v[0, 0], t=t)
     assert one_state.shape == t.shape
+
+
+@pytest.mark.parametrize("way", ["constraint", "joint"])
+def test_a_state_of_another_time_is_open(way):
+    """The states that are, and by how much: each is looked at when it is."""
+    robot = clockwork(way)
+    q, t = robot.assemble(t=0.1), np.array([0.1, 0.4, 0.1])
+    v = robot.consistent_velocity(q, np.zeros(robot.nv), t=0.1)
+    a = robot.forward_dynamics(q, v, 0.0 * v, t=0.1)
+    with pytest.raises(InconsistentStateError) as error:
+        robot.forward_dynamics(q, v, 0.0 * v, t=t)
+    assert error.value.rows == (1,)
+    close(error.value.residual, robot.loop_residual(q, t=0.4), 1e-14)
+    with pytest.raises(InconsistentStateError):
+        robot.joint_wrenches(q, v, a, t=0.4)
+    together = robot.forward_dynamics(np.tile(q, (3, 1)), v, 0.0 * v, t=0.1)
+    close(together, np.tile(a, (3, 1)), 1e-12)
+    slow = robot.consistent_velocity(q, np.zeros(robot.nv), t=0.1) * 0.9
+    with pytest.raises(InconsistentStateError, match="speeds"):
+        robot.forward_dynamics(q, slow, 0.0 * v, t=0.1)
 
 
 CLOSING = [kind for kind in KINDS.values() if kind.closes_loops and kind.in_files]
