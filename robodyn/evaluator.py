@@ -73,6 +73,19 @@ class Evaluator:
         other._time = self._checked_time(t)
         return other
 
+    @property
+    def times(self) -> tuple[int, ...]:
+        """Leading axes of the times at which it looks; none of a model that depends on none."""
+        return () if self._time is None else self._time.shape
+
+    def of_states(self, batch: tuple[int, ...], rows: Any) -> Evaluator:
+        """The same functions at the times of some states, counted over the axes of a batch."""
+        if not self.times:
+            return self
+        other = copy.copy(self)
+        (other._time,) = self._times(batch, rows)
+        return other
+
     # -- functions ----------------------------------------------------------------------------
 
     def function(self, name: str, **options: Any) -> Function:
@@ -110,11 +123,17 @@ class Evaluator:
             chosen["joints"] = self.wrench_joints(None)
         return trace(name, setup, chosen)
 
-    def interpreted(self, name: str, **options: Any) -> Callable[[Array], Array]:
-        """A function of q, evaluated without a compiler: for a few calls."""
+    def interpreted(
+        self, name: str, *, t: float | None = None, **options: Any
+    ) -> Callable[[Array], Array]:
+        """A function of q, evaluated without a compiler: for a few calls.
+
+        Of a model that depends on time it is that of ``t`` [s], by default the evaluator's.
+        """
         program = self.program(name, options)
-        time = () if self._time is None or program.inputs[-1].name != "t" else (self._time,)
-        return lambda q: evaluate(program, q, *time)[0]
+        time = self._time if t is None else t
+        inputs = (time,) if program.inputs[-1].name == "t" else ()
+        return lambda q: evaluate(program, q, *inputs)[0]
 
     # -- calls --------------------------------------------------------------------------------
 
@@ -259,12 +278,12 @@ class Evaluator:
         )
         return self._time.astype(np.float32) if single else self._time
 
-    def _times(self, batch: tuple[int, ...], rows: Array) -> tuple[Array, ...]:
+    def _times(self, batch: tuple[int, ...], rows: Any) -> tuple[Array, ...]:
         """The time of some rows of a batch; nothing for a model that does not depend on it."""
         if not self._model.setup.rheonomic:
             return ()
         assert self._time is not None, "a model that depends on time is looked at without one"
-        return (np.broadcast_to(self._time, batch).reshape(-1)[rows],)
+        return (np.asarray(np.broadcast_to(self._time, batch).reshape(-1)[rows]),)
 
     # -- names and choices --------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,12 @@ class ConstraintRows:
         self.all_of_positions = len(rows) == len(self.names)
         moving = not all(c.given.steady for c in model.setup.constraints)
         self.has_offset = moving or model.setup.rheonomic
+
+    def of_states(self, batch: tuple[int, ...], states: Any) -> ConstraintRows:
+        """The rows at the times of some states, counted over the axes of a batch."""
+        other = copy.copy(self)
+        other._evaluator = self._evaluator.of_states(batch, states)
+        return other
 
     def residual(self, q: ArrayLike, out: Array | None = None) -> Array:
         """How far the loops are from closing, shape (..., nc) [m, rad]."""
@@ -111,8 +118,11 @@ class ConstraintRows:
         return self._evaluator.interpreted("frame_pose", frame=link)(q)
 
     def interpreted_jacobian(self, q: Array) -> Array:
-        """``K`` without a compiler, shape (..., nc, nv)."""
-        return self._evaluator.interpreted("loop_jacobian")(q)
+        """``K`` without a compiler, shape (..., nc, nv).
+
+        At time zero, of a linkage that depends on time: so its analysis looks at it.
+        """
+        return self._evaluator.interpreted("loop_jacobian", t=0.0)(q)
 
 
 class PositionRows:

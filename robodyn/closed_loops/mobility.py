@@ -135,6 +135,8 @@ class Mobility:
     @cached_property
     def _branch_minor(self) -> tuple[list[int], list[int]]:
         """Rows and dependent speeds whose determinant vanishes where branches meet."""
+        if self._steady is not None:
+            return self._steady._branch_minor
         found = self.analysis
         if not self._rows.all_of_positions:
             found = self._analysis(self._rows.interpreted_position_rows().jacobian)

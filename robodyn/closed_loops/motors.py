@@ -130,6 +130,7 @@ class LoopMotors:
         options = self.code_options(speeds)
         moving = self._model.settings.base == "moving"
         plain = base is None and actuated is None and not wrenches
+        plain = plain and not self._model.setup.rheonomic
         if options and plain and not moving:
             f = self.function(**self._checked(options))
             self._evaluator.bind("inverse_dynamics", f)

@@ -8,7 +8,9 @@ the constraint that vanishes there, and a distance ``d`` from there, what it tel
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +20,6 @@ from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.precision import is_single
 from robodyn.closed_loops.probes import motor_probe, probe
-from robodyn.codegen import Function
 from robodyn.equations.loops.singularity import Probe
 from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
@@ -91,45 +92,43 @@ class Regularity:
         SingularError
             ``.rows`` are the states of a batch.
         """
-        if self._weakness is not None:
-            weak = np.asarray(self._weakness(q))
-            if weak.max(initial=0.0) <= 1.0:
-                return
+        weak = None if self._weakness is None else np.asarray(self._weakness(q))
+        if weak is not None and weak.max(initial=0.0) <= 1.0:
+            return
         single = is_single(q) or is_single(v)
         q, v = np.asarray(q, float), np.asarray(v, float)
-        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1], self._evaluator.times)
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v))
-        suspect = self._suspect(q)
-        distance, lost = self._lost(q[suspect], v[suspect], single)
+        near = True if weak is None else ~(np.broadcast_to(weak, batch).reshape(-1) <= 1.0)
+        suspect = np.flatnonzero(np.broadcast_to(near, len(q)))
+        rows = self._rows.of_states(batch, suspect)
+        distance, lost = self._lost(rows, q[suspect], v[suspect], single)
         bad = (distance < NEAR[single]) & ~(lost <= LOST[single])
         if bad.any():
-            rows = suspect[bad]
-            raise self._error(rows if batch else None, distance[bad].min(), len(q))
+            states = suspect[bad]
+            raise self._error(states if batch else None, distance[bad].min(), len(q))
 
     @cached_property
-    def _weakness(self) -> Function | None:
+    def _weakness(self) -> Callable[[ArrayLike], Array] | None:
         """Of postures, as straight-line code where there is some: above 1 near singular ones."""
         rows = self._mobility.analysis.rows
         if rows is None or self._model.undetermined(()):
             return None
-        return self._evaluator.function("loop_weakness", rows=rows, probe=self.probe)
+        chosen: dict[str, Any] = {"rows": rows, "probe": self.probe}
+        if self._model.setup.rheonomic:
+            return lambda q: self._evaluator.call("loop_weakness", (q,), **chosen)
+        return self._evaluator.function("loop_weakness", **chosen)
 
-    def _suspect(self, q: Array) -> Array:
-        """States that may be near a singular posture."""
-        if self._weakness is None:
-            return np.arange(len(q))
-        return np.flatnonzero(~(self._weakness(q) <= 1.0))
-
-    def _lost(self, q: Array, v: Array, single: bool) -> tuple[Array, Array]:
+    def _lost(self, rows: ConstraintRows, q: Array, v: Array, single: bool) -> tuple[Array, Array]:
         """Distance to a singular posture, and the part of results that may be wrong."""
         rank, setup = self._mobility.analysis.general_rank, self._model.setup
         if not (rank and len(q)):
             return np.full(len(q), np.inf), np.zeros(len(q))
-        U, sizes, _ = np.linalg.svd(self._rows.measured_jacobian(q), full_matrices=False)
+        U, sizes, _ = np.linalg.svd(rows.measured_jacobian(q), full_matrices=False)
         distance, weak = sizes[:, rank - 1], U[:, :, rank - 1]
         units = np.array(setup.row_units)
-        gap = np.einsum("ni,ni->n", weak, self._rows.residual(q) / units)
-        rate = self._rows.violation_rate(q, v, self._rows.jacobian(q)) / units
+        gap = np.einsum("ni,ni->n", weak, rows.residual(q) / units)
+        rate = rows.violation_rate(q, v, rows.jacobian(q)) / units
         speed = np.sum((v / np.array(setup.speed_units)) ** 2, axis=-1)
         known = np.abs(gap) + np.abs(np.einsum("ni,ni->n", weak, rate)) / np.sqrt(1.0 + speed)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):

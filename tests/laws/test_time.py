@@ -22,7 +22,7 @@ import robodyn as rd
 from robodyn import controllers
 from robodyn.description import Joint, Loop, Pose
 from robodyn.description.constants import with_constants
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.errors import InconsistentStateError, SettingsError, ShapeError
 from robodyn.joints import KINDS
 from robodyn.ros.engine.engine import Engine
 
@@ -324,6 +324,12 @@ def crank(t):
     return 0.1 + 0.4 * np.sin(1.5 * t), 0.6 * np.cos(1.5 * t), -0.9 * np.sin(1.5 * t)
 
 
+def about_y(q, t):
+    """The same as a joint."""
+    c, s = rd.cos(0.1 + 0.4 * rd.sin(1.5 * t)), rd.sin(0.1 + 0.4 * rd.sin(1.5 * t))
+    return [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+
+
 def clockwork(way):
     """A four-bar whose crank follows the clock: by a constraint, or as a joint of time alone."""
     if way == "constraint":
@@ -333,11 +339,7 @@ def clockwork(way):
     (axis,) = (joint.axis for joint in angle if joint.name == "crank_drive")
     assert axis == (0.0, 1.0, 0.0)
 
-    def turned(q, t):
-        c, s = rd.cos(0.1 + 0.4 * rd.sin(1.5 * t)), rd.sin(0.1 + 0.4 * rd.sin(1.5 * t))
-        return [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
-
-    return rd.load("four_bar", joint_maps={"crank_drive": rd.JointMap(0, turned)})
+    return rd.load("four_bar", joint_maps={"crank_drive": rd.JointMap(0, about_y)})
 
 
 @pytest.mark.parametrize("way", ["constraint", "joint"])
@@ -378,6 +380,37 @@ def test_a_crank_that_follows_the_clock_is_a_driven_crank(way):
         close(run.energy, other.energy, 1e-10)
 
 
+def test_motors_beside_the_clock():
+    """One drive of a five-bar follows the clock: the other has to do what it does when driven."""
+    law = rd.Constraint("clock", lambda q, t: q[0] - 0.1 - 0.4 * rd.sin(1.5 * t), "left_drive")
+    free = rd.load("five_bar")
+    robot = rd.load("five_bar", constraints=[law])
+    drives = [n for n in free.actuated_joints if n != "left_drive"]
+    assert len(drives) == 1 and robot.dof == 1
+    q = robot.assemble(t=T)
+    v = robot.consistent_velocity(q, np.ones(robot.nv), t=T)
+    own = free.joints[drives[0]].v.start
+    tau = np.zeros(robot.nv)
+    tau[own] = 0.3
+    a = robot.forward_dynamics(q, v, tau, t=T)
+    k = free.joints["left_drive"].v.start
+    assert (v[k], a[k]) == pytest.approx(crank(T)[1:])
+    forces = robot.inverse_dynamics(q, v, a, t=T, actuated=drives)
+    close(forces, tau, 1e-10)
+    given = {"left_drive": a[k]}
+    driven = free.hybrid_dynamics(q, v, controlled=given, tau={drives[0]: 0.3})
+    close(driven.a, a, 1e-9)
+    both = robot.inverse_dynamics(q, v, a, t=T)  # the clock's drive may help: least norm
+    close(robot.forward_dynamics(q, v, both, t=T), a, 1e-9)
+    rows = robot.inverse_dynamics([q, q], v, a, t=[T, T], actuated=drives)
+    close(rows, [tau, tau], 1e-10)
+    assert free.mechanism.joints[0].name == "left_drive" == free.joint_names[0]
+    less = rd.load("five_bar", joint_maps={"left_drive": rd.JointMap(0, about_y)})
+    close(less.inverse_dynamics(q[1:], v[1:], a[1:], t=T), tau[1:], 1e-10)
+    f = less.function("inverse_dynamics")
+    close(f(q[1:], v[1:], a[1:], T), tau[1:], 1e-10)
+
+
 @pytest.mark.parametrize("way", ["constraint", "joint"])
 def test_batches_of_times(way):
     robot = clockwork(way)
@@ -396,6 +429,26 @@ def test_batches_of_times(way):
         close(robot.closed_state(q[at] + 1e-6, v[at], **one)[0], projected[0][at], 1e-11)
     one_state = robot.kinetic_energy(q[0, 0], v[0, 0], t=t)
     assert one_state.shape == t.shape
+
+
+@pytest.mark.parametrize("way", ["constraint", "joint"])
+def test_a_state_of_another_time_is_open(way):
+    """The states that are, and by how much: each is looked at when it is."""
+    robot = clockwork(way)
+    q, t = robot.assemble(t=0.1), np.array([0.1, 0.4, 0.1])
+    v = robot.consistent_velocity(q, np.zeros(robot.nv), t=0.1)
+    a = robot.forward_dynamics(q, v, 0.0 * v, t=0.1)
+    with pytest.raises(InconsistentStateError) as error:
+        robot.forward_dynamics(q, v, 0.0 * v, t=t)
+    assert error.value.rows == (1,)
+    close(error.value.residual, robot.loop_residual(q, t=0.4), 1e-14)
+    with pytest.raises(InconsistentStateError):
+        robot.joint_wrenches(q, v, a, t=0.4)
+    together = robot.forward_dynamics(np.tile(q, (3, 1)), v, 0.0 * v, t=0.1)
+    close(together, np.tile(a, (3, 1)), 1e-12)
+    slow = robot.consistent_velocity(q, np.zeros(robot.nv), t=0.1) * 0.9
+    with pytest.raises(InconsistentStateError, match="speeds"):
+        robot.forward_dynamics(q, slow, 0.0 * v, t=0.1)
 
 
 CLOSING = [kind for kind in KINDS.values() if kind.closes_loops and kind.in_files]
