@@ -15,6 +15,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import LimitWarning, UnknownNameError
+from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
 
 __all__ = [
@@ -155,8 +156,41 @@ def limit_violations(
         *_beyond("position", t, q, robot.lower_limits, robot.upper_limits, _coordinates(robot)),
         *_beyond("velocity", t, v, -speed_bounds(robot), speed_bounds(robot), _speeds(robot, "/s")),
         *_beyond("effort", t, tau, -effort_bounds(robot), effort_bounds(robot), _efforts(robot)),
+        *_beyond_elsewhere(robot, t, q, v),
     ]
     return tuple(sorted(found, key=lambda violation: violation.start))
+
+
+def _beyond_elsewhere(
+    robot: Robot, t: FloatArray, q: FloatArray, v: FloatArray
+) -> Iterator[LimitViolation]:
+    """Violations of joints without coordinates: those that are cut, and those that follow others.
+
+    Their positions and speeds are asked for where they have limits only.
+    """
+    others = [joint for joint in robot.joints.values() if joint.q.start == joint.q.stop]
+    bounds = {joint.name: _given(np.array(_speed_limit(joint))) for joint in others}
+    time = t.reshape(len(t), *[1] * (q.ndim - 2)) if robot.depends_on_time else None
+    if any(joint.position_limits for joint in others):
+        positions = robot.joint_positions(q, t=time)
+        for joint in others:
+            if joint.position_limits and joint.name in positions:
+                lower, upper = np.array(joint.position_limits)[:, None]
+                unit = joint.kind.unit(0)
+                x = positions[joint.name][..., None]
+                yield from _beyond("position", t, x, lower, upper, [(joint.name, unit)])
+    if any(np.isfinite(list(bounds.values()))):
+        velocities = robot.joint_velocities(q, v, t=time)
+        for joint in others:
+            if np.isfinite(bounds[joint.name]) and joint.name in velocities:
+                width = joint.kind.nv
+                x = velocities[joint.name].reshape(*v.shape[:-1], width)
+                top = np.full(width, bounds[joint.name])
+                yield from _beyond("velocity", t, x, -top, top, _columns(joint, "/s"))
+
+
+def _speed_limit(joint: JointInfo) -> float:
+    return np.inf if joint.limits is None else joint.limits.velocity
 
 
 def _beyond(
@@ -200,13 +234,14 @@ def _coordinates(robot: Robot) -> list[tuple[str, str]]:
 
 def _speeds(robot: Robot, per: str = "") -> list[tuple[str, str]]:
     """Name and unit of each entry of v."""
-    columns = []
-    for name in robot.joint_names:
-        joint = robot.joints[name]
-        width = joint.v.stop - joint.v.start
-        for k in range(width):
-            columns.append((name if width == 1 else f"{name}[{k}]", f"{joint.kind.unit(k)}{per}"))
-    return columns
+    return [column for name in robot.joint_names for column in _columns(robot.joints[name], per)]
+
+
+def _columns(joint: JointInfo, per: str) -> list[tuple[str, str]]:
+    """Name and unit of each speed of a joint."""
+    width = joint.v.stop - joint.v.start or joint.kind.nv
+    names = [joint.name] if width == 1 else [f"{joint.name}[{k}]" for k in range(width)]
+    return [(name, f"{joint.kind.unit(k)}{per}") for k, name in enumerate(names)]
 
 
 def _efforts(robot: Robot) -> list[tuple[str, str]]:

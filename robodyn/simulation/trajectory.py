@@ -85,8 +85,9 @@ class Trajectory:
     def limit_violations(self) -> tuple[LimitViolation, ...]:
         """The limits of joints that the motion leaves, with when and by how much; first ones first.
 
-        Positions, velocities and efforts (``tau``) are looked at, at all samples; a limit of zero
-        for a velocity or an effort counts as not given. The robot has to be known.
+        Positions and velocities of all joints, cut and following ones too, and efforts (``tau``)
+        are looked at, at all samples; a limit of zero for a velocity or an effort counts as not
+        given. The robot has to be known.
         """
         if self.robot is None:
             raise SettingsError(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import urdf
 from robodyn.cli import main
 from robodyn.errors import LimitWarning
 from robodyn.simulation.limits import effort_bounds
@@ -170,3 +171,61 @@ def test_the_command(tmp_path, capsys):
     assert "the effort of 'rail'" not in capsys.readouterr().out
     assert main([*command, "--limits", "enforce"]) == 0
     assert "largest torque          0.01 N m" in capsys.readouterr().out
+
+
+PENDULA = """<robot name="pendula"><link name="base"/>
+<link name="a"><inertial><origin xyz="0 0 -1"/><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="free" type="continuous"><parent link="base"/><child link="a"/>
+<axis xyz="0 1 0"/></joint>
+<joint name="follower" type="revolute"><parent link="base"/><child link="b"/><axis xyz="0 1 0"/>
+<mimic joint="free" multiplier="-2" offset="0.1"/>
+<limit lower="-1" upper="1.5" velocity="0.7" effort="0"/></joint></robot>"""
+
+
+def test_a_joint_that_follows_another():
+    """It is at 0.1 - 2 q: at -1.1 where the other is at 0.6."""
+    path = {"free": lambda t: (0.6 * t * t, 1.2 * t, 1.2)}
+    robot = rd.load(PENDULA)
+    run = rd.simulate(robot, controlled=path, duration=1.0, step=1e-2, limits="ignore")
+    velocity, position = run.limit_violations
+    assert (position.joint, position.limit, position.bound) == ("follower", "position", -1.0)
+    assert position.worst == pytest.approx(-1.1) and position.start == pytest.approx(0.96)
+    assert (velocity.joint, velocity.limit, velocity.bound) == ("follower", "velocity", -0.7)
+    assert velocity.worst == pytest.approx(-2.4) and velocity.start == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_a_joint_that_is_cut(coordinates):
+    text = urdf.write(rd.load("four_bar").mechanism)
+    head, tail = text.split('<joint name="rocker_pin"', 1)
+    limited = tail.replace("continuous", "revolute", 1).replace(
+        "</joint>", '<limit lower="-0.05" upper="0.4" velocity="0.5"/></joint>', 1
+    )
+    robot = rd.load(f'{head}<joint name="rocker_pin"{limited}', coordinates=coordinates)
+    q = robot.neutral()
+    path = {"crank_drive": lambda t: (t, 1.0, 0.0)}
+    v = robot.consistent_velocity(q, np.eye(robot.nv)[0], hold=["crank_drive"])
+    options = {"duration": 1.0, "step": 1e-2, "limits": "ignore"}
+    run = rd.simulate(robot, q0=q, v0=v, controlled=path, **options)
+    tree = robot.tree_form if coordinates == "minimal" else robot
+    wide = [tree.frame_pose(robot.expand(x) if coordinates == "minimal" else x, link)
+            for x in (run.q[0], run.q[-1]) for link in ("coupler", "rocker")]  # fmt: skip
+    tilt = [np.arctan2(X[0, 2], X[0, 0]) for X in wide]  # about y
+    turned = (tilt[3] - tilt[2]) - (tilt[1] - tilt[0])
+    found = {violation.limit: violation for violation in run.limit_violations}
+    assert found["position"].joint == found["velocity"].joint == "rocker_pin"
+    last = robot.joint_positions(run.q[-1])["rocker_pin"]
+    assert last == pytest.approx(turned, abs=1e-9)
+    assert abs(found["position"].worst) >= abs(last) - 1e-12
+
+
+def test_a_joint_that_follows_where_time_does_something():
+    wander = rd.Constraint("clock", lambda q, t: q[0] - 0.8 * t * t, ["free"])
+    robot = rd.load(PENDULA, constraints=[wander])
+    start = np.zeros((2, 1)), np.zeros((2, 1))
+    run = rd.rollout(robot, None, *start, duration=1.0, step=1e-2, limits="ignore")
+    position = next(x for x in run.limit_violations if x.limit == "position")
+    assert position.joint == "follower" and position.worst == pytest.approx(-1.5, abs=1e-4)

@@ -77,6 +77,22 @@ def test_the_search_starts_where_it_is_told():
         robot.loop_gaps(np.zeros((2, 3)))
 
 
+def test_loops_that_depend_on_time():
+    """The pin of the crank wanders along x."""
+
+    def wandering(q, t):
+        c, s = rd.cos(q[0]), rd.sin(q[0])
+        return [[c, 0, s, 0.01 * t], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+
+    wander = rd.JointMap(1, wandering)
+    robot = rd.load("four_bar", joint_maps={"crank_pin": wander})
+    with pytest.raises(rd.ShapeError, match="give t="):
+        robot.loop_gaps()
+    for t in (0.0, 2.0):
+        (gap,) = robot.loop_gaps(t=t)
+        assert gap.distance == pytest.approx(0.01 * t, abs=1e-12)
+
+
 def test_check_shows_both_frames_and_how_the_loop_closes(tmp_path, capsys):
     file = written(tmp_path, ASIDE)
     assert main(["check", file]) == 0
