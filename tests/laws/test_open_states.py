@@ -172,6 +172,18 @@ def test_what_robots_make_themselves_is_closed_enough(name):
     assert robot.forward_dynamics(*single).dtype == np.float32
 
 
+@pytest.mark.parametrize("name", ["four_bar", "five_bar", "stewart"])
+def test_inverse_dynamics_in_single_precision(name):
+    """Rounding opens no loops: neither the function nor the method finds so."""
+    robot = robot_of(name)
+    q, v = closed_state(robot, 5, 20)
+    a = robot.forward_dynamics(q, v, zeros(q, robot))
+    single = [x.astype(np.float32) for x in (q, v, a)]
+    expected = robot.inverse_dynamics(q, v, a)
+    for ask in (robot.function("inverse_dynamics"), robot.inverse_dynamics):
+        np.testing.assert_allclose(ask(*single), expected, atol=1e-3 * (1.0 + np.abs(a).max()))
+
+
 def test_the_tolerance():
     """Of the longest link, 0.4 m here; an argument of `load` that copies and pickles keep."""
     robot = robot_of("four_bar")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from robodyn.equations.loops.constrained import accelerations, motor_forces
 from robodyn.equations.tree.factorization import Factors
@@ -37,22 +38,28 @@ class Probe:
     weights: tuple[float, ...]
 
 
-def weakness(factors: Factors, rows: Sequence[Row], probe: Probe) -> Number:
-    """How much the linkage withstands a motion that opens its rows at the rates of the probe."""
+def weakness(factors: Factors, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
+    """How much the linkage withstands a motion that opens its rows at the rates of the probe.
+
+    Arguments as for `constrained.accelerations`, ``more`` included.
+    """
     asked = [Row(0.0, row.jacobian, -rate) for row, rate in zip(rows, probe.right, strict=True)]
     none: list[Number] = [0.0] * len(factors.inverse_D)
-    lam = accelerations(factors, none, asked)[1]
+    lam = accelerations(factors, none, asked, *more)[1]
     return _sum(x * w for x, w in zip(lam, probe.weights, strict=True))
 
 
 def motor_weakness(
-    rows: Sequence[Row], nv: int, dependent: Sequence[int], order: Sequence[int], probe: Probe
+    rows: Sequence[Row], nv: int, probe: Probe, dependent: Sequence[int], *more: Any
 ) -> Number:
-    """Squares of the multipliers that carry the forces of the probe at speeds without motor."""
+    """Squares of the multipliers that carry the forces of the probe at speeds without motor.
+
+    Arguments as for `constrained.motor_forces`, ``more`` included.
+    """
     needed: list[Number] = [0.0] * nv
     for k, force in zip(dependent, probe.right, strict=True):
         needed[k] = force
-    lam = motor_forces(needed, rows, dependent, order)[1]
+    lam = motor_forces(needed, rows, dependent, *more)[1]
     return _sum(x * x * w for x, w in zip(lam, probe.weights, strict=True))
 
 

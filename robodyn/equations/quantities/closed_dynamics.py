@@ -60,7 +60,7 @@ def inverse_dynamics(t: Tracer) -> Results:
         tau = constrained.if_possible(tau, gap, t.a, t.options["possible"])
     if "probe" in t.options:
         nv, probe = t.model.nv, t.options["probe"]
-        weak = singularity.motor_weakness(rows, nv, dependent, order, probe)
+        weak = singularity.motor_weakness(rows, nv, probe, dependent, order)
         tau = singularity.if_regular(tau, weak)
     return {"tau": _if_closed(t, tau), "gap": gap}
 
