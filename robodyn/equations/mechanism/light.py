@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate
-from robodyn.symbolic.scalar import Number
 
 __all__ = ["light_speeds"]
 
@@ -53,7 +53,7 @@ def _own_pivots(model: MechanismModel, body: Body) -> list[float]:
     some = [0.3 + 0.1 * k for k in range(len(body.q))]
     S = evaluate(body.joint, some, [0.0] * len(body.speeds)).S
     momenta = [body.inertia.momentum(s) for s in S]
-    G: list[list[Number]] = [[s.dot(F) for F in momenta] for s in S]
+    G: Any = [[s.dot(F) for F in momenta] for s in S]
     if len(S) == 1:
         G[0][0] += sum(x.inertia for x in model.armature if x.body == body.index)
     before, pivots = [float(G[k][k]) for k in range(len(S))], [0.0] * len(S)
@@ -90,7 +90,8 @@ def _of_pair(one: Body, other: Body) -> float:
         outer = evaluate(other.joint, [2.0 * math.pi * k / VALUES], [0.0])
         s = outer.X.twist_in(evaluate(one.joint, [0.0], [0.0]).S[0])
         F, G = (other.inertia.momentum(x) for x in (s, outer.S[0]))
-        before, across, after = (float(x) for x in (s.dot(F), s.dot(G), outer.S[0].dot(G)))
+        known: Any = (s.dot(F), s.dot(G), outer.S[0].dot(G))
+        before, across, after = map(float, known)
         if not after > 0.0:
             return 0.0
         values.append(before - across * across / after)
