@@ -20,6 +20,7 @@ __all__ = ["light_speeds"]
 
 #: What a body resists by itself counts from this part of all that its joint moves somewhere.
 OWN = 1e-7
+
 #: A pivot between two hinges is a trigonometric polynomial of second degree of the angle between:
 #: so many values determine it, and so many show its least to this part of the largest.
 VALUES, FINE, FOUND = 8, 4096, 1e-5
@@ -38,14 +39,22 @@ def light_speeds(model: MechanismModel, M: FloatArray) -> dict[int, float]:
         Mass matrix in a posture without symmetry.
     """
     own = [0.0] * model.nv
+    alone = {body.index for body in model if _moves_last(model, body)}
     for body in model:
-        if body.speeds and body.description.map is None:
+        if body.index in alone and body.description.map is None:
             for speed, pivot in zip(body.speeds, _own_pivots(model, body), strict=True):
                 own[speed.index] += speed.factor**2 * pivot
     for one, other in _pairs(model):
-        own[one.speeds[0].index] += _of_pair(one, other)
+        if one.index in alone:
+            own[one.speeds[0].index] += _of_pair(one, other)
     typical = [float(M[k, k]) for k in range(model.nv)]
     return {k: x for k, x in enumerate(typical) if not own[k] > max(OWN * x, SMALLEST)}
+
+
+def _moves_last(model: MechanismModel, body: Body) -> bool:
+    """What carries the body rests when its own speeds are eliminated: joints may share speeds."""
+    before = [x.index for i in model.path(body.index)[:-1] for x in model.bodies[i].speeds]
+    return bool(body.speeds) and max(before, default=-1) < min(x.index for x in body.speeds)
 
 
 def _own_pivots(model: MechanismModel, body: Body) -> list[float]:
