@@ -107,6 +107,9 @@ class Evaluator:
             If it needs the acceleration of a joint that moves no mass.
         """
         options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
+        options |= {
+            key: named(key, options[key]) for key in ("wrenches", "joints") & options.keys()
+        }
         key = (name, *sorted(options.items()))
         return self._functions.get(key, lambda: self._make(self.program(name, options)))
 

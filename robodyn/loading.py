@@ -185,10 +185,10 @@ def load(
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
-        bool(passive),
+        passive,
         _number("friction_speed", friction_speed),
         _number("snap", snap),
-        bool(allow_unphysical),
+        allow_unphysical,
         rotor_model,
         coordinates,
         tuple(by_name("branches", branches).items()),

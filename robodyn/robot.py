@@ -56,8 +56,10 @@ class Robot:
 
     Shapes: ``q`` (..., nq), ``v``, ``a``, ``tau`` (..., nv) with any leading axes; units SI and
     radians. Each result has the leading axes of its arguments. All-float32 arguments are computed
-    in float32. Quaternions are normalised. Numbers that are not finite, and quaternions that are zero,
-    are refused with `ShapeError` where they reach a result; accelerations that are not determined,
+    in float32.
+
+    Quaternions are normalised. Numbers that are not finite, and quaternions that are zero, are
+    refused with `ShapeError` where they reach a result; accelerations that are not determined,
     because joints move no mass in that posture, with `SingularError`.
 
     Attributes

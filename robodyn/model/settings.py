@@ -42,6 +42,11 @@ class Settings:
             raise UnknownNameError("rotor model", self.rotor_model, ROTOR_MODELS)
         if self.coordinates not in COORDINATES:
             raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
+        for name in ("passive", "allow_unphysical"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | np.bool_) and value in (0, 1)):
+                raise SettingsError(f"{name} is {value!r}, expected True or False")
+            object.__setattr__(self, name, bool(value))
         object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
         object.__setattr__(self, "near", _near(self.near))
         try:
