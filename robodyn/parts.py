@@ -133,10 +133,13 @@ class Parts:
     def _follow(self, model: Model, evaluator: Evaluator, tree_form: TreeForm) -> None:
         """Let some joints follow the others by loops in closed form."""
         expansion = MinimalExpansion(model, tree_form.model, evaluator, self.space)
-        closed = ClosedPositions(tree_form.model, self.space, expansion, tree_form.neutral)
+        positions = tree_form.joint_positions
+        closed = ClosedPositions(
+            tree_form.model, self.space, expansion, positions, tree_form.neutral
+        )
         self.postures = TreePostures(model, self.space, closed.neutral, closed.random)
         self.joint_forces = MinimalJointForces(
             model, self.dynamics, expansion, tree_form.joint_forces
         )
-        self.joint_positions = MinimalJointPositions(expansion, tree_form.joint_positions)
+        self.joint_positions = MinimalJointPositions(expansion, positions)
         self.expansion = expansion

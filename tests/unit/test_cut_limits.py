@@ -10,7 +10,7 @@ from recut import changed_joint
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.errors import AssemblyError, TopologyError, UrdfWarning
+from robodyn.errors import AssemblyError, TopologyError, UnknownNameError, UrdfWarning
 from robodyn.model.position_limits import limit_excess
 
 
@@ -101,3 +101,16 @@ def test_limits_of_a_loop_that_leave_it_no_motion_are_none():
     with pytest.warns(UrdfWarning, match="both 0: no limits"):
         robot = rd.load(text)
     assert robot.joints["rocker_pin"].position_limits is None
+
+
+def test_random_postures_in_minimal_coordinates_are_within_the_limits_of_cut_joints():
+    robot, rng = limited(-0.4, 0.1, coordinates="minimal"), np.random.default_rng(0)
+    q = np.array([robot.random(rng) for _ in range(20)])
+    assert np.ptp(q) > 0.5
+    excess = limit_excess(robot.joint_positions(q), robot.joints)["rocker_pin"]
+    assert np.abs(excess).max() < 1e-6
+
+
+def test_who_holds_a_cut_joint_is_told_how_it_gets_a_coordinate():
+    with pytest.raises(UnknownNameError, match="it is cut; it gets one by a motor"):
+        rd.load("four_bar").assemble(np.zeros(3), hold=["rocker_pin"])

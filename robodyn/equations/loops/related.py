@@ -34,15 +34,14 @@ def related(model: MechanismModel, given: TracedConstraint) -> Related:
     Raises
     ------
     TopologyError
-        If a joint closes a loop, or has no coordinate any more.
+        If a joint has no coordinate any more.
     """
     bodies = {body.description.name: body.index for body in model}
     held = dict(given.held)
     for joint in given.joints:
         if joint not in bodies and joint not in held:
             raise TopologyError(
-                f"joint {joint!r} has no coordinate of its own: it is cut, fixed or gone; mark "
-                'another joint of its loop with cut="true"',
+                f"joint {joint!r} has no coordinate of its own: it is fixed or gone",
                 element=f"constraint {given.name!r}",
             )
     return Related(given, tuple(None if joint in held else bodies[joint] for joint in given.joints))
