@@ -77,16 +77,16 @@ def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
     """All hinges that can be balls; each hinge is in one ball only.
 
     Neighbours must be perpendicular, so that they reach every orientation, as a ball does, and the
-    three must not lie in a plane at zero; the names of ball and weld must be free. None of them has a motor, a spring, damping or friction,
-    is mimicked, mimics, or is named by a constraint; nothing else is fixed to the links between.
+    three must not lie in a plane at zero; the names of ball and weld must be free. None of them has
+    a motor, a spring, damping or friction, is mimicked, mimics, or is named by a constraint; and
+    nothing else is fixed to the links between.
     """
     free = _free_hinges(mechanism)
     light = _light_links(mechanism)
     after = {joint.parent: joint for joint in free if joint.parent in light}
     found: list[MeetingHinges] = []
     taken: set[str] = set()
-    parts = (*mechanism.links, *mechanism.joints, *mechanism.loops)
-    names = {part.name for part in parts}
+    names = {link.name for link in mechanism.links} | {x.name for x in mechanism.movers}
     for first in free:
         second = after.get(first.child)
         third = after.get(second.child) if second is not None else None
