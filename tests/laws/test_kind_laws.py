@@ -435,6 +435,21 @@ def test_cut_is_closed_wherever_the_joint_can_go(kind):
     close(K @ away, rate, BY_DIFFERENCES)
 
 
+@each([kind for kind in CUT if kind.nv])
+def test_cut_is_where_it_is_when_not_cut(kind):
+    """Positions and speeds, but for whole turns of what turns and the sign of quaternions."""
+    cut = CutChain(kind)
+    c = cut.c
+    for q in (c.q, *(c.robot.random(c.rng) for _ in range(4))):
+        found = np.atleast_1d(cut.robot.joint_positions(cut.posture(q))["x"])
+        X = [described_pose(kind, c.joint, x) for x in (found, q[c.own_q])]
+        close(X[0], X[1], 1e-11)
+        if kind.nq == 1 and not any(kind.turning):  # it counts its turns
+            close(found, q[c.own_q], 1e-11)
+    found = np.ravel(cut.robot.joint_velocities(cut.q, cut.v)["x"])
+    close(found, c.v[c.own_v], 1e-11)
+
+
 @each(CUT)
 def test_cut_moves_as_not_cut(kind):
     """With damping and dry friction in the joint, and the wrench in it."""
