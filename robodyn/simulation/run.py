@@ -22,6 +22,9 @@ from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
 
+#: Arrays that a motion makes itself, and that are not finite where it breaks down.
+OF_THE_MOTION = {"q", "v", "tau", "force", "dv", "u", "a_controlled", "tau_free"}
+
 
 def simulate(
     robot: Robot,
@@ -187,7 +190,7 @@ def _run(
                 if ended:
                     end, (q_next, v_next) = t + h, after(h)
         except (ShapeError, AssemblyError) as error:
-            if isinstance(error, ShapeError) and error.name not in ("q", "v", "tau", "force"):
+            if isinstance(error, ShapeError) and error.name not in OF_THE_MOTION:
                 raise  # what a user gave
             raise record.broken(end, error) from None
         t, q, v = end, q_next, v_next
