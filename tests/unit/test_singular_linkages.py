@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -93,6 +94,11 @@ def tilted_parallelogram():
     return dataclasses.replace(mechanism, joints=joints)
 
 
+@functools.cache
+def tilted():
+    return rd.load(tilted_parallelogram(), passive=False)
+
+
 TILT = 0.7
 FREE = np.array([False, True, True])
 
@@ -102,7 +108,7 @@ FREE = np.array([False, True, True])
 @pytest.mark.parametrize("offset", [0.0, *10.0 ** np.arange(-16.0, 0.0)])
 def test_near_the_flat_posture(offset, moving, how):
     """Six digits of what the parallelogram does, as it is known to be one, or an error."""
-    robot = rd.load(tilted_parallelogram(), passive=False)
+    robot = tilted()
     q = np.array([TILT + offset, -offset, TILT + offset])
     rng, along = np.random.default_rng(0), np.array([1.0, -1.0, 1.0])
     away = q + FREE * rng.normal(size=3) * min(1e-7, 0.1 * offset)
@@ -126,7 +132,7 @@ def test_near_the_flat_posture(offset, moving, how):
 
 @pytest.mark.parametrize("offset", [*10.0 ** np.arange(-10.0, -1.0), 0.3])
 def test_the_distance_of_a_parallelogram_grows_with_the_angle_from_flat(offset):
-    robot = rd.load(tilted_parallelogram())
+    robot = tilted()
     q = [[TILT + x, -x, TILT + x] for x in (offset, -offset)]
     # slopes along the ground [1, 0, -1] 0.2 sin(offset), and across it [0.7, 0.5, -0.2], both over
     # the longest link, 0.5: what the first have outside the second

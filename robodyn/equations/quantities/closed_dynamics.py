@@ -44,7 +44,7 @@ def _weakness(t: Tracer) -> Number:
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
-    factors = factorize(composite_body.mass_matrix(t.model, t.state))
+    factors = factorize(composite_body.mass_matrix(t.model, t.state), t.model.light)
     return singularity.weakness(factors, rows, probe)
 
 
