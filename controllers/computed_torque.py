@@ -72,4 +72,5 @@ class ComputedTorque:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, a_ref = self.reference(t)
         a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)
-        return self._torques(q, v, a, None if self._path is None else self._path(t))
+        base = None if self._path is None else self._path(t)
+        return self._torques(q, v, a, base, t if self.robot.depends_on_time else None)

@@ -48,8 +48,9 @@ class GravityCompensation:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         rest = np.zeros(np.shape(v))
+        time = t if self.robot.depends_on_time else None
         if self._path is None:
-            tau = self.robot.inverse_dynamics(q, rest, rest)
+            tau = self.robot.inverse_dynamics(q, rest, rest, t=time)
         else:
-            tau = self.robot.inverse_dynamics(q, rest, rest, base=self._path(t))
+            tau = self.robot.inverse_dynamics(q, rest, rest, base=self._path(t), t=time)
         return np.asarray(self._motors * tau)

@@ -13,22 +13,24 @@ from robodyn.simulation.driven import independent
 
 __all__ = ["motor_torques"]
 
-#: (q, v, a, base) -> tau, each over all speeds.
-MotorTorques = Callable[[FloatArray, FloatArray, FloatArray, BaseMotion | None], FloatArray]
+#: (q, v, a, base, t) -> tau, each over all speeds; no time of a robot that does not depend on it.
+MotorTorques = Callable[
+    [FloatArray, FloatArray, FloatArray, BaseMotion | None, float | None], FloatArray
+]
 
 #: Singular values of constraints below this part of the largest count as zero.
 RANK = 1e-9
 
 
 def motor_torques(robot: Robot) -> MotorTorques:
-    """The function ``(q, v, a, base) -> tau`` that suits the motors of a robot.
+    """The function ``(q, v, a, base, t) -> tau`` that suits the motors of a robot.
 
     Of ``a``, shape (..., nv), what stands for joints with motors counts.
     """
     motors = motor_speeds(robot)
     if len(motors) == robot.nv and not robot.nc:
-        return lambda q, v, a, base: robot.inverse_dynamics(q, v, a, base=base)
-    if independent(robot, robot.neutral(), motors):
+        return lambda q, v, a, base, t: robot.inverse_dynamics(q, v, a, base=base, t=t)
+    if independent(robot, robot.neutral(t=0.0 if robot.depends_on_time else None), motors):
         return _of_driven_motors(robot, motors)
     return _of_redundant_motors(robot, motors)
 
@@ -37,10 +39,12 @@ def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
     """Motors have the accelerations wanted; everything else moves freely."""
     at, rest = list(motors), robot.nv - len(motors)
 
-    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: BaseMotion | None) -> FloatArray:
+    def torques(
+        q: FloatArray, v: FloatArray, a: FloatArray, base: BaseMotion | None, t: float | None
+    ) -> FloatArray:
         wanted = a[..., at]
         free = np.zeros((*wanted.shape[:-1], rest))
-        return robot.driven_dynamics(q, v, wanted, free, motors, base=base)[1]
+        return robot.driven_dynamics(q, v, wanted, free, motors, base=base, t=t)[1]
 
     return torques
 
@@ -50,12 +54,14 @@ def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
     mask = motor_mask(robot)
     others = np.flatnonzero(mask == 0.0)
 
-    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: BaseMotion | None) -> FloatArray:
-        K, bias = robot.loop_jacobian(q), robot.loop_bias(q, v)
+    def torques(
+        q: FloatArray, v: FloatArray, a: FloatArray, base: BaseMotion | None, t: float | None
+    ) -> FloatArray:
+        K, bias = robot.loop_jacobian(q, t=t), robot.loop_bias(q, v, t=t)
         fitting = mask * a
         fitting[..., others] = -_solved(K[..., others], bias + _times(K, fitting))
         fitting = fitting - _solved(K, bias + _times(K, fitting))
-        return mask * robot.inverse_dynamics(q, v, fitting, base=base)
+        return mask * robot.inverse_dynamics(q, v, fitting, base=base, t=t)
 
     return torques
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ __all__ = [
     "named",
     "number",
     "numbers",
+    "refuse_not_finite",
     "shaped",
     "together",
     "vector",
@@ -48,7 +49,7 @@ def numbers(what: str, value: ArrayLike) -> Array:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
             raise TypeError(f"its elements are {_ELEMENTS.get(array.dtype.kind, array.dtype)}")
-        if np.ma.is_masked(value):
+        if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             raise TypeError("some of its elements are masked")
     except (TypeError, ValueError) as error:
         raise ShapeError(
@@ -79,8 +80,9 @@ def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> Floa
     """
     array = numbers(what, value).astype(float, copy=False)
     last = array.shape[max(array.ndim - len(tail), 0) :]
-    fits = len(last) == len(tail) and all(
-        want is None or want == have for want, have in zip(tail, last, strict=True)
+    fits = last == tail or (
+        len(last) == len(tail)
+        and all(want is None or want == have for want, have in zip(tail, last, strict=True))
     )
     if not fits:
         shown = ", ".join(["..."] + ["any" if n is None else str(n) for n in tail])
@@ -96,7 +98,7 @@ def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> Floa
 def checked(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> FloatArray:
     """`shaped`, and all numbers finite."""
     array = shaped(what, value, *tail, of=of)
-    finite(**{what: array})
+    refuse_not_finite(what, array, len(tail))
     return array
 
 
@@ -200,22 +202,47 @@ def vector(what: str, value: Any) -> tuple[float, float, float]:
 
 
 def finite(**arrays: ArrayLike) -> None:
-    """Refuse arrays that hold NaN or infinity.
+    """Refuse arrays over coordinates or speeds that hold NaN or infinity.
 
     Raises
     ------
     ShapeError
-        Names the array and where in it the first such number stands.
+        Names the array, the first such number and, in a batch, its state.
     """
     for name, array in arrays.items():
-        x = np.asarray(array)
-        if x.dtype.kind == "f" and not np.isfinite(x).all():
-            where = np.argwhere(~np.isfinite(x))[0].tolist()
-            place = f"{name}{where}" if where else name
-            value = x[tuple(where)]
-            raise ShapeError(
-                f"{name} holds numbers that are not finite: {place} is {value}", name=name, given=x
-            )
+        refuse_not_finite(name, np.asarray(array), 1)
+
+
+def refuse_not_finite(
+    name: str, x: Array, axes: int, where: Callable[[list[int]], str] = lambda index: ""
+) -> None:
+    """Refuse an array that holds NaN or infinity.
+
+    Parameters
+    ----------
+    name : str
+    x : ndarray
+    axes : int
+        Number of its last axes that belong to one state.
+    where : callable
+        From the index of a number within its state to more words about it.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if x.dtype.kind != "f" or np.isfinite(x).all():
+        return
+    index = np.argwhere(~np.isfinite(x))[0].tolist()
+    own = min(axes, len(index))
+    state, index = index[: len(index) - own], index[len(index) - own :]
+    value = x[(*state, *index)]
+    raise ShapeError(
+        f"{name} holds numbers that are not finite: {name}{index or ''} is {value}{where(index)}"
+        + (f" in state {state} of the batch" if state else ""),
+        name=name,
+        given=x,
+    )
 
 
 def together(**arrays: ArrayLike) -> tuple[int, ...]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import numpy as np
 
 import robodyn as rd
+from robodyn.checking import check_files
 from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.joints import joint_kind
+from robodyn.simulation.limits import LIMITS, effort_bounds, speed_bounds
 
 if TYPE_CHECKING:
     from robodyn.controllers import SineReference
@@ -66,6 +68,11 @@ def _parser() -> argparse.ArgumentParser:
     sim.add_argument("--stiffness", type=float, default=400.0, help="1/s^2 (default 400)")
     sim.add_argument("--damping", type=float, help="1/s (default: critical)")
     sim.add_argument("--payload", type=float, default=0.0, help="unmodelled mass at the tip, kg")
+    sim.add_argument(
+        "--limits", choices=LIMITS, default="report",
+        help="of positions, speeds and efforts: say where the motion leaves them (report, the "
+        "default), also cut efforts to theirs (enforce), or neither (ignore)",
+    )  # fmt: skip
     sim.add_argument("--out", type=Path, default=Path("out"), help="folder (default out)")
     sim.add_argument("--no-plot", action="store_true")
     sim.add_argument(
@@ -80,11 +87,13 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="print a list of file, line, element, severity, message, suggestion",
     )
+    _add_near(check)
     check.set_defaults(run=_check)
 
     info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
     info.add_argument("robot", help=f"URDF file, or one of {bundled}")
     info.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
+    _add_near(info)
     info.set_defaults(run=_info)
 
     export = commands.add_parser("export", help="print C source of a function")
@@ -102,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
     view.add_argument(
         "--package", action="append", default=[], metavar="NAME=FOLDER", help="for package://NAME"
     )
+    _add_near(view)
     view.set_defaults(run=_view)
     publish = commands.add_parser("publish", help="simulate a robot behind ROS topics")
     from robodyn.ros.command import add_arguments
@@ -109,6 +119,30 @@ def _parser() -> argparse.ArgumentParser:
     add_arguments(publish)
     publish.set_defaults(run=_publish)
     return parser
+
+
+def _add_near(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--near",
+        action="append",
+        default=[],
+        metavar="JOINT=POSITION",
+        help="where to look for a posture with closed loops (rad, m; several numbers: 1,2,3)",
+    )
+
+
+def _near(arguments: argparse.Namespace) -> dict[str, list[float]] | None:
+    """The positions of ``--near`` by joint name."""
+    near = {}
+    for text in arguments.near:
+        name, _, numbers = text.rpartition("=")
+        try:
+            near[name] = [float(number) for number in numbers.split(",")]
+        except ValueError:
+            name = ""
+        if not name:
+            raise RobodynError(f"--near is {text!r}, expected JOINT=POSITION")
+    return near or None
 
 
 def _publish(arguments: argparse.Namespace) -> int:
@@ -139,6 +173,7 @@ def _sim(arguments: argparse.Namespace) -> int:
         q0=reference(0.0)[0],
         duration=arguments.duration,
         step=arguments.step,
+        limits="enforce" if arguments.limits == "enforce" else "ignore",  # told below
         progress=True,
     )
     elapsed = time.perf_counter() - start
@@ -147,6 +182,9 @@ def _sim(arguments: argparse.Namespace) -> int:
     print(f"  largest tracking error  {np.abs(error).max():.3e} rad (m)")
     print(f"  largest torque          {np.abs(run.tau).max():.4g} N m (N){_share(robot, run)}")
     print(f"  energy gained           {gained:.4g} J; work not accounted for {gap:.1e} J")
+    if arguments.limits != "ignore":
+        for violation in run.limit_violations:
+            print(f"  limit left              {violation}")
     speed = arguments.duration / elapsed
     print(f"  simulated in            {elapsed:.2f} s ({speed:.1f} x real time)")
     return _write(arguments, robot, run, error)
@@ -175,17 +213,17 @@ def _reference(robot: rd.Robot) -> SineReference:
     swing = np.minimum(0.3 * (high - low), 1.0)
     frequency = 0.25 + 0.5 * np.arange(robot.nv) / robot.nv
     # the speed of a sine peaks at pi * frequency * swing
-    top = np.where(robot.velocity_limits > 0.0, robot.velocity_limits, np.inf)
-    frequency = np.minimum(frequency, 0.8 * top / (np.pi * np.maximum(swing, 1e-9)))
+    frequency = np.minimum(frequency, 0.8 * speed_bounds(robot) / (np.pi * np.maximum(swing, 1e-9)))
     return SineReference(low + 0.35 * (high - low), swing, frequency)
 
 
 def _share(robot: rd.Robot, run: rd.Trajectory) -> str:
     """How much of the motors' strength was asked for, where the file tells it."""
-    known = np.isfinite(robot.effort_limits) & (robot.effort_limits > 0.0)
+    bounds = effort_bounds(robot)
+    known = np.isfinite(bounds)
     if not known.any():
         return ""
-    part = np.abs(run.tau).max(axis=0)[known] / robot.effort_limits[known]
+    part = np.abs(run.tau).max(axis=0)[known] / bounds[known]
     worst = np.array(run.joint_names)[known][part.argmax()]
     return f"; up to {100 * part.max():.0f} % of the limit, at {worst}"
 
@@ -233,31 +271,11 @@ def _write(
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from robodyn.urdf import findings, record
-
-    bad = False
-    records = []
-    for file in arguments.file:
-        errors, warned = findings(file)
-        bad = bad or bool(errors)
-        records += [record(error, file) for error in errors]
-        records += [record(warning, file) for warning in warned]
-        if arguments.json:
-            continue
-        for error in errors:
-            print(error)
-        for warning in warned:
-            print(f"{warning} (warning)")
-        if not errors:
-            count = f", {len(warned)} warning{'s'[: len(warned) > 1]}" if warned else ""
-            print(f"{file}: ok{count}")
-    if arguments.json:
-        print(json.dumps(records, indent=2))
-    return 2 if bad else 0
+    return 0 if check_files(arguments.file, as_json=arguments.json, near=_near(arguments)) else 2
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    robot = rd.load(arguments.robot, base=arguments.base)
+    robot = rd.load(arguments.robot, base=arguments.base, near=_near(arguments))
     print(
         f"{robot.name}: {robot.base} base, {robot.dof} degrees of freedom, nq {robot.nq}, "
         f"nv {robot.nv}, moving mass {robot.total_mass:.6g} kg"
@@ -321,12 +339,17 @@ def _view(arguments: argparse.Namespace) -> int:
         if not (name and equals and folder):
             raise RobodynError(f"--package is {text!r}, expected NAME=FOLDER")
         packages[name] = folder
-    robot = rd.load(arguments.robot, base=arguments.base, package_dirs=packages)
+    robot = rd.load(
+        arguments.robot, base=arguments.base, package_dirs=packages, near=_near(arguments)
+    )
     motion = read_motion(arguments.trajectory, robot) if arguments.trajectory else None
     viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)
     for note in viewer.notes:
         print(f"  not shown: {note}", file=sys.stderr)
     with contextlib.suppress(KeyboardInterrupt), viewer:
         print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
+        if viewer.is_everywhere:
+            name = urlsplit(viewer.url).hostname
+            print(f"from elsewhere: the same, with this machine's name for {name}", flush=True)
         viewer.wait()
     return 0

@@ -11,6 +11,7 @@ from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
 from robodyn.model.model import Model
+from robodyn.model.states import refuse_zero_quaternions
 
 __all__ = ["ConfigurationSpace"]
 
@@ -61,7 +62,7 @@ class ConfigurationSpace:
                 if count:  # a joint that was locked or follows another has no position of its own
                     q[part] = value
         finite(near=q)
-        return q
+        return self.normalised("near", q)
 
     def random(self, rng: np.random.Generator) -> Array:
         """A position within the limits, shape (nq,)."""
@@ -80,4 +81,24 @@ class ConfigurationSpace:
         x, y = self.positions("q0", q0), self.positions("q1", q1)
         if x.shape[:-1] != y.shape[:-1]:
             together(q0=x, q1=y)
-        return y - x if self._euclidean else configuration.difference(self._model.blocks, x, y)
+        if self._euclidean:
+            found = y - x
+        else:
+            refuse_zero_quaternions(self._model, "q0", x)
+            refuse_zero_quaternions(self._model, "q1", y)
+            found = configuration.difference(self._model.blocks, x, y)
+        if not np.isfinite(found).all():
+            finite(q0=x, q1=y)
+        return found
+
+    def normalised(self, name: str, q: ArrayLike) -> Array:
+        """A copy of positions with quaternions of unit length, shape (..., nq).
+
+        Raises
+        ------
+        ShapeError
+            For a quaternion that is zero.
+        """
+        x = self.positions(name, q)
+        refuse_zero_quaternions(self._model, name, x)
+        return configuration.normalised(self._model.blocks, x)

@@ -80,6 +80,8 @@ class RobotPoint:
         In axes of that link, from its origin.
     base : BaseMotion, optional
         Of a robot with a moving base.
+    t : array_like, shape (...), optional [s]
+        Time, of a robot that depends on it.
     """
 
     robot: Any
@@ -88,6 +90,7 @@ class RobotPoint:
     link: str
     point: ArrayLike
     base: Any = None
+    t: Any = None
 
 
 class Partner(Protocol):

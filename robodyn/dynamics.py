@@ -29,6 +29,9 @@ class Dynamics(Protocol):
     def function(self, name: str, **options: Any) -> Function:
         """The function of a quantity, honouring closed loops."""
 
+    def check(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Refuse states in which loops are open, come open, or nearly lose a constraint."""
+
     def inverse(
         self,
         q: ArrayLike,
@@ -71,7 +74,10 @@ class Dynamics(Protocol):
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> tuple[Array, Array]:
-        """The same for driven speeds known as indices: q, v, their accelerations, other forces."""
+        """The same for driven speeds known as indices: q, v, their accelerations, other forces.
+
+        It does not check the state.
+        """
 
     def multipliers(
         self,
@@ -99,6 +105,9 @@ class TreeDynamics:
     def function(self, name: str, **options: Any) -> Function:
         """The function of a quantity."""
         return self._evaluator.function(name, **options)
+
+    def check(self, q: ArrayLike, v: ArrayLike) -> None:
+        """A tree can be in any state."""
 
     def inverse(
         self,

@@ -18,7 +18,9 @@ __all__ = [
     "FileError",
     "Hints",
     "ImpactError",
+    "InconsistentStateError",
     "InertiaError",
+    "LimitWarning",
     "MissingExtraError",
     "MissingFileError",
     "PathError",
@@ -30,6 +32,7 @@ __all__ = [
     "TopologyError",
     "UnknownNameError",
     "UrdfError",
+    "UrdfNote",
     "UrdfWarning",
 ]
 
@@ -79,6 +82,14 @@ class _LocatedError(_Located, RobodynError, ValueError):
 
 class UrdfWarning(_Located, UserWarning):
     """What can be read, though it may not be what its author meant."""
+
+
+class UrdfNote(_Located):
+    """What is worth knowing of a description, and no fault; never raised."""
+
+
+class LimitWarning(UserWarning):
+    """A simulated motion leaves limits of its joints."""
 
 
 class UrdfError(_LocatedError):
@@ -178,6 +189,44 @@ class AssemblyError(RobodynError, ValueError):
     def __init__(self, message: str, *, residual: Any = None, q: Any = None) -> None:
         self.residual = residual
         self.q = q
+        super().__init__(message)
+
+
+class InconsistentStateError(RobodynError, ValueError):
+    """A posture whose loops are open, or speeds that open them, where a closed state is needed.
+
+    Attributes
+    ----------
+    residual : ndarray, shape (nc,) [m, rad]
+        Gaps of all constraint rows, as `Robot.loop_residual` has them: of the state that is
+        farthest from being closed.
+    rate : ndarray, shape (nc,) [m/s, rad/s]
+        How fast these gaps grow.
+    q, v : ndarray, shape (nq,), (nv,)
+        That state.
+    loops : tuple of str
+        Loops, couplings and constraints that are open, or that these speeds open; the worst first.
+    rows : tuple of int
+        All such states of a batch, counted over its leading axes; empty for one state.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        residual: Any = None,
+        rate: Any = None,
+        q: Any = None,
+        v: Any = None,
+        loops: tuple[str, ...] = (),
+        rows: tuple[int, ...] = (),
+    ) -> None:
+        self.residual = residual
+        self.rate = rate
+        self.q = q
+        self.v = v
+        self.loops = loops
+        self.rows = rows
         super().__init__(message)
 
 

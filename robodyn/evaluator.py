@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import by_name, named
+from robodyn.arrays import by_name, named, numbers
 from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
 from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
+from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Evaluator", "Wrenches"]
 
+
+#: Where the code may have no numbers, in double and in single precision: the largest eigenvalue of
+#: a scaled mass matrix, and of its diagonal the largest part of what it is elsewhere.
+NEARLY_SINGULAR = ((1e-10, 2e-22), (1e-3, 2e-12))
+
+#: States of a batch that are named, and looked at for the joints at fault.
+SHOWN = 5
 
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
@@ -39,6 +49,9 @@ class Evaluator:
         Makes a function of a program. Default: `Function`, which compiles.
     """
 
+    #: Time, or times, at which a model that depends on time is looked at; `at` sets it.
+    _time: Array | None = None
+
     def __init__(
         self,
         model: Model,
@@ -47,6 +60,31 @@ class Evaluator:
     ) -> None:
         self._model, self._methods, self._make = model, methods, make
         self._functions: Memo[Function] = Memo()
+
+    def at(self, t: ArrayLike | None) -> Evaluator:
+        """The same functions at a time, or at times of shape (...), of a model that depends on it.
+
+        Raises
+        ------
+        ShapeError
+            If it does not, or ``t`` is no time.
+        """
+        other = copy.copy(self)
+        other._time = self._checked_time(t)
+        return other
+
+    @property
+    def times(self) -> tuple[int, ...]:
+        """Leading axes of the times at which it looks; none of a model that depends on none."""
+        return () if self._time is None else self._time.shape
+
+    def of_states(self, batch: tuple[int, ...], rows: Any) -> Evaluator:
+        """The same functions at the times of some states, counted over the axes of a batch."""
+        if not self.times:
+            return self
+        other = copy.copy(self)
+        (other._time,) = self._times(batch, rows)
+        return other
 
     # -- functions ----------------------------------------------------------------------------
 
@@ -69,6 +107,9 @@ class Evaluator:
             If it needs the acceleration of a joint that moves no mass.
         """
         options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
+        options |= {
+            key: named(key, options[key]) for key in ("wrenches", "joints") & options.keys()
+        }
         key = (name, *sorted(options.items()))
         return self._functions.get(key, lambda: self._make(self.program(name, options)))
 
@@ -85,10 +126,17 @@ class Evaluator:
             chosen["joints"] = self.wrench_joints(None)
         return trace(name, setup, chosen)
 
-    def interpreted(self, name: str, **options: Any) -> Callable[[Array], Array]:
-        """A function of q, evaluated without a compiler: for a few calls."""
+    def interpreted(
+        self, name: str, *, t: float | None = None, **options: Any
+    ) -> Callable[[Array], Array]:
+        """A function of q, evaluated without a compiler: for a few calls.
+
+        Of a model that depends on time it is that of ``t`` [s], by default the evaluator's.
+        """
         program = self.program(name, options)
-        return lambda q: evaluate(program, q)[0]
+        time = self._time if t is None else t
+        inputs = (time,) if program.inputs[-1].name == "t" else ()
+        return lambda q: evaluate(program, q, *inputs)[0]
 
     # -- calls --------------------------------------------------------------------------------
 
@@ -116,6 +164,13 @@ class Evaluator:
         wrenches : mapping of link name to array_like, shape (..., 6), optional
         **options
             As for `function`.
+
+        Raises
+        ------
+        ShapeError
+            For what does not fit, and where results are not finite because an input is not.
+        SingularError
+            Where accelerations are not determined, because joints move no mass in that posture.
         """
         result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
         return result
@@ -140,9 +195,47 @@ class Evaluator:
         links = tuple(wrenches or ())
         f = self.function(name, **options, **({"wrenches": links} if links else {}))
         motion = self._base_inputs(name, base)
-        if not extra:
-            self._methods.bind(name, f, options, links)
-        return f(*arrays, *motion, *extra, *(wrenches or {}).values(), out=out)
+        given = (*arrays, *motion, *extra, *(wrenches or {}).values())
+        if self._model.setup.rheonomic and not QUANTITIES[name].timeless:
+            given = (*given, self._time_beside(given))
+        elif not extra:
+            finite = not (QUANTITIES[name].solves or self._model.has_quaternions)
+            self._methods.bind(name, f, options, links, finite=finite)
+        found = f(*given, out=out)
+        if not all(np.isfinite(x).all() for x in (found if isinstance(found, tuple) else (found,))):
+            refuse_wrong_states(self._model, f.inputs, given)
+            if QUANTITIES[name].solves and "rows" not in options:
+                first = found[0] if isinstance(found, tuple) else found
+                shape = f.outputs[0].shape
+                self._refuse_singular(np.asarray(arrays[0]), first, len(shape), options)
+        return found
+
+    def _refuse_singular(
+        self, q: Array, found: Array, axes: int, options: Mapping[str, Any]
+    ) -> None:
+        """Raise `SingularError` if a result is not finite because some joints move no mass."""
+        batch = found.shape[: found.ndim - axes]
+        wrong = ~np.isfinite(found).all(axis=tuple(range(-axes, 0)))
+        rows = np.flatnonzero(wrong)
+        postures = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])[rows]
+        controlled = self.speeds(options.get("controlled", ()))
+        f = self.function("mass_matrix")
+        light = self._model.bodies.light
+        nearly = NEARLY_SINGULAR[found.dtype == np.float32] if light else (0.0, 0.0)
+        joints: dict[str, None] = {}
+        for x in zip(postures[:SHOWN].astype(float), *self._times(batch, rows), strict=False):
+            M = f(*x)
+            if np.isfinite(M).all():  # loops in closed form may not close in that posture
+                joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
+        if not joints:
+            return  # numbers that are too large, or masses: not this posture
+        where = f", in states {rows[:SHOWN].tolist()} of the batch" if batch else ""
+        raise SingularError(
+            f"joints {', '.join(joints)} of {self._model.mechanism.name!r} move no mass in this "
+            f"posture, at least not independently{where}: their accelerations are not determined",
+            joints=tuple(joints),
+            rows=tuple(int(k) for k in rows) if batch else (),
+        )
 
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""
@@ -164,6 +257,36 @@ class Evaluator:
                 name="base",
             )
         return ()
+
+    def _checked_time(self, t: ArrayLike | None) -> Array:
+        setup, name = self._model.setup, self._model.mechanism.name
+        if not setup.rheonomic:
+            raise ShapeError(f"t= given, but nothing of {name!r} depends on time", name="t")
+        if t is None:
+            timed = [f"joint {b.description.name!r}" for b in setup.model if b.joint.rheonomic]
+            timed += [f"constraint {c.name!r}" for c in setup.constraints if c.given.rheonomic]
+            raise ShapeError(
+                f"{name!r} depends on time ({', '.join(timed)}): give t=, the time [s]", name="t"
+            )
+        time = numbers("t", t)
+        if not np.isfinite(time).all():
+            raise ShapeError("t holds times that are not finite", name="t", given=t)
+        return time
+
+    def _time_beside(self, arrays: Sequence[ArrayLike]) -> Array:
+        """The time: one number does not make float32 float64."""
+        assert self._time is not None, "a model that depends on time is looked at without one"
+        single = not self._time.ndim and all(
+            isinstance(x, np.ndarray) and x.dtype == np.float32 for x in arrays
+        )
+        return self._time.astype(np.float32) if single else self._time
+
+    def _times(self, batch: tuple[int, ...], rows: Any) -> tuple[Array, ...]:
+        """The time of some rows of a batch; nothing for a model that does not depend on it."""
+        if not self._model.setup.rheonomic:
+            return ()
+        assert self._time is not None, "a model that depends on time is looked at without one"
+        return (np.asarray(np.broadcast_to(self._time, batch).reshape(-1)[rows]),)
 
     # -- names and choices --------------------------------------------------------------------
 
@@ -191,12 +314,12 @@ class Evaluator:
 
     @cached_property
     def _moving_joints(self) -> tuple[str, ...]:
-        """Joints of the tree that move, then the cut ones."""
-        moving = (
-            body.description.name
-            for body in self._model.bodies
-            if not body.joint.kind.is_free or body.parent >= 0
-        )
+        """Joints of the tree that move, then the cut ones; what moves a floating base is its base.
+
+        ``"base"`` stands beside them, and is the same wrench.
+        """
+        first = 1 if self._model.settings.base == "floating" else 0
+        moving = (body.description.name for body in self._model.bodies.bodies[first:])
         return (*moving, *(c.name for c in self._model.setup.closures))
 
     def _fixed_joints(self, joints: tuple[str, ...]) -> tuple[str, ...]:

@@ -91,4 +91,7 @@ class Identification:
             positions, quaternions = rng.normal(size=(count, 3)), rng.normal(size=(count, 4))
             arrays.append(BaseMotion.from_world(positions, quaternions).pose)
             arrays += [*rng.normal(size=(2, count, 6))]
+        setup = self._model.setup
+        if setup.rheonomic:  # postures of linkages are those of time zero
+            arrays.append(np.zeros(count) if setup.closed else rng.uniform(0.0, 10.0, count))
         return evaluate(self._evaluator.program("regressor", {}), *arrays)[0]

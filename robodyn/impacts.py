@@ -65,7 +65,7 @@ class Impacts:
     evaluator : Evaluator
         Of the robot as it moves.
     dynamics : Dynamics
-        Of the same robot without gravity, springs and friction.
+        Of the same robot without gravity, springs and friction, at a time that stands still.
     joint_forces : JointForces
         Of that one.
     """
@@ -246,6 +246,7 @@ class Impacts:
         y = shaped("v", v, self._model.bodies.nv, of=name)
         finite(q=x, v=y)
         batch = together(q=x, v=y)
+        self._dynamics.check(x, y)
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
     def _met(
@@ -259,7 +260,7 @@ class Impacts:
                 return (place,), MovingPoint.of(against)
             case RobotPoint():
                 state, there = (against.q, against.v), (against.link, against.point)
-                return (place,), against.robot._impacts.met(state, there, against.base)
+                return (place,), against.robot._impacts(against.t).met(state, there, against.base)
             case (str(), _):
                 return (place, against), World()
         raise ShapeError(

@@ -10,16 +10,17 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import by_name, expect, named
-from robodyn.description import Actuator, Loop, Mechanism, PointSpring, Rotor
+from robodyn.description import Actuator, Joint, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
-from robodyn.errors import ShapeError, UnknownNameError
-from robodyn.joints import continuous, joint_map
+from robodyn.errors import ShapeError, UnknownNameError, UrdfWarning
+from robodyn.joints import continuous, joint_kind, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
+from robodyn.model.hinges import meeting_hinges, with_balls
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
-from robodyn.urdf import bad_values, bundled_robots, load_mechanism, read_rotor_params
+from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
 
 __all__ = ["load", "robots"]
 
@@ -53,6 +54,10 @@ def load(
     srdf: str | Path | None = None,
     constraints: Iterable[Constraint] = (),
     near: ArrayLike | Mapping[str, ArrayLike] | None = None,
+    urdf: str | Path | None = None,
+    strict: bool = True,
+    merge_hinges: bool = False,
+    closure_tolerance: float = 1e-6,
 ) -> Robot:
     """Load a robot.
 
@@ -77,7 +82,7 @@ def load(
     coordinates : {"tree", "minimal"}
         Coordinates of closed linkages; a tree's are both. ``"minimal"``: loops of planar linkages,
         hexapods and steering linkages are solved in closed form, and only independent joints have
-        coordinates.
+        coordinates. Loops that a weld closes are cut at another of their joints.
     branches : mapping of loop name to {+1, -1}, of balls in space {+1, -1, +2, -2}
         With minimal coordinates: how loops are assembled, where it is not the way of the closed
         posture nearest to the zero position.
@@ -110,6 +115,22 @@ def load(
         Where the closed posture `Robot.neutral` of a closed linkage is looked for. Joints that are
         named stay there if the loops close with them; the others start at zero. Default: the zero
         position.
+    urdf : path
+        The URDF that the YAML file of an Extended URDF belongs to. Default: the one that it names,
+        that has its name, ``robot.urdf``, or the only one beside it.
+    strict : bool
+        ``False``: what side files (the YAML of an Extended URDF, an SRDF) say of names that the
+        URDF does not have is left out, with a warning each.
+    merge_hinges : bool
+        Three hinges in a row whose axes meet in a point, neighbours perpendicular, with links of no
+        mass between (at most a millionth of the robot's), are one spherical joint, which cannot
+        lock as a gimbal does. It is called by their three names, ``"a-b-c"``; at its unit
+        quaternion they are at zero; `Robot.joints` says what is ``merged``. Hinges with motors,
+        springs, damping or friction stay; limits of position are left out with a warning.
+    closure_tolerance : float
+        What the loops of a state may be open by where a method needs them closed: rad, or a part of
+        the longest link of the loops; and the same a second at unit speed. Beyond it
+        `InconsistentStateError` is raised. In single precision it is 1e-4, or this if it is larger.
 
     Returns
     -------
@@ -125,6 +146,8 @@ def load(
         source,
         package_dirs=by_name("package_dirs", package_dirs),
         allow_unphysical=allow_unphysical,
+        urdf=urdf,
+        strict=strict,
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     constraints = named("constraints", constraints, "Constraints")
@@ -142,8 +165,8 @@ def load(
     if loops:
         mechanism = dataclasses.replace(mechanism, loops=(*mechanism.loops, *loops))
     if srdf is not None:
-        names = [joint.name for joint in mechanism.joints]
-        actuators = {**read_rotor_params(srdf, names), **actuators}
+        names = [mover.name for mover in mechanism.movers]
+        actuators = {**read_rotor_params(srdf, names, strict=strict), **actuators}
     if actuators:
         mechanism = _with_actuators(mechanism, actuators)
     if rotors:
@@ -157,22 +180,40 @@ def load(
             raise error
     if constraints:
         mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
+    if merge_hinges:
+        mechanism = _with_balls(mechanism)
     settings = Settings(
         base,
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
-        bool(passive),
+        passive,
         _number("friction_speed", friction_speed),
         _number("snap", snap),
-        bool(allow_unphysical),
+        allow_unphysical,
         rotor_model,
         coordinates,
         tuple(by_name("branches", branches).items()),
         near,  # type: ignore[arg-type]  # Settings makes it a tuple
+        _number("closure_tolerance", closure_tolerance),
     )
     robot = Robot(mechanism, settings)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot
+
+
+def _with_balls(mechanism: Mechanism) -> Mechanism:
+    found = meeting_hinges(mechanism)
+    announce(
+        [
+            UrdfWarning(
+                "limits of position of hinges that are merged into a ball are left out",
+                **mechanism.where(meeting.hinges[0]) | {"element": f"joint {meeting.name!r}"},
+            )
+            for meeting in found
+            if meeting.limited
+        ]
+    )
+    return with_balls(mechanism, found)
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
@@ -207,6 +248,9 @@ def _with_constraints(
     mechanism: Mechanism, constraints: Iterable[Constraint], *, floating: bool
 ) -> Mechanism:
     kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
+    for loop in mechanism.loops:
+        kind = joint_kind(loop.kind)
+        kinds |= {loop.name: (kind.name, kind.nq, kind.nv)} if kind.in_tree and kind.nv else {}
     spin, free = continuous.KIND, floating_joint.KIND
     kinds |= {rotor.name: (spin.name, spin.nq, spin.nv) for rotor in mechanism.rotors}
     if floating:
@@ -239,7 +283,7 @@ def _with_springs(
                 if name not in links:
                     raise UnknownNameError("link", name, links, f"spring {spring.name!r}")
         return dataclasses.replace(mechanism, springs=(*mechanism.springs, *between))
-    joints = {joint.name: joint for joint in mechanism.joints}
+    movers: dict[str, Any] = {mover.name: mover for mover in mechanism.movers}
     for name, pair in springs.items():
         try:
             stiffness, rest = (float(x) for x in pair)
@@ -249,19 +293,31 @@ def _with_springs(
                 name="springs",
                 given=pair,
             ) from None
-        if name not in joints:
-            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
-        if (joints[name].nq, joints[name].nv) != (1, 1):
-            known = [n for n, joint in joints.items() if (joint.nq, joint.nv) == (1, 1)]
+        if name not in movers:
+            raise UnknownNameError("joint", name, movers, repr(mechanism.name))
+        single = [n for n, mover in movers.items() if _is_single(mover)]
+        if name not in single:
             raise UnknownNameError(
-                "joint with one degree of freedom", name, known, repr(mechanism.name)
+                "joint with one degree of freedom", name, single, repr(mechanism.name)
             )
-        joints[name] = dataclasses.replace(joints[name], stiffness=stiffness, rest=rest)
-    return dataclasses.replace(mechanism, joints=tuple(joints.values()))
+        movers[name] = dataclasses.replace(movers[name], stiffness=stiffness, rest=rest)
+    return dataclasses.replace(
+        mechanism,
+        joints=tuple(movers[joint.name] for joint in mechanism.joints),
+        loops=tuple(movers[loop.name] for loop in mechanism.loops),
+    )
+
+
+def _is_single(mover: Joint | Loop) -> bool:
+    """One coordinate, one speed."""
+    if isinstance(mover, Joint):
+        return (mover.nq, mover.nv) == (1, 1)
+    kind = joint_kind(mover.kind)
+    return (kind.nq, kind.nv) == (1, 1)
 
 
 def _with_actuators(mechanism: Mechanism, actuators: Mapping[str, Actuator]) -> Mechanism:
-    names = [joint.name for joint in mechanism.joints]
+    names = [mover.name for mover in mechanism.movers]
     for name in actuators:
         if name not in names:
             raise UnknownNameError("joint", name, names, repr(mechanism.name))

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
+
 from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.cut_limits import CutLimits
 from robodyn.closed_loops.dynamics import ClosedLoopDynamics
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.postures import LoopPostures
 from robodyn.closed_loops.projection import Projection
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
 from robodyn.identification import Identification
 from robodyn.joint_loads import JointForces, MotorLoads
+from robodyn.joint_positions import JointPositions, TreeJointPositions
 from robodyn.minimal.coordinates import (
     ClosedPositions,
     Expansion,
@@ -25,6 +31,7 @@ from robodyn.minimal.coordinates import (
     TreeExpansion,
 )
 from robodyn.minimal.joint_forces import MinimalJointForces
+from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.model.model import Model
 from robodyn.postures import Postures, TreePostures
 
@@ -39,12 +46,14 @@ class TreeForm:
     ----------
     model : Model
     joint_forces : JointForces
+    joint_positions : TreeJointPositions
     neutral : ndarray, shape (nq of the robot in minimal coordinates,)
         Its own coordinates at the neutral posture.
     """
 
     model: Model
     joint_forces: JointForces
+    joint_positions: TreeJointPositions
     neutral: Array
 
 
@@ -57,28 +66,50 @@ class Parts:
     evaluator : Evaluator
     tree_form : TreeForm, optional
         Of a robot in minimal coordinates.
+    steady : Parts, optional
+        Of a robot that depends on time: its parts at time zero, which know what its loops leave of
+        it and which code there is.
     """
 
     postures: Postures
     dynamics: Dynamics
     expansion: Expansion
     joint_forces: JointForces | MinimalJointForces
+    joint_positions: JointPositions
 
     def __init__(
-        self, model: Model, evaluator: Evaluator, tree_form: TreeForm | None = None
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        tree_form: TreeForm | None = None,
+        steady: Parts | None = None,
     ) -> None:
+        self._model, self.evaluator, self._tree_form = model, evaluator, tree_form
         self.space = space = ConfigurationSpace(model, evaluator)
         self.rows = rows = ConstraintRows(model, evaluator, space)
-        self.constrained = ConstrainedSolve(model, evaluator, rows, space)
-        closer = LoopCloser(model, rows, space)
-        self.mobility = mobility = Mobility(model, rows, space, closer)
+        consistency = Consistency(model, evaluator, rows)
+        self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
+        self.joint_positions = TreeJointPositions(model, evaluator, space)
+        closer = LoopCloser(model, rows, space, CutLimits(model, evaluator))
+        known = steady.mobility if steady else None
+        mobility = Mobility(model, rows, space, closer, known)
+        self.mobility: Mobility = mobility
         self.expansion = TreeExpansion(space)
         if rows.names:
             projection = Projection(model, evaluator, rows, space)
-            motors = LoopMotors(model, evaluator, rows, space, mobility)
-            self.postures = LoopPostures(model, rows, space, closer, mobility, projection)
+            before = steady.dynamics if steady else None
+            assert before is None or isinstance(before, ClosedLoopDynamics)
+            regularity = Regularity(
+                model, evaluator, rows, mobility, before.regularity if before else None
+            )
+            checks = consistency, regularity
+            known_motors = before.motors if before else None
+            motors = LoopMotors(model, evaluator, rows, space, mobility, *checks, known_motors)
+            self.postures = LoopPostures(
+                model, rows, space, closer, mobility, projection, consistency
+            )
             self.dynamics = ClosedLoopDynamics(
-                model, evaluator, rows, mobility, motors, self.constrained
+                model, evaluator, rows, mobility, motors, self.constrained, *checks, before
             )
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)
@@ -89,12 +120,26 @@ class Parts:
         self.motors = MotorLoads(model, self.dynamics)
         self.identification = Identification(model, evaluator, self.postures.random)
 
+    def at(self, t: ArrayLike | None) -> Parts:
+        """The parts at a time, or at times of shape (...), of a robot that depends on time.
+
+        Raises
+        ------
+        ShapeError
+            If nothing depends on time, or ``t`` is no time.
+        """
+        return Parts(self._model, self.evaluator.at(t), self._tree_form, self)
+
     def _follow(self, model: Model, evaluator: Evaluator, tree_form: TreeForm) -> None:
         """Let some joints follow the others by loops in closed form."""
         expansion = MinimalExpansion(model, tree_form.model, evaluator, self.space)
-        closed = ClosedPositions(tree_form.model, self.space, expansion, tree_form.neutral)
+        positions = tree_form.joint_positions
+        closed = ClosedPositions(
+            tree_form.model, self.space, expansion, positions, tree_form.neutral
+        )
         self.postures = TreePostures(model, self.space, closed.neutral, closed.random)
         self.joint_forces = MinimalJointForces(
             model, self.dynamics, expansion, tree_form.joint_forces
         )
+        self.joint_positions = MinimalJointPositions(expansion, positions)
         self.expansion = expansion

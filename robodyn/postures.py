@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import finite
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError
 from robodyn.model.model import Model
+from robodyn.results import LoopGap
 
 __all__ = ["Postures", "TreePostures", "one_guess"]
 
@@ -37,6 +39,12 @@ class Postures(Protocol):
 
     def neutral(self) -> Array:
         """The possible posture nearest to the zero position, shape (nq,)."""
+
+    def start(self) -> Array:
+        """Where a possible posture is looked for, shape (nq,)."""
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture, shape (nq,)."""
 
     def random(self, rng: np.random.Generator) -> Array:
         """A possible posture within the limits, shape (nq,)."""
@@ -92,6 +100,14 @@ class TreePostures:
         self.independent_speeds = tuple(range(space.nv))
         self.redundant_constraints: dict[str, tuple[str, ...]] = {}
 
+    def start(self) -> Array:
+        """The neutral position: nothing has to be looked for."""
+        return self.neutral()
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """None: there is no closure."""
+        return ()
+
     def assemble(
         self,
         q: ArrayLike | None,
@@ -100,7 +116,7 @@ class TreePostures:
         beyond_limits: bool = False,
     ) -> Array:
         """The guess itself; nothing has to be closed."""
-        return one_guess(self._space, q, self.neutral()).copy()
+        return one_guess(self._space, q, self.neutral())
 
     def mobility(self, q: ArrayLike) -> int:
         """The number of speeds, everywhere."""
@@ -124,10 +140,9 @@ class TreePostures:
 
 
 def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) -> Array:
-    """A guess given to `Robot.assemble`, checked, shape (nq,)."""
+    """A posture given to `Robot.assemble` or `loop_gaps`, quaternions normalised, shape (nq,)."""
     guess = default if q is None else space.positions("q", q)
     if guess.ndim != 1:
-        raise ShapeError("assemble takes one posture at a time", name="q", given=guess.shape)
-    if not np.isfinite(guess).all():
-        raise ShapeError("the guess holds numbers that are not finite", name="q", given=guess)
-    return guess
+        raise ShapeError("one posture at a time is taken here", name="q", given=guess.shape)
+    finite(q=guess)
+    return space.normalised("q", guess)

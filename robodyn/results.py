@@ -12,7 +12,14 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import UnknownNameError
 
-__all__ = ["BaseParameters", "ConstrainedDynamics", "HybridDynamics", "Impact", "JointWrenches"]
+__all__ = [
+    "BaseParameters",
+    "ConstrainedDynamics",
+    "HybridDynamics",
+    "Impact",
+    "JointWrenches",
+    "LoopGap",
+]
 
 
 def _shapes(result: Any) -> str:
@@ -270,3 +277,58 @@ class Impact:
             return f"<Impact of each of {batch} states>"
         size = float(np.linalg.norm(self.impulse))
         return f"<Impact: {size:.6g} N s, {float(self.energy_loss):.6g} J lost>"
+
+
+@dataclass(frozen=True, eq=False)
+class LoopGap:
+    """Where the two frames of a closure stand at a posture; where they agree, the loop is closed.
+
+    Attributes
+    ----------
+    name, kind : str
+        Of the joint or loop that was cut.
+    links : (str, str)
+        The predecessor, and the successor.
+    poses : ndarray, shape (2, 4, 4) [1, m]
+        The frame on each of them, in the world.
+    residual : float [m, rad]
+        How far the loop is from being closed: the largest of its rows in `Robot.loop_residual`.
+    axis : (3,) or None
+        In the axes of either frame, of a kind with one axis.
+    """
+
+    name: str
+    kind: str
+    links: tuple[str, str]
+    poses: Array
+    residual: float
+    axis: tuple[float, float, float] | None = None
+
+    @property
+    def distance(self) -> float:
+        """Between the origins of the frames [m]."""
+        return float(np.linalg.norm(self.poses[1, :3, 3] - self.poses[0, :3, 3]))
+
+    @property
+    def angle(self) -> float:
+        """By which one frame is turned away from the other, 0 to pi [rad]."""
+        R = self.poses[0, :3, :3].T @ self.poses[1, :3, :3]
+        sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+        return float(np.arctan2(np.linalg.norm(sine), np.trace(R) - 1.0))
+
+    @property
+    def tilt(self) -> float | None:
+        """Angle between the axes of the two frames, 0 to pi [rad]; ``None`` without one axis."""
+        if self.axis is None:
+            return None
+        a, b = self.poses[:, :3, :3] @ np.array(self.axis)
+        return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+
+    def __repr__(self) -> str:
+        return f"<LoopGap of {self.name!r}: {self}>"
+
+    def __str__(self) -> str:
+        text = f"{self.distance:.3g} m apart and turned by {np.degrees(self.angle):.3g} degrees"
+        if self.tilt is not None:
+            text += f" (their axes by {np.degrees(self.tilt):.3g} degrees)"
+        return text

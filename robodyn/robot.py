@@ -23,10 +23,13 @@ from robodyn.codegen import Function, MethodTable
 from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.joint_loads import JointForces
-from robodyn.minimal.model import minimal_model, own_coordinates
+from robodyn.joint_positions import TreeJointPositions
+from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
+from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.edit import changed, start_by_joint, without_forces
 from robodyn.model.joint_info import JointInfo
@@ -41,6 +44,7 @@ from robodyn.results import (
     HybridDynamics,
     Impact,
     JointWrenches,
+    LoopGap,
 )
 from robodyn.symbolic.graph import Program
 
@@ -54,6 +58,10 @@ class Robot:
     radians. Each result has the leading axes of its arguments. All-float32 arguments are computed
     in float32.
 
+    Quaternions are normalised. Numbers that are not finite, and quaternions that are zero, are
+    refused with `ShapeError` where they reach a result; accelerations that are not determined,
+    because joints move no mass in that posture, with `SingularError`.
+
     Attributes
     ----------
     name : str
@@ -65,6 +73,9 @@ class Robot:
         Mobility.
     base : str
         ``"fixed"``, ``"floating"`` or ``"moving"``.
+    depends_on_time : bool
+        Joints or constraints are functions of time: methods need ``t=`` [s], functions have ``t``
+        as their last input. `dof`, and what else is asked for without a time, is that at time zero.
     gravity : tuple of 3 floats [m/s^2]
     total_mass : float [kg]
         Of everything that moves (with a fixed base: without the base link).
@@ -102,7 +113,8 @@ class Robot:
             other, model, form = self._minimal(model, make)
         methods = MethodTable(guarded=CLOSED if model.setup.closed else ())
         evaluator = Evaluator(model, methods, make)
-        parts = Parts(model, evaluator, form)
+        # what does not depend on the time given, such as the mobility, is seen at time zero
+        parts = Parts(model, evaluator.at(0.0) if model.setup.rheonomic else evaluator, form)
         self.__dict__.update(_model=model, _evaluator=evaluator, _parts=parts)
         self.__dict__.update(_actuated=actuated, _other_form=other)
         rest = BaseMotion.at_rest()
@@ -116,17 +128,25 @@ class Robot:
         self, tree_model: Model, make: Callable[[Program], Function]
     ) -> tuple[Robot, Model, TreeForm]:
         """The robot in tree coordinates, and the model in minimal ones that goes with it."""
+        written, tree_model = tree_model.mechanism, recut(tree_model)
         mechanism, settings = tree_model.mechanism, tree_model.settings
+        if tree_model.setup.rheonomic:
+            raise SettingsError(
+                f"{mechanism.name!r} depends on time: it has no minimal coordinates; load it with "
+                "coordinates='tree'"
+            )
+        loops = closed_forms(tree_model, settings)
         q = Parts(tree_model, Evaluator(tree_model, MethodTable(), make)).postures.neutral()
-        model = minimal_model(tree_model, settings, q)
+        model = replace(minimal_model(tree_model, settings, loops, q), mechanism=written)
         tree_settings = replace(settings, coordinates="tree", branches=())
         # forces act where there are coordinates
         forced = tuple(n for n in model.joint_names if not model.joints[n].kind.is_free)
         other = type(self)(mechanism, tree_settings, forced, make)
         neutral = own_coordinates(tree_model.bodies, model.bodies, q)
         forces = other._parts.joint_forces
-        assert isinstance(forces, JointForces)
-        return other, model, TreeForm(other._model, forces, neutral)
+        positions = other._parts.joint_positions
+        assert isinstance(forces, JointForces) and isinstance(positions, TreeJointPositions)
+        return other, model, TreeForm(other._model, forces, positions, neutral)
 
     def _own_quantities(self) -> tuple[str, ...]:
         """Methods that give what one function gives, but for those a subclass of a user changes.
@@ -163,7 +183,7 @@ class Robot:
         self,
         *,
         payload: Mapping[str, Inertia] | None = None,
-        locked: Mapping[str, float] | None = None,
+        locked: Mapping[str, ArrayLike] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -172,8 +192,11 @@ class Robot:
         ----------
         payload : mapping of link name to Inertia
             Carried by the link in addition to its own mass; given in the link frame.
-        locked : mapping of joint name to position [rad or m]
-            Joints welded there, and with them those that mimic them or are coupled to them.
+        locked : mapping of joint name to array_like, shape (nq,) of the joint [rad or m]
+            Joints welded there, and with them those that mimic them or are coupled to them: a
+            number, or the coordinates of a joint that has several, quaternions of unit norm.
+            ``"floating_base"``: a floating base, which becomes a fixed one; the root of such a
+            robot is a link ``"world"``.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap`` as in `robodyn.load`.
 
@@ -182,13 +205,29 @@ class Robot:
         UnknownNameError
             For links and joints that do not exist.
         SettingsError
-            For joints locked against what ties them together.
+            For joints locked against what ties them together, or where they cannot be.
         """
-        mechanism = changed(
-            self._model.mechanism, by_name("payload", payload), by_name("locked", locked)
+        start = start_by_joint(self._model.settings, self.tree_form._model.joints)
+        mechanism, kept = changed(
+            self._model.mechanism, start, by_name("payload", payload), by_name("locked", locked)
         )
-        kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
         return type(self)(mechanism, kept.replaced(settings))
+
+    def _at(self, t: ArrayLike | None) -> Parts:
+        """The parts behind the methods, of a robot that depends on time at that time."""
+        if t is None and not self._model.setup.rheonomic:
+            return self._parts
+        return self._parts.at(t)
+
+    def _posed(self, t: ArrayLike | None) -> Parts:
+        """The same for one posture, which depends on time only where there are constraints."""
+        if t is not None and np.ndim(t):
+            raise ShapeError(
+                f"t has shape {np.shape(t)}, expected one time: postures are found one at a time",
+                name="t",
+                given=t,
+            )
+        return self._parts if t is None and not self.nc else self._at(t)
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -226,6 +265,11 @@ class Robot:
     def base(self) -> str:
         """``"fixed"``, ``"floating"`` or ``"moving"``."""
         return self._model.settings.base
+
+    @property
+    def depends_on_time(self) -> bool:
+        """Joints or constraints are functions of time: most methods need ``t=``."""
+        return self._model.setup.rheonomic
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -272,7 +316,7 @@ class Robot:
 
     @property
     def joints(self) -> Mapping[str, JointInfo]:
-        """All joints of the file by name; unknown names raise `UnknownNameError`."""
+        """All joints and loops of the file by name; unknown names raise `UnknownNameError`."""
         return self._model.joints
 
     @cached_property
@@ -302,23 +346,40 @@ class Robot:
 
     # -- coordinates ------------------------------------------------------------------------------
 
-    def neutral(self) -> Array:
+    def neutral(self, *, t: ArrayLike | None = None) -> Array:
         """Zero position, or the closed posture nearest to it, shape (nq,) [rad, m].
+
+        Parameters
+        ----------
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Raises
         ------
         TopologyError
             If the loops cannot be closed from the zero position.
         """
-        return self._parts.postures.neutral()
+        return self._posed(t).postures.neutral()
 
-    def random(self, rng: np.random.Generator | int | None = None) -> Array:
+    def start(self) -> Array:
+        """Where the closed posture `neutral` is looked for, shape (nq,) [rad, m].
+
+        The zero position, or what ``near`` of `robodyn.load` says; the loops may be open there. For
+        a robot without constraints it is `neutral` itself.
+        """
+        return self._parts.postures.start()
+
+    def random(
+        self, rng: np.random.Generator | int | None = None, *, t: ArrayLike | None = None
+    ) -> Array:
         """A random position within the limits, loops closed.
 
         Parameters
         ----------
         rng : numpy.random.Generator or int, optional
             Generator of random numbers, or its seed.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
@@ -329,7 +390,7 @@ class Robot:
         AssemblyError
             If no guess led to a closed posture.
         """
-        return self._parts.postures.random(generator(rng))
+        return self._posed(t).postures.random(generator(rng))
 
     def integrate(self, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
         """Position after moving with ``dv`` (velocity times time step).
@@ -383,8 +444,74 @@ class Robot:
 
     # -- dynamics ---------------------------------------------------------------------------------
 
+    def joint_positions(self, q: ArrayLike, *, t: ArrayLike | None = None) -> dict[str, Array]:
+        """Positions of all joints that move, also of those that are cut or follow others.
+
+        The position of a cut joint is read from the pose of its frame on the child seen from the
+        one on the parent, where the loop is closed. Angles of a revolute joint that is cut lie
+        within half a turn of the middle between its limits (of zero, if it has none), quaternions
+        have ``w >= 0``, and a screw counts its turns by the way it went.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints with coordinates.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        positions : dict of joint name to ndarray, shape (...) or (..., n) [rad, m]
+            Coordinates as `q` has them for joints of that kind.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> robot.joints["rocker_pin"].cut
+        True
+        >>> q = robot.assemble([0.5, 0.0, 0.0], hold=["crank_drive"])
+        >>> positions = robot.joint_positions(q)
+        >>> round(float(positions["crank_drive"]), 6), float(positions["rocker_pin"]) != 0.0
+        (0.5, True)
+        """
+        return self._at(t).joint_positions.positions(q)
+
+    def joint_velocities(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None
+    ) -> dict[str, Array]:
+        """Speeds of all joints that move, also of those that are cut or follow others.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints with coordinates.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Their speeds.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        velocities : dict of joint name to ndarray, shape (...) or (..., n) [rad/s, m/s]
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> q = robot.neutral()
+        >>> v = robot.consistent_velocity(q, [1.0, 0.0, 0.0], hold=["crank_drive"])
+        >>> sorted(robot.joint_velocities(q, v))
+        ['crank_drive', 'crank_pin', 'rocker_pin', 'rocker_pivot']
+        """
+        return self._at(t).joint_positions.velocities(q, v)
+
     def function(self, name: str, **fixed: Any) -> Function:
         """The compiled function behind a method.
+
+        A function computes and does not look: of a closed linkage it takes postures with open
+        loops, speeds that open them, and singular postures, and gives what the equations say there,
+        which is no motion of the linkage. Methods raise errors.
 
         Parameters
         ----------
@@ -418,6 +545,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         actuated: Iterable[str] | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that produce given accelerations.
@@ -432,6 +560,8 @@ class Robot:
             Of a robot with a moving base. Default: at rest.
         actuated : names of joints
             Where torque acts; for closed linkages. A tree needs, and takes, all of them.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, shape (..., nv)
             Written to and returned.
 
@@ -442,6 +572,12 @@ class Robot:
         Raises
         ------
         ShapeError, UnknownNameError, ActuationError
+        InconsistentStateError
+            The loops of a closed linkage are open, or these speeds open them, by more than the
+            ``closure_tolerance`` it was loaded with.
+        SingularError
+            A closed linkage is so near to a singular posture (`loop_rank`) that less than six
+            digits are determined.
 
         Notes
         -----
@@ -456,7 +592,7 @@ class Robot:
         >>> tau.shape
         (4,)
         """
-        return self._parts.dynamics.inverse(q, v, a, wrenches, base, actuated, out)
+        return self._at(t).dynamics.inverse(q, v, a, wrenches, base, actuated, out)
 
     def forward_dynamics(
         self,
@@ -467,6 +603,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: Any = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Accelerations under given generalised forces.
@@ -479,10 +616,19 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : (alpha, beta), optional [1/s]
             Baumgarte's, for closed linkages [W 5.198]; a tree has no constraint to stabilise.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         a : ndarray, shape (..., nv) [rad/s^2, m/s^2]
+
+        Raises
+        ------
+        ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`, for closed linkages without ``stabilization``, which takes
+            open loops to close them.
 
         Notes
         -----
@@ -499,7 +645,7 @@ class Robot:
         >>> np.allclose(robot.inverse_dynamics(q, v, a), tau)
         True
         """
-        return self._parts.dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
+        return self._at(t).dynamics.forward(q, v, tau, wrenches, base, stabilization, out)
 
     def hybrid_dynamics(
         self,
@@ -512,6 +658,7 @@ class Robot:
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         stabilization: Any = None,
+        t: ArrayLike | None = None,
     ) -> HybridDynamics:
         """Dynamics with some joints driven along given accelerations.
 
@@ -531,6 +678,8 @@ class Robot:
             As in `inverse_dynamics`.
         stabilization : optional
             For closed linkages; a tree has no constraint to stabilise.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -544,7 +693,9 @@ class Robot:
         ActuationError
             A joint both driven and given a force.
         SingularError
-            A joint that moves no mass is free.
+            A joint that moves no mass is free, or as in `inverse_dynamics`.
+        InconsistentStateError
+            As in `inverse_dynamics`, without ``stabilization``.
 
         Notes
         -----
@@ -561,7 +712,7 @@ class Robot:
         (1.0, 0.0)
         """
         roles = assign_roles(self._model, controlled, tau, locked)
-        return self._parts.dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
+        return self._at(t).dynamics.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven_dynamics(
         self,
@@ -573,8 +724,11 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
-        """`hybrid_dynamics` for roles that are known as indices, for loops.
+        """`hybrid_dynamics` for roles that are known as indices, for loops over time.
+
+        As a function does, it takes states that are open a little, as those within a step are.
 
         Parameters
         ----------
@@ -588,13 +742,15 @@ class Robot:
             Driven speeds, in the order of ``a_controlled``.
         wrenches, base
             As in `inverse_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         a, tau : ndarray, shape (..., nv)
         """
         arrays = (q, v, a_controlled, tau_free)
-        return self._parts.dynamics.driven(arrays, controlled, wrenches, base)
+        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base)
 
     def constrained_dynamics(
         self,
@@ -606,6 +762,7 @@ class Robot:
         base: BaseMotion | None = None,
         stabilization: tuple[float, float] | None = None,
         method: str = "auto",
+        t: ArrayLike | None = None,
     ) -> ConstrainedDynamics:
         """Forward dynamics of a closed linkage, with multipliers and rank.
 
@@ -615,6 +772,8 @@ class Robot:
             As in `forward_dynamics`.
         method : {"auto", "kkt", "schur", "nullspace", "partition"}
             All give one answer; the result says which was used.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -625,7 +784,10 @@ class Robot:
         Raises
         ------
         SingularError
-            If the loops leave a motion that moves no mass.
+            If the loops leave a motion that moves no mass. Singular postures are solved as the
+            constraints stand there; ``rank`` tells.
+        InconsistentStateError
+            As in `inverse_dynamics`, without ``stabilization``.
         UnknownNameError
 
         Notes
@@ -633,15 +795,20 @@ class Robot:
         ``M a + h = tau + K^T lam``, ``K a = -dK/dt v - 2 alpha K v - beta^2 residual``
         [Mufti 10-40; W 5.198-5.204].
         """
-        return self._parts.constrained.forward(q, v, tau, wrenches, base, stabilization, method)
+        solve = self._at(t).constrained
+        return solve.dynamics(q, v, tau, wrenches, base, stabilization, method)
 
-    def mass_matrix(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Mass matrix M: kinetic energy is ``v M v / 2``.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -649,15 +816,19 @@ class Robot:
         -------
         M : ndarray, shape (..., nv, nv) [kg m^2, kg m, kg]
         """
-        return self._evaluator.call("mass_matrix", (q,), out=out)
+        return self._at(t).evaluator.call("mass_matrix", (q,), out=out)
 
-    def mass_matrix_inverse(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def mass_matrix_inverse(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Inverse of the mass matrix.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -670,7 +841,7 @@ class Robot:
         SingularError
             If joints move no mass.
         """
-        return self._evaluator.call("mass_matrix_inverse", (q,), out=out)
+        return self._at(t).evaluator.call("mass_matrix_inverse", (q,), out=out)
 
     def bias_forces(
         self,
@@ -679,6 +850,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces at zero acceleration: Coriolis, gravity, joint damping and friction.
@@ -693,6 +865,8 @@ class Robot:
             External forces and moments about the link origins, in link axes.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -700,10 +874,17 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("bias_forces", (q, v), base=base, out=out, wrenches=wrenches)
+        return self._at(t).evaluator.call(
+            "bias_forces", (q, v), base=base, out=out, wrenches=wrenches
+        )
 
     def gravity_forces(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Generalised forces that hold the robot up: `inverse_dynamics` of rigid bodies at rest.
 
@@ -713,6 +894,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -720,9 +903,11 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("gravity_forces", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("gravity_forces", (q,), base=base, out=out)
 
-    def coriolis_matrix(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def coriolis_matrix(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Coriolis matrix C in Christoffel form: ``dM/dt - 2 C`` is skew.
 
         Parameters
@@ -731,6 +916,8 @@ class Robot:
             Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -738,7 +925,7 @@ class Robot:
         -------
         C : ndarray, shape (..., nv, nv) [kg m^2/s, kg m/s, kg/s]
         """
-        return self._evaluator.call("coriolis_matrix", (q, v), out=out)
+        return self._at(t).evaluator.call("coriolis_matrix", (q, v), out=out)
 
     def passive_forces(
         self,
@@ -746,6 +933,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Generalised forces that damping, friction and springs exert.
@@ -758,6 +946,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -765,12 +955,17 @@ class Robot:
         -------
         tau : ndarray, shape (..., nv) [N m, N]
         """
-        return self._evaluator.call("passive_forces", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("passive_forces", (q, v), base=base, out=out)
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
 
     def center_of_mass(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Centre of mass of everything that moves, in the world.
 
@@ -780,6 +975,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -787,7 +984,7 @@ class Robot:
         -------
         p_W : ndarray, shape (..., 3) [m]
         """
-        return self._evaluator.call("center_of_mass", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("center_of_mass", (q,), base=base, out=out)
 
     def kinetic_energy(
         self,
@@ -795,6 +992,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Kinetic energy, rotors included.
@@ -807,6 +1005,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -814,10 +1014,15 @@ class Robot:
         -------
         T : ndarray, shape (...) [J]
         """
-        return self._evaluator.call("kinetic_energy", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("kinetic_energy", (q, v), base=base, out=out)
 
     def potential_energy(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Potential energy of gravity and springs.
 
@@ -829,6 +1034,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -836,7 +1043,7 @@ class Robot:
         -------
         U : ndarray, shape (...) [J]
         """
-        return self._evaluator.call("potential_energy", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("potential_energy", (q,), base=base, out=out)
 
     def momentum(
         self,
@@ -844,6 +1051,7 @@ class Robot:
         v: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Linear and angular momentum about the centre of mass, in world axes.
@@ -856,6 +1064,8 @@ class Robot:
             Speeds of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -863,10 +1073,15 @@ class Robot:
         -------
         momentum : ndarray, shape (..., 6) [kg m/s, kg m^2/s]
         """
-        return self._evaluator.call("momentum", (q, v), base=base, out=out)
+        return self._at(t).evaluator.call("momentum", (q, v), base=base, out=out)
 
     def centroidal_matrix(
-        self, q: ArrayLike, *, base: BaseMotion | None = None, out: Array | None = None
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
     ) -> Array:
         """Matrix A with ``momentum = A v`` while the base is at rest.
 
@@ -876,6 +1091,8 @@ class Robot:
             Positions of the joints.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -883,7 +1100,7 @@ class Robot:
         -------
         A : ndarray, shape (..., 6, nv) [kg m, kg m^2]
         """
-        return self._evaluator.call("centroidal_matrix", (q,), base=base, out=out)
+        return self._at(t).evaluator.call("centroidal_matrix", (q,), base=base, out=out)
 
     # -- frames -----------------------------------------------------------------------------------
 
@@ -894,6 +1111,7 @@ class Robot:
         *,
         relative_to: str = "world",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Pose ``X_WF`` of a frame, in the world or in another link.
@@ -908,6 +1126,8 @@ class Robot:
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -927,7 +1147,7 @@ class Robot:
         >>> robot.frame_pose(robot.neutral(), robot.frame_names[-1]).shape
         (4, 4)
         """
-        return self._evaluator.call(
+        return self._at(t).evaluator.call(
             "frame_pose", (q,), base=base, out=out, frame=frame, relative_to=relative_to
         )
 
@@ -940,6 +1160,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Twist of a frame's origin.
@@ -958,6 +1179,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -966,7 +1189,7 @@ class Robot:
         V : ndarray, shape (..., 6) [m/s, rad/s]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_twist", (q, v), base=base, out=out, **choice)
 
     def frame_jacobian(
         self,
@@ -976,6 +1199,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Jacobian J of a frame's twist: ``twist = J v`` while the base is at rest.
@@ -992,6 +1216,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1000,7 +1226,7 @@ class Robot:
         J : ndarray, shape (..., 6, nv) [m, 1]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_jacobian", (q,), base=base, out=out, **choice)
 
     def frame_poses(
         self,
@@ -1009,6 +1235,7 @@ class Robot:
         *,
         relative_to: str = "world",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Poses of many frames at once: `frame_pose` of each.
@@ -1023,6 +1250,8 @@ class Robot:
             ``"world"``, or the link that the motion is seen from.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1044,7 +1273,7 @@ class Robot:
         True
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
-        return self._evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_poses", (q,), base=base, out=out, **choice)
 
     def frame_twists(
         self,
@@ -1055,6 +1284,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Twists of many frames at once: `frame_twist` of each.
@@ -1073,6 +1303,8 @@ class Robot:
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1087,7 +1319,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
         choice["axes"] = axes
-        return self._evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_twists", (q, v), base=base, out=out, **choice)
 
     def frame_jacobians(
         self,
@@ -1097,6 +1329,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Jacobians of many frames at once: `frame_jacobian` of each.
@@ -1113,6 +1346,8 @@ class Robot:
             Axes of the result, which is about the origin of each frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1127,7 +1362,7 @@ class Robot:
         """
         choice: dict[str, Any] = {"frames": _names(frames), "relative_to": relative_to}
         choice["axes"] = axes
-        return self._evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
+        return self._at(t).evaluator.call("frame_jacobians", (q,), base=base, out=out, **choice)
 
     def frame_jacobian_dot(
         self,
@@ -1138,6 +1373,7 @@ class Robot:
         relative_to: str = "world",
         axes: str = "body",
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Time derivative of `frame_jacobian`.
@@ -1156,6 +1392,8 @@ class Robot:
             Axes of the result, which is about the origin of the frame in both cases.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1164,7 +1402,9 @@ class Robot:
         J_dot : ndarray, shape (..., 6, nv) [m/s, 1/s]
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
-        return self._evaluator.call("frame_jacobian_dot", (q, v), base=base, out=out, **choice)
+        return self._at(t).evaluator.call(
+            "frame_jacobian_dot", (q, v), base=base, out=out, **choice
+        )
 
     def frame_acceleration(
         self,
@@ -1177,6 +1417,7 @@ class Robot:
         axes: str = "body",
         classical: bool = False,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Acceleration of a frame.
@@ -1200,6 +1441,8 @@ class Robot:
             ``relative_to`` sees it; ``False``: derivative of the body twist.
         base : BaseMotion, optional
             Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1209,7 +1452,9 @@ class Robot:
         """
         choice: dict[str, Any] = {"frame": frame, "relative_to": relative_to, "axes": axes}
         choice["classical"] = bool(classical)
-        return self._evaluator.call("frame_acceleration", (q, v, a), base=base, out=out, **choice)
+        return self._at(t).evaluator.call(
+            "frame_acceleration", (q, v, a), base=base, out=out, **choice
+        )
 
     # -- joint loads and motors -------------------------------------------------------------------
 
@@ -1225,6 +1470,7 @@ class Robot:
         locked: Iterable[str] = (),
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> JointWrenches:
         """Force and moment in every joint: what the parent exerts on the child.
 
@@ -1239,6 +1485,8 @@ class Robot:
             Default: all that move. Fixed joints may be named, too.
         controlled, tau, locked, wrenches, base
             As in `hybrid_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1251,13 +1499,15 @@ class Robot:
         ------
         ShapeError
             If both ``a`` and roles are given.
-        UnknownNameError, ActuationError, SingularError
+        UnknownNameError, ActuationError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
         [W 5.180]. External wrenches on the root link are carried by the base.
         """
-        return self._parts.joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
+        return self._at(t).joint_forces.at(q, v, a, joints, controlled, tau, locked, wrenches, base)
 
     # -- impacts ----------------------------------------------------------------------------------
 
@@ -1273,6 +1523,7 @@ class Robot:
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
+        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where a link hits something, and the impulses that make them.
 
@@ -1296,6 +1547,8 @@ class Robot:
             Of a robot with a moving base, which does not jump.
         controlled : names of joints, optional
             Driven ones, whose speeds do not jump.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1307,7 +1560,9 @@ class Robot:
         ------
         ImpactError
             If the bodies part already, or nothing lets the link give way.
-        SettingsError, ShapeError, UnknownNameError, SingularError
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
@@ -1324,7 +1579,7 @@ class Robot:
         (6,)
         """
         place = (link, point)
-        return self._impacts.impact(
+        return self._impacts(t).impact(
             (q, v), place, direction, restitution, against, base, controlled
         )
 
@@ -1335,6 +1590,7 @@ class Robot:
         joints: Iterable[str],
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where some joints stop at once, as if caught by latches.
 
@@ -1347,6 +1603,8 @@ class Robot:
             ``"joint[k]"``: one axis of a joint that has several.
         base : BaseMotion, optional
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1355,13 +1613,15 @@ class Robot:
 
         Raises
         ------
-        UnknownNameError, ShapeError, SingularError
+        UnknownNameError, ShapeError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
 
         Notes
         -----
         [W problem 6.2].
         """
-        return self._impacts.latch((q, v), joints, base)
+        return self._impacts(t).latch((q, v), joints, base)
 
     def apparent_mass(
         self,
@@ -1371,6 +1631,7 @@ class Robot:
         direction: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Mass that a hit feels, shape (...) [kg]; infinite where the link cannot give way.
 
@@ -1384,21 +1645,27 @@ class Robot:
             In world axes.
         base : BaseMotion, optional
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Notes
         -----
         Impulse along the direction over the jump of velocity along it, [W p. 213].
         """
-        return self._impacts.apparent_mass(q, (link, point), direction, base)
+        return self._impacts(t).apparent_mass(q, (link, point), direction, base)
+
+    def _impacts(self, t: ArrayLike | None) -> Impacts:
+        parts = self._at(t)
+        still = self._still if parts is self._parts else self._still.at(t)
+        return Impacts(self._model, parts.evaluator, still.dynamics, still.joint_forces)
 
     @cached_property
-    def _impacts(self) -> Impacts:
+    def _still(self) -> Parts:
         """Made when an impact is first asked for: it takes functions of its own."""
         kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        still = Robot(
+        return Robot(
             without_forces(self._model.mechanism), kept.replaced({"gravity": (0.0, 0.0, 0.0)})
         )._parts
-        return Impacts(self._model, self._evaluator, still.dynamics, still.joint_forces)
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:
@@ -1423,10 +1690,11 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Torque that each motor has to make, at its own shaft, shape (..., nv) [N m, N].
 
-        Raises `ActuationError` where a gear ratio is zero.
+        Raises `ActuationError` where a gear ratio is zero, and what `inverse_dynamics` raises.
 
         Parameters
         ----------
@@ -1434,13 +1702,15 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         wrenches, base
             As in `inverse_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Notes
         -----
         The generalised force over the gear ratio: it accelerates the rotor, overcomes the friction
         on both sides of the gear, and drives the joint.
         """
-        return self._parts.motors.motor_torques(q, v, a, wrenches, base)
+        return self._at(t).motors.motor_torques(q, v, a, wrenches, base)
 
     def motor_power(
         self,
@@ -1450,6 +1720,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
     ) -> Array:
         """Mechanical power of each motor.
 
@@ -1457,12 +1728,14 @@ class Robot:
         ----------
         q, v, a, wrenches, base
             As in `motor_torques`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         power : ndarray, shape (..., nv) [W]
         """
-        return self._parts.motors.motor_power(q, v, a, wrenches, base)
+        return self._at(t).motors.motor_power(q, v, a, wrenches, base)
 
     # -- closed loops -----------------------------------------------------------------------------
 
@@ -1471,13 +1744,17 @@ class Robot:
         """Name of each constraint row, ``"loop[k]"``: nc of them."""
         return self._parts.rows.names
 
-    def loop_residual(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_residual(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """How far the loops are from closing.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1485,15 +1762,39 @@ class Robot:
         -------
         residual : ndarray, shape (..., nc) [m, rad]
         """
-        return self._parts.rows.residual(q, out)
+        return self._at(t).rows.residual(q, out)
 
-    def loop_jacobian(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_gaps(
+        self, q: ArrayLike | None = None, *, t: ArrayLike | None = None
+    ) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand, and how far they are apart.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m], optional
+            A posture, closed or open. Default: `start`, where a closed one is looked for.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        gaps : tuple of LoopGap
+            One for each of `loops`, in their order: ``name``, ``kind``, ``links``, ``poses``,
+            ``distance`` [m], ``angle`` [rad], ``residual``.
+        """
+        return self._posed(t).postures.loop_gaps(q)
+
+    def loop_jacobian(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Constraint Jacobian K: the rate of `loop_residual` is ``K v``.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1501,9 +1802,11 @@ class Robot:
         -------
         K : ndarray, shape (..., nc, nv) [m, 1]
         """
-        return self._parts.rows.jacobian(q, out)
+        return self._at(t).rows.jacobian(q, out)
 
-    def loop_bias(self, q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_bias(
+        self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """``dK/dt v``: accelerations that keep loops closed have ``K a = -bias``.
 
         Parameters
@@ -1512,6 +1815,8 @@ class Robot:
             Positions of the joints.
         v : array_like, shape (..., nv) [rad/s, m/s]
             Speeds of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1519,15 +1824,19 @@ class Robot:
         -------
         bias : ndarray, shape (..., nc) [m/s^2, rad/s^2]
         """
-        return self._parts.rows.bias(q, v, out)
+        return self._at(t).rows.bias(q, v, out)
 
-    def loop_velocity_offset(self, q: ArrayLike, *, out: Array | None = None) -> Array:
+    def loop_velocity_offset(
+        self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
+    ) -> Array:
         """Offset psi: possible velocities have ``K v = -psi``. It is zero for loops.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1535,37 +1844,49 @@ class Robot:
         -------
         offset : ndarray, shape (..., nc) [m/s, rad/s]
         """
-        return self._parts.rows.offset(q, out)
+        return self._at(t).rows.offset(q, out)
 
-    def loop_rank(self, q: ArrayLike) -> RankAnalysis:
+    def loop_rank(self, q: ArrayLike, *, t: ArrayLike | None = None) -> RankAnalysis:
         """Rank of the constraints at postures, redundant rows, and how far singular ones are.
 
         Parameters
         ----------
         q : array_like, shape (..., nq)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         analysis : robodyn.closed_loops.solvers.RankAnalysis
-            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: the smallest
-            singular value of the constraints that is not zero, rows scaled to length 1. It is
-            small near a singular posture.
-        """
-        return self._parts.rows.rank(q)
+            ``rank``; ``redundant()``, by index of `constraint_names`; ``distance``: how far a
+            posture is from a singular one, shape (...).
 
-    def mobility(self, q: ArrayLike) -> int:
+        Notes
+        -----
+        At singular postures, where ways to assemble a linkage meet, the constraints have a lower
+        rank than elsewhere. With r the rank that they have elsewhere, ``distance`` is the r-th
+        singular value of `loop_jacobian`, lengths in it measured in the longest link of the loops.
+        Near a singular posture it grows in proportion to the way from there; far from all of them
+        it is about 1. Rows that are redundant elsewhere, too, do not count. Rows of couplings and
+        of users' constraints are taken as they are.
+        """
+        return self._at(t).mobility.rank(q)
+
+    def mobility(self, q: ArrayLike, *, t: ArrayLike | None = None) -> int:
         """Degrees of freedom at a posture: nv less the rank of `loop_jacobian`.
 
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
             Positions of the joints.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
         dof : int
         """
-        return self._parts.postures.mobility(q)
+        return self._posed(t).postures.mobility(q)
 
     @property
     def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
@@ -1584,6 +1905,7 @@ class Robot:
         near: ArrayLike | None = None,
         *,
         beyond_limits: bool = False,
+        t: ArrayLike | None = None,
     ) -> Array:
         """A posture with loops closed, near a guess, within the limits.
 
@@ -1602,6 +1924,8 @@ class Robot:
         beyond_limits : bool
             Coordinates that are beyond their limits in the guess may stay there, as those of a
             posture that was measured. Otherwise a joint to be held there is refused.
+        t : float, optional [s]
+            Time, of a robot with constraints that depends on it.
 
         Returns
         -------
@@ -1613,9 +1937,9 @@ class Robot:
             With the posture that comes nearest, and what is left open. With ``near``: with the last
             posture of that branch on the way, where two branches meet or a joint is at its limit.
         """
-        return self._parts.postures.assemble(q, named("hold", hold), near, beyond_limits)
+        return self._posed(t).postures.assemble(q, named("hold", hold), near, beyond_limits)
 
-    def branch_sign(self, q: ArrayLike, *, path: bool = False) -> Array:
+    def branch_sign(self, q: ArrayLike, *, path: bool = False, t: ArrayLike | None = None) -> Array:
         """Which of the branches that meet at singular postures a closed one is on.
 
         The sign of the determinant by which the independent joints determine the others. Where it
@@ -1631,6 +1955,8 @@ class Robot:
             spatial overconstrained linkages whose redundant constraints change with the posture:
             their sign is then followed from posture to posture, where it is otherwise that of the
             nearest of some postures of reference.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1642,10 +1968,10 @@ class Robot:
         SingularError
             If the rank of the loops changes from posture to posture: there is no such sign.
         """
-        return self._parts.postures.branch_sign(q, path)
+        return self._at(t).postures.branch_sign(q, path)
 
     def closed_state(
-        self, q: ArrayLike, v: ArrayLike, free: Array | None = None
+        self, q: ArrayLike, v: ArrayLike, free: Array | None = None, *, t: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """A state near one that has drifted a little, with loops closed; for loops over time.
 
@@ -1654,14 +1980,18 @@ class Robot:
         q, v : array_like, shape (..., nq), (..., nv)
         free : ndarray of bool, shape (nv,), optional
             Speeds that may change. Default: all.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         q, v : ndarray
         """
-        return self._parts.postures.closed_state(q, v, free)
+        return self._at(t).postures.closed_state(q, v, free)
 
-    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = ()) -> Array:
+    def consistent_velocity(
+        self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = (), *, t: ArrayLike | None = None
+    ) -> Array:
         """The velocity nearest to ``v``, in kinetic energy, that keeps the loops closed.
 
         Parameters
@@ -1671,6 +2001,8 @@ class Robot:
         v : array_like, shape (..., nv)
         hold : names of joints
             Keep their velocity.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
@@ -1680,10 +2012,14 @@ class Robot:
         ------
         AssemblyError
             If the velocities that are held contradict each other.
+        InconsistentStateError
+            If the loops are open.
         """
-        return self._parts.postures.consistent_velocity(q, v, named("hold", hold))
+        return self._at(t).postures.consistent_velocity(q, v, named("hold", hold))
 
-    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+    def consistent_acceleration(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, t: ArrayLike | None = None
+    ) -> Array:
         """The accelerations nearest to ``a``, in kinetic energy, that keep the loops closed.
 
         Parameters
@@ -1691,12 +2027,19 @@ class Robot:
         q, v : array_like, shape (..., nq), (..., nv)
             Closed posture, consistent velocity.
         a : array_like, shape (..., nv)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
 
         Returns
         -------
         a : ndarray, shape (..., nv)
+
+        Raises
+        ------
+        InconsistentStateError
+            If the loops are open, or these speeds open them.
         """
-        return self._parts.postures.consistent_acceleration(q, v, a)
+        return self._at(t).postures.consistent_acceleration(q, v, a)
 
     # -- minimal and independent coordinates ------------------------------------------------------
 
@@ -1847,6 +2190,7 @@ class Robot:
         a: ArrayLike,
         *,
         base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
         """Matrix Y with ``Y @ inertial_parameters`` the rigid-body part of `inverse_dynamics`.
@@ -1857,6 +2201,8 @@ class Robot:
         v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
         base : BaseMotion
             Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
         out : ndarray, optional
             Written to and returned; of the shape of the result.
 
@@ -1869,7 +2215,7 @@ class Robot:
         With ``passive=False`` the rigid-body part is all; damping, friction, springs and rotors do
         not depend on these parameters.
         """
-        return self._evaluator.call("regressor", (q, v, a), base=base, out=out)
+        return self._at(t).evaluator.call("regressor", (q, v, a), base=base, out=out)
 
     def base_parameters(self, rng: np.random.Generator | int | None = 0) -> BaseParameters:
         """Combinations of the inertial parameters that motions of this robot depend on.

@@ -26,7 +26,7 @@ FLOORS = (
     {"model"},
     {"evaluator"},
     {"configuration_space", "dynamics", "identification"},
-    {"postures", "joint_loads", "impacts"},
+    {"postures", "joint_loads", "joint_positions", "impacts"},
     {"closed_loops"},
     {"minimal"},
     {"parts"},
@@ -37,6 +37,7 @@ FLOORS = (
     {"controllers"},
     {"ros"},
     {"view"},
+    {"checking"},
     {"cli"},
     {"__main__"},
 )

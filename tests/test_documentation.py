@@ -16,8 +16,16 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
+#: A file that a page shows in full: its name, and a block with its text.
+SHOWN = re.compile(r"^`([\w.-]+)`:\n\n```(?:xml|yaml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_code_on_the_page(page):
+def test_code_on_the_page(page, tmp_path, monkeypatch):
+    """In a folder with the files that the page shows."""
+    monkeypatch.chdir(tmp_path)
+    for name, text in SHOWN.findall(page.read_text()):
+        (tmp_path / name).write_text(text)
     failed, _ = doctest.testfile(str(page), module_relative=False)
     assert failed == 0
 
@@ -52,5 +60,13 @@ def test_docstrings_name_the_parameters(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text()):
+        there = page.parent / target if target else page
+        assert there.exists(), target
+        assert not anchor or anchor in anchors(there), f"{target}#{anchor}"
+
+
+def anchors(page):
+    """What the headings of a page are called in links."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}

@@ -36,22 +36,28 @@ class LoopAnalysis:
         A closed posture, as near to the zero position as may be.
     rank : int
         At that posture.
+    general_rank : int
+        The largest at the postures looked at: that of postures that are not singular.
     choice : RowChoice or None
-        Rows that span all others at every posture looked at; ``None`` if the rank changes from
-        posture to posture.
+        Rows that span all others at every posture looked at that has this rank; ``None`` if there
+        are none.
     redundant : dict of int to tuple of int
         Rows that follow from others, at ``q``.
     independent : tuple of int
         Speeds that determine the others, actuated ones first.
     postures : ndarray, shape (n, nq)
+    regular : tuple of int
+        Those of the general rank.
     """
 
     q: FloatArray
     rank: int
+    general_rank: int
     choice: RowChoice | None
     redundant: dict[int, tuple[int, ...]]
     independent: tuple[int, ...]
     postures: FloatArray
+    regular: tuple[int, ...]
 
     def __repr__(self) -> str:
         rows = self.rank + len(self.redundant)
@@ -119,20 +125,22 @@ def analyse(
     weights = _positive(mass_matrix)
     there = rank_analysis(K, weights)
     ranks = [int(r) for r in there.rank]
-    choice = None
-    if len(set(ranks)) == 1:
-        scale = 1.0 / np.sqrt(np.diag(weights))
-        choice = choose_rows(
-            K * scale, ranks[0], there.independent, lambda: jacobian(walk()) * scale
-        )
+    general = max(ranks)
+    regular = [k for k, rank in enumerate(ranks) if rank == general]
+    scale = 1.0 / np.sqrt(np.diag(weights))
+    choice = choose_rows(
+        K[regular] * scale, general, there.independent[regular], lambda: jacobian(walk()) * scale
+    )
     chosen = independent_speeds(K[0], preferred, weights)
     return LoopAnalysis(
         q,
         ranks[0],
+        general,
         choice,
         there.redundant((0,)),
         chosen.independent,
         np.array(postures),
+        tuple(regular),
     )
 
 

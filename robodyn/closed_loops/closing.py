@@ -8,12 +8,14 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
-from robodyn.closed_loops.open_loops import open_loops
+from robodyn.closed_loops.cut_limits import CutLimits, WithinLimits
+from robodyn.closed_loops.open_loops import loop_gaps, open_loops
 from robodyn.closed_loops.solvers import assemble
 from robodyn.closed_loops.turns import nearest_turns
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import AssemblyError, TopologyError
 from robodyn.model.model import Model
+from robodyn.results import LoopGap
 from robodyn.urdf.write import loop_element
 
 __all__ = ["LoopCloser"]
@@ -31,10 +33,18 @@ class LoopCloser:
     model : Model
     rows : ConstraintRows
     space : ConfigurationSpace
+    cut_limits : CutLimits
     """
 
-    def __init__(self, model: Model, rows: ConstraintRows, space: ConfigurationSpace) -> None:
+    def __init__(
+        self,
+        model: Model,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        cut_limits: CutLimits,
+    ) -> None:
         self._model, self._rows, self._space = model, rows, space
+        self.cut_limits = cut_limits
 
     @property
     def neutral(self) -> Array:
@@ -56,10 +66,10 @@ class LoopCloser:
         try:
             if not self._unnamed.all():
                 try:
-                    return self.closed(start, self._unnamed, rows, guesses=3, beyond=True)
+                    return self._within_cut_limits(start, self._unnamed, rows, 3, beyond=True)
                 except AssemblyError:
                     pass  # not with these joints just there
-            return self.closed(start, self._all, rows, beyond=True)
+            return self._within_cut_limits(start, self._all, rows, beyond=True)
         except AssemblyError as error:
             return TopologyError(
                 f"{error}. Load with near={{joint: position}} to search elsewhere; if a second "
@@ -91,7 +101,7 @@ class LoopCloser:
     def near(
         self, guess: Array, free: Array | None = None, guesses: int = 20, *, beyond: bool = False
     ) -> Array:
-        """A closed posture near a guess, shape (nq,).
+        """A closed posture near a guess, shape (nq,); with cut joints within their limits, too.
 
         Parameters
         ----------
@@ -101,20 +111,48 @@ class LoopCloser:
         guesses : int
             Starts of the search, the given one first.
         beyond : bool
-            A coordinate that is beyond a limit in the guess may stay there.
+            A coordinate that is beyond a limit in the guess may stay there, and cut joints may be
+            anywhere.
 
         Raises
         ------
         AssemblyError
         """
         free = self._all if free is None else free
-        return self.closed(guess, free, self._rows.position_rows(), guesses, beyond=beyond)
+        rows = self._rows.position_rows()
+        if beyond:
+            return self.closed(guess, free, rows, guesses, beyond=True)
+        return self._within_cut_limits(guess, free, rows, guesses)
+
+    def _within_cut_limits(
+        self,
+        guess: Array,
+        free: Array,
+        rows: PositionRows,
+        guesses: int = 20,
+        *,
+        beyond: bool = False,
+    ) -> Array:
+        """The same, with cut joints within their limits."""
+        found = self.closed(guess, free, rows, guesses, beyond=beyond)
+        if not self.cut_limits.beyond(found):
+            return found
+        limited = WithinLimits(rows, self.cut_limits)
+        try:
+            return self.closed(guess, free, limited, guesses, beyond=beyond)
+        except AssemblyError:
+            raise AssemblyError(
+                f"the loops of {self._model.mechanism.name!r} close near the guess, but not within "
+                f"all limits: {self.cut_limits.told(found)}",
+                residual=rows.residual(found),
+                q=found,
+            ) from None
 
     def closed(
         self,
         guess: Array,
         free: Array,
-        rows: PositionRows,
+        rows: PositionRows | WithinLimits,
         guesses: int = 20,
         *,
         beyond: bool = False,
@@ -139,11 +177,21 @@ class LoopCloser:
             )
             return nearest_turns(self._model, found, guess, lower, upper)
         except AssemblyError as error:
+            if isinstance(rows, WithinLimits):
+                raise  # it is told which limits, not which loop
             raise AssemblyError(
-                open_loops(self._model, self._frames, guess, error),
+                open_loops(self._model, self._frames, self._residual, guess, error),
                 residual=error.residual,
                 q=error.q,
             ) from None
+
+    def gaps(self, q: Array) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture, shape (nq,), without a compiler."""
+        return loop_gaps(self._model, self._frames, self._residual, q)
+
+    def _residual(self, q: Array) -> Array:
+        """All rows, without a compiler."""
+        return self._rows.interpreted_residual(q)
 
     def _frames(self, q: Array, link: str) -> Array:
         """Pose of a link, (4, 4), without a compiler."""

@@ -5,6 +5,7 @@ States in single precision are computed in double: rounding would hide which row
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import finite, together
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.precision import BROKEN_SINGLE, in_double, result_type
 from robodyn.closed_loops.solvers import constrained_accelerations, constrained_hybrid
@@ -36,12 +38,34 @@ class ConstrainedSolve:
     evaluator : Evaluator
     rows : ConstraintRows
     space : ConfigurationSpace
+    consistency : Consistency
     """
 
     def __init__(
-        self, model: Model, evaluator: Evaluator, rows: ConstraintRows, space: ConfigurationSpace
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        consistency: Consistency,
     ) -> None:
         self._model, self._evaluator, self._rows, self._space = model, evaluator, rows, space
+        self._consistency = consistency
+
+    def dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+        method: str,
+    ) -> ConstrainedDynamics:
+        """`forward` of a state with closed loops; of any, where they are stabilised."""
+        if stabilization is None:
+            self._consistency.check(q, v)
+        return self.forward(q, v, tau, wrenches, base, stabilization, method)
 
     def forward(
         self,
@@ -117,7 +141,7 @@ class ConstrainedSolve:
     ) -> SingularError:
         """The same error with the names of the joints that move no mass, of the free ones."""
         row = (error.rows or (0,))[0]
-        M, K = (x.reshape(-1, *x.shape[-2:])[min(row, x[..., 0, 0].size - 1)] for x in (M, K))
+        M, K = (x[np.unravel_index(row % math.prod(x.shape[:-2]), x.shape[:-2])] for x in (M, K))
         M, K = M[np.ix_(free, free)], K[:, list(free)]
         sizes, Vh = np.linalg.svd(K)[1:]
         Z = Vh[int(np.sum(sizes > 1e-9 * sizes.max(initial=0.0))) :].T

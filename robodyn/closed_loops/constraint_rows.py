@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,14 @@ class ConstraintRows:
         rows = model.setup.position_rows
         self._of_positions: Any = slice(None) if len(rows) == len(self.names) else list(rows)
         self.all_of_positions = len(rows) == len(self.names)
-        self.has_offset = not all(c.given.steady for c in model.setup.constraints)
+        moving = not all(c.given.steady for c in model.setup.constraints)
+        self.has_offset = moving or model.setup.rheonomic
+
+    def of_states(self, batch: tuple[int, ...], states: Any) -> ConstraintRows:
+        """The rows at the times of some states, counted over the axes of a batch."""
+        other = copy.copy(self)
+        other._evaluator = self._evaluator.of_states(batch, states)
+        return other
 
     def residual(self, q: ArrayLike, out: Array | None = None) -> Array:
         """How far the loops are from closing, shape (..., nc) [m, rad]."""
@@ -85,6 +93,12 @@ class ConstraintRows:
         finite(q=x)
         return rank_analysis(self.jacobian(x))
 
+    def measured_jacobian(self, q: ArrayLike) -> Array:
+        """``K`` without units, shape (..., nc, nv): lengths are parts of the longest link."""
+        setup = self._model.setup
+        K = np.asarray(self.jacobian(q), float)
+        return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
+
     def position_rows(self) -> PositionRows:
         """What positions have to satisfy, by compiled functions."""
         return PositionRows(self.residual, self.jacobian, self._of_positions)
@@ -95,13 +109,20 @@ class ConstraintRows:
         jacobian = self._evaluator.interpreted("loop_jacobian")
         return PositionRows(residual, jacobian, self._of_positions)
 
+    def interpreted_residual(self, q: Array) -> Array:
+        """All rows of a position without a compiler, shape (nc,)."""
+        return np.asarray(self._evaluator.interpreted("loop_residual")(q))
+
     def interpreted_pose(self, q: Array, link: str) -> Array:
         """Pose of a link in the world without a compiler, shape (4, 4)."""
         return self._evaluator.interpreted("frame_pose", frame=link)(q)
 
     def interpreted_jacobian(self, q: Array) -> Array:
-        """``K`` without a compiler, shape (..., nc, nv)."""
-        return self._evaluator.interpreted("loop_jacobian")(q)
+        """``K`` without a compiler, shape (..., nc, nv).
+
+        At time zero, of a linkage that depends on time: so its analysis looks at it.
+        """
+        return self._evaluator.interpreted("loop_jacobian", t=0.0)(q)
 
 
 class PositionRows:

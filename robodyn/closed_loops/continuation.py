@@ -120,6 +120,9 @@ class Continuation:
             new = self._closer.near(near, free, beyond=True)
         except AssemblyError:
             return None, "branch"
+        limited = self._closer.cut_limits.beyond(new)
+        if limited:
+            return None, limited
         surprise = np.abs(self._space.difference(q, new) - predicted).max()
         if not surprise <= SURPRISE * np.abs(predicted).max():
             return None, "branch"

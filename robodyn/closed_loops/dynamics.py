@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.analysis import spanning_rows
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.precision import all_numbers
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import written
 from robodyn.equations.catalogue import CLOSED
@@ -45,6 +47,10 @@ class ClosedLoopDynamics:
     mobility : Mobility
     motors : LoopMotors
     solve : ConstrainedSolve
+    consistency : Consistency
+    regularity : Regularity
+    steady : ClosedLoopDynamics, optional
+        At time zero, of a linkage that depends on time.
     """
 
     def __init__(
@@ -55,9 +61,14 @@ class ClosedLoopDynamics:
         mobility: Mobility,
         motors: LoopMotors,
         solve: ConstrainedSolve,
+        consistency: Consistency,
+        regularity: Regularity,
+        steady: ClosedLoopDynamics | None = None,
     ) -> None:
+        self._steady = steady
         self._model, self._evaluator, self._rows = model, evaluator, rows
-        self._mobility, self._motors, self._solve = mobility, motors, solve
+        self._mobility, self.motors, self._solve = mobility, motors, solve
+        self._consistency, self.regularity = consistency, regularity
         self._sufficing: dict[tuple[int, ...], bool] = {}
 
     # -- straight-line code -------------------------------------------------------------------
@@ -72,7 +83,7 @@ class ClosedLoopDynamics:
         """The options that choose rows."""
         found = self._mobility.analysis.choice
         assert found is not None
-        return {"rows": found.rows, **({"groups": found.groups} if found.groups else {})}
+        return found.options
 
     def function(self, name: str, **options: Any) -> Function:
         """The function of a quantity, honouring closed loops.
@@ -92,7 +103,7 @@ class ClosedLoopDynamics:
                 f"there is no straight-line code for {name}; call the method"
             )
         if name == "inverse_dynamics":
-            return self._motors.function(**options)
+            return self.motors.function(**options)
         if name == "hybrid_dynamics":
             controlled = self._evaluator.speeds(options.get("controlled", ()))
             if not self.rows_suffice(controlled):
@@ -106,6 +117,8 @@ class ClosedLoopDynamics:
 
     def rows_suffice(self, controlled: tuple[int, ...]) -> bool:
         """Whether the rows of the code are independent in the speeds that are not controlled."""
+        if self._steady is not None:
+            return self._steady.rows_suffice(controlled)
         if controlled not in self._sufficing:
             try:
                 self._sufficing[controlled] = self.has_code and self._independent(controlled)
@@ -117,8 +130,8 @@ class ClosedLoopDynamics:
         found = self._mobility.analysis
         free = [k for k in range(self._model.bodies.nv) if k not in controlled]
         rows = [] if found.choice is None else list(found.choice.rows)
-        K = self._rows.interpreted_jacobian(found.postures)[:, rows]
-        return spanning_rows(K[..., free], found.rank)
+        K = self._rows.interpreted_jacobian(found.postures[list(found.regular)])[:, rows]
+        return spanning_rows(K[..., free], found.general_rank)
 
     # -- dynamics -----------------------------------------------------------------------------
 
@@ -133,7 +146,7 @@ class ClosedLoopDynamics:
         out: Array | None = None,
     ) -> Array:
         """Forces at the motors that produce given accelerations, shape (..., nv)."""
-        return written(self._motors.forces(q, v, a, wrenches, base, actuated), out)
+        return written(self.motors.forces(q, v, a, wrenches, base, actuated), out)
 
     def forward(
         self,
@@ -147,18 +160,31 @@ class ClosedLoopDynamics:
     ) -> Array:
         """Accelerations under given forces, shape (..., nv)."""
         if stabilization is None and self.has_code:
-            if self._model.settings.base != "moving" and base is None and not wrenches:
-                f = self.function("forward_dynamics")
+            chosen: dict[str, Any] = {
+                **self._code_rows,
+                "closure_tolerance": self._consistency.tolerance,
+                "probe": self.regularity.probe,
+            }
+            plain = self._model.settings.base != "moving" and not self._model.setup.rheonomic
+            if plain and base is None and not wrenches:
+                f = self._evaluator.function("forward_dynamics", **chosen)
                 self._evaluator.bind("forward_dynamics", f)
                 a: Array = f(q, v, tau)
             else:
                 a = self._evaluator.call(
-                    "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **self._code_rows
+                    "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **chosen
                 )
-            if all_numbers(a):  # rows that became dependent leave none
+            if all_numbers(a):  # open loops leave none, nor do postures that are nearly singular
                 return written(a, out)
+        if stabilization is None:
+            self.check(q, v)
         found = self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto")
         return written(found.a, out)
+
+    def check(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Refuse states in which loops are open, come open, or nearly lose a constraint."""
+        self._consistency.check(q, v)
+        self.regularity.check(q, v)
 
     def hybrid(
         self,
@@ -170,6 +196,8 @@ class ClosedLoopDynamics:
         stabilization: tuple[float, float] | None,
     ) -> HybridDynamics:
         """Accelerations, forces and multipliers of least norm with some joints driven."""
+        if stabilization is None:
+            self.check(q, v)
         return self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
 
     def driven(
@@ -179,7 +207,12 @@ class ClosedLoopDynamics:
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> tuple[Array, Array]:
-        """Accelerations and forces, by straight-line code where there is some."""
+        """Accelerations and forces, by straight-line code where there is some.
+
+        Nobody looks whether loops are closed: within a step of a simulation they are open a little.
+        """
+        if not controlled:
+            return self._undriven(arrays, wrenches, base), np.asarray(arrays[3])
         if self.rows_suffice(controlled):
             chosen: dict[str, Any] = {"controlled": controlled, **self._code_rows}
             a, tau = self._evaluator.results(
@@ -193,6 +226,22 @@ class ClosedLoopDynamics:
         found = self._solve.hybrid(q, v, roles, wrenches, base, None)
         return found.a, found.tau
 
+    def _undriven(
+        self,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> Array:
+        """Accelerations where no joint is driven."""
+        q, v, _, tau = arrays
+        if self.has_code:
+            a = self._evaluator.call(
+                "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **self._code_rows
+            )
+            if all_numbers(a):
+                return a
+        return self._solve.forward(q, v, tau, wrenches, base, None, "auto").a
+
     def multipliers(
         self,
         q: ArrayLike,
@@ -202,5 +251,6 @@ class ClosedLoopDynamics:
         base: BaseMotion | None,
     ) -> tuple[Array, ...]:
         """Multipliers of loops whose motors make given accelerations."""
-        speeds = self._motors.speeds(None)
-        return (self._motors.solve(q, v, a, wrenches, base, speeds)[1],)
+        self.check(q, v)
+        speeds = self.motors.speeds(None)
+        return (self.motors.solve(q, v, a, wrenches, base, speeds)[1],)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from functools import cached_property
 
@@ -14,10 +15,10 @@ from robodyn.closed_loops.analysis import LoopAnalysis, analyse
 from robodyn.closed_loops.branches import BranchSign
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
-from robodyn.closed_loops.solvers import rank_analysis
+from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
 from robodyn.closed_loops.walks import scattered, walks
 from robodyn.configuration_space import ConfigurationSpace
-from robodyn.errors import ShapeError, SingularError
+from robodyn.errors import ShapeError, SingularError, TopologyError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 
@@ -33,16 +34,26 @@ class Mobility:
     rows : ConstraintRows
     space : ConfigurationSpace
     closer : LoopCloser
+    steady : Mobility, optional
+        At time zero, of a linkage that depends on time: its analysis holds at other times, too.
     """
 
     def __init__(
-        self, model: Model, rows: ConstraintRows, space: ConfigurationSpace, closer: LoopCloser
+        self,
+        model: Model,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        closer: LoopCloser,
+        steady: Mobility | None = None,
     ) -> None:
+        self._steady = steady
         self._model, self._rows, self._space, self._closer = model, rows, space, closer
 
     @cached_property
     def analysis(self) -> LoopAnalysis:
         """Rank, redundant rows and independent speeds."""
+        if self._steady is not None:
+            return self._steady.analysis
         return self._analysis(self._rows.interpreted_jacobian)
 
     def _analysis(self, jacobian: Callable[[Array], Array]) -> LoopAnalysis:
@@ -84,6 +95,8 @@ class Mobility:
     @cached_property
     def dof(self) -> int:
         """Degrees of freedom at the neutral posture."""
+        if self._steady is not None:
+            return self._steady.dof
         return self.at(self._closer.neutral)
 
     def at(self, q: ArrayLike) -> int:
@@ -94,6 +107,18 @@ class Mobility:
         if K.ndim != 2:
             raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
         return self._space.nv - int(rank_analysis(K).rank)
+
+    def rank(self, q: ArrayLike) -> RankAnalysis:
+        """Rank at postures, and how far they are from singular ones; see `Robot.loop_rank`."""
+        found = self._rows.rank(q)
+        if not self._rows.names:
+            return found
+        try:
+            general = self.analysis.general_rank
+        except TopologyError:  # no closed posture is known
+            general = int(found.rank.max(initial=0))
+        distance = distance_to_rank_below(self._rows.measured_jacobian(q), general)
+        return dataclasses.replace(found, distance=distance)
 
     @cached_property
     def independent_joints(self) -> tuple[str, ...]:
@@ -123,6 +148,8 @@ class Mobility:
 
     @cached_property
     def _branch_sign(self) -> BranchSign:
+        if self._steady is not None:
+            return self._steady._branch_sign
         found, jacobian = self.analysis, self._rows.interpreted_jacobian
         if not self._rows.all_of_positions:
             jacobian = self._rows.interpreted_position_rows().jacobian

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import finite, named, together
 from robodyn.closed_loops.analysis import motors_of
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.precision import (
@@ -22,9 +23,11 @@ from robodyn.closed_loops.precision import (
     largest,
     result_type,
 )
+from robodyn.closed_loops.regularity import Regularity
 from robodyn.closed_loops.solvers import actuate
 from robodyn.codegen import Function
 from robodyn.configuration_space import ConfigurationSpace
+from robodyn.equations.loops.singularity import Probe
 from robodyn.errors import ActuationError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -44,6 +47,10 @@ class LoopMotors:
     rows : ConstraintRows
     space : ConfigurationSpace
     mobility : Mobility
+    consistency : Consistency
+    regularity : Regularity
+    steady : LoopMotors, optional
+        At time zero, of a linkage that depends on time.
     """
 
     def __init__(
@@ -53,10 +60,15 @@ class LoopMotors:
         rows: ConstraintRows,
         space: ConfigurationSpace,
         mobility: Mobility,
+        consistency: Consistency,
+        regularity: Regularity,
+        steady: LoopMotors | None = None,
     ) -> None:
-        self._model, self._evaluator = model, evaluator
+        self._model, self._evaluator, self._steady = model, evaluator, steady
         self._rows, self._space, self._mobility = rows, space, mobility
+        self._consistency, self._regularity = consistency, regularity
         self._choices: dict[tuple[int, ...], Mapping[str, Any] | None] = {}
+        self._probes: dict[tuple[int, ...], Probe] = {}
 
     def speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
         """Speeds at which forces act: those of named joints, else of the robot's motors."""
@@ -68,6 +80,8 @@ class LoopMotors:
 
     def code_options(self, speeds: tuple[int, ...]) -> Mapping[str, Any] | None:
         """Choices for straight-line inverse dynamics; ``None`` where there is no such code."""
+        if self._steady is not None:
+            return self._steady.code_options(speeds)
         if speeds not in self._choices:
             self._choices[speeds] = self._code_options(speeds)
         return self._choices[speeds]
@@ -77,13 +91,15 @@ class LoopMotors:
         if found.choice is None:
             return None
         K = self._rows.interpreted_jacobian(self._mobility.far)[:, list(found.choice.rows)]
-        motors = motors_of(K, found.choice, found.rank, speeds)
+        motors = motors_of(K, found.choice, found.general_rank, speeds)
         if motors is None:
             return None
         return {"rows": found.choice.rows, **vars(motors)}
 
     def function(self, **options: Any) -> Function:
         """Straight-line inverse dynamics; impossible accelerations give NaN.
+
+        With ``closure_tolerance`` among the options states that are not closed do, too.
 
         Raises
         ------
@@ -96,7 +112,9 @@ class LoopMotors:
                 f"{self._model.mechanism.name!r} has not as many motors as motions: there is no "
                 "straight-line code for inverse_dynamics; call the method"
             )
-        return self._evaluator.function("inverse_dynamics", **options, **chosen, possible=BROKEN)
+        return self._evaluator.function(
+            "inverse_dynamics", **options, **chosen, possible=(BROKEN, BROKEN_SINGLE)
+        )
 
     def forces(
         self,
@@ -112,20 +130,32 @@ class LoopMotors:
         options = self.code_options(speeds)
         moving = self._model.settings.base == "moving"
         plain = base is None and actuated is None and not wrenches
+        plain = plain and not self._model.setup.rheonomic
         if options and plain and not moving:
-            f = self.function()
+            f = self.function(**self._checked(options))
             self._evaluator.bind("inverse_dynamics", f)
             tau: Array = f(q, v, a)
             if all_numbers(tau):
                 return tau
         if options:
+            chosen = {**options, **self._checked(options)}
             tau, gap = self._evaluator.results(
-                "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **options
+                "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **chosen
             )
             if all_numbers(tau):
                 self._check_gap(gap, a)
                 return tau
+        self._consistency.check(q, v)
+        self._regularity.check(q, v)
         return self.solve(q, v, a, wrenches, base, speeds)[0]
+
+    def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Choices by which states that are not closed, or nearly singular, give no numbers."""
+        dependent = options["dependent"]
+        if dependent not in self._probes:
+            self._probes[dependent] = self._regularity.motor_probe(dependent)
+        tolerance = self._consistency.tolerance
+        return {"closure_tolerance": tolerance, "probe": self._probes[dependent]}
 
     def solve(
         self,

@@ -11,19 +11,60 @@ from robodyn.description import Joint, Loop
 from robodyn.errors import AssemblyError
 from robodyn.joints import joint_kind
 from robodyn.model.model import Model
+from robodyn.results import LoopGap
 
-__all__ = ["open_loops"]
+__all__ = ["loop_gaps", "open_loops"]
 
 
 #: A coordinate this near to a limit [rad, m] is at it.
 AT_LIMIT = 1e-9
 
-#: Axes whose product is less than this point opposite ways.
-OPPOSITE = -0.999
+#: Axes that are turned by more than this [rad] point opposite ways.
+OPPOSITE = 3.1
+
+Poses = Callable[[Array, str], Array]
+
+
+def loop_gaps(
+    model: Model, pose: Poses, residual: Callable[[Array], Array], q: Array
+) -> tuple[LoopGap, ...]:
+    """Where the two frames of each joint that was cut stand at a posture.
+
+    Parameters
+    ----------
+    model : Model
+    pose : callable
+        ``q, link`` to the pose of the link in the world, (4, 4).
+    residual : callable
+        ``q`` to all rows of `Robot.loop_residual`.
+    q : ndarray, shape (nq,)
+    """
+    rows = np.abs(residual(q))
+    owners = [name.rpartition("[")[0] for name in model.setup.row_names]
+    return tuple(
+        _gap(cut, pose, q, max((rows[k] for k, name in enumerate(owners) if name == cut.name)))
+        for cut in model.tree.cuts
+    )
+
+
+def _gap(cut: Joint | Loop, pose: Poses, q: Array, residual: float) -> LoopGap:
+    if isinstance(cut, Loop):
+        links = cut.predecessor, cut.successor
+        X_WF = pose(q, cut.predecessor) @ cut.X_predecessor.matrix
+        X_WG = pose(q, cut.successor) @ cut.X_successor.matrix
+    else:
+        links = cut.parent, cut.child
+        X_WF, X_WG = pose(q, cut.parent) @ cut.origin.matrix, pose(q, cut.child)
+    axis = cut.axis if len(joint_kind(cut.kind).axes) == 1 else None
+    return LoopGap(cut.name, cut.kind, links, np.stack([X_WF, X_WG]), float(residual), axis)
 
 
 def open_loops(
-    model: Model, pose: Callable[[Array, str], Array], guess: Array, error: AssemblyError
+    model: Model,
+    pose: Poses,
+    residual: Callable[[Array], Array],
+    guess: Array,
+    error: AssemblyError,
 ) -> str:
     """Why the loops of a robot do not close near a guess.
 
@@ -32,6 +73,8 @@ def open_loops(
     model : Model
     pose : callable
         ``q, link`` to the pose of the link in the world, (4, 4).
+    residual : callable
+        ``q`` to all rows of `Robot.loop_residual`.
     guess : ndarray, shape (nq,)
     error : AssemblyError
         Of the search.
@@ -44,52 +87,35 @@ def open_loops(
         f"{size.max():.3g} (m or rad) at best"
     )
     name = worst.rpartition("[")[0]
-    for cut in model.tree.cuts:
-        if cut.name == name:
-            text += f"; {_frames(cut, pose, guess)}{_opposite(cut, pose, np.asarray(error.q))}"
-    at = _limits(model, np.asarray(error.q))
+    reached = np.asarray(error.q)
+    for before, after in zip(
+        loop_gaps(model, pose, residual, guess),
+        loop_gaps(model, pose, residual, reached),
+        strict=True,
+    ):
+        if before.name == name:
+            text += f"; {_frames(before)}{_opposite(after, model)}"
+    at = _limits(model, reached)
     return text + (f"; at their limits there: {', '.join(at)}" if at else "")
 
 
-def _ends(
-    cut: Joint | Loop, pose: Callable[[Array, str], Array], q: Array
-) -> tuple[tuple[str, str], Array, Array]:
-    """The two links of a closure, and its frame on each of them in the world."""
-    if isinstance(cut, Loop):
-        X_WF = pose(q, cut.predecessor) @ cut.X_predecessor.matrix
-        X_WG = pose(q, cut.successor) @ cut.X_successor.matrix
-        return (cut.predecessor, cut.successor), X_WF, X_WG
-    X_WF, X_WG = pose(q, cut.parent) @ cut.origin.matrix, pose(q, cut.child)
-    return (cut.parent, cut.child), X_WF, X_WG
-
-
-def _opposite(cut: Joint | Loop, pose: Callable[[Array, str], Array], q: Array) -> str:
+def _opposite(gap: LoopGap, model: Model) -> str:
     """What to mend where the axes of the two frames lie antiparallel."""
-    kind = joint_kind(cut.kind)
-    if not kind.axes or kind.cut is None or kind.cut.gap is None:
+    cut = joint_kind(gap.kind).cut
+    if gap.tilt is None or gap.tilt < OPPOSITE or cut is None or cut.gap is None:
         return ""
-    _, X_WF, X_WG = _ends(cut, pose, q)
-    axis = np.array(cut.axis)
-    if (X_WF[:3, :3] @ axis) @ (X_WG[:3, :3] @ axis) > OPPOSITE:
-        return ""
-    frame = "X_predecessor" if isinstance(cut, Loop) else "its origin"
+    loops = [loop.name for loop in model.mechanism.loops]
+    frame = "X_predecessor" if gap.name in loops else "its origin"
     return (
         f"; where they come nearest, the axes of the two frames point opposite ways: turn {frame} "
         "by half a turn across the axis if the joint is meant to close like that"
     )
 
 
-def _frames(cut: Joint | Loop, pose: Callable[[Array, str], Array], q: Array) -> str:
+def _frames(gap: LoopGap) -> str:
     """Where the two frames of a closure stand."""
-    links, X_WF, X_WG = _ends(cut, pose, q)
-    apart = float(np.linalg.norm(X_WG[:3, 3] - X_WF[:3, 3]))
-    R = X_WF[:3, :3].T @ X_WG[:3, :3]
-    turned = float(np.degrees(np.arccos(np.clip(0.5 * (np.trace(R) - 1.0), -1.0, 1.0))))
-    ends = [f"on {link!r} at {_point(X)}" for link, X in zip(links, (X_WF, X_WG), strict=True)]
-    return (
-        f"at the guess its frame {ends[0]} m and the one {ends[1]} m in the world are "
-        f"{apart:.3g} m apart and turned by {turned:.3g} degrees"
-    )
+    on = [f"on {link!r} at {_point(X)}" for link, X in zip(gap.links, gap.poses, strict=True)]
+    return f"at the guess its frame {on[0]} m and the one {on[1]} m in the world are {gap}"
 
 
 def _point(X: Array) -> str:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
+from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.continuation import Continuation
 from robodyn.closed_loops.mobility import Mobility
@@ -16,6 +17,7 @@ from robodyn.errors import AssemblyError, ShapeError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.postures import one_guess
+from robodyn.results import LoopGap
 
 __all__ = ["LoopPostures"]
 
@@ -35,6 +37,7 @@ class LoopPostures:
     closer : LoopCloser
     mobility : Mobility
     projection : Projection
+    consistency : Consistency
     """
 
     def __init__(
@@ -45,9 +48,11 @@ class LoopPostures:
         closer: LoopCloser,
         mobility: Mobility,
         projection: Projection,
+        consistency: Consistency,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space
         self._closer, self._mobility, self._projection = closer, mobility, projection
+        self._consistency = consistency
         self._continuation = Continuation(model, rows, space, closer, projection)
 
     @property
@@ -81,6 +86,14 @@ class LoopPostures:
     def neutral(self) -> Array:
         """The closed posture nearest to the zero position, shape (nq,)."""
         return self._closer.neutral.copy()
+
+    def start(self) -> Array:
+        """Where a closed posture is looked for, shape (nq,)."""
+        return self._space.start()
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture."""
+        return self._closer.gaps(one_guess(self._space, q, self._space.start()))
 
     def random(self, rng: np.random.Generator) -> Array:
         """A closed posture within the limits, shape (nq,)."""
@@ -182,10 +195,12 @@ class LoopPostures:
 
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """The possible velocity nearest to a given one, shape (..., nv)."""
+        self._consistency.check_position(q)
         return self._projection.velocity(q, v, self._free(hold))
 
     def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The possible acceleration nearest to a given one, shape (..., nv)."""
+        self._consistency.check(q, v)
         return self._projection.acceleration(q, v, a)
 
 

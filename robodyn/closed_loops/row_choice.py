@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,11 @@ class RowChoice:
 
     rows: tuple[int, ...]
     groups: tuple[RowGroup, ...] = ()
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """As options of a quantity."""
+        return {"rows": self.rows, **({"groups": self.groups} if self.groups else {})}
 
 
 def choose_rows(

@@ -36,6 +36,9 @@ class Function:
     broadcast together. It returns the output (a tuple if there are several), or writes it into
     ``out``. All-float32 inputs are computed in float32, everything else in float64.
 
+    A function does not look at numbers: what is not finite goes through, and where nothing is
+    determined results are not numbers. Methods of robots raise errors.
+
     Attributes
     ----------
     name : str
@@ -53,14 +56,28 @@ class Function:
         fast = _vectorcall_type() if cls is Function else None
         return object.__new__(cls if fast is None else fast.type)
 
+    program: Program
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    table: Table | None
+    _signature: Signature
+    _double: Kernels
+    _float: Kernels
+
     def __init__(self, program: Program) -> None:
-        self.program = program
-        self.name = program.name
-        self.inputs: tuple[Port, ...] = program.inputs
-        self.outputs: tuple[Port, ...] = program.outputs
-        self.table = self._fast_table()
-        self._double = Kernels(program, "double", self.table)
-        self._float = Kernels(program, "float", self.table)
+        inputs, outputs = program.inputs, program.outputs
+        own = self.__dict__
+        own.update(program=program, name=program.name, inputs=inputs, outputs=outputs)
+        own["table"] = table = self._fast_table()
+        own.update({f"_{x}": Kernels(program, x, table) for x in ("double", "float")})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # machine code points into the signature, which has to stay
+        raise AttributeError(f"a Function is never changed ({name!r})")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Function is never changed ({name!r})")
 
     def _fast_table(self) -> Table | None:
         """What the call entry knows of this function, if calls go there."""
@@ -70,9 +87,10 @@ class Function:
         array = Parameter("", Role.ARRAY, positional=True)
         out = Parameter("out", Role.OUT, None, positional=True)
         table = Table(self.inputs, self.outputs, self._work)
-        self._signature = Signature(fast.common, [*[array] * len(self.inputs), out])
-        self._signature.add(table)
-        fast.attach(self, self._signature)
+        signature = Signature(fast.common, [*[array] * len(self.inputs), out])
+        signature.add(table)
+        self.__dict__["_signature"] = signature
+        fast.attach(self, signature)
         return table
 
     def __repr__(self) -> str:

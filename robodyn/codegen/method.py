@@ -15,7 +15,7 @@ from typing import Any
 
 from robodyn.codegen.function import Function
 from robodyn.codegen.llvm.once import making, once
-from robodyn.codegen.vectorcall.signature import REQUIRED, Parameter, Role, Signature
+from robodyn.codegen.vectorcall.signature import REQUIRED, Look, Parameter, Role, Signature
 from robodyn.codegen.vectorcall.vectorcall_type import VectorcallType, vectorcall_type
 
 __all__ = ["add_function", "bind_compiled"]
@@ -97,11 +97,12 @@ def add_function(
     options: Mapping[str, object] | None = None,
     wrenches: Sequence[str] = (),
     *,
-    guarded: bool = False,
+    finite: bool = False,
 ) -> None:
     """Let calls of a `bind_compiled` method with some options go straight to a function.
 
-    Does nothing where the method is an ordinary one, or where they already do.
+    Where numbers are not finite, the method is asked. Does nothing where the method is an ordinary
+    one, or where they already do.
 
     Parameters
     ----------
@@ -112,14 +113,16 @@ def add_function(
         Those that are not named have their default.
     wrenches : sequence of str
         Links on which wrenches act, in order.
-    guarded : bool
-        Where the function's first result holds a NaN, the method is asked.
+    finite : bool
+        The results are finite wherever the arguments are: those may be looked at instead.
     """
     table = function.table
     if table is None or not isinstance(method, _Method):
         return
+    few = sum(port.size for port in function.inputs) < function.outputs[0].size
+    look = Look.ARGUMENTS if finite and few else Look.RESULT
     with making():
-        method._signature.add(table, options, wrenches, guarded=guarded)
+        method._signature.add(table, options, wrenches, look=look)
 
 
 @functools.cache

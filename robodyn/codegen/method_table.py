@@ -14,11 +14,12 @@ __all__ = ["MethodTable"]
 class MethodTable:
     """Methods by name, each bound to a function for each choice of options that is met.
 
+    Where a function gives what is not finite, the method itself is called.
+
     Parameters
     ----------
     guarded : names of methods
-        Bound only to functions whose results are looked at: where one gives NaN, the method itself
-        is called.
+        Bound only to functions that give NaN where they are not what the method stands for.
     """
 
     def __init__(self, guarded: Collection[str] = ()) -> None:
@@ -52,6 +53,7 @@ class MethodTable:
         wrenches: Sequence[str] = (),
         *,
         guarded: bool = False,
+        finite: bool = False,
     ) -> None:
         """Let calls of a method, if it was added, go straight to a function.
 
@@ -63,9 +65,11 @@ class MethodTable:
         wrenches : sequence of str
             Links on which wrenches act, in order.
         guarded : bool
-            Results of the function have to be looked at.
+            The function gives NaN where it is not what the method stands for.
+        finite : bool
+            Its results are finite wherever its arguments are.
         """
         if isinstance(function, Function) and guarded == (name in self._guarded):
             method = self._methods.get(name)
             if method is not None:
-                add_function(method, function, options, wrenches, guarded=guarded)
+                add_function(method, function, options, wrenches, finite=finite)

@@ -91,6 +91,8 @@ class Joint:
         Of a joint of kind ``"map"``.
     parameters : tuple of (str, float)
         Numbers that its kind has beside axes and pitch, by name.
+    merged : tuple of str
+        Hinges that it takes the place of; not part of equality.
     """
 
     name: str
@@ -112,6 +114,7 @@ class Joint:
     rest: float = 0.0
     map: Any = None
     parameters: tuple[tuple[str, float], ...] = ()
+    merged: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def nq(self) -> int:

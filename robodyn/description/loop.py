@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from robodyn.description.constants import constants_of
+from robodyn.description.joint import Limits
 from robodyn.description.pose import Pose, Vector
 
 __all__ = ["Coupling", "Loop"]
@@ -29,10 +30,15 @@ class Loop:
         For kind ``"helical"``: the way along the axis for an angle about it.
     distance : float [m]
         For kind ``"distance"``.
-    damping, friction : float
+    damping, friction, stiffness, rest : float
+        As of a joint. With a spring or a motor, a link next to it is cut in two, so that it has a
+        coordinate.
+    limits : Limits or None
         As of a joint.
     parameters : tuple of (str, float)
         Numbers that its kind has beside axes, pitch and distance, by name.
+    rejoins : str
+        Of a weld of the two halves of a link that was cut in two: the joint that needed it.
     line : int or None
         In the file it was read from; not part of equality.
     """
@@ -51,6 +57,10 @@ class Loop:
     damping: float = 0.0
     friction: float = 0.0
     parameters: tuple[tuple[str, float], ...] = ()
+    limits: Limits | None = None
+    stiffness: float = 0.0
+    rest: float = 0.0
+    rejoins: str = ""
 
     @property
     def constants(self) -> dict[str, float]:

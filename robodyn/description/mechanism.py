@@ -46,6 +46,11 @@ class Mechanism:
     rotors: tuple[Rotor, ...] = ()
     constraints: tuple[Any, ...] = ()
 
+    @property
+    def movers(self) -> tuple[Joint | Loop, ...]:
+        """Joints, and the loops that are joints too, in the order of the file."""
+        return (*self.joints, *self.loops)
+
     def __repr__(self) -> str:
         counts = f"{len(self.links)} links, {len(self.joints)} joints"
         if self.loops:

@@ -36,6 +36,8 @@ __all__ = ["CLOSED", "QUANTITIES", "Quantity", "Rival", "Setup", "programs", "tr
 FRAME = ("frame", "relative_to", "axes")
 FRAMES = ("frames", "relative_to", "axes")
 LOADS = ("wrenches",)
+#: With these, results are not numbers where loops are open or the posture is nearly singular.
+CHECKED = ("closure_tolerance", "probe")
 
 TAU = Output("tau", ("nv",), "N m, N")
 A = Output("a", ("nv",), "rad/s^2, m/s^2")
@@ -57,7 +59,7 @@ QUANTITIES: dict[str, Quantity] = {
             ),
             closed_dynamics.inverse_dynamics,
             base=True,
-            options=(*LOADS, "rows", "dependent", "order", "scales", "possible"),
+            options=(*LOADS, "rows", "dependent", "order", "scales", "possible", *CHECKED),
             parametric=True,
         ),
     ),
@@ -84,7 +86,7 @@ QUANTITIES: dict[str, Quantity] = {
             ),
             closed_dynamics.forward_dynamics,
             base=True,
-            options=(*LOADS, "rows", "groups", "multipliers"),
+            options=(*LOADS, "rows", "groups", "multipliers", *CHECKED),
             parametric=True,
             solves=True,
         ),
@@ -143,7 +145,7 @@ QUANTITIES: dict[str, Quantity] = {
         (Output("M_inverse", ("nv", "nv"), "1/(kg m^2), 1/(kg m), 1/kg"),),
         lambda t: {
             "M_inverse": factorization.inverse(
-                factorization.factorize(composite_body.mass_matrix(t.model, t.state))
+                factorization.factorize(composite_body.mass_matrix(t.model, t.state), t.model.light)
             ),
         },
         parametric=True,
@@ -189,11 +191,13 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "dv"),
         (Output("q", ("nq",), "rad, m"),),
         lambda t: {"q": coordinate_steps.integrate(t.model, t.numbers["q"], t.numbers["dv"])},
+        timeless=True,
     ),
     "tangent_rate": Quantity(
         ("u", "v"),
         (Output("rate", ("nv",), "rad/s, m/s"),),
         lambda t: {"rate": coordinate_steps.tangent_rate(t.model, t.numbers["u"], t.v)},
+        timeless=True,
     ),
     "loop_residual": Quantity(
         ("q",),
@@ -210,6 +214,21 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v"),
         (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
         lambda t: {"bias": [row.bias for row in t.gaps]},
+    ),
+    "loop_weakness": Quantity(
+        ("q",),
+        (Output("weakness", (), "1"),),
+        closed_dynamics.loop_weakness,
+        options=("rows", "groups", "probe"),
+    ),
+    "loop_openness": Quantity(("q", "v"), (Output("openness", (), "1"),), loops.openness),
+    "cut_joint_poses": Quantity(
+        ("q",), (Output("X", ("cut joints", 4, 4), "1, m"),), loops.cut_joint_poses
+    ),
+    "cut_joint_speeds": Quantity(
+        ("q", "v"),
+        (Output("speeds", ("cut freedoms",), "rad/s, m/s"),),
+        loops.cut_joint_speeds,
     ),
     "dependent_places": Quantity(
         ("q",), (Output("places", ("following", 2), "1, m"),), loops.places_of_following
@@ -351,7 +370,9 @@ def _row(name: str, setup: Setup, options: Mapping[str, Any]) -> tuple[Quantity,
     quantity = QUANTITIES[name]
     if quantity.closed and "rows" in options:
         quantity = quantity.closed
-    rivals = tuple(x for x in quantity.rivals if setup.model.chained or not x.chained)
+    # only the mass matrix shows what is left of its elements in the end
+    simple = setup.model.chained and not setup.model.light
+    rivals = tuple(x for x in quantity.rivals if simple or not x.chained)
     return replace(quantity, rivals=rivals), options
 
 

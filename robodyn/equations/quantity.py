@@ -26,6 +26,8 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
     "joints": lambda t: len(t.options["joints"]),
     "joints, base": lambda t: len(t.options["joints"]) + 1,
     "parameters": lambda t: 10 * len(t.setup.model.bodies),
+    "cut joints": lambda t: len(t.setup.closures),
+    "cut freedoms": lambda t: sum(c.kind.nv for c in t.setup.closures if c.kind.in_tree),
     "following": lambda t: sum(len(motion.v) for motion in t.state.dependent.values()),
 }
 
@@ -74,7 +76,8 @@ class Rival:
         Whether it is known to have fewer operations, for a model and the speeds that are
         controlled, so that no other need be traced.
     chained : bool
-        It is not for mechanisms whose bodies are coupled across more than one joint.
+        It is not for mechanisms whose bodies are coupled across more than one joint, nor for those
+        with speeds that may move no mass.
     """
 
     trace: Callable[[Tracer], Results]
@@ -107,6 +110,8 @@ class Quantity:
         Other algorithms for it.
     closed : Quantity or None
         Its form for closed linkages, where the rows of the constraints to use are chosen.
+    timeless : bool
+        It is about coordinates alone, also of mechanisms that depend on time.
     """
 
     inputs: tuple[str, ...]
@@ -119,6 +124,7 @@ class Quantity:
     multipliers: bool = False
     rivals: tuple[Rival, ...] = ()
     closed: Quantity | None = None
+    timeless: bool = False
 
 
 def traced(
@@ -150,7 +156,7 @@ def traced(
 
 
 def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
-    """Arrays of the quantity; then what moves, closes, weighs and loads the mechanism."""
+    """Arrays of the quantity; what moves, closes, weighs and loads the mechanism; then the time."""
     for name in quantity.inputs:
         size, unit = INPUTS[name]
         yield Port(name, (SIZES[size](t),), unit)
@@ -164,6 +170,8 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
         yield Port("parameters", (10 * len(t.setup.model.bodies),), "kg, kg m, kg m^2")
     for link in t.options.get("wrenches", ()):
         yield Port(f"wrench:{link}", (6,), "N, N m")
+    if t.setup.rheonomic and not quantity.timeless:
+        yield Port("t", (), "s")
 
 
 def _flat(values: Values) -> Iterator[Number]:

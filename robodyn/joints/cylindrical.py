@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from robodyn.joints.common.cut import Cut, along, parallel
 from robodyn.joints.common.evaluate import slid, turned
 from robodyn.joints.common.gap import axis_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
+from robodyn.joints.common.relative import turn_about_z, way_along_z
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
@@ -36,5 +39,6 @@ KIND = JointKind(
         rows=lambda m, cut: [along(m, EX), along(m, EY), *parallel(m)],
         gap=lambda m, cut: [along(m, EX), along(m, EY), *axis_gap(m)],
         axes=lambda X, cut: [Twist(v=EZ), Twist(w=EZ)],
+        position=lambda X, cut: np.stack([way_along_z(X), turn_about_z(X)], axis=-1),
     ),
 )

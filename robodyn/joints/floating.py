@@ -19,6 +19,7 @@ from robodyn.joints.common.quaternion import (
     quaternion_rates,
     turned,
 )
+from robodyn.joints.common.relative import quaternion_of
 from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, sin
@@ -81,5 +82,9 @@ KIND = JointKind(
     state=_state,
     units=("m", "m", "m", "rad"),
     coordinates=Coordinates(_rates, _step, _bracket, _difference, quaternion=True),
-    cut=Cut(rows=lambda m, cut: []),
+    cut=Cut(
+        rows=lambda m, cut: [],
+        axes=lambda X, cut: [Twist(v=e) for e in (EX, EY, EZ)] + [Twist(w=e) for e in (EX, EY, EZ)],
+        position=lambda X, cut: np.concatenate([X[..., :3, 3], quaternion_of(X)], axis=-1),
+    ),
 )

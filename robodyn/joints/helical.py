@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
+from robodyn.array_types import FloatArray
 from robodyn.joints.common import jet
 from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, Row, along, parallel
 from robodyn.joints.common.evaluate import turned
 from robodyn.joints.common.gap import axis_gap, position_jet, product_jet, unfolded
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, Parameter
+from robodyn.joints.common.relative import turn_about_z, way_along_z
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ
@@ -53,6 +57,14 @@ def _gap(m: RelativeMotion, cut: CutGeometry) -> list[Row]:
     return [along(m, EX), along(m, EY), *axis_gap(m), row]
 
 
+def _position(X: FloatArray, cut: CutGeometry) -> FloatArray:
+    """The angle, with the whole turns that the way along the axis tells."""
+    angle, c = turn_about_z(X), cut.constants["pitch"]
+    if c:
+        angle = angle + math.tau * np.round((way_along_z(X) / c - angle) / math.tau)
+    return np.asarray(angle[..., None])
+
+
 #: Drake and SDF give the advance a turn.
 PITCH = Parameter(
     "pitch",
@@ -74,5 +86,6 @@ KIND = JointKind(
         rows=_rows,
         axes=lambda X, cut: [Twist(EZ * cut.constants["pitch"], EZ)],
         gap=_gap,
+        position=_position,
     ),
 )

@@ -1,19 +1,21 @@
-"""Joints given by their user as a map from coordinates to poses [W 5.2.8].
+"""Joints given by their user as a map from coordinates, and time, to poses [W 5.2.8].
 
 The motion subspace and its rate are derivatives of the map, made by the symbolic layer: with
-``X_JB(q)``, ``S_k`` is the twist of ``dX/dq_k`` and ``dS_k = sum of dS_k/dq_l v_l``.
+``X_JB(q, t)``, ``S_k`` is the twist of ``dX/dq_k``, the drift that of ``dX/dt``, and
+``dS_k = sum of dS_k/dq_l v_l + dS_k/dt``.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from robodyn.errors import ShapeError
-from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
-from robodyn.joints.common.user_function import called
+from robodyn.joints.common.kind import Drift, JointGeometry, JointKind, JointState
+from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -30,21 +32,20 @@ LAST = [0.0, 0.0, 0.0, 1.0]
 
 
 class JointMap:
-    """A joint as a function of its coordinates.
+    """A joint as a function of its coordinates, or of its coordinates and time.
 
-    A joint that also depends on time has time as its last coordinate, driven with speed 1 and
-    acceleration 0: ``controlled={"name[1]": 0.0}``, or in a simulation
-    ``controlled={"name[1]": lambda t: (t, 1.0, 0.0)}``. The generalised force of that coordinate is
-    what keeps the motion to the clock.
+    Time is no coordinate: of a robot with joints that depend on it, methods take it as ``t=``, and
+    simulations supply it. With ``n = 0`` the joint moves as time says, and in no other way.
 
     Parameters
     ----------
     n : int
-        Number of coordinates; the speeds are their rates.
+        Number of coordinates; the speeds are their rates. 0 of functions of time alone.
     function : callable
         ``q -> X_JB``: of a list of n scalars, the pose of the child in the joint frame, a 4x4
-        nested list or array. Arithmetic, `robodyn.sin`, `robodyn.cos`, `robodyn.sqrt` (and numpy's)
-        are understood; no branches.
+        nested list or array; or ``q, t -> X_JB`` with the time [s], if it has a parameter called
+        ``t``. Arithmetic, `robodyn.sin`, `robodyn.cos`, `robodyn.sqrt` (and numpy's) are
+        understood; no branches.
 
     Raises
     ------
@@ -52,21 +53,49 @@ class JointMap:
         If the function does not return such a matrix, or its rotation is none.
     """
 
-    def __init__(self, n: int, function: Callable[[list[Any]], Any]) -> None:
-        if not (isinstance(n, int) and n >= 1):
+    #: Rate of time: zero of a map whose time is stopped.
+    _clock: float = 1.0
+
+    def __init__(self, n: int, function: Callable[..., Any]) -> None:
+        self.n, self.rheonomic = n, takes_time(function)
+        if not (isinstance(n, int) and n >= (0 if self.rheonomic else 1)):
             raise ShapeError(f"n is {n!r}, expected a number of coordinates", name="n", given=n)
-        self.n = n
         graph = Graph()
-        q = inputs(graph, 0, n)
-        edges = tuple(edge_of(graph, x) for x in _pose(called("the map", function, list(q))))
-        port = Port("q", (n,), "rad, m")
+        x = inputs(graph, 0, self._arguments)
+        time = {"t": x[n]} if self.rheonomic else {}
+        self._trace(graph, called("the map", function, list(x[:n]), **time))
+
+    def stopped(self) -> JointMap:
+        """The map with its time stopped: a function of it still, but no motion comes of that."""
+        stopped = copy.copy(self)
+        stopped._clock = 0.0
+        return stopped
+
+    def held(self, q: Sequence[float]) -> JointMap:
+        """The map with its coordinates held: a function of time alone, which it has to be of."""
+        held = object.__new__(JointMap)
+        held.n, held.rheonomic = 0, True
+        graph = Graph()
+        R, p = self.pose([*map(float, q), inputs(graph, 0, 1)[0]])
+        rows = [*R.rows()]
+        held._trace(graph, [[*row, y] for row, y in zip(rows, p, strict=True)])
+        return held
+
+    @property
+    def _arguments(self) -> int:
+        """Coordinates, and time last if the map depends on it."""
+        return self.n + int(self.rheonomic)
+
+    def _trace(self, graph: Graph, X: Any) -> None:
+        edges = tuple(edge_of(graph, x) for x in _pose(X))
+        port = Port("q", (self._arguments,), "rad, m")
         self._pose = Program("pose", (port,), (Port("X", (12,), "1, m"),), graph, edges)
         self._check()
-        self._columns = _columns(self._pose, n)
+        self._columns = _columns(self._pose, self._arguments)
         self._slopes = jacobian(self._columns, "q")
 
     def _check(self) -> None:
-        points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, self.n))
+        points = np.random.default_rng(0).uniform(-0.5, 0.5, (8, self._arguments))
         with np.errstate(all="ignore"):
             X = evaluate(self._pose, points)[0]
         R = X[:, :9].reshape(-1, 3, 3)
@@ -80,21 +109,30 @@ class JointMap:
             raise ShapeError("the map mirrors: its rotation has determinant -1", name="function")
 
     def pose(self, q: Sequence[Number]) -> tuple[Mat3, Vec3]:
-        """Rotation and position of the child."""
+        """Rotation and position of the child, of the coordinates and the time last, if it counts.
+
+        So it is in all that follows, where speeds are those of the coordinates.
+        """
         X = inline(self._pose, q)
         return Mat3(*X[:9]), Vec3(*X[9:])
 
     def columns(self, q: Sequence[Number]) -> list[Twist]:
-        """Motion subspace, in the child."""
+        """Motion subspace, in the child; last the twist that time alone makes, if it counts."""
         return _twists(inline(self._columns, q))
+
+    @property
+    def drifts(self) -> bool:
+        """Time alone moves the joint."""
+        return self.rheonomic and self._clock > 0.0
 
     def rates(self, q: Sequence[Number], v: Sequence[Number]) -> list[Twist]:
         """Rate of each column."""
-        slopes, n = inline(self._slopes, q), self.n
+        slopes, n = inline(self._slopes, q), self._arguments
+        speeds: list[Number] = [*v, self._clock] if self.rheonomic else [*v]
         total: list[Number] = []
         for first in range(0, len(slopes), n):
             rate: Number = 0.0
-            for slope, speed in zip(slopes[first : first + n], v, strict=True):
+            for slope, speed in zip(slopes[first : first + n], speeds, strict=True):
                 rate = rate + slope * speed
             total.append(rate)
         return _twists(total)
@@ -141,9 +179,12 @@ def _twists(numbers: list[Number]) -> list[Twist]:
 
 
 def _state(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
-    """``q`` as the user's map has it; ``v`` their rates."""
-    R, p = joint.map.pose(q)
-    return JointState(Placement(Rotation(R), p), joint.map.columns(q), joint.map.rates(q, v))
+    """``q`` as the user's map has it, with the time last if it counts; ``v`` their rates."""
+    given: JointMap = joint.map
+    R, p = given.pose(q)
+    X, S, dS = Placement(Rotation(R), p), given.columns(q), given.rates(q, v)
+    drift = Drift(S[-1], dS[-1]) if given.drifts else None
+    return JointState(X, S[: given.n], dS[: given.n], drift)
 
 
 #: The number of coordinates is that of the map. Files cannot have it.

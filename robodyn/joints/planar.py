@@ -11,6 +11,7 @@ from robodyn.joints.common.coordinates import TINY, Coordinates
 from robodyn.joints.common.cut import Cut, along, parallel
 from robodyn.joints.common.gap import axis_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
+from robodyn.joints.common.relative import turn_about_z
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin, sqrt
 from robodyn.symbolic.spatial import Placement, Twist
@@ -62,11 +63,12 @@ KIND = JointKind(
     axes=("axis",),
     units=("m", "m", "rad"),
     unmoved=(2,),
-    coordinates=Coordinates(_rates, _step, _bracket, _difference),
+    coordinates=Coordinates(_rates, _step, _bracket, _difference, integrals={2: 2}),
     free_turn=True,
     cut=Cut(
         rows=lambda m, cut: [along(m, EZ), *parallel(m)],
         gap=lambda m, cut: [along(m, EZ), *axis_gap(m)],
         axes=lambda X, cut: [Twist(v=EX), Twist(v=EY), Twist(w=EZ)],
+        position=lambda X, cut: np.stack([X[..., 0, 3], X[..., 1, 3], turn_about_z(X)], axis=-1),
     ),
 )

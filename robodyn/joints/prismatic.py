@@ -8,6 +8,7 @@ from robodyn.joints.common.cut import Cut, aligned, along
 from robodyn.joints.common.evaluate import slid
 from robodyn.joints.common.gap import rotation_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
+from robodyn.joints.common.relative import way_along_z
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
@@ -35,5 +36,6 @@ KIND = JointKind(
         rows=lambda m, cut: [along(m, EX), along(m, EY), *aligned(m)],
         gap=lambda m, cut: [along(m, EX), along(m, EY), *rotation_gap(m)],
         axes=lambda X, cut: [Twist(v=EZ)],
+        position=lambda X, cut: way_along_z(X)[..., None],
     ),
 )

@@ -8,6 +8,7 @@ from robodyn.joints.common.cut import Cut, parallel, position
 from robodyn.joints.common.evaluate import turned
 from robodyn.joints.common.gap import axis_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
+from robodyn.joints.common.relative import turn_about_z
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
@@ -25,6 +26,7 @@ CUT = Cut(
     rows=lambda m, cut: [*position(m), *parallel(m)],
     gap=lambda m, cut: [*position(m), *axis_gap(m)],
     axes=lambda X, cut: [Twist(w=EZ)],
+    position=lambda X, cut: turn_about_z(X)[..., None],
 )
 
 KIND = JointKind(

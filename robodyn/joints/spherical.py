@@ -14,6 +14,7 @@ from robodyn.joints.common.quaternion import (
     quaternion_rates,
     turned,
 )
+from robodyn.joints.common.relative import quaternion_of
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
@@ -44,5 +45,6 @@ KIND = JointKind(
     cut=Cut(
         rows=lambda m, cut: position(m),
         axes=lambda X, cut: [Twist(w=e) for e in (EX, EY, EZ)],
+        position=lambda X, cut: quaternion_of(X),
     ),
 )

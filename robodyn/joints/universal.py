@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from robodyn.array_types import FloatArray
 from robodyn.joints.common.cut import (
     Cut,
     CutGeometry,
@@ -14,6 +17,7 @@ from robodyn.joints.common.cut import (
 )
 from robodyn.joints.common.evaluate import turned
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, Part
+from robodyn.joints.common.relative import angle_between
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
@@ -58,6 +62,14 @@ def _axes(X: Placement, cut: CutGeometry) -> list[Twist]:
     return [Twist(w=X.R.inverse_times(EZ)), Twist(w=cut.axis2)]
 
 
+def _position(X: FloatArray, cut: CutGeometry) -> FloatArray:
+    """Of ``Rz(q0) R(axis2, q1)``: the first turns axis2, the second turns z."""
+    z, axis2 = np.array([0.0, 0.0, 1.0]), np.array([float(x) for x in cut.axis2])  # type: ignore[arg-type]  # known
+    first = angle_between(axis2, X[..., :3, :3] @ axis2, z)
+    second = angle_between(X[..., 2, :3], z, axis2)
+    return np.stack([first, second], axis=-1)
+
+
 KIND = JointKind(
     "universal",
     nq=2,
@@ -67,5 +79,5 @@ KIND = JointKind(
     parts=_parts,
     axes=("axis", "axis2"),
     unmoved=(3,),
-    cut=Cut(rows=_rows, axes=_axes),
+    cut=Cut(rows=_rows, axes=_axes, position=_position),
 )

@@ -13,7 +13,9 @@ from robodyn.configuration_space import ConfigurationSpace
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.errors import AssemblyError
 from robodyn.evaluator import Evaluator
+from robodyn.joint_positions import TreeJointPositions
 from robodyn.model.model import Model
+from robodyn.model.position_limits import limit_excess
 
 __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
 
@@ -172,6 +174,8 @@ class ClosedPositions:
         The same robot in tree coordinates, whose limits count.
     space : ConfigurationSpace
     expansion : MinimalExpansion
+    joint_positions : TreeJointPositions
+        Of that robot in tree coordinates: joints that are cut have limits, too.
     neutral : ndarray, shape (nq,)
     """
 
@@ -180,10 +184,11 @@ class ClosedPositions:
         tree_model: Model,
         space: ConfigurationSpace,
         expansion: MinimalExpansion,
+        joint_positions: TreeJointPositions,
         neutral: Array,
     ) -> None:
         self._tree_model, self._space, self._expansion = tree_model, space, expansion
-        self._neutral = neutral
+        self._joint_positions, self._neutral = joint_positions, neutral
 
     def neutral(self) -> Array:
         """Those of the neutral posture of the tree form, shape (nq,)."""
@@ -197,7 +202,8 @@ class ClosedPositions:
             toward = self._space.difference(start, self._space.random(rng))
             q = self._space.integrate(start, part * toward)
             full = self._expansion.positions(q)
-            if np.isfinite(full).all() and (lower <= full).all() and (full <= upper).all():
+            within = np.isfinite(full).all() and (lower <= full).all() and (full <= upper).all()
+            if within and self._cut_joints_within_limits(full):
                 return q
         raise AssemblyError(
             f"no other posture of {self._tree_model.mechanism.name!r} found at which loops close "
@@ -205,6 +211,14 @@ class ClosedPositions:
             residual=np.zeros(0),
             q=start,
         )
+
+    def _cut_joints_within_limits(self, q: Array) -> bool:
+        joints = self._tree_model.joints
+        if not any(joint.cut and joint.position_limits for joint in joints.values()):
+            return True
+        positions = self._joint_positions.positions(q)
+        cut = {name: x for name, x in positions.items() if joints[name].cut}
+        return all(abs(float(x)) <= 1e-9 for x in limit_excess(cut, joints).values())
 
 
 def _angle(turn: Array, offset: float) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,19 +14,48 @@ from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
 from robodyn.joints.common.evaluate import evaluate, places_of
-from robodyn.minimal.loop_order import solution_order
+from robodyn.minimal.loop_order import Order, solution_order
 from robodyn.minimal.planar_loops import NotPlanar, PlanarLoop, planar_loop
 from robodyn.minimal.spatial_loops import NotSpatial, SpatialLoop, spatial_loop
 from robodyn.model.model import Model, drives_of, effective_mechanism, mass_matrix_at, model_of
 from robodyn.model.settings import Settings
 
-__all__ = ["minimal_model", "own_coordinates"]
+__all__ = ["closed_forms", "minimal_model", "own_coordinates"]
 
 
 Loop = PlanarLoop | SpatialLoop
 
 
-def minimal_model(tree_form: Model, settings: Settings, q: FloatArray) -> Model:
+def closed_forms(tree_form: Model, settings: Settings) -> dict[str, Loop]:
+    """All loops of a linkage, each by a family with a closed form; no posture is needed for that.
+
+    Parameters
+    ----------
+    tree_form : Model
+        In tree coordinates.
+    settings : Settings
+
+    Raises
+    ------
+    TopologyError
+        If some loop is of no such family, or too many of its joints remain unknown.
+    """
+    setup = tree_form.setup
+    _check_names(tree_form, settings)
+    loops, reasons = _recognised(setup.model, setup.closures)
+    for coupling in setup.coupled:
+        reasons[coupling.name] = "it couples more than two joints"
+    for constraint in setup.constraints:
+        reasons[constraint.name] = "it is a constraint of its user"
+    if reasons:
+        raise _unsolvable(tree_form, reasons)
+    _ordered(tree_form, loops)
+    return loops
+
+
+def minimal_model(
+    tree_form: Model, settings: Settings, loops: Mapping[str, Loop], q: FloatArray
+) -> Model:
     """Model without constraints of a linkage whose loops have a closed form.
 
     Parameters
@@ -34,15 +63,18 @@ def minimal_model(tree_form: Model, settings: Settings, q: FloatArray) -> Model:
     tree_form : Model
         The same robot in tree coordinates.
     settings : Settings
+    loops : mapping of name to loop
+        Its `closed_forms`.
     q : ndarray, shape (nq,)
         A closed posture of it; it says which way each loop is assembled.
 
     Raises
     ------
     TopologyError
-        If a loop has no closed form, or the posture does not say how it is assembled.
+        If the posture does not say how a loop is assembled, or is a dead point of all that could
+        follow.
     """
-    linkages = _linkages(tree_form, settings, q)
+    linkages = _linkages(tree_form, settings, loops, q)
     following = {i for linkage in linkages for i in linkage.dependent}
     joints = tuple(
         dataclasses.replace(joint, follows=i in following)
@@ -87,33 +119,53 @@ def _mass_matrix(tree_form: Model, bodies: MechanismModel, q: FloatArray) -> Flo
         ) from None
 
 
-def _linkages(tree_form: Model, settings: Settings, q: FloatArray) -> tuple[Linkage, ...]:
-    setup = tree_form.setup
-    _check_names(tree_form, settings)
-    loops, reasons = _recognised(setup.model, setup.closures, q)
-    for coupling in setup.coupled:
-        reasons[coupling.name] = "it couples more than two joints"
-    for constraint in setup.constraints:
-        reasons[constraint.name] = "it is a constraint of its user"
-    if not reasons:
-        held = _held(tree_form)
-        order = solution_order(
-            {name: (loop.bodies, loop.candidates) for name, loop in loops.items()},
-            _bodies(tree_form, [name for name, _ in tree_form.mechanism.actuators]),
-            held,
-        )
-        reasons = {name: _unsolved(tree_form, loops[name], held) for name in order.left}
-    if reasons:
-        told = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
-        raise TopologyError(
-            f"loops without closed form: {told}. Load with coordinates='tree'",
-            file=tree_form.mechanism.file,
-            element=f"robot {tree_form.mechanism.name!r}",
-        )
+def _linkages(
+    tree_form: Model, settings: Settings, loops: Mapping[str, Loop], q: FloatArray
+) -> tuple[Linkage, ...]:
+    """Loops with those of their joints that follow, in the order of their solution."""
+    loops = _regular(tree_form, loops, q)
+    order = _ordered(tree_form, loops)
     chosen = dict(settings.branches)
     return tuple(
         _assembled(tree_form, loops[name].linkage(follow), q, chosen.get(name))
         for name, follow in order.steps
+    )
+
+
+def _regular(tree_form: Model, loops: Mapping[str, Loop], q: FloatArray) -> dict[str, Loop]:
+    """Loops with the ways to solve them that lead to a posture."""
+    found: dict[str, Loop] = {}
+    reasons = {}
+    for name, loop in loops.items():
+        postures = {i: _posture(tree_form.bodies.bodies[i], q) for i in loop.bodies}
+        try:
+            found[name] = loop.regular(postures) if isinstance(loop, SpatialLoop) else loop
+        except NotSpatial as dead:
+            reasons[name] = str(dead)
+    if reasons:
+        raise _unsolvable(tree_form, reasons)
+    return found
+
+
+def _ordered(tree_form: Model, loops: Mapping[str, Loop]) -> Order:
+    held = _held(tree_form)
+    order = solution_order(
+        {name: (loop.bodies, loop.candidates) for name, loop in loops.items()},
+        _bodies(tree_form, [name for name, _ in tree_form.mechanism.actuators]),
+        held,
+    )
+    if order.left:
+        reasons = {name: _unsolved(tree_form, loops[name], held) for name in order.left}
+        raise _unsolvable(tree_form, reasons)
+    return order
+
+
+def _unsolvable(tree_form: Model, reasons: Mapping[str, str]) -> TopologyError:
+    told = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
+    return TopologyError(
+        f"loops without closed form: {told}. Load with coordinates='tree'",
+        file=tree_form.mechanism.file,
+        element=f"robot {tree_form.mechanism.name!r}",
     )
 
 
@@ -125,7 +177,7 @@ def _check_names(tree_form: Model, settings: Settings) -> None:
 
 
 def _recognised(
-    model: MechanismModel, closures: Sequence[Closure], q: FloatArray
+    model: MechanismModel, closures: Sequence[Closure]
 ) -> tuple[dict[str, Loop], dict[str, str]]:
     loops: dict[str, Loop] = {}
     reasons = {}
@@ -134,9 +186,7 @@ def _recognised(
             loops[closure.name] = planar_loop(model, closure)
         except NotPlanar as not_planar:
             try:
-                loop = spatial_loop(model, closure)
-                postures = {i: _posture(model.bodies[i], q) for i in loop.bodies}
-                loops[closure.name] = loop.regular(postures)
+                loops[closure.name] = spatial_loop(model, closure)
             except NotSpatial as not_spatial:
                 reasons[closure.name] = f"not planar, {not_planar}; nor spatial, {not_spatial}"
     return loops, reasons

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import named, shaped
 from robodyn.closed_loops.constraint_rows import ConstraintRows
-from robodyn.errors import AssemblyError, ShapeError, SingularError
+from robodyn.errors import AssemblyError, SettingsError, ShapeError, SingularError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
 
@@ -53,6 +53,8 @@ class ReducedRobot:
         rows: ConstraintRows,
         independent: Iterable[str] | None = None,
     ) -> None:
+        if robot.depends_on_time:
+            raise SettingsError(f"{robot.name!r} depends on time: it cannot be reduced")
         self.robot, self._rows = robot, rows
         names = (
             _independent(robot, model) if independent is None else named("independent", independent)

@@ -12,7 +12,10 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.joints.common.kind import JointKind
 
-__all__ = ["Block", "difference", "euclidean", "neutral", "random"]
+__all__ = ["Block", "difference", "euclidean", "neutral", "normalised", "random"]
+
+#: Quaternions of unit length are that long up to this.
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,19 @@ def random(
         low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach))
         high = np.where(np.isfinite(high), high, np.maximum(low + 2 * reach, reach))
         q[part] = rng.uniform(low, np.maximum(low, high))
+    return q
+
+
+def normalised(blocks: tuple[Block, ...], q: FloatArray) -> FloatArray:
+    """Positions whose quaternions have unit length; others are as they were, to the last bit."""
+    q = q.copy()
+    for block in blocks:
+        if block.kind.coordinates.quaternion:
+            part = q[..., block.q.stop - 4 : block.q.stop]
+            length = np.linalg.norm(part, axis=-1, keepdims=True)
+            q[..., block.q.stop - 4 : block.q.stop] = np.where(
+                np.abs(length - 1.0) > ROUNDING, part / length, part
+            )
     return q
 
 

@@ -7,59 +7,82 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from robodyn.arrays import expect
+from robodyn.arrays import expect, numbers
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description.graph_check import find_root
 from robodyn.equations.loops.constraint import TracedConstraint
-from robodyn.errors import SettingsError, UnknownNameError
-from robodyn.joints import fixed, joint_kind
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.joints import fixed, floating, joint_kind
 from robodyn.joints.common.described import described_pose
 from robodyn.model.joint_info import Joints
 from robodyn.model.locking import all_held, couplings_left
 from robodyn.model.settings import Settings
+from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["changed", "start_by_joint", "without_forces"]
+__all__ = ["changed", "loaded", "start_by_joint", "without_forces"]
+
+#: How far the norm of a quaternion may be from one.
+UNIT = 1e-6
 
 
 def changed(
-    mechanism: Mechanism, payload: Mapping[str, Inertia], locked: Mapping[str, float]
-) -> Mechanism:
-    """A description with masses added to links and joints welded."""
+    mechanism: Mechanism,
+    settings: Settings,
+    payload: Mapping[str, Inertia],
+    locked: Mapping[str, ArrayLike],
+) -> tuple[Mechanism, Settings]:
+    """A description with masses added to links and joints welded, and the settings with it.
+
+    A floating base that is welded is a fixed one.
+    """
     links = {link.name: link for link in mechanism.links}
-    joints = {joint.name: joint for joint in mechanism.joints}
     for name, load in payload.items():
         if name not in links:
             raise UnknownNameError("link", name, links, repr(mechanism.name))
         expect(f"payload[{name!r}]", load, Inertia, "payload")
         if not all(map(math.isfinite, (load.mass, *load.origin.xyz, *load.matrix.ravel()))):
             raise SettingsError(f"payload[{name!r}] is {load!r}, expected finite numbers")
-        links[name] = _loaded(links[name], load)
+        links[name] = loaded(links[name], load)
+    mechanism = dataclasses.replace(mechanism, links=tuple(links.values()))
+    joints = {joint.name: joint for joint in mechanism.joints}
+    if settings.base == "floating":  # in place of a fixed joint that has its name
+        joints[FLOATING_BASE] = _free_base(mechanism)
+    positions = {}
     for name, value in locked.items():
         if name not in joints:
             raise UnknownNameError("joint", name, joints, repr(mechanism.name))
-        if not isinstance(value, int | float | np.number) or not math.isfinite(value):
-            raise SettingsError(f"locked[{name!r}] is {value!r}, expected a finite number")
-    held = all_held(mechanism, {name: float(value) for name, value in locked.items()})
-    for name, value in held.items():
-        joints[name] = _welded(joints[name], value)
+        positions[name] = _position(joints[name], value)
+    if settings.base == "floating" and FLOATING_BASE in locked:
+        mechanism = _on_a_world(mechanism, _welded(joints[FLOATING_BASE], positions[FLOATING_BASE]))
+        settings = dataclasses.replace(settings, base="fixed")
+    joints = {joint.name: joint for joint in mechanism.joints}
+    held = all_held(mechanism, positions)
+    for name, position in held.items():
+        if name in joints and joints[name].nv:
+            joints[name] = _welded(joints[name], position)
     couplings, rows = couplings_left(mechanism, held)
-    return dataclasses.replace(
+    mechanism = dataclasses.replace(
         mechanism,
-        links=tuple(links.values()),
         joints=tuple(joints.values()),
         couplings=couplings,
         constraints=(*(_holding(given, held) for given in mechanism.constraints), *rows),
     )
+    return mechanism, settings
 
 
 def without_forces(mechanism: Mechanism) -> Mechanism:
-    """The same bodies, joints and rotors without springs, damping and friction."""
+    """The same bodies, joints and rotors without springs, damping, friction and what time does."""
     return dataclasses.replace(
         mechanism,
         joints=tuple(
-            dataclasses.replace(x, stiffness=0.0, damping=0.0, friction=0.0)
+            dataclasses.replace(
+                x, stiffness=0.0, damping=0.0, friction=0.0, map=x.map and x.map.stopped()
+            )
             for x in mechanism.joints
         ),
+        constraints=tuple(x.stopped() if x.rheonomic else x for x in mechanism.constraints),
         loops=tuple(dataclasses.replace(x, damping=0.0, friction=0.0) for x in mechanism.loops),
         actuators=tuple(
             (name, dataclasses.replace(motor, viscous=0.0, coulomb=0.0))
@@ -87,14 +110,15 @@ def start_by_joint(settings: Settings, joints: Joints) -> Settings:
     return dataclasses.replace(settings, near=tuple((j.name, near[j.q]) for j in moving))
 
 
-def _holding(given: TracedConstraint, locked: Mapping[str, float]) -> TracedConstraint:
+def _holding(given: TracedConstraint, locked: Mapping[str, tuple[float, ...]]) -> TracedConstraint:
     """A constraint that knows which of its joints are welded."""
     for name in given.joints:
         given = given.holding(name, locked[name]) if name in locked else given
     return given
 
 
-def _loaded(link: Link, load: Inertia) -> Link:
+def loaded(link: Link, load: Inertia) -> Link:
+    """A link that carries a mass, given in its frame."""
     parts = [inertia for inertia in (link.inertia, load) if inertia is not None]
     mass = sum(part.mass for part in parts)
     if (mass == 0.0 and load.mass != 0.0) or (mass < 0.0 and load.mass < 0.0):
@@ -112,10 +136,56 @@ def _loaded(link: Link, load: Inertia) -> Link:
     return dataclasses.replace(link, inertia=Inertia.from_matrix(mass, com, J))
 
 
-def _welded(joint: Joint, value: float) -> Joint:
-    if (joint.nq, joint.nv) != (1, 1):
-        raise UnknownNameError("joint with one degree of freedom", joint.name, ())
-    X_JB = described_pose(joint_kind(joint.kind), joint, [float(value)])
+def _position(joint: Joint, given: ArrayLike) -> tuple[float, ...]:
+    """Where a joint is to be locked: one number a coordinate, quaternions of unit norm.
+
+    Raises
+    ------
+    UnknownNameError, SettingsError
+    """
+    if not joint.nv:
+        raise UnknownNameError("joint with a degree of freedom", joint.name, ())
+    quaternion = joint_kind(joint.kind).coordinates.quaternion
+    expected = "a finite number" if joint.nq == 1 else f"{joint.nq} finite numbers"
+    expected += ", the last four a unit quaternion x, y, z, w" if quaternion else ""
+    wrong = SettingsError(f"locked[{joint.name!r}] is {given!r}, expected {expected}")
+    try:
+        position = numbers("position", given)
+    except ShapeError:
+        raise wrong from None
+    if position.shape not in ((joint.nq,), *([()] if joint.nq == 1 else [])):
+        raise wrong
+    position = position.ravel()
+    if not np.isfinite(position).all():
+        raise wrong
+    if quaternion:
+        norm = np.linalg.norm(position[-4:])
+        if not abs(norm - 1.0) <= UNIT:
+            raise wrong
+        position = np.concatenate([position[:-4], position[-4:] / norm])
+    return tuple(position.tolist())
+
+
+def _free_base(mechanism: Mechanism) -> Joint:
+    """The joint that a floating base has."""
+    taken = {link.name for link in mechanism.links}
+    world = next(name for name in ("world", "ground", "inertial_frame") if name not in taken)
+    return Joint(FLOATING_BASE, floating.KIND.name, world, find_root(mechanism))
+
+
+def _on_a_world(mechanism: Mechanism, welded: Joint) -> Mechanism:
+    """A description whose root is a link of its own, to which what was the root is welded."""
+    if any(joint.name == welded.name for joint in mechanism.joints):
+        welded = dataclasses.replace(welded, name=f"{welded.parent}_to_{welded.child}")
+    links = (Link(welded.parent), *mechanism.links)
+    return dataclasses.replace(mechanism, links=links, joints=(welded, *mechanism.joints))
+
+
+def _welded(joint: Joint, position: tuple[float, ...]) -> Joint:
+    """A joint without freedoms; one that depends on time still does."""
+    if joint.map is not None and joint.map.rheonomic:
+        return dataclasses.replace(joint, map=joint.map.held(position), mimic=None)
+    X_JB = described_pose(joint_kind(joint.kind), joint, position)
     origin = Pose.from_matrix(joint.origin.matrix @ X_JB)
     return dataclasses.replace(
         joint, kind=fixed.KIND.name, origin=origin, mimic=None, map=None, parameters=()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,13 +22,18 @@ class JointInfo:
     ----------
     name, type : str
     q, v : slice
-        Where its coordinates and speeds stand; empty for fixed joints and for joints that mimic or
-        follow others.
+        Where its coordinates and speeds stand; empty for fixed joints, for joints that are cut,
+        and for joints that mimic or follow others. `Robot.joint_positions` has these, too.
     parent, child : str
         Link names.
     limits : Limits or None
     axis : (3,)
         In joint axes.
+    merged : tuple of str
+        Hinges that it takes the place of.
+    closure : str
+        Of a joint that closes a loop, the name in `Robot.loops` of what closes it: its own where
+        it is cut, that of a weld where its child is (or its parent). Else empty.
     """
 
     name: str
@@ -38,6 +44,22 @@ class JointInfo:
     child: str
     limits: Limits | None
     axis: tuple[float, float, float]
+    merged: tuple[str, ...] = ()
+    closure: str = ""
+
+    @property
+    def cut(self) -> bool:
+        """It is cut, and has no coordinates: its position follows from those of other joints."""
+        return self.closure == self.name
+
+    @property
+    def position_limits(self) -> tuple[float, float] | None:
+        """Lower and upper limit of its position [rad, m]; ``None`` where there is no limit."""
+        limits = self.limits
+        if limits is None or not self.kind.limited or self.kind.nq != 1:
+            return None
+        bounds = limits.lower, limits.upper
+        return bounds if any(map(math.isfinite, bounds)) else None
 
     @property
     def kind(self) -> JointKind:
@@ -46,9 +68,8 @@ class JointInfo:
 
     def __repr__(self) -> str:
         q, v = (f"{s.start}:{s.stop}" if s.stop > s.start else "" for s in (self.q, self.v))
-        return (
-            f"<JointInfo {self.name!r}: {self.type}, {self.parent} -> {self.child}, q[{q}], v[{v}]>"
-        )
+        place = "cut" if self.cut else f"q[{q}], v[{v}]"
+        return f"<JointInfo {self.name!r}: {self.type}, {self.parent} -> {self.child}, {place}>"
 
 
 class Joints(Mapping[str, JointInfo]):
@@ -61,7 +82,11 @@ class Joints(Mapping[str, JointInfo]):
         try:
             return self._joints[name]
         except KeyError:
-            raise UnknownNameError("joint", name, self._joints, repr(self._robot)) from None
+            known, where = tuple(self._joints), repr(self._robot)
+            for ball, info in self._joints.items():
+                if name in info.merged:
+                    known, where = (ball,), f"{where}, where it is part of the ball {ball!r}"
+            raise UnknownNameError("joint", name, known, where) from None
 
     def __repr__(self) -> str:
         return f"<Joints of {self._robot!r}: {', '.join(self._joints)}>"

@@ -16,11 +16,13 @@ __all__ = ["all_held", "couplings_left"]
 #: Positions [rad, m] that differ by less agree.
 AGREE = 1e-9
 
+#: Of a joint, one number a coordinate.
+Position = tuple[float, ...]
 #: ``sum of factor * position = constant`` over joints.
 Tie = tuple[dict[str, float], float]
 
 
-def all_held(mechanism: Mechanism, locked: Mapping[str, float]) -> dict[str, float]:
+def all_held(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, Position]:
     """Positions of the joints that are locked, and of those that cannot but stand with them.
 
     Raises
@@ -32,7 +34,8 @@ def all_held(mechanism: Mechanism, locked: Mapping[str, float]) -> dict[str, flo
         return {}
     ties = {f"the mimic of {j.name!r}": _mimicry(j) for j in mechanism.joints if j.mimic}
     ties |= {f"coupling {c.name!r}": _coupled(mechanism, c) for c in mechanism.couplings}
-    held, known = dict(locked), -1
+    held: dict[str, float] = {name: x[0] for name, x in locked.items() if len(x) == 1}
+    given, known = dict(held), -1
     while known < len(held):
         known = len(held)
         for what, tie in ties.items():
@@ -42,17 +45,18 @@ def all_held(mechanism: Mechanism, locked: Mapping[str, float]) -> dict[str, flo
                 held[free[0]] = rest / tie[0][free[0]]
             elif not free and abs(rest) > AGREE:
                 raise SettingsError(
-                    f"locked={dict(locked)} contradicts {what}, by {abs(rest):.3g} (rad or m): "
+                    f"locked={given} contradicts {what}, by {abs(rest):.3g} (rad or m): "
                     "leave one of its joints out"
                 )
-    return held
+    return {**locked, **{name: (x,) for name, x in held.items()}}
 
 
 def couplings_left(
-    mechanism: Mechanism, held: Mapping[str, float]
+    mechanism: Mechanism, positions: Mapping[str, Position]
 ) -> tuple[tuple[Coupling, ...], tuple[TracedConstraint, ...]]:
     """Couplings between the joints that are left, and rows where one side of one stands still."""
     couplings, rows = [], []
+    held = {name: x[0] for name, x in positions.items() if len(x) == 1}
     kinds = {joint.name: (joint.kind, joint.nq, joint.nv) for joint in mechanism.joints}
     for coupling in mechanism.couplings:
         factors, constant = _coupled(mechanism, coupling)

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Joint, Mechanism
+from robodyn.description import Joint, Loop, Mechanism
 from robodyn.description.couplings import branches, with_couplings
+from robodyn.description.graph_check import find_root
 from robodyn.equations.catalogue import Setup
 from robodyn.equations.loops.closing import closure, coupled
 from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
+from robodyn.equations.mechanism.light import light_speeds
 from robodyn.equations.mechanism.state import evaluate_joints
 from robodyn.equations.tree.composite_body import mass_matrix
 from robodyn.equations.tree.momentum import total_mass
 from robodyn.errors import (
     ActuationError,
     InertiaError,
-    TopologyError,
 )
 from robodyn.joints import joint_kind
 from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
 from robodyn.model.configuration import Block
 from robodyn.model.joint_info import JointInfo, Joints
 from robodyn.model.settings import Settings
+from robodyn.model.splitting import with_split_links
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
 
 __all__ = [
@@ -45,6 +46,9 @@ __all__ = [
 
 #: Smallest eigenvalue of a scaled mass matrix that is not zero but for rounding.
 SINGULAR = 1e-13
+
+#: Inertias below this have not all their digits [kg m^2, kg].
+SMALLEST = 1e-290
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,22 +75,43 @@ class Model:
         """Mass of everything that moves [kg]."""
         return total_mass(self.bodies, self.setup.base_inertia)
 
-    def undetermined(self, controlled: Container[int]) -> tuple[str, ...]:
+    @property
+    def has_quaternions(self) -> bool:
+        """Whether some coordinates are quaternions."""
+        return any(block.kind.coordinates.quaternion for block in self.blocks)
+
+    def undetermined(
+        self,
+        controlled: Container[int],
+        M: FloatArray | None = None,
+        singular: float = 0.0,
+        vanishing: float = 0.0,
+    ) -> tuple[str, ...]:
         """Joints whose accelerations no forces determine, because they move no mass.
 
         Parameters
         ----------
         controlled : container of int
             Speeds that are not free.
+        M : ndarray, shape (nv, nv), optional
+            Mass matrix. Default: in a posture without symmetry.
+        singular, vanishing : float
+            Largest eigenvalue of the scaled mass matrix that counts as zero, if it is among the
+            smallest, and largest part of its diagonal elsewhere that does. What rounding leaves of
+            zero always does.
         """
         free = [k for k in range(self.bodies.nv) if k not in controlled]
-        M = self.some_mass_matrix[np.ix_(free, free)]
+        typical = np.sqrt(np.maximum(np.diag(self.some_mass_matrix), 0.0))[free]
+        M = (self.some_mass_matrix if M is None else M)[np.ix_(free, free)]
         scale = np.sqrt(np.maximum(np.diag(M), 0.0))
-        still = {free[k] for k in np.flatnonzero(~(scale > 1e-15 * scale.max(initial=0.0)))}
+        least = np.maximum(1e-15 * scale.max(initial=0.0), np.sqrt(vanishing) * typical)
+        least = np.maximum(least, math.sqrt(SMALLEST))
+        still = {free[k] for k in np.flatnonzero(~(scale > least))}
         moving = [i for i, k in enumerate(free) if k not in still]
         scaled = M[np.ix_(moving, moving)] / np.outer(scale[moving], scale[moving])
         sizes, modes = np.linalg.eigh(scaled)
-        for mode in modes.T[sizes < SINGULAR]:
+        limit = max(SINGULAR, min(singular, 30.0 * sizes.min(initial=1.0)))
+        for mode in modes.T[sizes < limit]:
             still |= {free[moving[i]] for i in np.flatnonzero(np.abs(mode) > 0.1)}
         return tuple(
             name
@@ -99,9 +124,8 @@ class Model:
         if not fixed:
             return self.setup
         effective = effective_mechanism(self.mechanism, self.settings)
-        floating = self.settings.base == "floating"
-        tree = spanning_tree(effective, floating=floating, keep_fixed=fixed)
-        return _setup(effective, self.settings, tree)
+        tree = _tree(self.mechanism, effective, self.settings, fixed)
+        return _setup(self.mechanism, effective, self.settings, tree)
 
     def check_actuated(self, actuated: tuple[str, ...]) -> None:
         """A tree can follow any acceleration only if every joint has a motor."""
@@ -133,12 +157,11 @@ def build_model(
     TopologyError, InertiaError
     """
     effective = effective_mechanism(mechanism, settings)
-    tree = spanning_tree(effective, floating=settings.base == "floating")
-    _check_motors(mechanism, tree)
-    setup = _setup(effective, settings, tree)
+    tree = _tree(mechanism, effective, settings)
+    setup = _setup(mechanism, effective, settings, tree)
     M = some_mass_matrix(setup.model)
     model = model_of(mechanism, effective, settings, tree, setup, M)
-    return model if actuated is None else dataclasses.replace(model, actuated_joints=actuated)
+    return model if actuated is None else replace(model, actuated_joints=actuated)
 
 
 def model_of(
@@ -161,11 +184,12 @@ def model_of(
     M : ndarray, shape (nv, nv)
         Mass matrix somewhere.
     """
-    bodies = setup.model
+    bodies = replace(setup.model, light=light_speeds(setup.model, M))
+    setup = replace(setup, model=bodies)
     massless = _massless_joint(bodies, M)
     if massless is not None and not settings.allow_unphysical and not setup.closed:
         raise _massless_error(mechanism, massless)
-    blocks, infos = _names(effective, tree)
+    blocks, infos = _names(mechanism, effective, tree)
     moving = [info for info in infos.values() if info.v.stop > info.v.start]
     names = tuple(info.name for info in sorted(moving, key=lambda info: info.v.start))
     limits = _limits(tree, bodies.nq, bodies.nv)
@@ -188,27 +212,32 @@ def model_of(
 
 
 def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
-    """With free rotors as joints, and with what motors do to their joints, where that counts."""
+    """What the equations are of: with free rotors as joints, and links cut in two.
+
+    What motors do to their joints is in it, where that counts.
+    """
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
+    mechanism = with_split_links(mechanism, movable_root=settings.base == "floating")
     return with_motors(mechanism) if settings.passive else mechanism
 
 
-def _check_motors(mechanism: Mechanism, tree: SpanningTree) -> None:
-    """No motor sits on a joint that is cut."""
-    cuts = {cut.name for cut in tree.cuts}
-    for name, _ in mechanism.actuators:
-        if name in cuts:
-            raise TopologyError(
-                "the joint closes a loop and has a motor: every other joint of the loop has one, "
-                "too, or constrains more; take a motor away, or mark another joint with "
-                'cut="true"',
-                file=mechanism.file,
-                element=f"joint {name!r}",
-            )
+def _tree(
+    mechanism: Mechanism, effective: Mechanism, settings: Settings, keep_fixed: tuple[str, ...] = ()
+) -> SpanningTree:
+    """Spanning tree from the root of the description; halves of links are none of its roots."""
+    split = any(loop.rejoins for loop in effective.loops)
+    return spanning_tree(
+        effective,
+        floating=settings.base == "floating",
+        root=find_root(mechanism) if split else None,
+        keep_fixed=keep_fixed,
+    )
 
 
-def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setup:
+def _setup(
+    mechanism: Mechanism, effective: Mechanism, settings: Settings, tree: SpanningTree
+) -> Setup:
     bodies = build(tree, snap=settings.snap, drives=drives_of(effective, settings))
     closures = tuple(closure(bodies, cut, settings.snap) for cut in tree.cuts)
     return Setup(
@@ -221,7 +250,7 @@ def _setup(effective: Mechanism, settings: Settings, tree: SpanningTree) -> Setu
         settings.base == "floating",
         closures,
         tuple(
-            coupled(bodies, coupling, *branches(effective, coupling))
+            coupled(bodies, coupling, *branches(mechanism, coupling))
             for coupling in effective.couplings
         ),
         tuple(related(bodies, given) for given in effective.constraints),
@@ -271,7 +300,7 @@ def _massless_error(mechanism: Mechanism, joint: Joint) -> InertiaError:
 
 
 def _names(
-    mechanism: Mechanism, tree: SpanningTree
+    mechanism: Mechanism, effective: Mechanism, tree: SpanningTree
 ) -> tuple[tuple[Block, ...], dict[str, JointInfo]]:
     nq = nv = 0
     blocks, slices = [], {}
@@ -283,18 +312,30 @@ def _names(
             blocks.append(Block(joint_kind(joint.joint.kind), q, v))
             slices[joint.joint.name] = (q, v)
     empty = slice(0, 0)
-    synthetic = [j.joint for j in tree.joints if j.joint not in mechanism.joints]
+    synthetic = [j.joint for j in tree.joints if j.joint not in effective.joints]
+    # as drawn: the equations may have the joint on half of a link
+    drawn = {mover.name: mover for mover in mechanism.movers}
+    closures = {
+        cut.rejoins if isinstance(cut, Loop) and cut.rejoins else cut.name: cut.name
+        for cut in tree.cuts
+    }
     infos = {
-        described.name: _info(described, *slices.get(described.name, (empty, empty)))
-        for described in (*synthetic, *mechanism.joints)
+        described.name: _info(
+            drawn.get(described.name, described),
+            *slices.get(described.name, (empty, empty)),
+            closures.get(described.name, ""),
+        )
+        for described in (*synthetic, *effective.movers)
     }
     return tuple(blocks), infos
 
 
-def _info(joint: Joint, q: slice, v: slice) -> JointInfo:
-    return JointInfo(
-        joint.name, joint.kind, q, v, joint.parent, joint.child, joint.limits, joint.axis
-    )
+def _info(joint: Joint | Loop, q: slice, v: slice, closure: str) -> JointInfo:
+    if isinstance(joint, Joint):
+        ends, merged = (joint.parent, joint.child), joint.merged
+    else:
+        ends, merged = (joint.predecessor, joint.successor), ()
+    return JointInfo(joint.name, joint.kind, q, v, *ends, joint.limits, joint.axis, merged, closure)
 
 
 def _limits(

@@ -33,6 +33,7 @@ class Settings:
     coordinates: str = "tree"
     branches: tuple[tuple[str, int], ...] = ()
     near: tuple[Any, ...] | None = None
+    closure_tolerance: float = 1e-6
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
@@ -41,6 +42,11 @@ class Settings:
             raise UnknownNameError("rotor model", self.rotor_model, ROTOR_MODELS)
         if self.coordinates not in COORDINATES:
             raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
+        for name in ("passive", "allow_unphysical"):
+            value = getattr(self, name)
+            if not (isinstance(value, int | np.bool_) and value in (0, 1)):
+                raise SettingsError(f"{name} is {value!r}, expected True or False")
+            object.__setattr__(self, name, bool(value))
         object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
         object.__setattr__(self, "near", _near(self.near))
         try:
@@ -59,6 +65,11 @@ class Settings:
             )
         if not (_is_number(self.snap) and 0.0 <= self.snap <= 1e-3):
             raise SettingsError(f"snap is {self.snap!r}, expected 0 to 1e-3 rad")
+        if not (_is_number(self.closure_tolerance) and 1e-12 <= self.closure_tolerance <= 1.0):
+            raise SettingsError(
+                f"closure_tolerance is {self.closure_tolerance!r}, expected 1e-12 to 1 (rad, or a "
+                "part of the longest link)"
+            )
 
     def replaced(self, values: Mapping[str, Any]) -> Settings:
         """With other values; unknown names are an error."""

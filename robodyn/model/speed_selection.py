@@ -62,6 +62,14 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
     axis = re.fullmatch(r"(.+)\[(\d+)\]", name) if name not in model.joints else None
     joint = model.joints[axis[1] if axis else name]
     indices = tuple(range(joint.v.start, joint.v.stop))
+    if joint.cut:
+        raise UnknownNameError(
+            "joint with a speed of its own",
+            name,
+            model.joint_names,
+            f"{model.mechanism.name!r}: it is cut; it gets one by a motor, or where another joint "
+            'of its loop is marked with cut="true"',
+        )
     if not indices:
         raise UnknownNameError(
             "joint with a speed of its own", name, model.joint_names, repr(model.mechanism.name)

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked
+from robodyn.arrays import checked, shaped
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
+from robodyn.motion.samples import sample_times, samples
 
 __all__ = ["BaseMotion", "BasePath"]
+
+#: How far the rotation in a pose may be from one that keeps lengths: what single precision leaves.
+ROUNDING = 1e-6
 
 
 def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
@@ -37,6 +41,32 @@ def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
+def _check_rigid(pose: FloatArray) -> None:
+    """Refuse what is no pose: a rotation beside a position, above (0, 0, 0, 1)."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        errors = _errors(pose.tolist() if pose.ndim == 2 else np.moveaxis(pose, (-2, -1), (0, 1)))
+    if not np.all(errors <= ROUNDING**2):
+        wrong = pose if pose.ndim == 2 else pose[~(errors <= ROUNDING**2)][0]
+        raise ShapeError(
+            f"pose is that of no rigid body: {wrong.tolist()}; expected a rotation matrix (to "
+            f"{ROUNDING:g}) beside a position, and 0, 0, 0, 1 below",
+            name="pose",
+            given=pose,
+            expected="a homogeneous matrix of a rigid motion",
+        )
+
+
+def _errors(pose: Any) -> Any:
+    """Sum of squares by which a 4x4 matrix, of numbers or of arrays, is no rigid motion."""
+    (a, b, c, x), (d, e, f, y), (g, h, i, z), (k, m, n, one) = pose
+    lengths = (a * a + b * b + c * c - 1.0, d * d + e * e + f * f - 1.0)
+    angle = a * d + b * e + c * f
+    # the third row of a rotation follows from the others
+    third = (b * f - c * e - g, c * d - a * f - h, a * e - b * d - i)
+    place = (0.0 * x, 0.0 * y, 0.0 * z)  # zero, if they are finite
+    return sum(r * r for r in (*lengths, angle, *third, *place, k, m, n, one - 1.0))
+
+
 @dataclass(frozen=True, eq=False)
 class BaseMotion:
     """Motion of the base at one instant (or, with leading axes, at many).
@@ -53,7 +83,8 @@ class BaseMotion:
     Raises
     ------
     ShapeError
-        If an array does not end in these shapes.
+        If an array does not end in these shapes, holds numbers that are not finite, or if the pose
+        is that of no rigid body.
     """
 
     pose: FloatArray
@@ -61,9 +92,12 @@ class BaseMotion:
     acceleration: FloatArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pose", checked("pose", self.pose, 4, 4))
-        object.__setattr__(self, "twist", checked("twist", self.twist, 6))
-        object.__setattr__(self, "acceleration", checked("acceleration", self.acceleration, 6))
+        pose = np.ascontiguousarray(shaped("pose", self.pose, 4, 4))
+        _check_rigid(pose)
+        object.__setattr__(self, "pose", pose)
+        for name in ("twist", "acceleration"):
+            array = np.ascontiguousarray(checked(name, getattr(self, name), 6))
+            object.__setattr__(self, name, array)
 
     def __repr__(self) -> str:
         if self.pose.ndim > 2:
@@ -217,20 +251,9 @@ class BasePath:
         from scipy.interpolate import CubicSpline
         from scipy.spatial.transform import Rotation, RotationSpline
 
-        times = np.asarray(t, float)
-        p, quat = checked("positions", positions, 3), checked("quats", quats, 4)
-        if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0.0):
-            raise ShapeError(
-                "t must hold at least two strictly increasing times", name="t", given=times.shape
-            )
-        if p.shape != (len(times), 3) or quat.shape != (len(times), 4):
-            raise ShapeError(
-                f"{len(times)} times need positions ({len(times)}, 3) and quats "
-                f"({len(times)}, 4); given {p.shape} and {quat.shape}",
-                name="positions",
-                given=(p.shape, quat.shape),
-                expected=((len(times), 3), (len(times), 4)),
-            )
+        times = sample_times(t, 2)
+        p = samples("positions", positions, len(times), 3)
+        quat = samples("quats", quats, len(times), 4)
         place: Any = CubicSpline(times, p)
         turn: Any = RotationSpline(times, Rotation.from_quat(quat))
 

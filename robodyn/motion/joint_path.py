@@ -4,31 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
+from robodyn.motion.samples import (
+    free_motion,
+    planar_motion,
+    sample_times,
+    samples,
+    spline,
+    turning_motion,
+)
 
 __all__ = ["JointPath"]
 
 Motion = tuple[ArrayLike, ArrayLike, ArrayLike]
+
+#: Shapes of position and velocity where a quaternion turns: spherical and floating joints.
+QUATERNIONS = (((4,), (3,)), ((7,), (6,)))
+Difference = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
 class JointPath:
     """A joint's position, velocity and acceleration as functions of time.
 
-    Called with ``t`` [s] it returns the three as arrays, shape () for a joint with one degree of
-    freedom, (n,) for one with n.
+    Called with ``t`` [s] it returns the three as arrays: as many positions as the joint has
+    coordinates, as many velocities and accelerations as it has speeds; shape () or (1,) for a joint
+    with one of them.
 
     Parameters
     ----------
     function : callable
-        ``t -> (position, velocity, acceleration)`` [rad, m and their rates].
+        ``t -> (position, velocity, acceleration)`` [rad, m and their rates]. Position and velocity
+        are those of the joint's kind: of a spherical joint the quaternion x, y, z, w of the child
+        in the joint frame (4,) and its angular velocity in axes of the child (3,), of a floating
+        one position and quaternion (7,) and the body twist (6,), of a planar one x, y, angle and
+        the velocities in axes of the child. Accelerations are the rates of the velocities.
     """
 
     function: Callable[[float], Motion]
@@ -39,7 +56,7 @@ class JointPath:
         Raises
         ------
         PathError
-            If the function returns anything but three finite arrays of one shape.
+            If the function returns anything but three finite arrays whose shapes go together.
         """
         try:
             position, velocity, acceleration = (np.asarray(x, float) for x in self.function(t))
@@ -49,7 +66,10 @@ class JointPath:
                 f"{error}",
                 time=float(t),
             ) from None
-        if not position.shape == velocity.shape == acceleration.shape:
+        shapes = (position.shape, velocity.shape)
+        if velocity.shape != acceleration.shape or (
+            position.shape != velocity.shape and shapes not in QUATERNIONS
+        ):
             raise PathError(
                 f"position {position.shape}, velocity {velocity.shape} and acceleration "
                 f"{acceleration.shape} at t = {t:.6g} s differ in shape",
@@ -70,6 +90,9 @@ class JointPath:
     ) -> JointPath:
         """Smooth path through samples: its acceleration is continuous.
 
+        For joints whose velocities are the rates of their positions: all but spherical, floating
+        and planar ones (`from_orientations`, `from_poses`, `from_planar`).
+
         Parameters
         ----------
         t : array_like, shape (n,) [s]
@@ -84,13 +107,7 @@ class JointPath:
         PathError
             If velocities do not belong to the positions.
         """
-        from scipy.interpolate import make_interp_spline
-
-        times, values = np.asarray(t, float), np.asarray(positions, float)
-        if times.ndim != 1 or len(times) < 4 or not np.all(np.diff(times) > 0.0):
-            raise ShapeError(
-                "t must hold at least four strictly increasing times", name="t", given=times.shape
-            )
+        times, values = sample_times(t, 4), numbers("positions", positions).astype(float)
         if values.ndim not in (1, 2) or len(values) != len(times):
             raise ShapeError(
                 f"{len(times)} times need as many positions; given {values.shape}",
@@ -98,15 +115,78 @@ class JointPath:
                 given=values.shape,
                 expected=(len(times),),
             )
-        if not (np.isfinite(times).all() and np.isfinite(values).all()):
+        if not np.isfinite(values).all():
             raise ShapeError("samples hold numbers that are not finite", name="positions")
-        position: Any = make_interp_spline(times, values, k=5 if len(times) >= 6 else 3)
-        velocity, acceleration = position.derivative(1), position.derivative(2)
+        position, velocity, acceleration = spline(times, values)
         if velocities is not None:
-            _check_samples(times, values, np.asarray(velocities, float), velocity(times))
+            _check_samples(times, values, numbers("velocities", velocities), velocity(times))
         return cls(lambda at: (position(at), velocity(at), acceleration(at)))
 
-    def check(self, times: Iterable[float], name: str = "", *, interval: float = INTERVAL) -> None:
+    @classmethod
+    def from_planar(cls, t: ArrayLike, positions: ArrayLike) -> JointPath:
+        """Smooth path of a planar joint through samples.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,) [s]
+            At least four times, strictly increasing.
+        positions : array_like, shape (n, 3) [m, m, rad]
+            x, y and angle.
+
+        Raises
+        ------
+        ShapeError
+        """
+        times = sample_times(t, 4)
+        return cls(planar_motion(times, samples("positions", positions, len(times), 3)))
+
+    @classmethod
+    def from_orientations(cls, t: ArrayLike, quats: ArrayLike) -> JointPath:
+        """Smooth path of a spherical joint through orientations: its acceleration is continuous.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,) [s]
+            Strictly increasing.
+        quats : array_like, shape (n, 4)
+            x, y, z, w of the child in the joint frame.
+
+        Raises
+        ------
+        ShapeError
+        """
+        times = sample_times(t, 2)
+        return cls(turning_motion(times, samples("quats", quats, len(times), 4)))
+
+    @classmethod
+    def from_poses(cls, t: ArrayLike, positions: ArrayLike, quats: ArrayLike) -> JointPath:
+        """Smooth path of a floating joint, or base, through poses: its acceleration is continuous.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,) [s]
+            At least four times, strictly increasing.
+        positions : array_like, shape (n, 3) [m]
+            Of the child's origin in the joint frame.
+        quats : array_like, shape (n, 4)
+            x, y, z, w of the child in the joint frame.
+
+        Raises
+        ------
+        ShapeError
+        """
+        times = sample_times(t, 4)
+        places = samples("positions", positions, len(times), 3)
+        return cls(free_motion(times, places, samples("quats", quats, len(times), 4)))
+
+    def check(
+        self,
+        times: Iterable[float],
+        name: str = "",
+        *,
+        interval: float = INTERVAL,
+        difference: Difference | None = None,
+    ) -> None:
         """Check that velocity and acceleration are the derivatives of the position.
 
         Parameters
@@ -116,6 +196,9 @@ class JointPath:
             Of the joint, for the message.
         interval : float [s]
             The path is looked at up to so much after each time.
+        difference : callable, optional
+            ``(position, other) -> `` the velocity that leads from one to the other in unit time,
+            where positions do not simply add, as `robodyn.Robot.difference` of a joint alone.
 
         Raises
         ------
@@ -123,14 +206,21 @@ class JointPath:
             With the time.
         """
         at, of = list(times), f" of joint {name!r}" if name else ""
-        for k, what in ((0, "velocity"), (1, "acceleration")):
-            check_rate(
-                lambda a, b, k=k: self(b)[k] - self(a)[k],  # type: ignore[misc]
-                lambda s, k=k: self(s)[k + 1],  # type: ignore[misc]
-                at,
-                f"{what}{of}",
-                interval,
-            )
+        apart: Difference = difference or (lambda one, other: other - one)
+        check_rate(
+            lambda a, b: apart(self(a)[0], self(b)[0]),
+            lambda s: self(s)[1],
+            at,
+            f"velocity{of}",
+            interval,
+        )
+        check_rate(
+            lambda a, b: self(b)[1] - self(a)[1],
+            lambda s: self(s)[2],
+            at,
+            f"acceleration{of}",
+            interval,
+        )
 
 
 def _check_samples(

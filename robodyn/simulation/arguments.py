@@ -18,6 +18,9 @@ from robodyn.simulation.stepper import BaseAt
 
 __all__ = ["base_path", "start_state", "step_times"]
 
+#: Quaternions of unit length are that long up to this.
+ROUNDING = 1e-14
+
 
 def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
     """The path of the base, if it does not contradict itself."""
@@ -34,6 +37,8 @@ def start_state(
 ) -> tuple[FloatArray, FloatArray]:
     """Copies of the position and velocity at the start; neutral and at rest where none is given.
 
+    Quaternions are normalised.
+
     Parameters
     ----------
     robot : Robot
@@ -45,7 +50,8 @@ def start_state(
     ------
     ShapeError
     """
-    q = robot.neutral() if q0 is None else numbers("q0", q0)
+    start = 0.0 if robot.depends_on_time else None
+    q = robot.neutral(t=start) if q0 is None else numbers("q0", q0)
     v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
     for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if x.ndim != ndim or x.shape[-1] != size:
@@ -59,6 +65,9 @@ def start_state(
         finite(**{name: x})
     if q.shape[:-1] != v.shape[:-1]:
         raise ShapeError(f"q0 {q.shape} and v0 {v.shape} differ in number", name="v0")
+    if robot.nq != robot.nv:  # of quaternions that were not of unit length, what they mean
+        unit = robot.integrate(np.asarray(q, float), np.zeros(robot.nv))
+        q = np.where(np.abs(unit - q) > ROUNDING, unit, q)
     return np.array(q, float), np.array(v, float)
 
 

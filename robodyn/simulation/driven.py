@@ -10,9 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named
-from robodyn.errors import ActuationError, ShapeError, UnknownNameError
-from robodyn.joints import KINDS, fixed
-from robodyn.joints.common.kind import JointKind
+from robodyn.errors import ActuationError, PathError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath
@@ -26,6 +24,9 @@ PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike
 #: At most so many instants of a path are checked.
 CHECKED = 200
 
+#: How far the norm of a quaternion of a path may be from one.
+UNIT = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class DrivenPath:
@@ -37,7 +38,7 @@ class DrivenPath:
         ``t -> (position, velocity, acceleration)``, one number a coordinate and speed; a
         `JointPath` is one.
     coordinates : ndarray of int
-        Where the path's positions stand in q.
+        Where the path's positions stand in q; empty where speeds alone are driven.
     speeds : ndarray of int
         Where its velocities stand in v.
     """
@@ -132,7 +133,7 @@ def driven_joints(
     robot : Robot
     controlled : mapping of joint name to JointPath or callable
         ``"joint[k]"`` names one axis.
-    locked : names of joints
+    locked : names of joints, or of axes
     times : ndarray, shape (n,) [s]
         Instants of the simulation.
     q0 : ndarray, shape (..., nq)
@@ -149,10 +150,13 @@ def driven_joints(
 
 
 def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
-    """Whether the loops of a robot, at a posture, let some speeds be chosen freely."""
+    """Whether the loops of a robot, at a posture, let some speeds be chosen freely.
+
+    Of a robot that depends on time, at time zero.
+    """
     if not robot.nc or not len(speeds):
         return True
-    K = robot.loop_jacobian(q)
+    K = robot.loop_jacobian(q, t=0.0 if robot.depends_on_time else None)
     both = np.vstack([K, np.eye(robot.nv)[list(speeds)]])
     rank = np.linalg.matrix_rank(K, tol=1e-9 * np.linalg.norm(K, 2))
     return bool(
@@ -162,10 +166,7 @@ def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
 
 def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> DrivenPath:
     """A joint, or one axis of it, along a path that fits it and does not contradict itself."""
-    joint, axis = _joint_and_axis(robot, name)
-    if not _follows_paths(joint.kind):
-        known = sorted(name for name, kind in KINDS.items() if _follows_paths(kind))
-        raise UnknownNameError(f"path for a joint of kind {joint.type}: only", name, known)
+    joint, axis = _moving_joint(robot, name)
     if not isinstance(given, JointPath) and not callable(given):
         raise ShapeError(
             f"controlled[{name!r}] is {type(given).__name__}, expected a robodyn.JointPath "
@@ -174,22 +175,55 @@ def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> 
         )
     path = given if isinstance(given, JointPath) else JointPath(given)
     coordinates, speeds = _indices(joint, axis)
-    shape = np.atleast_1d(path(0.0)[0]).shape
-    if shape != speeds.shape:
+    positions = 1 if axis is not None else len(coordinates)
+    first, rate, _ = map(np.atleast_1d, path(float(times[0])))
+    if (first.shape, rate.shape) != ((positions,), speeds.shape):
         raise ShapeError(
-            f"the path of {name!r} gives {shape} positions, expected {speeds.shape}",
+            f"the path of {name!r} gives {first.shape} positions and {rate.shape} velocities, "
+            f"expected ({positions},) and {speeds.shape}{_of_kind(joint, axis)}",
             name=name,
-            given=shape,
-            expected=speeds.shape,
+            given=first.shape,
+            expected=(positions,),
         )
+    if axis is None and joint.kind.coordinates.quaternion:
+        path = _of_unit_norm(path, name)
     at, interval = instants(times, CHECKED)
-    path.check(at, name, interval=interval)
+    space = joint.kind.coordinates
+    difference = None if axis is not None or space.flat else space.difference
+    path.check(at, name, interval=interval, difference=difference)
+    if not len(coordinates):  # a speed without a coordinate: its path has gone some way
+        return DrivenPath(lambda t: _columns(np.zeros(0), *path(t)[1:]), coordinates, speeds)
     return DrivenPath(lambda t: _columns(*path(t)), coordinates, speeds)
 
 
-def _follows_paths(kind: JointKind) -> bool:
-    """Its coordinates are the integrals of its speeds."""
-    return kind.in_tree and kind.coordinates.flat and kind is not fixed.KIND
+def _of_kind(joint: JointInfo, axis: int | None) -> str:
+    """What the positions and velocities of a joint are, where that is not obvious."""
+    if axis is not None or joint.kind.coordinates.flat:
+        return ""
+    return f": the coordinates and speeds of a {joint.type} joint"
+
+
+def _of_unit_norm(path: JointPath, name: str) -> JointPath:
+    """A path whose quaternions are of unit norm; at most rounding is taken away.
+
+    Raises
+    ------
+    PathError
+        When it is called, if there is more than that to take away.
+    """
+
+    def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x, dx, ddx = path(t)
+        norm = float(np.linalg.norm(x[-4:]))
+        if not abs(norm - 1.0) <= UNIT:
+            raise PathError(
+                f"the quaternion of joint {name!r} at t = {t:.6g} s has norm {norm:.9g}, expected "
+                "a unit quaternion x, y, z, w",
+                time=float(t),
+            )
+        return np.concatenate([x[:-4], x[-4:] / norm]), dx, ddx
+
+    return JointPath(motion)
 
 
 def _columns(
@@ -201,22 +235,29 @@ def _columns(
 
 def _held(robot: Robot, name: str, q0: FloatArray) -> DrivenPath:
     """A locked joint, or one locked axis of it, which stays where it is."""
-    joint, axis = _joint_and_axis(robot, name)
-    if joint.v.stop == joint.v.start:
-        raise UnknownNameError("joint with a speed of its own", name, robot.joint_names)
-    if axis is not None and not joint.kind.coordinates.flat:
-        where = f"those that can be locked: a {joint.type} joint is locked as a whole"
-        raise UnknownNameError("axis", name, [joint.name], where)
-    coordinates, speeds = _indices(joint, axis)
+    coordinates, speeds = _indices(*_moving_joint(robot, name))
     position, rest = q0[..., coordinates].copy(), np.zeros(len(speeds))
     return DrivenPath(lambda t: (position, rest, rest), coordinates, speeds)
 
 
 def _indices(joint: JointInfo, axis: int | None) -> tuple[Indices, Indices]:
-    """Where the coordinates and speeds of a joint, or of one axis of it, stand in q and v."""
+    """Where the coordinates and speeds of a joint, or of one axis of it, stand in q and v.
+
+    Some speeds of a spherical, floating or planar joint are the rate of no coordinate.
+    """
     if axis is not None:
-        return np.array([joint.q.start + axis]), np.array([joint.v.start + axis])
+        k = joint.kind.coordinates.integral(axis)
+        own = [] if k is None else [joint.q.start + k]
+        return np.array(own, np.intp), np.array([joint.v.start + axis])
     return np.arange(joint.q.start, joint.q.stop), np.arange(joint.v.start, joint.v.stop)
+
+
+def _moving_joint(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
+    """A joint that has speeds of its own, and which of them if one is named."""
+    joint, axis = _joint_and_axis(robot, name)
+    if joint.v.stop == joint.v.start:
+        raise UnknownNameError("joint with a speed of its own", name, robot.joint_names)
+    return joint, axis
 
 
 def _joint_and_axis(robot: Robot, name: str) -> tuple[JointInfo, int | None]:

@@ -14,12 +14,16 @@ from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
 from robodyn.simulation.callbacks import Controller, Event, check_callable, event_value, torque
 from robodyn.simulation.driven import PathOfTime, driven_joints
+from robodyn.simulation.limits import Limits
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
+
+#: Arrays that a motion makes itself, and that are not finite where it breaks down.
+OF_THE_MOTION = {"q", "v", "tau", "force", "dv", "u", "a_controlled", "tau_free"}
 
 
 def simulate(
@@ -36,6 +40,7 @@ def simulate(
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
     events: Sequence[Event] = (),
+    limits: str = "report",
     progress: Progress | bool | None = None,
 ) -> Trajectory:
     """Move a robot through time.
@@ -53,12 +58,14 @@ def simulate(
     base : callable, optional
         Time -> `BaseMotion`, for a robot with a moving base: a `BasePath` or any function.
     controlled : mapping of joint name to JointPath or callable
-        Joints driven along a path, ``t -> (position, velocity, acceleration)``. They have no state
-        of their own: the rest moves by equations that depend on time [W 5.101], and the torques
-        that driving them takes [W 5.100] stand in the trajectory's ``tau``. What the controller
-        returns for them is not used.
-    locked : names of joints
-        Held where they start.
+        Joints driven along a path, ``t -> (position, velocity, acceleration)``, in the coordinates
+        and speeds of their kind (see `JointPath`). They have no state of their own: the rest moves
+        by equations that depend on time [W 5.101], and the torques that driving them takes
+        [W 5.100] stand in the trajectory's ``tau``. What the controller returns for them is not
+        used. ``"floating_base"`` is a floating base, ``"joint[k]"`` one axis of a joint: the path
+        of its k-th speed, with one position, the integral of that speed.
+    locked : names of joints, or of axes
+        Held where they start; ``"joint[k]"``: its k-th speed is zero.
     wrenches : mapping or callable, optional
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
@@ -66,6 +73,14 @@ def simulate(
     events : sequence of callables
         ``(t, q, v) -> float``; the motion ends where one of them reaches or crosses zero. The last
         sample is that instant, to 1e-12 of a step.
+    limits : {"ignore", "report", "enforce"}
+        What becomes of the limits that the file gives for positions, velocities and efforts of
+        joints and torques of motors. ``"report"``: a motion that leaves them warns once
+        (`robodyn.errors.LimitWarning`), and `Trajectory.limit_violations` says where.
+        ``"enforce"``: also, what the controller returns is cut to the limits of efforts before it
+        acts and is recorded. Positions are not stopped, and the forces that driven joints take are
+        not cut: they are reported. ``"ignore"``: no warning. A limit of zero for a velocity, an
+        effort or a torque counts as not given.
     progress : callable or bool, optional
         Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
         terminal.
@@ -90,9 +105,10 @@ def simulate(
     path = base_path(base, times)
     driven = driven_joints(robot, controlled, locked, times, q)
     stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
+    bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), ())
     stops = named("events", events, "functions")
-    return _run(stepper, controller, q, v, times, stops, record, reporter(progress))
+    return _run(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
 
 
 def rollout(
@@ -108,6 +124,7 @@ def rollout(
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
+    limits: str = "report",
     progress: Progress | bool | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
@@ -118,7 +135,7 @@ def rollout(
     controller : callable or None
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
-    duration, step, base, controlled, locked, wrenches, integrator, progress
+    duration, step, base, controlled, locked, wrenches, integrator, limits, progress
         As in `simulate`.
 
     Returns
@@ -132,8 +149,9 @@ def rollout(
     path = base_path(base, times)
     driven = driven_joints(robot, controlled, locked, times, q)
     stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
+    bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), q.shape[:-1])
-    return _run(stepper, controller, q, v, times, (), record, reporter(progress))
+    return _run(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
 
 
 def _run(
@@ -145,6 +163,7 @@ def _run(
     events: tuple[Event, ...],
     record: Record,
     report: Progress,
+    limits: Limits,
 ) -> Trajectory:
     """Step from instant to instant, and record the state at each."""
     if controller is not None:
@@ -157,7 +176,7 @@ def _run(
     for k in range(last + 1):
         if k % 50 == 0:
             report(k / max(last, 1))
-        tau = torque(controller, t, q, v)
+        tau = limits.cut(torque(controller, t, q, v))
         end = instants[min(k + 1, last)]
         try:
             a, forces = stepper.accelerations(t, q, v, tau)
@@ -171,12 +190,14 @@ def _run(
                 if ended:
                     end, (q_next, v_next) = t + h, after(h)
         except (ShapeError, AssemblyError) as error:
-            if isinstance(error, ShapeError) and error.name not in ("q", "v", "tau", "force"):
+            if isinstance(error, ShapeError) and error.name not in OF_THE_MOTION:
                 raise  # what a user gave
             raise record.broken(end, error) from None
         t, q, v = end, q_next, v_next
     report(1.0)
-    return record.trajectory()
+    motion = record.trajectory()
+    limits.announce(motion.t, motion.q, motion.v, motion.tau)
+    return motion
 
 
 def _after(

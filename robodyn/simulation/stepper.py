@@ -73,7 +73,7 @@ class Stepper:
         if not callable(wrenches):
             given = by_name("wrenches", wrenches)
             self._wrenches = {link: np.array(wrench, float) for link, wrench in given.items()}
-        self._has_options = base is not None or bool(self._wrenches)
+        self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -146,7 +146,7 @@ class Stepper:
         if driven:
             q, v, _ = driven.at(t + h, q, v)
         _check_bounds(q, v)
-        return self.closed(q, v) if checked and close else (q, v)
+        return self.closed(t + h, q, v) if checked and close else (q, v)
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at the start of a motion; small gaps of loops are closed.
@@ -160,7 +160,7 @@ class Stepper:
             q, v, _ = self.driven.at(t, q, v)
         if not self.robot.nc:
             return q, v
-        residual = self.robot.loop_residual(q)
+        residual = self.robot.loop_residual(q, t=self._time(t))
         gap = np.abs(residual).max()
         if gap > OPEN:
             raise AssemblyError(
@@ -170,10 +170,10 @@ class Stepper:
                 residual=residual,
                 q=q,
             )
-        return self.closed(q, v)
+        return self.closed(t, q, v)
 
-    def closed(self, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The state with its loops closed by joints that are not driven.
+    def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The state at ``t`` [s] with its loops closed by joints that are not driven.
 
         Raises
         ------
@@ -182,8 +182,9 @@ class Stepper:
         """
         if not self.robot.nc:
             return q, v
-        q, v = self.robot.closed_state(q, v, self.driven.is_free)
-        residual = self.robot.loop_residual(q)
+        time = self._time(t)
+        q, v = self.robot.closed_state(q, v, self.driven.is_free, t=time)
+        residual = self.robot.loop_residual(q, t=time)
         gap = np.abs(residual).max(initial=0.0)
         if not gap <= APART:
             hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
@@ -195,11 +196,17 @@ class Stepper:
         _check_bounds(q, v)
         return q, v
 
+    def _time(self, t: float) -> float | None:
+        """The time, for methods of a robot that depends on it."""
+        return t if self.robot.depends_on_time else None
+
     def _dynamics(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, wanted: FloatArray | None
     ) -> tuple[FloatArray, FloatArray]:
         """Accelerations and forces, with the accelerations of driven joints that are wanted."""
         robot, driven = self.robot, self.driven
+        if wanted is None and robot.nc:  # within a step loops are open a little
+            wanted = np.zeros(0)
         if not self._has_options:
             if wanted is None:
                 return robot.forward_dynamics(q, v, tau), tau
@@ -207,6 +214,7 @@ class Stepper:
         options: dict[str, Any] = {
             "base": self.base(t) if self.base else None,
             "wrenches": self._wrenches_at(t, q, v),
+            "t": self._time(t),
         }
         if wanted is None:
             return robot.forward_dynamics(q, v, tau, **options), tau

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import ShapeError
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.files import as_path, writing
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
+from robodyn.simulation.limits import LimitViolation, limit_violations
 
 __all__ = ["Trajectory", "speed_names", "trajectory_of"]
 
@@ -29,7 +30,7 @@ class Trajectory:
     q : ndarray, shape (n, ..., nq) [rad, m]
     v, a : ndarray, shape (n, ..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
     tau : ndarray, shape (n, ..., nv) [N m, N]
-        Applied by the controller.
+        Applied by the controller, and by what drives joints.
     energy : ndarray, shape (n, ...) [J]
         Kinetic and potential.
     loop_residual : ndarray, shape (n, ...) [m, rad]
@@ -75,8 +76,27 @@ class Trajectory:
         """
         if self.robot is None or not self.robot.nc:
             return np.zeros(0)
-        sign = self.robot.branch_sign(self.q, path=True).reshape(len(self), -1)
+        t = self.t.reshape(len(self), *[1] * (self.q.ndim - 2))
+        at = t if self.robot.depends_on_time else None
+        sign = self.robot.branch_sign(self.q, path=True, t=at).reshape(len(self), -1)
         return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
+
+    @property
+    def limit_violations(self) -> tuple[LimitViolation, ...]:
+        """The limits of joints that the motion leaves, with when and by how much; first ones first.
+
+        Positions and velocities of all joints, cut and following ones too, and efforts (``tau``)
+        are looked at, at all samples; a limit of zero for a velocity or an effort counts as not
+        given. The robot has to be known.
+        """
+        if self.robot is None:
+            raise SettingsError(
+                "this trajectory does not know what moved, and so no limits: give it a robot, "
+                "dataclasses.replace(trajectory, robot=robot)"
+            )
+        states = (self.t, self.q, self.v, self.tau)
+        t, q, v, tau = states if self.t.ndim else (x[None] for x in states)
+        return limit_violations(self.robot, t, q, v, tau)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that is complete or not there at all.
@@ -186,6 +206,8 @@ def trajectory_of(
     base: BaseMotion | None,
 ) -> Trajectory:
     """A trajectory of a robot from its samples, with its energy and the gaps of its loops."""
-    energy = robot.kinetic_energy(q, v, base=base) + robot.potential_energy(q, base=base)
-    gaps = np.abs(robot.loop_residual(q)).max(axis=-1) if robot.nc else 0.0 * energy
+    time = t.reshape(len(t), *[1] * (q.ndim - 2)) if robot.depends_on_time else None
+    energy = robot.kinetic_energy(q, v, base=base, t=time)
+    energy = energy + robot.potential_energy(q, base=base, t=time)
+    gaps = np.abs(robot.loop_residual(q, t=time)).max(axis=-1) if robot.nc else 0.0 * energy
     return Trajectory(t, q, v, a, tau, energy, gaps, speed_names(robot), robot)

@@ -10,9 +10,44 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["ADD", "CONST", "COS", "DIV", "INPUT", "MUL", "SIN", "SQRT", "Graph", "Port", "Program"]
+__all__ = [
+    "ADD",
+    "CONST",
+    "COS",
+    "DIV",
+    "INPUT",
+    "MUL",
+    "SIN",
+    "SQRT",
+    "ByPrecision",
+    "Graph",
+    "Port",
+    "Program",
+]
 
 CONST, INPUT, ADD, MUL, DIV, SQRT, SIN, COS = range(8)
+
+
+class ByPrecision(float):
+    """A constant that is another one in single precision, as a tolerance is.
+
+    It is folded into no other constant, so that both values stay.
+
+    Attributes
+    ----------
+    single : float
+    """
+
+    single: float
+
+    def __new__(cls, double: float, single: float) -> ByPrecision:
+        """The number in double precision, and with it the one in single precision."""
+        made = super().__new__(cls, double)
+        made.single = single
+        return made
+
+    def __reduce__(self) -> tuple[type[ByPrecision], tuple[float, float]]:
+        return ByPrecision, (float(self), self.single)
 
 
 class Graph:
@@ -59,6 +94,18 @@ class Graph:
             self.b.append(0)
             self.value[known] = key
         return 2 * known + (value < 0.0)
+
+    def by_precision(self, value: ByPrecision) -> int:
+        """Edge of a positive constant that depends on the precision."""
+        key = (float(value), value.single)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = len(self.op)
+            self.op.append(CONST)
+            self.a.append(0)
+            self.b.append(0)
+            self.value[known] = value
+        return 2 * known
 
 
 @dataclass(frozen=True)

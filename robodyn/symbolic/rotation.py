@@ -64,12 +64,15 @@ class Rotation:
 
     @classmethod
     def from_quaternion(cls, x: Number, y: Number, z: Number, w: Number) -> Rotation:
-        """Rotation of a unit quaternion."""
-        x2, y2, z2 = x + x, y + y, z + z
+        """Rotation of a quaternion of any length but zero."""
+        square = x * x + y * y + z * z + w * w
+        inverse = 1.0 / square
+        twice = inverse + inverse
+        x2, y2, z2 = x * twice, y * twice, z * twice
         xx, yy, zz = x * x2, y * y2, z * z2
         xy, xz, yz = x * y2, x * z2, y * z2
         wx, wy, wz = w * x2, w * y2, w * z2
-        one: Number = 1.0
+        one = square * inverse  # not a number where the square is zero or infinite
         return cls(
             Mat3(
                 one - (yy + zz),

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Graph
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
 
-__all__ = ["Number", "Scalar", "cos", "edge_of", "inputs", "sin", "sqrt"]
+__all__ = ["Number", "Scalar", "by_precision", "cos", "edge_of", "inputs", "sin", "sqrt"]
 
 
 #: What is left of two factors that cancel, as a part of them.
@@ -175,6 +175,11 @@ def sqrt(x: Number) -> Number:
 def inputs(graph: Graph, first: int, count: int) -> list[Number]:
     """Scalar inputs ``first ... first + count - 1`` of a program."""
     return [Scalar(graph, 2 * graph.node(INPUT, first + k)) for k in range(count)]
+
+
+def by_precision(graph: Graph, double: float, single: float) -> Scalar:
+    """A positive constant that is another one in single precision."""
+    return Scalar(graph, graph.by_precision(ByPrecision(double, single)))
 
 
 def edge_of(graph: Graph, x: Number) -> int:

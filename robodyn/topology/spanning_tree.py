@@ -25,6 +25,7 @@ __all__ = [
     "SpanningTree",
     "TreeJoint",
     "body_inertia",
+    "cut_joints",
     "shift_inertia",
     "spanning_tree",
 ]
@@ -191,6 +192,11 @@ def spanning_tree(
     )
 
 
+def cut_joints(mechanism: Mechanism) -> tuple[Joint, ...]:
+    """Joints that `spanning_tree` cuts, in the order of the file."""
+    return tuple(_cut_loops(mechanism)[1])
+
+
 def body_inertia(link: Link) -> BodyInertia:
     """Inertia of a link about the origin of its frame, in its axes."""
     if link.inertia is None:
@@ -233,15 +239,18 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
     """Joints of a spanning forest and the joints cut, each in the order of the file.
 
     Kruskal's algorithm: joints join components in the order of their degrees of freedom, so that
-    of each loop the freest joint stays out. Among equals, joints that carry a motor, a mimic or
-    the mark ``independent`` stay in, then those that slide, and the last of the file is cut.
+    of each loop the freest joint stays out. Among equals, joints that carry a motor, a spring, a
+    mimic or the mark ``independent``, are given as a map or named by a constraint stay in, then
+    those that slide, and the last of the file is cut.
     """
     wanted = {name for name, _ in mechanism.actuators}
     for joint in mechanism.joints:
         if joint.mimic is not None:
             wanted |= {joint.name, joint.mimic.joint}
-        if joint.independent:
+        if joint.independent or joint.stiffness or joint.map is not None:
             wanted.add(joint.name)
+    for constraint in mechanism.constraints:
+        wanted |= {*constraint.joints}
 
     def freedom(joint: Joint) -> tuple[int, bool, bool]:
         return joint.nv, joint.name not in wanted, not joint_kind(joint.kind).is_slider
@@ -300,7 +309,7 @@ def _walk(
         body, X_BL = links[link]
         X_BJ = X_BL if backward else X_BL @ step.origin.matrix
         X_JL = inverse_pose(step.origin.matrix) if backward else np.eye(4)
-        if not step.nv and step.name not in keep_fixed:
+        if not step.nv and step.map is None and step.name not in keep_fixed:
             links[target] = (body, X_BJ @ X_JL)
         else:
             links[target] = (len(joints), X_JL)

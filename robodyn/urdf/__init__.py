@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from robodyn.urdf.parse import parse
-from robodyn.urdf.report import record
+from robodyn.urdf.report import announce, record
 from robodyn.urdf.source import bundled_robots, findings, load_mechanism, problems
 from robodyn.urdf.srdf import read_rotor_params
 from robodyn.urdf.values import bad_values
 from robodyn.urdf.write import write
 
 __all__ = [
+    "announce",
     "bad_values",
     "bundled_robots",
     "findings",

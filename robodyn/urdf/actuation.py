@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
-from robodyn.description import Actuator, Joint, Link
+from robodyn.description import Actuator, Joint, Link, Loop
 from robodyn.errors import UnknownNameError
 from robodyn.urdf.reader import LARGEST, Reader
 from robodyn.urdf.xml import Element, local_name
@@ -26,7 +26,7 @@ def read_actuators(
     reader: Reader,
     elements: Iterable[Element],
     links: Mapping[str, Link],
-    joints: Mapping[str, Joint],
+    joints: Mapping[str, Joint | Loop],
 ) -> tuple[tuple[tuple[str, Actuator], ...], list[Element]]:
     """Actuators of a robot, and the elements to keep as text (all but ``<motor>``)."""
     actuators: dict[str, Actuator] = {}
@@ -50,7 +50,9 @@ def read_actuators(
     return tuple(actuators.items()), kept
 
 
-def _known(reader: Reader, element: Element, joint: str, joints: Mapping[str, Joint]) -> bool:
+def _known(
+    reader: Reader, element: Element, joint: str, joints: Mapping[str, Joint | Loop]
+) -> bool:
     if joint not in joints:
         reader.problem(element, UnknownNameError("joint", joint, joints))
         return False
@@ -81,7 +83,7 @@ def _read_motor(reader: Reader, element: Element, links: Mapping[str, Link]) -> 
 def _read_transmission(
     reader: Reader,
     element: Element,
-    joints: Mapping[str, Joint],
+    joints: Mapping[str, Joint | Loop],
     actuators: dict[str, Actuator],
 ) -> None:
     """One motor on one joint; couplings of several are left as text."""
@@ -122,7 +124,7 @@ def _read_transmission(
 def _read_ros2_control(
     reader: Reader,
     element: Element,
-    joints: Mapping[str, Joint],
+    joints: Mapping[str, Joint | Loop],
     actuators: dict[str, Actuator],
 ) -> None:
     for transmission in element.findall("transmission"):

@@ -8,8 +8,10 @@ would leave another mechanism.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from robodyn.errors import UnknownNameError
 from robodyn.joints import distance as distance_joint
 from robodyn.joints import spherical as spherical_joint
 from robodyn.joints.common.kind import JointKind
+from robodyn.urdf.joint_values import read_dynamics, read_limits
 from robodyn.urdf.kinds import LOOP_WORDS, read_axes, read_constants
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.spelling import LOOKS_LIKE_CLOSURE
@@ -153,7 +156,6 @@ class Closures:
             return None
         reader = self.reader
         axis, axis2 = read_axes(reader, element, kind)
-        damping, friction = self._resistance(element)
         loop = Loop(
             name,
             kind.name,
@@ -164,28 +166,22 @@ class Closures:
             axis,
             axis2,
             line=line_of(element),
-            damping=damping,
-            friction=friction,
+            **self._joint_values(element, kind),
         )
         return with_constants(loop, read_constants(reader, element, kind, "loop"))
 
-    def _resistance(self, element: Element) -> tuple[float, float]:
-        """Damping and dry friction; what else a joint of the tree may have is a problem."""
+    def _joint_values(self, element: Element, kind: JointKind) -> dict[str, Any]:
+        """What a loop has of a joint: limits, damping, friction, a spring; no mimic."""
         reader = self.reader
         if element.find("mimic") is not None:
             reader.problem(
                 element, "a joint that closes a loop has no coordinate: it cannot mimic another"
             )
-        dynamics = reader.only(element, "dynamics")
-        if dynamics is None:
-            return 0.0, 0.0
-        if reader.number(dynamics, "spring_stiffness", 0.0):
-            reader.problem(
-                dynamics,
-                "a joint that closes a loop has no spring: mark another joint of the loop with "
-                'cut="true"',
-            )
-        return reader.not_negative(dynamics, "damping"), reader.not_negative(dynamics, "friction")
+        limits, own = read_limits(reader, element, kind), read_dynamics(reader, element, kind)
+        if limits is not None and limits.lower == limits.upper:  # exporters write zeros
+            reader.warn(element, f"lower and upper limit are both {limits.lower:g}: no limits")
+            limits = dataclasses.replace(limits, lower=-math.inf, upper=math.inf)
+        return {"limits": limits, **dataclasses.asdict(own)}
 
     def _read_constraint(self, element: Element) -> Loop | None:
         """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""
@@ -221,7 +217,6 @@ class Closures:
             turned[:3, :3] = turned[:3, :3] @ _rotation_between(axis, other)
             sides[1] = Pose.from_matrix(turned)
         axis2 = other if two else _Y
-        damping, friction = self._resistance(element)
         return Loop(
             name,
             kind.name,
@@ -232,8 +227,7 @@ class Closures:
             axis,
             axis2,
             line=line_of(element),
-            damping=damping,
-            friction=friction,
+            **self._joint_values(element, kind),
         )
 
     def _read_coupling(self, element: Element) -> Coupling | None:

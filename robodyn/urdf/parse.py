@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from typing import TypeVar
 
-from robodyn.description import Inertia, Joint, Limits, Link, Mechanism, Mimic
+from robodyn.description import Inertia, Joint, Link, Mechanism, Mimic
 from robodyn.description.constants import with_constants
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
 from robodyn.urdf.elements import read_elements
+from robodyn.urdf.joint_values import read_dynamics, read_limits
 from robodyn.urdf.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.report import announce
 from robodyn.urdf.spelling import check_spelling
 from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml
 
-__all__ = ["parse", "position_limits", "read"]
+__all__ = ["parse", "read"]
 
 _Item = TypeVar("_Item", Link, Joint)
 
@@ -73,7 +73,8 @@ def read(text: str, file: str | None = None) -> tuple[Mechanism | None, Reader]:
                 others.append(element)
     closures = Closures(reader, links, tuple(joints.values()))
     rest = [element for element in others if not closures.read(element)]
-    actuators, rest = read_actuators(reader, rest, links, joints)
+    movers = joints | {loop.name: loop for loop in closures.loops}
+    actuators, rest = read_actuators(reader, rest, links, movers)
     springs, rotors, unread = read_elements(reader, rest, links, joints)
     mechanism = Mechanism(
         root.get("name") or "robot",
@@ -169,17 +170,7 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         known.remove("mimic")  # meaningless, but found in files: kept as text
     known |= {*kind.axes, *constant_tags(kind)}
     axis, axis2 = read_axes(reader, element, kind)
-    dynamics = reader.only(element, "dynamics")
-    damping = friction = stiffness = rest = 0.0
-    if dynamics is not None:
-        damping = reader.not_negative(dynamics, "damping")
-        friction = reader.not_negative(dynamics, "friction")
-        stiffness = reader.not_negative(dynamics, "spring_stiffness")
-        rest = reader.number(dynamics, "spring_reference", 0.0)
-        if stiffness and (kind.nq, kind.nv) != (1, 1):
-            reader.problem(
-                dynamics, f"a {kind} joint has no spring: only joints with one degree of freedom"
-            )
+    own = read_dynamics(reader, element, kind)
     joint = Joint(
         name,
         kind.name,
@@ -189,15 +180,15 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         axis,
         axis2,
         0.0,
-        _read_limits(reader, reader.only(element, "limit"), kind),
-        damping,
-        friction,
+        read_limits(reader, element, kind),
+        own.damping,
+        own.friction,
         _read_mimic(reader, reader.only(element, "mimic")) if kind.nv else None,
         reader.flag(element, "independent"),
         tuple(fragment(e) for e in element if local_name(e) not in {"", *known}),
         line_of(element),
-        stiffness,
-        rest,
+        own.stiffness,
+        own.rest,
     )
     return with_constants(joint, read_constants(reader, element, kind, "joint"))
 
@@ -211,37 +202,6 @@ def _read_kind(reader: Reader, element: Element) -> JointKind | None:
         reader.problem(element, hint, lost=True)
         return None
     return TREE_WORDS[word]
-
-
-def _read_limits(reader: Reader, element: Element | None, kind: JointKind) -> Limits | None:
-    if element is None:
-        return None
-    written = [
-        None if element.get(key) is None else reader.number(element, key, infinite=True)
-        for key in ("lower", "upper")
-    ]
-    lower, upper = position_limits(kind, *written)
-    if None not in written and kind.limited and lower > upper:
-        reader.warn(element, f"lower limit {lower:g} is above upper limit {upper:g}: no limits")
-        lower, upper = -math.inf, math.inf
-    bounds = []
-    for key in ("velocity", "effort"):
-        bounds.append(reader.number(element, key, math.inf, infinite=True))
-        if bounds[-1] < 0.0:
-            reader.problem(element, f"<limit> {key}={bounds[-1]:g} is negative")
-    return Limits(lower, upper, *bounds)
-
-
-def position_limits(
-    kind: JointKind, lower: float | None, upper: float | None
-) -> tuple[float, float]:
-    """Give the position limits of a joint that a file leaves out.
-
-    URDF: a limit that is not written is zero. Where neither is, the author meant none.
-    """
-    if not kind.limited or lower is None is upper:
-        return -math.inf, math.inf
-    return lower or 0.0, upper or 0.0
 
 
 def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Sequence
 
-from robodyn.errors import RobodynError, UnknownNameError, UrdfWarning
+from robodyn.errors import RobodynError, UnknownNameError, UrdfNote, UrdfWarning
 
 __all__ = ["announce", "record"]
 
@@ -40,21 +40,25 @@ def announce(found: Sequence[UrdfWarning]) -> None:
     warnings.warn_explicit(message, UrdfWarning, filename="robodyn", lineno=0)
 
 
-def record(found: RobodynError | UrdfWarning, source: str) -> dict[str, str | int | None]:
-    """An error or a warning as plain values, for editors and continuous integration.
+def record(
+    found: RobodynError | UrdfWarning | UrdfNote, source: str
+) -> dict[str, str | int | None]:
+    """An error, a warning or a note as plain values, for editors and continuous integration.
 
     Parameters
     ----------
-    found : RobodynError or UrdfWarning
+    found : RobodynError, UrdfWarning or UrdfNote
     source : str
         What was checked, where the finding knows no file.
 
     Returns
     -------
     record : dict
-        ``file``, ``line``, ``element``, ``severity`` (``"error"`` or ``"warning"``), ``message``,
-        ``suggestion``; what is not known is ``None``.
+        ``file``, ``line``, ``element``, ``severity`` (``"error"``, ``"warning"`` or ``"note"``),
+        ``message``, ``suggestion``; what is not known is ``None``.
     """
+    kinds = ((UrdfWarning, "warning"), (UrdfNote, "note"))
+    severity = next((word for kind, word in kinds if isinstance(found, kind)), "error")
     suggestion = getattr(found, "suggestion", None)
     if isinstance(found, UnknownNameError) and found.suggestions:
         suggestion = found.suggestions[0]
@@ -62,7 +66,7 @@ def record(found: RobodynError | UrdfWarning, source: str) -> dict[str, str | in
         "file": getattr(found, "file", None) or source,
         "line": getattr(found, "line", None),
         "element": getattr(found, "element", None),
-        "severity": "warning" if isinstance(found, UrdfWarning) else "error",
+        "severity": severity,
         "message": getattr(found, "problem", None) or str(found),
         "suggestion": suggestion,
     }

@@ -133,7 +133,8 @@ _LINK_ELEMENT = _rule(
 )
 
 # ---- closures of loops
-_CUT_RESISTANCE = {"dynamics": _DYNAMICS, "mimic": _MIMIC}  # a mimic is refused where it is read
+# a mimic is refused where it is read
+_AS_A_JOINT = {"limit": _LIMIT, "dynamics": _DYNAMICS, "mimic": _MIMIC}
 _SIDE = _rule("link name", {"origin": _POSE})
 _LOOP = _rule(
     "name type",
@@ -143,7 +144,7 @@ _LOOP = _rule(
         "sucessor": _SIDE,
         "axis": _AXIS,
         **_OF_KINDS,
-        **_CUT_RESISTANCE,
+        **_AS_A_JOINT,
     },
 )
 _CONSTRAINT = _rule(
@@ -156,7 +157,7 @@ _CONSTRAINT = _rule(
         "parent_axis": _AXIS,
         "child_axis": _AXIS,
         "axis": _AXIS,
-        **_CUT_RESISTANCE,
+        **_AS_A_JOINT,
     },
 )
 _COUPLING = _rule(

@@ -13,6 +13,7 @@ from robodyn.errors import (
     InertiaError,
     MissingExtraError,
     RobodynError,
+    SettingsError,
     UnknownNameError,
     UrdfError,
     UrdfWarning,
@@ -42,6 +43,8 @@ def load_mechanism(
     *,
     package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
     allow_unphysical: bool = False,
+    urdf: Any = None,
+    strict: bool = True,
 ) -> Mechanism:
     """Read a mechanism and check it.
 
@@ -52,20 +55,26 @@ def load_mechanism(
         bundled robot, or a model of urdfpy, urchin or yourdfpy.
     package_dirs : mapping of str to path, optional
         Folders of ROS packages, for ``$(find package)`` in xacro. Meshes are never opened.
-
     allow_unphysical : bool
         Take masses and inertias that no body can have as they are, with a warning.
+    urdf : path, optional
+        The URDF that the ``.yaml`` of an Extended URDF belongs to.
+    strict : bool
+        ``False``: leave out what a ``.yaml`` says of names that the URDF does not have, with a
+        warning each.
 
     Raises
     ------
     UrdfError, TopologyError, InertiaError
         The first problem found; ``problems`` gives them all.
+    SettingsError
+        ``urdf`` without a ``.yaml``.
     UnknownNameError
         Neither a file nor a bundled robot.
     MissingExtraError
         A ``.xacro`` or ``.yaml`` file, and xacro or PyYAML is not installed.
     """
-    mechanism, found, warned = _read(source, package_dirs)
+    mechanism, found, warned = _read(source, package_dirs, urdf, strict)
     if allow_unphysical:
         impossible = [error for error in found if isinstance(error, InertiaError)]
         warned += [_as_warning(error) for error in impossible]
@@ -79,7 +88,7 @@ def load_mechanism(
     return mechanism
 
 
-def _as_warning(error: InertiaError) -> UrdfWarning:
+def _as_warning(error: InertiaError | UrdfError) -> UrdfWarning:
     return UrdfWarning(error.problem, file=error.file, line=error.line, element=error.element)
 
 
@@ -112,36 +121,46 @@ def findings(
 
 
 def _read(
-    source: Any, package_dirs: Mapping[str, str | os.PathLike[str]] | None
+    source: Any,
+    package_dirs: Mapping[str, str | os.PathLike[str]] | None,
+    urdf: Any = None,
+    strict: bool = True,
 ) -> tuple[Mechanism | None, list[RobodynError], list[UrdfWarning]]:
     """Read the mechanism as far as possible; list all problems and all warnings."""
     mechanism: Mechanism | None
     found: list[RobodynError] = []
     warned: list[UrdfWarning] = []
     complete = True
+    extension = _extension(source, urdf)
     if isinstance(source, Mechanism):
         mechanism = source
     elif is_urdf_object(source):
         mechanism, warned = from_object(source)
     else:
-        extension = _extension(source)
         text, file = _text(source if extension is None else extension.urdf, package_dirs)
         mechanism, reader = read(text, file)
         found, warned, complete = reader.problems, reader.warnings, not reader.incomplete
         if mechanism is not None and extension is not None and not found:
-            mechanism = extension.applied(mechanism)
+            applied = extension.applied(mechanism)
+            mechanism, found = applied.mechanism, [*applied.problems] if strict else []
+            warned += applied.warnings
+            for skipped in () if strict else applied.problems:
+                announce([_as_warning(skipped)])
     if mechanism is not None:
         errors, unsound = check(mechanism, graph=complete)
         found, warned = found + errors, warned + unsound
     return mechanism, found, warned
 
 
-def _extension(source: Any) -> Extension | None:
+def _extension(source: Any, urdf: Any) -> Extension | None:
     """What a YAML file says, if the source is one."""
-    if isinstance(source, str) and "<" in source:
-        return None
-    if isinstance(source, (str, os.PathLike)) and Path(source).suffix in SUFFIXES:
-        return read_extension(Path(source))
+    is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and "<" not in source)
+    if is_path and Path(source).suffix in SUFFIXES:
+        return read_extension(Path(source), urdf)
+    if urdf is not None:
+        raise SettingsError(
+            "urdf= goes with the .yaml of an Extended URDF as source; a URDF is a source itself"
+        )
     return None
 
 

@@ -145,9 +145,7 @@ def _unknown_element(reader: Reader, child: Element, name: str, tag: str, rule: 
 
 
 #: Out of place, and yet written by exporters: a warning.
-_TOLERATED = frozenset(
-    {("link", "origin"), ("constraint", "limit"), ("loop_joint", "limit"), ("loop", "limit")}
-)
+_TOLERATED = frozenset({("link", "origin")})
 
 
 def _out_of_place(

@@ -13,12 +13,15 @@ from robodyn.description import Actuator
 from robodyn.errors import UnknownNameError
 from robodyn.files import as_path
 from robodyn.urdf.reader import Reader
+from robodyn.urdf.report import announce
 from robodyn.urdf.xml import decode, local_name, parse_xml, read_bytes
 
 __all__ = ["read_rotor_params"]
 
 
-def read_rotor_params(path: str | Path, joints: Iterable[str]) -> dict[str, Actuator]:
+def read_rotor_params(
+    path: str | Path, joints: Iterable[str], *, strict: bool = True
+) -> dict[str, Actuator]:
     """Motors of an SRDF file.
 
     Parameters
@@ -26,6 +29,8 @@ def read_rotor_params(path: str | Path, joints: Iterable[str]) -> dict[str, Actu
     path : path
     joints : iterable of str
         Joints of the robot.
+    strict : bool
+        ``False``: leave out joints that do not exist, with a warning each.
 
     Returns
     -------
@@ -47,7 +52,9 @@ def read_rotor_params(path: str | Path, joints: Iterable[str]) -> dict[str, Actu
             if local_name(element) != "joint":
                 continue
             name = reader.name(element)
-            if name is not None and name not in known:
+            if name is not None and name not in known and not strict:
+                reader.warn(element, str(UnknownNameError("joint", name, known)))
+            elif name is not None and name not in known:
                 reader.problem(element, UnknownNameError("joint", name, known))
             elif name is not None:
                 found[name] = Actuator(
@@ -56,4 +63,6 @@ def read_rotor_params(path: str | Path, joints: Iterable[str]) -> dict[str, Actu
                 )
     if reader.problems:
         raise reader.problems[0]
+    for warning in reader.warnings:
+        announce([warning])
     return found

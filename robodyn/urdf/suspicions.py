@@ -96,7 +96,7 @@ def _of_joint(joint: Joint, usual: float) -> Iterator[str]:
         )
     for key in ("effort", "velocity"):
         if getattr(limits, key) == 0.0 and joint.mimic is None:
-            yield f'<limit> {key}="0": the joint cannot move; leave it out if it is not known'
+            yield f'<limit> {key}="0": zero counts as not given; leave it out to say so'
 
 
 def _of_angles(what: str, pose: Pose) -> Iterator[str]:

@@ -21,7 +21,7 @@ PARALLEL = 1 - 1e-9
 def bad_values(mechanism: Mechanism) -> list[RobodynError]:
     """All values of a mechanism that mean nothing."""
     found: list[RobodynError] = []
-    movers: list[Joint | Loop] = [*mechanism.joints, *mechanism.loops]
+    movers = mechanism.movers
     for items in (mechanism.links, (*movers, *mechanism.couplings)):
         names = Counter(item.name for item in items)
         for item in items:
@@ -72,12 +72,11 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
         else:
             yield f"the {key} is {type(pose).__name__}, expected a Pose"
     values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
-    if isinstance(joint, Joint):
-        values["spring"] = (joint.stiffness, joint.rest)
-        if _numbers(joint.stiffness) and joint.stiffness < 0.0:
-            yield f"the stiffness is {joint.stiffness}: negative"
-        yield from _why_no_limits(joint.limits)
-    else:
+    values["spring"] = (joint.stiffness, joint.rest)
+    if _numbers(joint.stiffness) and joint.stiffness < 0.0:
+        yield f"the stiffness is {joint.stiffness}: negative"
+    yield from _why_no_limits(joint.limits)
+    if isinstance(joint, Loop):
         values["distance"] = (joint.distance,)
     for key, numbers in values.items():
         if not _numbers(*numbers):

@@ -168,13 +168,7 @@ def _joint_children(joint: Joint) -> Iterator[str]:
     yield _child("child", link=joint.child)
     yield from _origin("origin", joint.origin)
     yield from _axes(joint)
-    if joint.limits is not None:
-        yield _limits(joint.limits)
-    if joint.damping or joint.friction or joint.stiffness:
-        spring: dict[str, object] = {}
-        if joint.stiffness:
-            spring = {"spring_stiffness": joint.stiffness, "spring_reference": joint.rest}
-        yield _child("dynamics", damping=joint.damping, friction=joint.friction, **spring)
+    yield from _joint_values(joint)
     if joint.mimic is not None:
         mimic = joint.mimic
         yield _child("mimic", joint=mimic.joint, multiplier=mimic.multiplier, offset=mimic.offset)
@@ -222,6 +216,9 @@ def loop_element(cut: Joint | Loop) -> str:
             damping=cut.damping,
             friction=cut.friction,
             parameters=cut.parameters,
+            limits=cut.limits,
+            stiffness=cut.stiffness,
+            rest=cut.rest,
         )
     return " ".join(line.strip() for line in _loop(cut, strict_tree=True))
 
@@ -234,7 +231,7 @@ def _loop(loop: Loop, strict_tree: bool) -> list[str]:
             _child("child", link=loop.successor),
             *_origin("origin", loop.X_predecessor),
             *_axes(loop),
-            *_resistance(loop),
+            *_joint_values(loop),
         ]
         return _element("joint", attributes | {"cut": "true"}, children)
     children = []
@@ -249,13 +246,18 @@ def _loop(loop: Loop, strict_tree: bool) -> list[str]:
             if origin
             else [open_tag]
         )
-    children += [*_axes(loop), *_resistance(loop)]
+    children += [*_axes(loop), *_joint_values(loop)]
     return _element("loop", attributes, children)
 
 
-def _resistance(loop: Loop) -> Iterator[str]:
-    if loop.damping or loop.friction:
-        yield _child("dynamics", damping=loop.damping, friction=loop.friction)
+def _joint_values(item: Joint | Loop) -> Iterator[str]:
+    if item.limits is not None:
+        yield _limits(item.limits)
+    if item.damping or item.friction or item.stiffness:
+        spring: dict[str, object] = {}
+        if item.stiffness:
+            spring = {"spring_stiffness": item.stiffness, "spring_reference": item.rest}
+        yield _child("dynamics", damping=item.damping, friction=item.friction, **spring)
 
 
 def _coupling(coupling: Coupling) -> list[str]:
@@ -298,7 +300,7 @@ def _actuators_of(extra: str, mechanism: Mechanism) -> dict[str, Actuator]:
     joints = "".join(
         f'<joint{_attributes(name=joint.name)} type="{fixed.KIND}">'
         '<parent link="a"/><child link="b"/></joint>'
-        for joint in mechanism.joints
+        for joint in mechanism.movers
     )
     text = f'<robot name="robot">{joints}{extra}</robot>'
     said = read(text)[0]

@@ -12,15 +12,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import MissingExtraError, RobodynError, ShapeError
+from robodyn.errors import (
+    MissingExtraError,
+    RobodynError,
+    SettingsError,
+    ShapeError,
+    TopologyError,
+)
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory
 from robodyn.view.drawing import Drawing
 from robodyn.view.geometry import link_geometry
+from robodyn.view.guard import Guard, guarded_server
 from robodyn.view.panels import ForcesPanel, PlaybackPanel, PosePanel
-from robodyn.view.posing import Slider, move
+from robodyn.view.posing import Slider, move, near_options
 
 __all__ = ["Viewer"]
+
+#: Hosts that stand for all addresses of this machine, and the one by which it reaches itself.
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Viewer:
@@ -32,7 +42,8 @@ class Viewer:
     motion : Trajectory, optional
         To play.
     host : str
-        Who may connect: by default this machine only. ``"0.0.0.0"``: anyone who can reach it.
+        Who may connect: by default this machine only. ``"0.0.0.0"``: anyone who can reach it and
+        knows the token in ``url``, which is another each time.
     port : int
         The next free one is taken if it is in use.
     package_dirs : mapping of package name to path, optional
@@ -41,7 +52,10 @@ class Viewer:
     Attributes
     ----------
     q : ndarray, shape (nq,)
-        The posture shown.
+        The posture shown. A robot whose loops do not close stands where the search for a closed
+        posture starts, loops open, and each of its joints can be moved.
+    why_open : str
+        Why no closed posture is found; empty if there is one.
     server : viser.ViserServer
 
     Raises
@@ -49,7 +63,7 @@ class Viewer:
     MissingExtraError
         If viser is not installed (extra ``view``).
     RobodynError
-        If the host is not this machine, or the port is none.
+        If the host is not this machine, or the port is none; if the robot depends on time.
     """
 
     def __init__(
@@ -62,14 +76,23 @@ class Viewer:
         package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
     ) -> None:
         viser = _viser()
+        if robot.depends_on_time:
+            raise SettingsError(f"{robot.name!r} depends on time: a posture is not all of it")
         self.robot, self.motion = robot, motion
-        self.q: FloatArray = robot.neutral() if motion is None else np.array(motion.q[0], float)
+        self.why_open = _why_open(robot)
+        self.q: FloatArray = robot.start() if self.why_open else robot.neutral()
+        if motion is not None:
+            self.q = np.array(motion.q[0], float)
         self.following = False
         self._sample: int | None = None if motion is None else 0
         self.lock = threading.RLock()
         _check_address(host, port)
         geometry = link_geometry(robot.mechanism, package_dirs)
-        self.server: Any = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
+        self._guard = Guard(host)
+        self.server: Any = guarded_server(
+            self._guard,
+            lambda: viser.ViserServer(host=host, port=port, label=robot.name, verbose=False),
+        )
         self.server.request_share_url = _not_shared  # which any page that connects could ask for
         try:
             self._build(geometry)
@@ -81,7 +104,7 @@ class Viewer:
         gui = self.server.gui
         gui.configure_theme(show_logo=False, show_share_button=False)
         gui.main_panel.dock_right()
-        self.drawing = Drawing(self.server, self.robot, geometry)
+        self.drawing = Drawing(self.server, self.robot, geometry, self.q)
         self._playback = None if self.motion is None else PlaybackPanel(self)
         self.pose_panel = PosePanel(self)
         self.forces_panel = ForcesPanel(self)
@@ -104,10 +127,16 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """Address of the page."""
+        """Address of the page; beyond this machine, with the token without which nobody gets in."""
         host = self.server.get_host()
-        shown = "127.0.0.1" if host in ("0.0.0.0", "") else host
-        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
+        shown = EVERYWHERE.get(host, host)
+        place = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.server.get_port()}"
+        return f"{place}/{self._guard.token}/" if self._guard.token else place
+
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether it listens at all addresses of this machine."""
+        return self.server.get_host() in EVERYWHERE
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -130,10 +159,24 @@ class Viewer:
     def pose(self, values: Mapping[Slider, float]) -> bool:
         """Move sliders, loops closed; ``False`` if the linkage ends before."""
         with self.lock:
-            moved = move(self.robot, self.q, dict(values))
+            closed = not self.why_open
+            opened = closed and self.drawing.gaps.texts  # it is shown as it stands at zero
+            start = self.robot.neutral() if opened else self.q
+            moved = move(self.robot, start, dict(values), closed=closed)
             # a slider that is where it should be is left alone: a hand may be on it
-            self._set(moved.q, sample=None, complete=moved.complete, follow=not moved.complete)
+            follow = not moved.complete or bool(opened)
+            self._set(moved.q, sample=None, complete=moved.complete, follow=follow)
         return moved.complete
+
+    def close_loops(self) -> None:
+        """Close the loops near the posture shown; say where they closed, or why they stay open."""
+        try:
+            closed = self.robot.assemble(self.q)
+        except RobodynError as error:
+            self.pose_panel.say(str(error))
+            return
+        self.show(closed)
+        self.pose_panel.say(near_options(self.robot, closed))
 
     def show_sample(self, k: int) -> None:
         """Show a sample of the motion."""
@@ -186,6 +229,14 @@ class Viewer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _why_open(robot: Robot) -> str:
+    try:
+        robot.neutral()
+    except TopologyError as error:
+        return error.problem
+    return ""
 
 
 def _check_address(host: str, port: int) -> None:

@@ -12,9 +12,10 @@ from robodyn.array_types import FloatArray
 from robodyn.joints import fixed
 from robodyn.robot import Robot
 from robodyn.view.forces import Forces
+from robodyn.view.gaps import GapDrawing
 from robodyn.view.geometry import GREY, Geometry, Shape
 from robodyn.view.meshes import joint_axis, triangles
-from robodyn.view.scene import extent, joint_marks, link_places, sticks
+from robodyn.view.scene import extent, joint_marks, link_places, sticks, wxyz
 
 __all__ = ["Drawing"]
 
@@ -31,19 +32,23 @@ class Drawing:
     server : viser.ViserServer
     robot : Robot
     geometry : Geometry
+    q : ndarray, shape (nq,)
+        The first posture shown, for which the camera is placed.
 
     Attributes
     ----------
     size : float [m]
         Largest edge of the robot.
+    gaps : GapDrawing
+        Loops that are open.
     notes : tuple of str
         What could not be shown.
     """
 
-    def __init__(self, server: Any, robot: Robot, geometry: Geometry) -> None:
+    def __init__(self, server: Any, robot: Robot, geometry: Geometry, q: FloatArray) -> None:
         self._server, self._robot = server, robot
         self._notes = list(geometry.notes)
-        places = link_places(robot, robot.neutral())
+        places = link_places(robot, q)
         self.middle, self.size = extent(robot, places)
         self._links: dict[str, Any] = {}
         self._solid: list[tuple[Any, float | None]] = []  # with their opacity
@@ -54,6 +59,7 @@ class Drawing:
         self._add_sticks()
         self._add_joints()
         self._arrows: dict[str, Any] = {}
+        self.gaps = GapDrawing(server, robot, self.size)
         self._look(places)
 
     @property
@@ -73,7 +79,7 @@ class Drawing:
                 self._notes.append(f"link {link!r}: {error}")
                 continue
             placed: dict[str, Any] = {
-                "wxyz": _wxyz(shape.X_LS),
+                "wxyz": wxyz(shape.X_LS),
                 "position": shape.X_LS[:3, 3],
             }
             name = f"{self._node(link)}/shape{k}"
@@ -124,7 +130,7 @@ class Drawing:
                         np.asarray(mesh.faces, np.uint32),
                         color=CUT if mark.cut else JOINT,
                         opacity=0.55 if side else None,
-                        wxyz=_wxyz(X),
+                        wxyz=wxyz(X),
                         position=X[:3, 3],
                     )
                 )
@@ -157,11 +163,12 @@ class Drawing:
             handle.visible = skeleton
 
     def place(self, q: FloatArray) -> None:
-        """Move all links to where they are at a posture."""
+        """Move all links to where they are at a posture, and show which loops are open there."""
         with self._server.atomic():
             for name, X in link_places(self._robot, q).items():
-                self._links[name].wxyz = _wxyz(X)
+                self._links[name].wxyz = wxyz(X)
                 self._links[name].position = X[:3, 3]
+            self.gaps.draw(q)
 
     def draw_forces(
         self, acting: Forces, newton: float, newton_metre: float, shown: set[str]
@@ -208,10 +215,3 @@ class Drawing:
         if handle is not None:
             with contextlib.suppress(Exception):
                 handle.remove()
-
-
-def _wxyz(X: FloatArray) -> FloatArray:
-    from scipy.spatial.transform import Rotation
-
-    x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()
-    return np.array([w, x, y, z])

@@ -15,6 +15,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory
 from robodyn.view.drawing import Drawing
 from robodyn.view.forces import Forces, forces
+from robodyn.view.gaps import open_gaps
 from robodyn.view.posing import Slider, sliders
 
 __all__ = ["ForcesPanel", "PlaybackPanel", "PosePanel"]
@@ -33,12 +34,16 @@ class Shown(Protocol):
     q: NDArray[np.float64]
     following: bool
     lock: Any
+    why_open: str
 
     def show(self, q: ArrayLike) -> None:
         """Show a posture."""
 
     def pose(self, values: Mapping[Slider, float]) -> bool:
         """Move sliders, loops closed; ``False`` if the linkage ends before."""
+
+    def close_loops(self) -> None:
+        """Close the loops near the posture shown; say where they closed, or why they stay open."""
 
     def show_sample(self, k: int) -> None:
         """Show a sample of the motion."""
@@ -51,14 +56,17 @@ class Shown(Protocol):
 
 
 class PosePanel:
-    """A slider for each independent joint."""
+    """A slider for each independent joint; for each joint, where no closed posture is known."""
 
     def __init__(self, viewer: Shown) -> None:
         self._viewer, gui, robot = viewer, viewer.server.gui, viewer.robot
-        self.sliders = sliders(robot)
+        self.sliders = sliders(robot, closed=not viewer.why_open)
         self.handles: dict[str, Any] = {}
         with gui.add_folder("Posture"):
-            self._reset = gui.add_button("Neutral")
+            closes, opens = robot.nc and not viewer.why_open, bool(open_gaps(robot, robot.start()))
+            self._neutral = gui.add_button("Neutral", visible=closes or not robot.nc)
+            self._start = gui.add_button("Zero, loops open", visible=opens)
+            self._close = gui.add_button("Close the loops", visible=bool(viewer.why_open))
             for slider in self.sliders:
                 value = slider.value(robot, viewer.q)
                 handle = gui.add_slider(
@@ -71,8 +79,12 @@ class PosePanel:
                 handle.on_update(lambda _: self._moved())
                 self.handles[slider.hold] = handle
             self._state = gui.add_text("loops", "", disabled=True, visible=robot.nc > 0)
-        self._reset.on_click(lambda _: viewer.show(robot.neutral()))
+            self.closing = gui.add_text("closing", "", multiline=True, disabled=True, visible=False)
+        self._neutral.on_click(lambda _: viewer.show(robot.neutral()))
+        self._start.on_click(lambda _: viewer.show(robot.start()))
+        self._close.on_click(lambda _: viewer.close_loops())
         self.show_gap(complete=True)
+        self.say(viewer.why_open)
 
     def _moved(self) -> None:
         viewer, changed = self._viewer, {}
@@ -101,6 +113,10 @@ class PosePanel:
             gap = float(np.abs(robot.loop_residual(q)).max())
             ended = "" if complete else "; no farther on this branch"
             self._state.value = f"open by {gap:.1e}{ended}"
+
+    def say(self, text: str) -> None:
+        """Say where loops closed, or why they stay open."""
+        self.closing.value, self.closing.visible = text, bool(text)
 
 
 class ForcesPanel:

@@ -10,7 +10,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
 from robodyn.robot import Robot
 
-__all__ = ["Moved", "Slider", "move", "sliders", "with_values"]
+__all__ = ["Moved", "Slider", "move", "near_options", "sliders", "with_values"]
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,17 @@ class Slider:
         return float(_numbers(robot, q, self.joint)[self.index])
 
 
-def sliders(robot: Robot) -> tuple[Slider, ...]:
-    """Sliders of the independent joints; of all joints, for a tree."""
-    free = set(robot.loops_analysis.independent) if robot.nc else set(range(robot.nv))
+def sliders(robot: Robot, *, closed: bool = True) -> tuple[Slider, ...]:
+    """Sliders of the independent joints; of all joints, for a tree.
+
+    Parameters
+    ----------
+    robot : Robot
+    closed : bool
+        ``False``: its loops stay open, and every joint can be moved.
+    """
+    tied = robot.nc and closed
+    free = set(robot.loops_analysis.independent) if tied else set(range(robot.nv))
     chosen = []
     for name in robot.joint_names:
         joint = robot.joints[name]
@@ -119,7 +127,7 @@ class Moved:
     complete: bool
 
 
-def move(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> Moved:
+def move(robot: Robot, q: FloatArray, values: dict[Slider, float], *, closed: bool = True) -> Moved:
     """Move sliders to values; loops stay closed.
 
     A closed linkage goes there in small steps and stays on its branch.
@@ -130,16 +138,25 @@ def move(robot: Robot, q: FloatArray, values: dict[Slider, float]) -> Moved:
     q : ndarray, shape (nq,)
         Closed.
     values : mapping of Slider to float [rad, m]
+    closed : bool
+        ``False``: loops are open, and stay so.
 
     Returns
     -------
     moved : Moved
     """
     goal = with_values(robot, q, values)
-    if not robot.nc:
+    if not robot.nc or not closed:
         return Moved(goal, True)
     every = sliders(robot)
     try:
         return Moved(robot.assemble(goal, hold=[s.hold for s in every], near=q), True)
     except AssemblyError as error:
         return Moved(np.asarray(error.q), False)
+
+
+def near_options(robot: Robot, q: FloatArray) -> str:
+    """Where a closed posture, shape (nq,), is found again, as options of the command line."""
+    positions = {name: q[robot.joints[name].q] for name in robot.joint_names}
+    shown = {name: ",".join(f"{x:.6g}" for x in values) for name, values in positions.items()}
+    return " ".join(f"--near {name}={text}" for name, text in shown.items() if text)

@@ -12,7 +12,7 @@ from robodyn.joints import joint_kind
 from robodyn.joints.common.kind import JointKind
 from robodyn.robot import Robot
 
-__all__ = ["JointMark", "extent", "joint_marks", "link_places", "sticks"]
+__all__ = ["JointMark", "extent", "joint_marks", "link_places", "sticks", "wxyz"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +45,8 @@ class JointMark:
 
 def joint_marks(robot: Robot) -> tuple[JointMark, ...]:
     """All joints, those that close loops included."""
-    cut = {closure.name for closure in robot.loops}
-    marks = [_joint_mark(joint, joint.name in cut) for joint in robot.mechanism.joints]
+    joints = robot.mechanism.joints
+    marks = [_joint_mark(joint, bool(robot.joints[joint.name].closure)) for joint in joints]
     return (*marks, *(_loop_mark(loop) for loop in robot.mechanism.loops))
 
 
@@ -100,3 +100,11 @@ def extent(robot: Robot, places: dict[str, FloatArray]) -> tuple[FloatArray, flo
         points += list(lines.reshape(-1, 3) @ X[:3, :3].T + X[:3, 3])
     low, high = np.min(points, axis=0), np.max(points, axis=0)
     return 0.5 * (low + high), max(float((high - low).max()), 1e-2)
+
+
+def wxyz(X: FloatArray) -> FloatArray:
+    """The orientation of a pose, shape (4, 4), as the scene wants it: a quaternion, w first."""
+    from scipy.spatial.transform import Rotation
+
+    x, y, z, w = Rotation.from_matrix(X[:3, :3]).as_quat()
+    return np.array([w, x, y, z])

@@ -8,6 +8,7 @@ from robodyn.joints import helical
 from robodyn.joints.common.cut import Cut
 from robodyn.joints.common.evaluate import turned
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
+from robodyn.joints.common.relative import way_along_z
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EZ
@@ -35,5 +36,6 @@ KIND = JointKind(
     cut=Cut(
         helical.KIND.cut.rows,
         lambda X, cut: [Twist(EZ, EZ * (1.0 / cut.constants["pitch"]))],
+        position=lambda X, cut: way_along_z(X)[..., None],
     ),
 )

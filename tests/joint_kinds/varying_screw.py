@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+import numpy as np
+
+from robodyn.array_types import FloatArray
 from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, Row, along, parallel
 from robodyn.joints.common.evaluate import turned
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState, Parameter
+from robodyn.joints.common.relative import turn_about_z, way_along_z
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ
@@ -41,6 +46,14 @@ def _axes(X: Placement, cut: CutGeometry) -> list[Twist]:
     return [Twist(EZ * slope, EZ)]
 
 
+def _position(X: FloatArray, cut: CutGeometry) -> FloatArray:
+    """The angle, with the whole turns that the way along the axis tells."""
+    c, depth = cut.constants["pitch"], cut.constants["depth"]
+    angle = turn_about_z(X)
+    rest = way_along_z(X) / c - depth * np.sin(angle) - angle
+    return np.asarray((angle + math.tau * np.round(rest / math.tau))[..., None])
+
+
 KIND = JointKind(
     "varying_screw",
     nq=1,
@@ -50,5 +63,5 @@ KIND = JointKind(
     axes=("axis",),
     parameters=(Parameter("pitch", "metres a radian"), Parameter("depth", "parts of the pitch")),
     unmoved=(2,),
-    cut=Cut(_rows, _axes),
+    cut=Cut(_rows, _axes, position=_position),
 )

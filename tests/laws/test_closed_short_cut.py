@@ -74,7 +74,7 @@ def test_accelerations_that_open_loops_are_refused(robot, size):
 
 
 @pytest.mark.parametrize("size", [None, 1, 3, 200])
-def test_singular_postures_are_solved_another_way(size):
+def test_singular_postures_are_refused_and_solved_as_they_stand(size):
     robot = rd.load(PARALLELOGRAM)
     q = robot.neutral() if size is None else np.tile(robot.neutral(), (size, 1))
     v = np.zeros((*q.shape[:-1], robot.nv))
@@ -83,13 +83,13 @@ def test_singular_postures_are_solved_another_way(size):
     flat = q.copy()
     flat.reshape(-1, 3)[-1] = [np.pi / 2, -np.pi / 2, np.pi / 2]  # one, bar, two
     assert np.abs(robot.loop_residual(flat)).max() < 1e-15
-    a = robot.forward_dynamics(flat, v, v)
-    out = np.zeros_like(a)
-    robot.forward_dynamics(flat, v, v, out=out)
-    expected = robot.constrained_dynamics(flat, v, v).a
-    for got in (a, out):
-        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(a.reshape(-1, 3)[:-1], upright.reshape(-1, 3)[:-1], atol=1e-9)
+    for more in ({}, {"out": np.zeros_like(v)}):
+        with pytest.raises(rd.SingularError, match="singular posture") as caught:
+            robot.forward_dynamics(flat, v, v, **more)
+        assert caught.value.rows == (() if size is None else (size - 1,))
+    found = robot.constrained_dynamics(flat, v, v)
+    assert np.ravel(found.rank)[-1] == 1
+    np.testing.assert_allclose(found.a.reshape(-1, 3)[:-1], upright.reshape(-1, 3)[:-1], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["four_bar", "five_bar", "delta", "palletizer", "excavator"])

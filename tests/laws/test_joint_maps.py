@@ -71,36 +71,6 @@ def test_a_map_of_a_known_kind_is_that_kind(kind):
         close(getattr(b, name)(*arrays), getattr(a, name)(*arrays), 1e-11)
 
 
-def test_time_as_a_driven_coordinate():
-    """A turntable with a prescribed spin carries a slide: the textbook's bead on a rotating rod."""
-    spin = 3.0
-    text = """<robot name="bead"><link name="base"/><link name="bead"><inertial><mass value="2"/>
-    <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>
-    <joint name="rod" type="prismatic"><parent link="base"/><child link="bead"/></joint></robot>"""
-
-    def bead(q):
-        x, t = q
-        c, s = rd.cos(spin * t), rd.sin(spin * t)
-        return [[c, -s, 0, x * c], [s, c, 0, x * s], [0, 0, 1, 0], [0, 0, 0, 1]]
-
-    robot = rd.load(text, joint_maps={"rod": JointMap(2, bead)}, gravity=(0, 0, 0))
-    run = rd.simulate(
-        robot,
-        q0=[0.1, 0.0],
-        v0=[0.0, 1.0],
-        duration=0.5,
-        step=1e-3,
-        controlled={"rod[1]": lambda t: (t, 1.0, 0.0)},
-    )
-    np.testing.assert_allclose(run.q[:, 0], 0.1 * np.cosh(spin * run.t), rtol=1e-9)
-    # the motor of the turntable works against Coriolis' force: 2 m x dx spin, times the spin
-    x, dx = run.q[:, 0], run.v[:, 0]
-    np.testing.assert_allclose(run.tau[:, 1], 2 * 2.0 * x * dx * spin**2, rtol=1e-8, atol=1e-12)
-    gained = run.energy - run.energy[0]
-    work = np.concatenate([[0], np.cumsum(0.5e-3 * (run.tau[1:, 1] + run.tau[:-1, 1]))])
-    np.testing.assert_allclose(gained, work, atol=1e-4)
-
-
 def test_it_can_be_pickled_but_not_written():
     robot = rd.load("double_pendulum", joint_maps={"shoulder": JointMap(1, cam)})
     q = robot.random(1)

@@ -8,6 +8,7 @@ robot. That the kinds of the library are what their names say is the subject of 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -35,10 +36,8 @@ from robodyn.symbolic.vector import EZ
 FILES = [kind for kind in KINDS.values() if kind.in_files]
 TREE = [kind for kind in FILES if kind.in_tree]
 MOVING = [kind for kind in TREE if kind.nv]
-SINGLE = [kind for kind in TREE if (kind.nq, kind.nv) == (1, 1)]
 LOOPS = [kind for kind in FILES if kind.closes_loops]
 CUT = [kind for kind in LOOPS if kind.in_tree]
-FLAT = [kind for kind in MOVING if kind.coordinates.flat]
 CHAINS = [kind for kind in KINDS.values() if kind.turning]
 
 GRAVITY = (1.0, 2.0, -9.81)
@@ -240,22 +239,23 @@ def test_limits(kind):
 # -- what may be done with it ---------------------------------------------------------------------
 
 
-@each(SINGLE)
+@each(MOVING)
 def test_locked_is_welded(kind):
     c = Chain(kind)
-    welded = rd.load(c.mechanism, **c.options).with_(locked={"x": float(c.q[c.own_q][0])})
-    rest = c.rest
-    close(welded.frame_pose(c.q[rest], "link3"), c.robot.frame_pose(c.q, "link3"), 1e-13)
+    own = c.q[c.own_q]
+    welded = rd.load(c.mechanism, **c.options).with_(locked={"x": own if kind.nq > 1 else own[0]})
+    rest, left = c.rest, np.delete(np.arange(c.robot.nq), c.own_q)
+    close(welded.frame_pose(c.q[left], "link3"), c.robot.frame_pose(c.q, "link3"), 1e-13)
     v, a = (np.where(np.isin(range(c.robot.nv), rest), x, 0.0) for x in (c.v, c.a))
     tau = c.robot.inverse_dynamics(c.q, v, a)[rest]
-    close(welded.inverse_dynamics(c.q[rest], v[rest], a[rest]), tau, 1e-12)
+    close(welded.inverse_dynamics(c.q[left], v[rest], a[rest]), tau, 1e-12)
     held = {"q0": c.q, "v0": v, "duration": 0.05, "step": 0.01}
     still = rd.simulate(rd.load(c.mechanism, **c.options), locked=["x"], **held)
-    held |= {"q0": c.q[rest], "v0": v[rest]}
-    close(still.q[:, rest], rd.simulate(welded, **held).q, 1e-9)
+    held |= {"q0": c.q[left], "v0": v[rest]}
+    close(still.q[:, left], rd.simulate(welded, **held).q, 1e-9)
 
 
-@each(FLAT)
+@each(MOVING)
 def test_driven_in_a_simulation_is_a_base_that_moves(kind):
     """What hangs on a joint that follows a path does not know what moves it."""
     c = Chain(kind)
@@ -264,7 +264,8 @@ def test_driven_in_a_simulation_is_a_base_that_moves(kind):
 
     def path(t):
         s, ds, dds = np.sin(3.0 * t), 3.0 * np.cos(3.0 * t), -9.0 * np.sin(3.0 * t)
-        return start + 0.2 * s * rate, 0.2 * ds * rate, 0.2 * dds * rate
+        there = driven.integrate([*start, 0.0], [*(0.2 * s * rate), 0.0])
+        return there[:-1], 0.2 * ds * rate, 0.2 * dds * rate
 
     carried = rd.load(Mechanism("carried", links[1:], (after,)), base="moving", gravity=GRAVITY)
     driven = rd.load(Mechanism("driven", links, (joint, after)), gravity=GRAVITY)
@@ -282,6 +283,46 @@ def test_driven_in_a_simulation_is_a_base_that_moves(kind):
     here = rd.simulate(carried, q0=q0[-1:], v0=v0[-1:], base=base, **run)
     close(there.q[:, :-1], np.array([path(t)[0] for t in there.t]), 1e-14)
     close(there.q[:, -1:], here.q, 1e-9)
+    close(driven.forward_dynamics(there.q, there.v, there.tau), there.a, 1e-9)
+
+
+@each(MOVING)
+def test_speeds_that_are_the_rate_of_one_coordinate(kind):
+    """Those that the kind says, and no others."""
+    c = Chain(kind)
+    states = [(c.robot.random(c.rng)[c.own_q], c.rng.normal(size=kind.nv)) for _ in range(3)]
+    found = {
+        k: j
+        for j in range(kind.nq)
+        for k in range(kind.nv)
+        if all(abs(kind.coordinates.rates([*q], [*v])[j] - v[k]) < 1e-12 for q, v in states)
+    }
+    own = {k: kind.coordinates.integral(k) for k in range(kind.nv)}
+    assert found == {k: j for k, j in own.items() if j is not None}
+
+
+@each(MOVING)
+def test_one_speed_along_a_path(kind):
+    """The others stay free, and the recorded force makes the motion."""
+    c = Chain(kind)
+    at = c.own_v.start
+
+    def path(t):
+        return 0.2 * np.sin(3 * t) + 0.1, 0.6 * np.cos(3 * t), -1.8 * np.sin(3 * t)
+
+    robot, joint = rd.load(c.mechanism, **c.options), kind.coordinates
+    for k in range(kind.nv):
+        driven = {f"x[{k}]": path}
+        run = rd.simulate(robot, q0=c.q, v0=c.v, controlled=driven, duration=0.05, step=0.01)
+        x, dx, ddx = np.array([path(t) for t in run.t]).T
+        close(run.v[:, at + k], dx, 1e-14)
+        close(run.a[:, at + k], ddx, 1e-14)
+        if joint.integral(k) is not None:
+            close(run.q[:, c.own_q.start + joint.integral(k)], x, 1e-14)
+        steps = [robot.difference(*pair) for pair in itertools.pairwise(run.q)]
+        close(np.array(steps), 0.005 * (run.v[1:] + run.v[:-1]), 2e-3)
+        close(robot.forward_dynamics(run.q, run.v, run.tau), run.a, 1e-9)
+        assert not np.delete(run.tau, at + k, axis=1).any()
 
 
 @each(TREE)
@@ -392,6 +433,21 @@ def test_cut_is_closed_wherever_the_joint_can_go(kind):
     away = c.rng.normal(size=robot.nv)
     rate = slope(lambda t: robot.loop_residual(robot.integrate(cut.q, t * away)))
     close(K @ away, rate, BY_DIFFERENCES)
+
+
+@each([kind for kind in CUT if kind.nv])
+def test_cut_is_where_it_is_when_not_cut(kind):
+    """Positions and speeds, but for whole turns of what turns and the sign of quaternions."""
+    cut = CutChain(kind)
+    c = cut.c
+    for q in (c.q, *(c.robot.random(c.rng) for _ in range(4))):
+        found = np.atleast_1d(cut.robot.joint_positions(cut.posture(q))["x"])
+        X = [described_pose(kind, c.joint, x) for x in (found, q[c.own_q])]
+        close(X[0], X[1], 1e-11)
+        if kind.nq == 1 and not any(kind.turning):  # it counts its turns
+            close(found, q[c.own_q], 1e-11)
+    found = np.ravel(cut.robot.joint_velocities(cut.q, cut.v)["x"])
+    close(found, c.v[c.own_v], 1e-11)
 
 
 @each(CUT)

@@ -145,7 +145,7 @@ def test_motors_that_cannot_be():
         planar(actuators={"elbow": rd.Actuator(2.0, 1e-3, mounted_on="uper")})
     with pytest.raises(ActuationError, match="axis"):
         planar(actuators={"elbow": rd.Actuator(2.0, 1e-3, mounted_on="base")})
-    for axis in ((0.0, 0.0, 0.0), (1.0, 2.0), (np.nan, 0.0, 1.0)):
+    for axis in ((0.0, 0.0, 0.0), (np.nan, 0.0, 1.0)):
         with pytest.raises(ActuationError, match="axis"):
             planar(actuators={"elbow": rd.Actuator(2.0, 1e-3, axis=axis)})
     with pytest.raises(UnknownNameError, match="rotor model"):

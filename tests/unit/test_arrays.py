@@ -78,7 +78,7 @@ def test_last_axes():
 def test_where_a_number_is_missing():
     x = np.zeros((3, 2))
     x[1, 1] = np.nan
-    with pytest.raises(ShapeError, match=r"x holds numbers that are not finite: x\[1, 1\] is nan"):
+    with pytest.raises(ShapeError, match=r"not finite: x\[1\] is nan in state \[1\]"):
         checked("x", x, 2)
     with pytest.raises(ShapeError, match="x is inf"):
         checked("x", np.inf)
@@ -121,3 +121,38 @@ def test_parts_of_descriptions_take_lists_and_arrays():
     assert pose == Pose((1.0, 2.0, 3.0), (0.0, 0.0, 1.0)) and hash(pose)
     assert rd.Limits(np.float32(-1), 1) == rd.Limits(-1.0, 1.0)
     assert rd.Actuator(100, axis=[0, 0, 1]) == rd.Actuator(100.0, axis=(0.0, 0.0, 1.0))
+
+
+X = np.eye(4)
+NO_POSES = {
+    "stretched": np.diag([2.0, 1.0, 1.0, 1.0]),
+    "sheared": X + 0.01 * np.eye(4, k=1) * [[1], [1], [0], [0]],
+    "mirrored": np.diag([1.0, 1.0, -1.0, 1.0]),
+    "zero": np.zeros((4, 4)),
+    "transposed": X + np.outer([0, 0, 0, 1], [1.0, 2.0, 3.0, 0.0]),
+    "scaled": np.diag([1.0, 1.0, 1.0, 2.0]),
+    "missing": np.where(X == 1.0, np.nan, X),
+    "far": np.where(np.eye(4, k=3) == 1.0, np.inf, X),
+}
+
+
+@pytest.mark.parametrize("name", NO_POSES)
+def test_poses_of_no_rigid_body(name):
+    wrong = NO_POSES[name]
+    for pose in (wrong, np.array([X, wrong, X])):
+        with pytest.raises(ShapeError, match="pose is that of no rigid body") as error:
+            rd.BaseMotion(pose, np.zeros(6), np.zeros(6))
+        assert error.value.name == "pose"
+
+
+def test_poses_in_single_precision():
+    turned = rd.BaseMotion.from_world(quat_xyzw=np.random.default_rng(1).normal(size=(50, 4))).pose
+    rd.BaseMotion(turned.astype(np.float32), np.zeros(6), np.zeros(6))
+
+
+@pytest.mark.parametrize("name", ["twist", "acceleration"])
+def test_motions_of_the_base_are_finite(name):
+    given = {"pose": X, "twist": np.zeros(6), "acceleration": np.zeros(6)}
+    given[name] = [0, 0, 0, np.nan, 0, 0]
+    with pytest.raises(ShapeError, match=rf"{name}\[3\] is nan"):
+        rd.BaseMotion(**given)

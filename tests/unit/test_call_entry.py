@@ -175,7 +175,7 @@ def test_references_are_given_back(f, energy):
 def test_functions_are_collected():
     def make():
         f = rd.load("double_pendulum").function("mass_matrix")
-        f.itself = f
+        f.__dict__["itself"] = f
         f(np.zeros(2))
         return weakref.ref(f)
 
@@ -352,17 +352,19 @@ def test_arrays_that_were_changed_are_not_given_out_again(harm):
     np.testing.assert_allclose(new, f(q, np.empty((7, 7))))
 
 
-def roots():
-    """A function that is not a number for negative ones."""
+def roots(size=3, times=1):
+    """A function that is not a number for negative ones; its results may be repeated."""
     graph = Graph()
-    edges = tuple(edge_of(graph, sqrt(x)) for x in inputs(graph, 0, 3))
-    return Function(Program("roots", (Port("x", (3,)),), (Port("y", (3,)),), graph, edges))
+    edges = tuple(edge_of(graph, sqrt(x)) for x in inputs(graph, 0, size)) * times
+    ports = (Port("x", (size,)),), (Port("y", (times * size,)),)
+    return Function(Program("roots", *ports, graph, edges))
 
 
 @needs_entry
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("rows", [1, 2, 3, 5, 8, 11, 100])
-def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype):
+@pytest.mark.parametrize("rows", [1, 2, 3, 5, 8, 11, 100, 128, 300])
+@pytest.mark.parametrize("bad", [-1.0, np.inf])
+def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype, bad):
     asked = []
 
     class Rooted:
@@ -378,7 +380,35 @@ def test_a_guarded_method_is_asked_wherever_a_number_is_missing(rows, dtype):
     np.testing.assert_array_equal(method(x), np.full_like(x, 2.0))
     assert not asked
     for k in range(x.size):
-        x.flat[k] = -1.0
+        x.flat[k] = bad
         np.testing.assert_array_equal(method(x), np.zeros_like(x))
         assert len(asked) == k + 1
         x.flat[k] = 4.0
+
+
+@needs_entry
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("times", [1, 2])
+def test_states_of_all_sizes_are_looked_at(dtype, bad, times):
+    """Results; or arguments, if there are fewer and the results are finite where they are."""
+    asked = []
+
+    class Rooted:
+        def roots(self, x, *, out=None):
+            asked.append(x)
+
+    for size in range(1, 20):
+        methods = MethodTable()
+        method = methods.add("roots", Rooted().roots, ["x"])
+        f, x = roots(size, times), np.full(size, 4.0, dtype)
+        f(x)
+        methods.bind("roots", f, finite=True)
+        np.testing.assert_array_equal(method(x), np.full(times * size, 2.0))
+        for k in range(size):
+            x[k] = bad
+            assert method(x) is None and len(asked) == 1
+            asked.clear()
+            x[k] = 4.0
+        x[:] = np.finfo(dtype).max
+        assert np.isfinite(method(x)).all() and not asked

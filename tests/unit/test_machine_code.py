@@ -20,7 +20,7 @@ from robodyn.codegen.llvm.cache import folder
 from robodyn.errors import ShapeError
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.scalar import cos, edge_of, inputs, sin, sqrt
+from robodyn.symbolic.scalar import by_precision, cos, edge_of, inputs, sin, sqrt
 
 
 @pytest.fixture(scope="module")
@@ -143,11 +143,12 @@ def test_read_only_out(robot):
         robot.gravity_forces(np.zeros(6), out=out)
 
 
-def test_nan_goes_through_and_harms_nothing(robot):
+def test_nan_goes_through_functions_and_harms_nothing(robot):
+    f = robot.function("inverse_dynamics")
     q, v, a = states(robot, 20)
-    expected = robot.inverse_dynamics(q, v, a)
+    expected = f(q, v, a)
     q[3, 1] = np.nan
-    got = robot.inverse_dynamics(q, v, a)
+    got = f(q, v, a)
     assert np.isnan(got[3]).any()
     rest = np.arange(20) != 3
     np.testing.assert_array_equal(got[rest], expected[rest])
@@ -223,6 +224,25 @@ def test_random_programs(steps, seed):
     np.testing.assert_allclose(
         f(x[0], y[0]), expected[0], atol=1e-9 * max(1, np.abs(expected).max())
     )
+
+
+def test_a_constant_that_depends_on_the_precision():
+    """As tolerances do: two programs that differ in single precision alone are two."""
+
+    def made(single):
+        graph = Graph()
+        (x,) = inputs(graph, 0, 1)
+        y = x + by_precision(graph, 0.25, single)
+        return Function(Program("f", (Port("x", ()),), (Port("y", ()),), graph, (y.edge,)))
+
+    for single in (0.5, 0.75):
+        f = pickle.loads(pickle.dumps(made(single)))
+        assert f(1.0) == 1.25
+        assert f(np.float32(1.0)) == 1.0 + single
+        many = np.ones(20)
+        np.testing.assert_array_equal(f(many), 1.25)
+        np.testing.assert_array_equal(f(many.astype(np.float32)), 1.0 + single)
+        assert "0.25" in f.c_source() and f"{single}f" in f.c_source(dtype="float")
 
 
 def test_several_outputs():

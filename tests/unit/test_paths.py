@@ -179,6 +179,60 @@ def test_samples_that_are_no_path(t, positions):
         rd.JointPath.from_samples(t, positions)
 
 
+@pytest.mark.parametrize("make", ["from_orientations", "from_poses", "from_planar"])
+def test_samples_of_joints_whose_coordinates_do_not_add(make):
+    """The path goes through the samples, and its rates are those of Lie groups, by differences."""
+    t = np.linspace(0.0, 1.0, 7)
+    quats = Rotation.from_rotvec(np.random.default_rng(1).normal(size=(7, 3))).as_quat()
+    places = np.random.default_rng(2).normal(size=(7, 3))
+    given = {"from_orientations": (quats,), "from_poses": (places, quats), "from_planar": (places,)}
+    path = getattr(rd.JointPath, make)(t, *given[make])
+    samples = np.hstack(given[make])
+    for time, sample in zip(t, samples, strict=True):
+        x = path(time)[0]
+        if make != "from_planar":  # a quaternion and its negative are the same
+            x[-4:] *= np.sign(x[-4:] @ sample[-4:])
+        np.testing.assert_allclose(x, sample, atol=1e-12)
+    h = 1e-5
+    for time in (0.31, 0.77):
+        before, after = path(time - h), path(time + h)
+        x, v, a = path(time)
+        np.testing.assert_allclose((after[1] - before[1]) / (2 * h), a, atol=1e-4)
+        if make == "from_planar":
+            c, s = np.cos(x[2]), np.sin(x[2])
+            rate = (after[0] - before[0]) / (2 * h)
+            rate[:2] = np.array([[c, s], [-s, c]]) @ rate[:2]
+            np.testing.assert_allclose(v, rate, atol=1e-6)
+            continue
+        R, ends = (
+            Rotation.from_quat(x[-4:]),
+            [Rotation.from_quat(p[0][-4:]) for p in (before, after)],
+        )
+        w = (ends[0].inv() * ends[1]).as_rotvec() / (2 * h)
+        np.testing.assert_allclose(v[-3:], w, atol=1e-6)
+        if make == "from_poses":
+            rate = (after[0][:3] - before[0][:3]) / (2 * h)
+            np.testing.assert_allclose(v[:3], R.inv().apply(rate), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("make", "given"),
+    [
+        ("from_orientations", (np.zeros((5, 4)),)),
+        ("from_orientations", (np.ones((5, 3)),)),
+        ("from_orientations", (np.full((5, 4), np.nan),)),
+        ("from_orientations", ([[0, 0, 0, 1], [0, 0]],)),
+        ("from_poses", (np.zeros((5, 3)), np.ones((4, 4)))),
+        ("from_poses", (np.zeros((5, 2)), np.ones((5, 4)))),
+        ("from_planar", (np.zeros((5, 2)),)),
+        ("from_planar", ("abc",)),
+    ],
+)
+def test_samples_that_are_no_path_of_such_joints(make, given):
+    with pytest.raises(ShapeError):
+        getattr(rd.JointPath, make)(np.linspace(0.0, 1.0, 5), *given)
+
+
 # -- the base --------------------------------------------------------------------------------------
 
 

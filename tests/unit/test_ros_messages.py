@@ -119,6 +119,41 @@ def test_the_description_is_a_tree_with_the_same_joints(name):
     assert rd.load(description(robot, "source")).nc == robot.nc
 
 
+def test_a_joint_that_closes_a_loop_with_a_motor_is_not_in_the_tree():
+    from robodyn.ros.engine.frames import transforms
+
+    joints = ("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin")
+    robot = rd.load("four_bar", actuators={name: rd.Actuator() for name in joints})
+    tree = rd.load(description(robot))
+    assert tree.nc == 0 and {*tree.joint_names} == {*joints} - {"rocker_pin"}
+    children = [transform.child for transform in transforms(robot, robot.neutral())]
+    assert len({*children}) == len(children)
+
+
+@pytest.mark.parametrize("options", [{}, {"coordinates": "minimal"}])
+def test_a_state_tells_of_joints_without_coordinates(options):
+    robot, drawn = rd.load("four_bar", **options), rd.load("four_bar")
+    names = StateNames(robot)
+    tree = robot.tree_form
+    q = tree.assemble([0.5, 0.0, 0.0], hold=["crank_drive"])
+    v = tree.consistent_velocity(q, [1.0, 0.0, 0.0], hold=["crank_drive"])
+    own = [tree.joints[name] for name in robot.joint_names]
+    q_own = np.concatenate([q[joint.q] for joint in own])
+    v_own = np.concatenate([v[joint.v] for joint in own])
+    found = names.content(q_own, v_own, np.ones(robot.nv))
+    assert sorted(found.name) == ["crank_drive", "crank_pin", "rocker_pin", "rocker_pivot"]
+    positions, speeds = drawn.joint_positions(q), drawn.joint_velocities(q, v)
+    for name, x, w, force in zip(
+        found.name, found.position, found.velocity, found.effort, strict=True
+    ):
+        assert x == pytest.approx(float(positions[name]))
+        assert w == pytest.approx(float(speeds[name]))
+        assert force == (1.0 if name in robot.joint_names else 0.0)
+    again = names.read(found.name, found.position, found.velocity)
+    assert not again.unknown and not again.missing
+    np.testing.assert_allclose(again.q, q_own)
+
+
 # -- trajectories ---------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from robodyn import urdf
 from robodyn.description import Pose
 from robodyn.errors import (
     ActuationError,
+    AssemblyError,
     RobodynError,
     SingularError,
 )
@@ -68,31 +70,92 @@ def test_a_flat_parallelogram_has_one_freedom_more():
     flat, bent = np.zeros(3), np.array([0.4, -0.4, 0.4])
     np.testing.assert_allclose(robot.loop_residual(np.stack([flat, bent])), 0.0, atol=1e-12)
     assert (robot.mobility(flat), robot.mobility(bent)) == (2, 1)
-    a = robot.forward_dynamics(flat, np.zeros(3), np.zeros(3))
-    assert np.isfinite(a).all()
-    assert np.abs(robot.loop_jacobian(flat) @ a).max() < 1e-9
-    found = robot.constrained_dynamics(flat, np.zeros(3), np.zeros(3))
-    np.testing.assert_allclose(found.a, a, atol=1e-9)
-    with pytest.raises(ActuationError):
-        robot.inverse_dynamics(flat, np.zeros(3), a + np.array([0.0, 1.0, -1.0]))
+    at = flat, np.zeros(3), np.zeros(3)
+    for ask in (robot.forward_dynamics, robot.inverse_dynamics, robot.joint_wrenches):
+        with pytest.raises(SingularError, match="singular posture"):
+            ask(*at)
+    with pytest.raises(SingularError, match="singular posture"):
+        robot.hybrid_dynamics(*at[:2], controlled={"crank_drive": 1.0})
+    # the constraints as they stand, whose rank the result tells
+    found = robot.constrained_dynamics(*at)
+    assert int(found.rank) == 1
+    assert np.abs(robot.loop_jacobian(flat) @ found.a).max() < 1e-9
 
 
-@pytest.mark.parametrize("offset", [0.0, *(s * 10.0**k for k in range(-16, 0, 3) for s in (1, -1))])
-def test_near_the_flat_posture(offset):
-    """No step on the way to a singular posture leads to numbers that are none."""
-    robot = rd.load(parallelogram(), passive=False)
-    q = robot.assemble([offset, -offset, offset], hold=["crank_drive"])
-    v = robot.consistent_velocity(q, [1.0, -1.0, 1.0])
+def tilted_parallelogram():
+    """The same; it is flat where the crank stands at this angle, so that rounding has its way."""
+    mechanism, (c, s) = parallelogram(), (np.cos(TILT), np.sin(TILT))
+    joints = tuple(
+        dataclasses.replace(j, origin=Pose((0.5 * c, 0.0, -0.5 * s)))
+        if j.name == "rocker_pivot"
+        else j
+        for j in mechanism.joints
+    )
+    return dataclasses.replace(mechanism, joints=joints)
+
+
+@functools.cache
+def tilted():
+    return rd.load(tilted_parallelogram(), passive=False)
+
+
+TILT = 0.7
+FREE = np.array([False, True, True])
+
+
+@pytest.mark.parametrize("how", ["exact", "assembled", "drifted"])
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("offset", [0.0, *10.0 ** np.arange(-16.0, 0.0)])
+def test_near_the_flat_posture(offset, moving, how):
+    """Six digits of what the parallelogram does, as it is known to be one, or an error."""
+    robot = tilted()
+    q = np.array([TILT + offset, -offset, TILT + offset])
+    rng, along = np.random.default_rng(0), np.array([1.0, -1.0, 1.0])
+    away = q + FREE * rng.normal(size=3) * min(1e-7, 0.1 * offset)
+    tau = np.array([1.0, 0.0, 0.0])
     try:
-        a = robot.forward_dynamics(q, v, np.zeros(3))
-    except (SingularError, ActuationError):
-        assert abs(offset) < 1e-8, "so far from the flat posture the motion is determined"
+        if how == "assembled":
+            q = robot.assemble(away, hold=["crank_drive"])
+        elif how == "drifted":
+            q, _ = robot.closed_state(away, np.zeros(3), FREE)
+        v = robot.consistent_velocity(q, moving * np.array([1.0, -0.3, 0.5]))
+        a = robot.forward_dynamics(q, v, tau)
+    except (SingularError, AssemblyError):
+        assert offset < 5e-3, "so far from the flat posture the motion is determined"
         return
-    K, bias = robot.loop_jacobian(q), robot.loop_bias(q, v)
-    assert np.isfinite(a).all()
-    np.testing.assert_allclose(K @ a, -bias, atol=1e-7 * max(1.0, np.abs(a).max()))
-    tau = robot.inverse_dynamics(q, v, a, actuated=["crank_drive", "rocker_pivot"])
-    assert np.isfinite(tau).all()
+    M, h = robot.mass_matrix(q), robot.bias_forces(q, v)
+    expected = along * (along @ (tau - h)) / (along @ M @ along)
+    np.testing.assert_allclose(a, expected, rtol=1e-6)
+    back = robot.inverse_dynamics(q, v, a)
+    np.testing.assert_allclose(back, tau, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("offset", [*10.0 ** np.arange(-10.0, -1.0), 0.3])
+def test_the_distance_of_a_parallelogram_grows_with_the_angle_from_flat(offset):
+    robot = tilted()
+    q = [[TILT + x, -x, TILT + x] for x in (offset, -offset)]
+    # slopes along the ground [1, 0, -1] 0.2 sin(offset), and across it [0.7, 0.5, -0.2], both over
+    # the longest link, 0.5: what the first have outside the second
+    expected = 0.4 * np.sqrt(2.0 - 0.9**2 / 0.78) * np.sin(offset)
+    np.testing.assert_allclose(robot.loop_rank(q).distance, expected, rtol=2e-2)
+
+
+def test_the_distance_of_the_palletizer_grows_with_the_angle_from_its_singular_posture():
+    robot = rd.load("palletizer")
+    singular, guess, ratio = -np.arctan2(0.6, 0.8), robot.neutral(), []
+    for offset in 10.0 ** np.arange(-6.0, -1.0):
+        guess[robot.joints["shoulder"].q] = singular + offset
+        q = robot.assemble(guess, hold=["shoulder"])
+        ratio.append(float(robot.loop_rank(q).distance) / offset)
+    np.testing.assert_allclose(ratio, ratio[-1], rtol=0.05)
+
+
+@pytest.mark.parametrize("name", [n for n in rd.robots() if rd.load(n).nc])
+def test_far_from_singular_postures_the_distance_is_about_one(name):
+    """Rows that are redundant everywhere do not count."""
+    robot = rd.load(name)
+    found = robot.loop_rank(np.array([robot.random(seed) for seed in range(5)]))
+    assert (found.distance > 0.01).all() and (found.distance < 3.0).all()
 
 
 def test_states_that_are_not_numbers():

@@ -94,37 +94,67 @@ def test_the_urdf_is_found(folder, tmp_path):
     (tmp_path / "leg.urdf").write_text(OPEN.replace("four_bar", "leg"))
     assert rd.load(folder(LOOP, "leg.yml")).name == "leg"
     (tmp_path / "robot.urdf").unlink()
-    with pytest.raises(rd.UrdfError, match=r"robot\.urdf"):
+    assert rd.load(folder(LOOP)).name == "leg"  # the only one beside it
+    (tmp_path / "arm.urdf").write_text(OPEN.replace("four_bar", "arm"))
+    with pytest.raises(rd.UrdfError, match=r"arm\.urdf, leg\.urdf"):
         rd.load(folder(LOOP))
+    assert rd.load(folder(LOOP), urdf=tmp_path / "arm.urdf").name == "arm"
+    with pytest.raises(rd.SettingsError, match="urdf="):
+        rd.load(tmp_path / "arm.urdf", urdf=tmp_path / "leg.urdf")
+
+
+def test_a_named_urdf_that_is_not_there_is_not_replaced_by_another(folder):
+    with pytest.raises(rd.UrdfError, match=r"leg\.urdf") as caught:
+        rd.load(folder(f"{LOOP}urdf: leg.urdf", "other.yaml"))
+    assert caught.value.line == 2
+    assert caught.value.suggestion in (None, "robot.urdf")
 
 
 @pytest.mark.parametrize(
-    ("text", "error"),
+    ("text", "line"),
     [
-        ("closed_loop: [[tip, nowhere]]", rd.UnknownNameError),
-        ("closed_loop: [[tip]]", rd.UrdfError),
-        ("closed_loop: tip", rd.UrdfError),
-        ("closed_loops: [[tip, rocker_end]]", rd.UrdfError),
-        (f"{LOOP}type: [5d]", rd.UrdfError),
-        (f"{LOOP}type: [6d, 6d]", rd.UrdfError),
-        (f"{LOOP}joint_name: [rocker_pin]", rd.UrdfError),
-        (f"{LOOP}joint_name: [rocker_pin]\njoint_type: [BALL]", rd.UrdfError),
-        (f"{LOOP}joint_name: [pin]\njoint_type: [FIXED]", rd.UnknownNameError),
-        (f"{LOOP}name_mot: [a, a]", rd.UrdfError),
-        (f"{LOOP}name_mot: [motor]", rd.UnknownNameError),
-        ("closed_loop: [", rd.UrdfError),
-        ("- 1", rd.UrdfError),
-        ("", rd.UrdfError),
-        ("urdf: 3", rd.UrdfError),
-        ("urdf: gone.urdf", rd.UrdfError),
-        ("!!python/object/apply:os.getcwd []", rd.UrdfError),
+        ("closed_loop: [[tip, nowhere]]", 1),
+        ("closed_loop: [[tip]]", 1),
+        ("closed_loop: tip", 1),
+        ("closed_loop:\n- [tip, rocker_end]\n- [tip, [crank]]", 3),
+        ("closed_loops: [[tip, rocker_end]]", 1),
+        (f"{LOOP}type: [5d]", 2),
+        (f"{LOOP}type: planar", 2),
+        (f"{LOOP}type: [6d, 6d]", 2),
+        (f"{LOOP}type: []", 2),
+        (f"{LOOP}joint_name: [rocker_pin]", None),
+        (f"{LOOP}joint_name: [rocker_pin]\njoint_type: [BALL]", 3),
+        (f"{LOOP}joint_name: [rocker_pin]\njoint_type:\n- UJOINT_XX", 4),
+        (f"{LOOP}joint_name: [pin]\njoint_type: [FIXED]", 2),
+        (f"{LOOP}name_mot: [a, a]", 2),
+        (f"{LOOP}name_mot: [motor]", 2),
+        (f"{LOOP}name_mot: motor", 2),
+        (f"{LOOP}name_mot: [rocker_end_fixed]", 2),
+        (f"{LOOP}name_mot: ''", 2),
+        (f"{LOOP}name_mot: {{a: b}}", 2),
+        (f"{LOOP}Lidmot: [0]", 2),
+        (f"{LOOP}rotule_name: ball", 2),
+        (f"{LOOP}rotule_name: [crank]", 2),
+        ("name_closedloop: gap", 1),
+        ("name_closedloop: gap\nclosed_loop_number: one", 2),
+        (f"{LOOP}{LOOP}", 2),
+        ("? [a]\n: 1", 1),
+        ("closed_loop: [", None),
+        ("- 1", None),
+        ("", None),
+        ("[" * 5000, None),
+        ("urdf: [3]", 1),
+        ("urdf: gone.urdf", 1),
+        ("!!python/object/apply:os.getcwd []", None),
+        ("urdf: !!python/object/apply:os.getcwd []", 1),
     ],
 )
-def test_bad_files_say_what_is_wrong(folder, text, error):
+def test_bad_files_say_what_is_wrong_and_where(folder, text, line):
     path = folder(text)
-    with pytest.raises(error):
+    with pytest.raises(rd.UrdfError) as caught:
         rd.load(path)
-    assert urdf.problems(path)
+    assert (caught.value.file, caught.value.line) == (str(path), line)
+    assert str(caught.value) == str(urdf.problems(path)[0])
 
 
 def test_without_yaml_the_extra_is_named(folder, monkeypatch):

@@ -92,6 +92,14 @@ def joints(draw, name, parent, child, others):
 @st.composite
 def loops(draw, name, links):
     kind = draw(st.sampled_from([*sorted(JOINT_KINDS.keys() - {"floating"}), "distance"]))
+    lower, upper = sorted(draw(st.tuples(numbers, numbers)))
+    if kind == "continuous" or lower == upper:  # exporters write zeros: none
+        lower, upper = -math.inf, math.inf
+    values = {"limits": draw(st.none() | st.just(Limits(lower, upper, 3.0)))}
+    values |= {key: abs(draw(numbers)) for key in ("damping", "friction")}
+    if JOINT_KINDS.get(kind) == (1, 1):
+        values["stiffness"] = abs(draw(numbers))
+        values["rest"] = draw(numbers) if values["stiffness"] else 0.0
     return Loop(
         name,
         kind,
@@ -103,6 +111,7 @@ def loops(draw, name, links):
         (0.0, 1.0, 0.0) if kind != "universal" else (0.0, 0.6, 0.8),
         draw(numbers) if kind == "helical" else 0.0,
         draw(numbers) if kind == "distance" else 0.0,
+        **values,
     )
 
 

@@ -117,8 +117,9 @@ def test_trajectories_and_loops(domain):
     assert until(lambda: sim.run(0.05) or taken.extend(states.states()) or engine.t > 0.6, 60.0)
     assert not [text for text in said if "ignored" in text]
     assert len(taken) > 60
-    assert taken[0].names == robot.joint_names
-    q = np.array([sample.position for sample in taken])
+    assert taken[0].names[: robot.nq] == robot.joint_names
+    assert {*taken[0].names[robot.nq :]} == {cut.name for cut in robot.loops}
+    q = np.array([sample.position for sample in taken])[:, : robot.nq]
     assert np.abs(robot.loop_residual(q)).max() < 1e-9
     at = [robot.joint_names.index(name) for name in engine.joints]
     np.testing.assert_allclose(q[-1, at], goal, atol=1e-4)

@@ -24,7 +24,6 @@ import robodyn as rd
         {"rotors": [rd.Rotor("wheel", "link7", (0.0, 0.0, 0.0), 1e-6)]},
         {"rotors": [rd.Rotor("wheel", "link7", "z", 1e-6)]},
         {"rotors": [rd.Rotor("wheel", "link7", (0.0, 0.0, 1.0), 0.0)]},
-        {"actuators": {"elbow_pitch": rd.Actuator("fast")}},
         {"joint_maps": {"elbow_pitch": 3}},
         {"loops": [3]},
         {"gravity": (1.0, 2.0)},
@@ -171,3 +170,30 @@ def test_postures_of_linkages_that_are_not_finite(call):
     q[1, 2] = np.nan
     with pytest.raises(rd.ShapeError, match=r"q holds .* in state \[1\]"):
         call(robot, q, v)
+
+
+@pytest.mark.parametrize("name", ["_signature", "table", "name", "program", "_double", "anything"])
+def test_functions_are_never_changed(name):
+    """Machine code has the addresses of what they are made of."""
+    f = rd.load("scara").function("gravity_forces")
+    with pytest.raises(AttributeError, match=f"a Function is never changed \\('{name}'\\)"):
+        setattr(f, name, None)
+    with pytest.raises(AttributeError, match="never changed"):
+        delattr(f, name)
+    assert f(np.zeros(4)).shape == (4,)
+
+
+def test_one_name_where_several_are_taken():
+    robot = rd.load("arm7")
+    f = robot.function("inverse_dynamics", wrenches="link6")
+    assert [port.name for port in f.inputs][-1] == "wrench:link6"
+    assert f is robot.function("inverse_dynamics", wrenches=("link6",))
+    with pytest.raises(rd.UnknownNameError, match="no link 'link60'"):
+        robot.function("inverse_dynamics", wrenches="link60")
+
+
+@pytest.mark.parametrize("name", ["passive", "allow_unphysical"])
+def test_choices_of_two_are_true_or_false(name):
+    for load in (lambda **given: rd.load("scara", **given), rd.load("scara").with_):
+        with pytest.raises(rd.SettingsError, match=f"{name} is 'no', expected True or False"):
+            load(**{name: "no"})

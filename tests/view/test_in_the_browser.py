@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import io
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -18,7 +22,7 @@ import robodyn as rd
 from robodyn.cli import main
 from robodyn.view import Viewer
 
-pytest.importorskip("viser", reason="viser is not installed: extra view")
+viser = pytest.importorskip("viser", reason="viser is not installed: extra view")
 
 CLOSED = 1e-9
 
@@ -98,11 +102,57 @@ def test_a_stick_figure(visit):
         assert visit.errors == [] and visit.outside == []
 
 
+def test_a_linkage_that_does_not_close(visit):
+    text = (resources.files("robodyn.urdf") / "robots" / "four_bar.urdf").read_text()
+    robot = rd.load(text.replace('xyz="0.28 0 0.12"', 'xyz="1.8 0 0.12"'))
+    with Viewer(robot, port=8290) as viewer:
+        visit.open(viewer)
+        visit.page.get_by_role("button", name="Close the loops").click()
+        box = visit.page.locator("textarea").first
+        box.wait_for()
+        assert "do not close" in box.input_value()
+        visit.drawn()
+        assert visit.errors == [] and visit.outside == []
+
+
 def test_only_this_machine_may_connect(palletizer):
     assert palletizer.server.get_host() == "127.0.0.1"
     assert palletizer.server.request_share_url() is None
     with urllib.request.urlopen(palletizer.url) as answer:
         assert answer.status == 200
+
+
+def test_beyond_this_machine_with_a_token(visit):
+    with Viewer(rd.load("four_bar"), host="0.0.0.0", port=8280) as viewer:
+        visit.open(viewer)
+        sockets = [url for url in visit.asked if url.startswith("ws:")]
+        assert sockets and all(viewer.url.split("/")[3] in url for url in sockets)
+        assert visit.errors == [] and visit.outside == []
+
+
+@pytest.fixture
+def other_site(tmp_path):
+    """Address of an empty page."""
+    (tmp_path / "index.html").write_text("<title>another</title>")
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+def test_a_page_of_another_site_does_not_get_in(visit, palletizer, other_site):
+    """Its browser sends where it comes from, and cannot be told otherwise."""
+    visit.page.goto(other_site)
+    said = visit.page.evaluate(
+        """([url, protocol]) => new Promise(done => {
+            const socket = new WebSocket(url, [protocol]);
+            socket.onopen = () => done("open");
+            socket.onerror = () => done("refused");
+        })""",
+        [palletizer.url.replace("http", "ws"), f"viser-v{viser.__version__}"],
+    )
+    assert said == "refused"
 
 
 @pytest.mark.parametrize(

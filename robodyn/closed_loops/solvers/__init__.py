@@ -10,6 +10,7 @@ from robodyn.closed_loops.solvers.hybrid import ConstrainedHybrid, constrained_h
 from robodyn.closed_loops.solvers.independent import IndependentSpeeds, independent_speeds
 from robodyn.closed_loops.solvers.rank import (
     RankAnalysis,
+    distance_to_rank_below,
     null_space,
     null_space_partition,
     rank_analysis,
@@ -27,6 +28,7 @@ __all__ = [
     "assemble",
     "constrained_accelerations",
     "constrained_hybrid",
+    "distance_to_rank_below",
     "independent_speeds",
     "null_space",
     "null_space_partition",

@@ -14,7 +14,13 @@ from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.errors import ShapeError, SingularError
 
-__all__ = ["RankAnalysis", "null_space", "null_space_partition", "rank_analysis"]
+__all__ = [
+    "RankAnalysis",
+    "distance_to_rank_below",
+    "null_space",
+    "null_space_partition",
+    "rank_analysis",
+]
 
 
 #: A row depends on another one if its coefficient, of rows of unit norm, is larger than this.
@@ -38,8 +44,8 @@ class RankAnalysis:
     singular_values : ndarray, shape (..., min(nc, nv))
         Of the scaled K, descending.
     distance : ndarray, shape (...)
-        Smallest singular value that is not zero: the distance of the scaled K to a matrix of
-        lower rank; infinite if the rank is zero.
+        Of the scaled K to a matrix of lower rank, which is the smallest singular value that is not
+        zero; infinite if the rank is zero. `Robot.loop_rank` has another one, see there.
     """
 
     rank: Array
@@ -124,6 +130,16 @@ def _scaled(K: ArrayLike, M: ArrayLike | None) -> tuple[tuple[int, ...], Scaled]
     nv = K.shape[-1]
     batch, (K, M) = flat((K, 2), (checked("M", M, nv, nv), 2))
     return batch, scaled(K, M)
+
+
+def distance_to_rank_below(K: Array, rank: int) -> Array:
+    """Distance of K (..., nc, nv) to a matrix of lower than a given rank, shape (...).
+
+    It is the singular value of that number; rows are not scaled, so that it vanishes where they do.
+    """
+    if not rank:
+        return np.full(K.shape[:-2], np.inf)
+    return np.asarray(np.linalg.svd(K, compute_uv=False)[..., rank - 1])
 
 
 def _in_terms_of(rows: Array, taken: Array) -> Array:

@@ -18,7 +18,7 @@ from robodyn.codegen.llvm import object_files
 from robodyn.codegen.llvm.generator_sources import generator_digest, robodyn_version
 from robodyn.codegen.llvm.once import once
 from robodyn.codegen.llvm.target import Target
-from robodyn.symbolic.graph import Program
+from robodyn.symbolic.graph import ByPrecision, Program
 
 __all__ = ["compiled", "folder", "generator_key", "kept", "program_key"]
 
@@ -67,6 +67,8 @@ def program_key(generator: str, program: Program, target: Target, *choices: obje
         digest.update(array("q", part).tobytes())
     digest.update(array("q", graph.value.keys()).tobytes())
     digest.update(array("d", graph.value.values()).tobytes())
+    singles = [x.single for x in graph.value.values() if isinstance(x, ByPrecision)]
+    digest.update(array("d", singles).tobytes())
     return digest.hexdigest()
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 import struct
 
+from robodyn.symbolic.graph import ByPrecision
+
 __all__ = ["RANGE", "constant", "sincos", "slow_function"]
 
 #: Largest angle [rad] that the reduction by two (three) parts of pi/2 is accurate for.
@@ -49,6 +51,7 @@ MAGIC = {"double": 6755399441055744.0, "float": 12582912.0}
 def number(value: float, dtype: str) -> str:
     """A float literal."""
     if dtype == "float":
+        value = value.single if isinstance(value, ByPrecision) else value
         value = struct.unpack("f", struct.pack("f", value))[0]
     return "0x" + struct.pack(">d", value).hex().upper()
 

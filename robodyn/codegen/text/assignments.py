@@ -6,7 +6,19 @@ import re
 from collections.abc import Callable, Collection, Iterator
 
 from robodyn.errors import UnknownNameError
-from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Port, Program
+from robodyn.symbolic.graph import (
+    ADD,
+    CONST,
+    COS,
+    DIV,
+    INPUT,
+    MUL,
+    SIN,
+    SQRT,
+    ByPrecision,
+    Port,
+    Program,
+)
 
 __all__ = [
     "argument_names",
@@ -127,7 +139,7 @@ def statements(
     ]
 
     def number(x: float) -> str:
-        return repr(x) + suffix
+        return repr(x.single if suffix and isinstance(x, ByPrecision) else float(x)) + suffix
 
     for left, right in assignments(
         program,

@@ -14,6 +14,7 @@ from llvmlite import ir
 
 from robodyn.codegen.llvm.thread_pool import WORTHWHILE
 from robodyn.codegen.vectorcall.binding import bind
+from robodyn.codegen.vectorcall.finite import HIDDEN, Finite
 from robodyn.codegen.vectorcall.inputs import choose_dtype, read_inputs
 from robodyn.codegen.vectorcall.ir_words import I64, NULL, PTR, VOID, Words, word
 from robodyn.codegen.vectorcall.outputs import (
@@ -22,11 +23,9 @@ from robodyn.codegen.vectorcall.outputs import (
     make_outputs,
     make_result,
 )
+from robodyn.codegen.vectorcall.signature import Look
 
 __all__ = ["entry_ir"]
-
-#: Numbers that are looked at together for a NaN: a power of two.
-LOOKED_AT = 8
 
 
 def _emit(w: Words) -> None:
@@ -50,7 +49,7 @@ def _emit(w: Words) -> None:
         with otherwise:
             make_outputs(w)
     _run(w, kernel, choice, lanes, rows, total)
-    _check_numbers(w, rows, given)
+    _check_numbers(w, given)
     with b.if_else(given) as (then, otherwise):
         with then:
             out = w.get("out")
@@ -85,10 +84,26 @@ def _pick_kernel(w: Words, rows: Any) -> tuple[Any, Any, Any]:
 
 def _run(w: Words, kernel: Any, choice: Any, lanes: Any, rows: Any, total: Any) -> None:
     b = w.b
+    guarded = w.differ(w.get("guarded"), word(0))
+    is_double = w.same(w.size, word(8))
+    start, size = w.item(w.data, w.n_in), w.port(w.n_in)[1]
     with b.if_else(w.same(choice, word(0))) as (one, many):
         with one:
             w.call_at(kernel, ir.FunctionType(VOID, [PTR]), [w.data])
+            with b.if_then(guarded):
+                of_results = w.same(w.get("guarded"), word(Look.RESULT))
+                with b.if_else(of_results) as (results, arguments):
+                    with results:
+                        _look(w, start, size)
+                    with arguments:
+                        w.loop(w.n_in, lambda k: _look(w, w.item(w.data, k), w.port(k)[1]))
         with many:
+            hidden = {"kernel": kernel, "flaw": w.variables["bad"], "start": start}
+            for name, value in hidden.items():
+                w.put(w.data, HIDDEN[name], value)
+            w.put(w.data, HIDDEN["size"], size, I64)
+            checked = b.select(is_double, w.double.checked, w.single.checked)
+            kernel = b.select(guarded, checked, kernel)
             long = b.icmp_signed(">", total, w.common("least_work", I64))
             arguments = [word(0), rows, w.data, w.strides]
             kind = ir.FunctionType(VOID, [I64, I64, PTR, PTR])
@@ -104,43 +119,23 @@ def _run(w: Words, kernel: Any, choice: Any, lanes: Any, rows: Any, total: Any) 
                     w.call_at(kernel, kind, arguments)
 
 
-def _check_numbers(w: Words, rows: Any, given: Any) -> None:
-    """If the first result of a guarded function holds a NaN, take the slow path after all."""
+def _look(w: Words, start: Any, count: Any) -> None:
+    """Make ``bad`` true if one of some numbers is not finite."""
     b = w.b
-    with b.if_then(w.differ(w.get("guarded"), word(0)), likely=False):
-        count = b.mul(rows, w.port(w.n_in)[1])
-        start = w.item(w.data, w.n_in)
-        w.set("bad", word(0))
-
-        with b.if_else(w.same(w.size, word(8))) as (double, single):
-            with double:
-                _note_nans(w, start, count, ir.DoubleType())
-            with single:
-                _note_nans(w, start, count, ir.FloatType())
-        good = w.same(w.get("bad"), word(0))
-        with b.if_then(b.not_(b.or_(good, given))):
-            w.loop(w.n_out, lambda k: drop_made(w, k))
-        w.unless(good)
+    with b.if_else(w.same(w.size, word(8))) as (double, single):
+        for block, kind in ((double, w.double), (single, w.single)):
+            with block:
+                with b.if_then(b.call(kind.look, [start, count]), likely=False):
+                    w.set("bad", word(1))
 
 
-def _note_nans(w: Words, start: Any, count: Any, kind: Any) -> None:
-    """Make ``bad`` true if there is a NaN: by vectors, then what is left one by one."""
-    b, lanes = w.b, ir.VectorType(kind, LOOKED_AT)
-
-    def note(signs: Any) -> None:
-        w.set("bad", b.or_(w.get("bad"), b.zext(signs, I64)))
-
-    def some(k: Any) -> None:
-        x = b.load(w.at(start, b.mul(k, word(LOOKED_AT)), kind), typ=lanes, align=4)
-        note(b.bitcast(b.fcmp_unordered("uno", x, x), ir.IntType(LOOKED_AT)))
-
-    def one(k: Any) -> None:
-        x = w.item(start, b.add(k, whole), kind)
-        note(b.fcmp_unordered("uno", x, x))
-
-    whole = b.and_(count, word(-LOOKED_AT))
-    w.loop(b.ashr(count, word(LOOKED_AT.bit_length() - 1)), some)
-    w.loop(b.sub(count, whole), one)
+def _check_numbers(w: Words, given: Any) -> None:
+    """If numbers that were looked at are not finite, take the slow path after all."""
+    b = w.b
+    good = w.same(w.get("bad"), word(0))
+    with b.if_then(b.not_(b.or_(good, given)), likely=False):
+        w.loop(w.n_out, lambda k: drop_made(w, k))
+    w.unless(good)
 
 
 def _take_slow_path(w: Words) -> None:
@@ -177,6 +172,7 @@ def entry_ir(signature: int, items: int) -> str:
     items : int
         Offset [bytes] in a tuple at which its items begin, and in a list at which their address is.
     """
-    w = Words(signature, items)
+    w = Words(signature, items, len(HIDDEN))
+    w.double, w.single = (Finite(w.module, kind) for kind in (ir.DoubleType(), ir.FloatType()))
     _emit(w)
-    return str(w.function.module) + TWICE
+    return str(w.module) + TWICE

@@ -75,10 +75,14 @@ class Words:
         Offset [bytes] in an instance at which the address of its signature stands.
     items : int
         Offset [bytes] in a tuple at which its items begin.
+    hidden : int
+        Words behind the addresses of the arrays that kernels are called with.
 
     Attributes
     ----------
     b : llvmlite.ir.IRBuilder
+    double, single : Finite
+        What looks at numbers of either type.
     slow, failed, done : block
         Where the entry goes on with what it does not take; when an error is set; with ``result``.
     this, args, nargsf, kwnames : value
@@ -91,6 +95,8 @@ class Words:
         which word of the table the kernels of that dtype stand.
     """
 
+    double: Any
+    single: Any
     table: Any
     n_in: Any
     n_out: Any
@@ -99,17 +105,17 @@ class Words:
     size: Any
     kernels: Any
 
-    def __init__(self, signature: int, items: int) -> None:
+    def __init__(self, signature: int, items: int, hidden: int) -> None:
         self.items_at = items
-        module = ir.Module("entry")
+        self.module = ir.Module("entry")
         kind = ir.FunctionType(PTR, [PTR, PTR, I64, PTR])
-        self.function = ir.Function(module, kind, "vectorcall")
+        self.function = ir.Function(self.module, kind, "vectorcall")
         self.this, self.args, self.nargsf, self.kwnames = self.function.args
         self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.slow, self.failed, self.done = (
             self.function.append_basic_block(name) for name in ("slow", "failed", "done")
         )
-        self.data = self._room(PTR, MAX_PORTS)
+        self.data = self._room(PTR, MAX_PORTS + hidden)
         self.starts = self._room(PTR, MAX_PORTS)
         self.ends = self._room(PTR, MAX_PORTS)
         self.strides = self._room(I64, MAX_PORTS)

@@ -24,6 +24,7 @@ __all__ = [
     "REQUIRED",
     "SIGNATURE",
     "VARIANT",
+    "Look",
     "Parameter",
     "Role",
     "Signature",
@@ -51,8 +52,8 @@ SIGNATURE = (
 #: and its index among those of that kind.
 PARAMETER = ("name", "default", "role", "index")
 
-#: Words of a variant: address of a function's table (0: there is none), whether a result that is
-#: not a number is made again the slow way, how many wrenches are passed; options and links follow.
+#: Words of a variant: address of a function's table (0: there is none), where to look for numbers
+#: that are not finite (`Look`), how many wrenches are passed; options and links follow.
 VARIANT = ("table", "guarded", "links", *["option"] * MAX_OPTIONS, *["link"] * MAX_LINKS)
 
 #: The default of a parameter that has none.
@@ -70,6 +71,17 @@ class Role(IntEnum):
     OUT = 2
     BASE = 3
     WRENCHES = 4
+
+
+class Look(IntEnum):
+    """Where a call looks for numbers that are not finite.
+
+    Of a batch, it is always its first result that is looked at.
+    """
+
+    NOWHERE = 0
+    RESULT = 1
+    ARGUMENTS = 2
 
 
 @dataclass(frozen=True)
@@ -155,7 +167,7 @@ class Signature:
         options: Mapping[str, object] | None = None,
         links: Sequence[str] = (),
         *,
-        guarded: bool = False,
+        look: Look = Look.NOWHERE,
     ) -> None:
         """Let calls with these options go to a function; does nothing if they already do.
 
@@ -168,8 +180,8 @@ class Signature:
             nor are options that are no parameters.
         links : sequence of str
             Keys of the wrenches, in order.
-        guarded : bool
-            Where the first result holds a NaN, the slow way is asked.
+        look : Look
+            Where numbers are not finite, the slow way is asked.
         """
         given = options or {}
         values = tuple(given.get(name, default) for name, default in self._options)
@@ -179,7 +191,7 @@ class Signature:
             or not all(map(_constant, (*values, *links)))
         ):
             return
-        choice = (id(table), guarded, *map(_identity, values), "links", *map(_identity, links))
+        choice = (id(table), look, *map(_identity, values), "links", *map(_identity, links))
         if choice in self._known:
             return
         if len(self._behind) < MAX_VARIANTS:
@@ -193,14 +205,14 @@ class Signature:
         words += [id(link) for link in links] + [0] * (MAX_LINKS - len(links))
         block, first = self._blocks[-1], index * len(VARIANT)
         block[first] = 0  # of what is replaced, nothing is read any more
-        block[first + 1 : first + len(VARIANT)] = [int(guarded), len(links), *words]
+        block[first + 1 : first + len(VARIANT)] = [int(look), len(links), *words]
         self._behind[index] = (choice, table, *values, *links)
         block[first] = table.address
         self._words[SIGNATURE.index("variants")] = len(self._behind)
         self._known.add(choice)
         if self._can_be_plain and not links and values == self._defaults:
             self._kept.append(table)
-            self._words[SIGNATURE.index("plain_guarded")] = int(guarded)
+            self._words[SIGNATURE.index("plain_guarded")] = int(look)
             self._words[SIGNATURE.index("plain")] = table.address
 
     def _make_room(self) -> None:

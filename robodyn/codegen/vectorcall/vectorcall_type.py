@@ -124,7 +124,9 @@ def _make_type(base: type, offset: int) -> type:
         _Slot(_TP_MEMBERS, ctypes.addressof(members)),
         _Slot(_TP_DOC, ctypes.addressof(doc)),
     )
-    flags = _DEFAULT | _HAVE_VECTORCALL | _IMMUTABLE
+    flags = _DEFAULT | _HAVE_VECTORCALL
+    if sys.version_info < (3, 12):  # later ones take the entry back if the type's call is replaced
+        flags |= _IMMUTABLE
     spec = _Spec(name, offset + 16, 0, flags, ctypes.addressof(slots))
     prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object)
     make = prototype(("PyType_FromSpecWithBases", ctypes.pythonapi))

@@ -27,14 +27,6 @@ def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
     """
     kind = joint_kind(cut.kind)
     if isinstance(cut, Joint):
-        if cut.map is not None or cut.stiffness:
-            what = "is given as a map" if cut.map is not None else "has a spring"
-            raise TopologyError(
-                f"the joint closes a loop, but {what}: mark another joint of the loop with "
-                'cut="true"',
-                line=cut.line,
-                element=f"joint {cut.name!r}",
-            )
         ends = (cut.parent, cut.origin.matrix), (cut.child, np.eye(4))
     else:
         ends = (

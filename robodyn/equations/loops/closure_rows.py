@@ -16,7 +16,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robodyn.equations.loops.relative_motion import relative_motion
+from robodyn.equations.loops.relative_motion import TIME, relative_motion
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.joints.common.cut import Cut, CutGeometry, RelativeMotion, Row
@@ -98,13 +98,22 @@ def loop_motion(model: MechanismModel, state: State, closure: Closure) -> Relati
 
 def closure_rows(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
     """Rows of one closure."""
-    return closure.cut.rows(loop_motion(model, state, closure), closure.geometry)
+    rows = closure.cut.rows(loop_motion(model, state, closure), closure.geometry)
+    return [_timed(row) for row in rows]
 
 
 def closure_gap(model: MechanismModel, state: State, closure: Closure) -> list[Row]:
     """The same rows, measured so that they vanish only where the closure is closed."""
     measure = closure.cut.gap or closure.cut.rows
-    return measure(loop_motion(model, state, closure), closure.geometry)
+    return [_timed(row) for row in measure(loop_motion(model, state, closure), closure.geometry)]
+
+
+def _timed(row: Row) -> Row:
+    """A row with what time alone changes as its offset."""
+    if TIME not in row.jacobian:
+        return row
+    slopes = dict(row.jacobian)
+    return dataclasses.replace(row, offset=row.offset + slopes.pop(TIME), jacobian=slopes)
 
 
 def coupled_row(coupling: Coupled, q: Sequence[Number]) -> Row:

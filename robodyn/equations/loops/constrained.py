@@ -14,7 +14,7 @@ from robodyn.equations.loops.redundant import RowGroup, generalised_inverse
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import Factors, lower, upper
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.scalar import Number, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
 
 __all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]
 
@@ -114,11 +114,20 @@ def motor_forces(
 
 
 def if_possible(
-    tau: Sequence[Number], gaps: Sequence[Number], a: Sequence[Number], part: float
+    tau: Sequence[Number],
+    gaps: Sequence[Number],
+    a: Sequence[Number],
+    part: tuple[float, float],
 ) -> list[Number]:
-    """Forces; not numbers where accelerations open the loops by more than a part of the largest."""
-    least = (_dot(a, a) + 1.0) * (part**2 / (len(a) + 1))
-    rest = least - _dot(gaps, gaps)
+    """Forces; not numbers where accelerations open the loops by more than a part of the largest.
+
+    The part is another one in single precision.
+    """
+    opened = _dot(gaps, gaps)
+    if not isinstance(opened, Scalar):
+        return list(tau)
+    double, single = (x**2 / (len(a) + 1) for x in part)
+    rest = (_dot(a, a) + 1.0) * by_precision(opened.graph, double, single) - opened
     root = sqrt(rest)
     # zero, but for rounding far below that of the forces, where the root is a number
     return [x if isinstance(x, float) else x + (root * root - rest) for x in tau]

@@ -1,9 +1,9 @@
-"""Constraints given by their user as functions of coordinates and speeds [W 5.183, 5.184].
+"""Constraints given by their user as functions of coordinates, speeds, time [W 5.183, 5.184].
 
 Traced once. Rows of K, their bias and the residual are derivatives made by the symbolic layer: with
-``g(q, v)`` the rate of a holonomic ``f(q)``, or what a nonholonomic one is itself,
-``K = dg/dv``, ``psi = g(q, 0)`` and the bias is ``dg/dq dq/dt``: dg/dt at constant v [W 5.195,
-5.197].
+``g(q, v, t)`` the rate of a holonomic ``f(q, t)``, or what a nonholonomic one is itself,
+``K = dg/dv``, ``psi = g(q, 0, t)`` and the bias is ``dg/dq dq/dt + dg/dt``: the rate of g at
+constant v [W 5.195, 5.197]. In programs, the time stands after the coordinates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.joints import joint_kind
-from robodyn.joints.common.user_function import called
+from robodyn.joints.common.user_function import called, takes_time
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import CONST, Graph, Port, Program
@@ -36,7 +36,8 @@ LINEAR = 1e-9
 class Constraint:
     """Constraints between the joints of a robot, beside those of its loops.
 
-    Time, where it enters, is a coordinate driven at unit speed; see `JointMap`.
+    A function with a parameter called ``t`` gets the time [s]: it ties joints to the clock. Methods
+    of such a robot take the time as ``t=``, and simulations supply it.
 
     Parameters
     ----------
@@ -44,8 +45,9 @@ class Constraint:
         Its rows are called ``"name[0]"``, ``"name[1]"``, ...
     function : callable
         Holonomic: ``q -> f``, zero where the constraint is met. Nonholonomic: ``q, v -> g``, linear
-        in v and zero along possible motions. ``q`` and ``v`` are lists of the coordinates and
-        speeds of the joints, in their order; the result is one expression or a list of them.
+        in v and zero along possible motions. Or ``q, t -> f`` and ``q, v, t -> g``. ``q`` and ``v``
+        are lists of the coordinates and speeds of the joints, in their order; the result is one
+        expression or a list of them.
         Arithmetic, `robodyn.sin`, `robodyn.cos`, `robodyn.sqrt` (and numpy's) are understood; no
         branches.
     joints : names of joints
@@ -90,19 +92,22 @@ class Constraint:
                 )
         sizes = tuple(kinds[joint] for joint in self.joints)
         n, m = sum(nq for _, nq, _ in sizes), sum(nv for _, _, nv in sizes)
+        timed = takes_time(self.function)
+        n += int(timed)
         graph = Graph()
         q, v = inputs(graph, 0, n), inputs(graph, n, m)
+        own, time = (list(q[:-1]), {"t": q[-1]}) if timed else (list(q), {})
         value = None
         if self.kind == "holonomic":
-            results = self._numbers(called(repr(self), self.function, list(q)))
+            results = self._numbers(called(repr(self), self.function, own, **time))
             value = _program("value", graph, (n,), results)
             graph = Graph()
             q, v = inputs(graph, 0, n), inputs(graph, n, m)
             results = _along(value, q, sizes, q, v)
         else:
-            results = self._numbers(called(repr(self), self.function, list(q), list(v)))
+            results = self._numbers(called(repr(self), self.function, own, list(v), **time))
         rate = _program("rate", graph, (n, m), results)
-        traced = TracedConstraint(self.name, self.joints, sizes, value, rate)
+        traced = TracedConstraint(self.name, self.joints, sizes, value, rate, rheonomic=timed)
         traced.check()
         return traced
 
@@ -137,11 +142,15 @@ class TracedConstraint:
     sizes : tuple of (kind, nq, nv)
         Of the joints.
     value : Program or None
-        ``f(q)`` of a holonomic one.
+        ``f(q)`` of a holonomic one; where time enters, it is the last of q.
     rate : Program
         ``g(q, v)``.
     held : tuple of (joint, position)
-        Joints that were welded there since.
+        Joints that were welded there since; one number a coordinate.
+    rheonomic : bool
+        It depends on time.
+    clock : float
+        Rate of time; zero where it is stopped.
     """
 
     name: str
@@ -149,16 +158,28 @@ class TracedConstraint:
     sizes: tuple[tuple[str, int, int], ...]
     value: Program | None
     rate: Program
-    held: tuple[tuple[str, float], ...] = ()
+    held: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    rheonomic: bool = False
+    clock: float = 1.0
+
+    def stopped(self) -> TracedConstraint:
+        """With its time stopped: a function of it still, but no rate comes of that."""
+        if self.value is None:
+            return dataclasses.replace(self, clock=0.0)
+        n, m = (port.size for port in self.rate.inputs)
+        graph = Graph()
+        q, v = inputs(graph, 0, n), inputs(graph, n, m)
+        rate = _program("rate", graph, (n, m), _along(self.value, q, self.sizes, q, v, 0.0))
+        return dataclasses.replace(self, rate=rate, clock=0.0)
 
     @property
     def count(self) -> int:
         """Number of rows."""
         return len(self.rate.results)
 
-    def holding(self, joint: str, position: float) -> TracedConstraint:
+    def holding(self, joint: str, position: tuple[float, ...]) -> TracedConstraint:
         """With a joint welded at a position [rad, m]."""
-        return dataclasses.replace(self, held=(*self.held, (joint, float(position))))
+        return dataclasses.replace(self, held=(*self.held, (joint, position)))
 
     @cached_property
     def slopes(self) -> Program:
@@ -192,7 +213,8 @@ class TracedConstraint:
         n, m = (port.size for port in self.rate.inputs)
         graph = Graph()
         q, v = inputs(graph, 0, n), inputs(graph, n, m)
-        return _program("bias", graph, (n, m), _along(self.rate, [*q, *v], self.sizes, q, v))
+        rates = _along(self.rate, [*q, *v], self.sizes, q, v, self.clock)
+        return _program("bias", graph, (n, m), rates)
 
     def check(self) -> None:
         """Raise `ShapeError` unless it is linear in the speeds, and depends on them at all."""
@@ -232,15 +254,21 @@ def _program(name: str, graph: Graph, sizes: Sequence[int], results: Sequence[Nu
 
 
 def _along(
-    program: Program, at: list[Number], sizes: Sizes, q: list[Number], v: list[Number]
+    program: Program,
+    at: list[Number],
+    sizes: Sizes,
+    q: list[Number],
+    v: list[Number],
+    clock: float = 1.0,
 ) -> list[Number]:
-    """Rate of a program's results along dq/dt."""
+    """Rate of a program's results along dq/dt; if there is one more in q, it is time."""
     rates: list[Number] = []
     first_q = first_v = 0
     for kind, nq, nv in sizes:
         own_q, own_v = q[first_q : first_q + nq], v[first_v : first_v + nv]
         rates += joint_kind(kind).coordinates.rates(own_q, own_v)
         first_q, first_v = first_q + nq, first_v + nv
+    rates += [clock] * (len(q) - len(rates))
     slopes, n = inline(jacobian(program, "q"), at), len(rates)
     results: list[Number] = []
     for first in range(0, len(slopes), n):

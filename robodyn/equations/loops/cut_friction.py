@@ -1,4 +1,4 @@
-"""Damping and dry friction of joints that were cut, as wrenches on the two bodies [W 5.213]."""
+"""Speeds of joints that were cut, and their damping and dry friction as wrenches [W 5.213]."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.equations.tree.passive import resistance
 from robodyn.equations.tree.reactions import along_axes
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import Wrench
+from robodyn.symbolic.spatial import Twist, Wrench
 
-__all__ = ["friction_in_joint", "friction_wrenches"]
+__all__ = ["cut_joint_speeds", "friction_in_joint", "friction_wrenches"]
 
 
 def friction_in_joint(
@@ -22,19 +22,30 @@ def friction_in_joint(
     """What friction exerts on the successor, about the origin of G in its axes."""
     if not (closure.damping or closure.friction):
         return Wrench()
+    axes, speeds = _along(model, state, closure)
+    forces: list[Number] = [
+        resistance(x, closure.damping, closure.friction, friction_speed) for x in speeds
+    ]
+    return along_axes(axes, forces) if axes else Wrench()
+
+
+def cut_joint_speeds(model: MechanismModel, state: State, closure: Closure) -> list[Number]:
+    """Speed along each freedom of the joint; the nearest ones where the loop does not close."""
+    return _along(model, state, closure)[1]
+
+
+def _along(
+    model: MechanismModel, state: State, closure: Closure
+) -> tuple[list[Twist], list[Number]]:
+    """Motion subspace of the joint in G, and the speeds along it that G has, seen from F."""
     motion = loop_motion(model, state, closure)
-    R = motion.X.R
     axes = closure.cut.axes(motion.X, closure.geometry)
     if not axes:
-        return Wrench()
+        return [], []
+    R = motion.X.R
     gram = [[a.v.dot(b.v) + a.w.dot(b.w) for b in axes] for a in axes]
     v, w = R.inverse_times(motion.v), R.inverse_times(motion.w)
-    along = [a.v.dot(v) + a.w.dot(w) for a in axes]
-    forces: list[Number] = [
-        resistance(x, closure.damping, closure.friction, friction_speed)
-        for x in solve(factorize(gram), along)
-    ]
-    return along_axes(axes, forces)
+    return axes, solve(factorize(gram), [a.v.dot(v) + a.w.dot(w) for a in axes])
 
 
 def friction_wrenches(

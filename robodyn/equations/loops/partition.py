@@ -70,9 +70,10 @@ def closed_hybrid_dynamics(
     if free:
         M = mass_matrix(model, state)
         M_ff = [[M[i][j] for j in free] for i in free]
+        light = {i: model.light[k] for i, k in enumerate(free) if k in model.light}
         own = [_of_free(row, given, free) for row in rows]
         rest = [tau[i] - force[i] for i in free]
-        x, lam = accelerations(factorize(M_ff), rest, own, groups)
+        x, lam = accelerations(factorize(M_ff, light), rest, own, groups)
         for k, value in zip(free, x, strict=True):
             given[k] = value
         for c in sorted(controlled):

@@ -34,15 +34,14 @@ def related(model: MechanismModel, given: TracedConstraint) -> Related:
     Raises
     ------
     TopologyError
-        If a joint closes a loop, or has no coordinate any more.
+        If a joint has no coordinate any more.
     """
     bodies = {body.description.name: body.index for body in model}
     held = dict(given.held)
     for joint in given.joints:
         if joint not in bodies and joint not in held:
             raise TopologyError(
-                f"joint {joint!r} has no coordinate of its own: it is cut, fixed or gone; mark "
-                'another joint of its loop with cut="true"',
+                f"joint {joint!r} has no coordinate of its own: it is fixed or gone",
                 element=f"constraint {given.name!r}",
             )
     return Related(given, tuple(None if joint in held else bodies[joint] for joint in given.joints))
@@ -54,12 +53,13 @@ def constraint_rows(model: MechanismModel, state: State, constraint: Related) ->
     q: list[Number] = []
     v: list[Number] = []
     places: list[tuple[int, float] | None] = []
-    for joint, i in zip(given.joints, constraint.bodies, strict=True):
+    for joint, i, (_, _, nv) in zip(given.joints, constraint.bodies, given.sizes, strict=True):
         if i is None:
-            q, v, places = [*q, held[joint]], [*v, 0.0], [*places, None]
+            q, v, places = [*q, *held[joint]], [*v, *[0.0] * nv], [*places, *[None] * nv]
             continue
         q, v = [*q, *state[i].q], [*v, *state[i].v]
         places += [(speed.index, speed.factor) for speed in model.bodies[i].speeds]
+    q = [*q, state.t] if given.rheonomic else q
     zero: list[Number] = [0.0] * given.count
     values = zero if given.value is None else inline(given.value, q)
     slopes, offsets = inline(given.slopes, q), inline(given.offset, q)

@@ -17,9 +17,12 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import Vec3
 
-__all__ = ["relative_motion"]
+__all__ = ["TIME", "relative_motion"]
 
 Frame = tuple[int, Placement]
+
+#: In place of the index of a speed: the column of what moves with time, which has no speed.
+TIME = -1
 
 
 def relative_motion(
@@ -35,6 +38,9 @@ def relative_motion(
             X = _multiplied(X @ joint.X)
         own = [(k, X.twist_out(s)) for k, s in joint.columns]
         step = _sum(s * state.v[k] for k, s in own)
+        if joint.drift is not None:  # as a column whose speed is one
+            drift = X.twist_out(joint.drift)
+            own, step = [*own, (TIME, drift)], step + drift
         # columns are fixed in the joint's body, which moves with V and, beyond the joint, with it
         rate = X.twist_out(joint.c) + V.cross(step)
         for k, s in own:

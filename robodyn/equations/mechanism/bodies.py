@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -113,6 +113,9 @@ class MechanismModel:
         The same with bodies that are lumped as rotors; they go with `Body.lumped`.
     linkages : tuple of Linkage
         Closed loops that make joints follow others, in the order of their solution.
+    light : mapping of int to float
+        Speeds that may move next to no mass in some posture, each with what it moves elsewhere
+        [kg m^2, kg].
     """
 
     bodies: tuple[Body, ...]
@@ -126,6 +129,7 @@ class MechanismModel:
     lumped_armature: tuple[Armature, ...]
     lumped_rotors: tuple[Rotor, ...]
     linkages: tuple[Linkage, ...] = ()
+    light: Mapping[int, float] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Body]:
         return iter(self.bodies)

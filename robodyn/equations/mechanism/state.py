@@ -29,7 +29,7 @@ class JointAtState:
     rates : tuple of Twist
         Rate of each column in B.
     V, c : Twist
-        ``S v`` and ``dS v``.
+        ``S v`` and ``dS v``, with what time adds to them.
     q, v : tuple of numbers
         Its own coordinates and speeds; no coordinate where only cosine and sine are known.
     own : tuple of Twist
@@ -40,6 +40,8 @@ class JointAtState:
         Rate of each of these.
     own_c : tuple of Number
         Acceleration of each freedom of its own when those of ``v`` are zero.
+    drift : Twist or None
+        What `V` is when all speeds are zero, of a joint that depends on time.
     """
 
     X: Placement
@@ -53,6 +55,7 @@ class JointAtState:
     ratios: tuple[tuple[int, int, Number], ...]
     ratio_rates: tuple[Number, ...]
     own_c: tuple[Number, ...]
+    drift: Twist | None = None
 
     def times(self, a: Sequence[Number]) -> Twist:
         """``S a``."""
@@ -84,11 +87,14 @@ class State:
     v : sequence of nv numbers
     dependent : dict of body index to JointMotion
         Joints that follow others by a closed loop.
+    t : Number [s]
+        Time, where anything depends on it.
     """
 
     joints: list[JointAtState]
     v: Sequence[Number]
     dependent: dict[int, JointMotion] = field(default_factory=dict)
+    t: Number = 0.0
 
     def __getitem__(self, body: int) -> JointAtState:
         return self.joints[body]
@@ -124,11 +130,12 @@ class BaseState:
         return BodyMotion(self.V.w, self.A.w, a)
 
 
-def _joint(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointAtState:
+def _joint(body: Body, q: Sequence[Number], v: Sequence[Number], t: Number) -> JointAtState:
     own_q = [q[k] * factor + offset for k, factor, offset in body.q]
     own_v = [v[speed.index] * speed.factor for speed in body.speeds]
-    joint = evaluate(body.joint, own_q, own_v)
-    V, c = Twist(), Twist()
+    joint = evaluate(body.joint, own_q, own_v, t)
+    drift = joint.drift
+    V, c = (drift.V, drift.rate) if drift else (Twist(), Twist())
     for s, ds, x in zip(joint.S, joint.dS, own_v, strict=True):
         V, c = V + s * x, c + ds * x
     columns = tuple(
@@ -149,6 +156,7 @@ def _joint(body: Body, q: Sequence[Number], v: Sequence[Number]) -> JointAtState
         ratios,
         still,
         still,
+        drift.V if drift else None,
     )
 
 
@@ -205,13 +213,20 @@ def _dependent(
     return motions(linkage, known, v, {i: model.bodies[i].joint for i in linkage.dependent})
 
 
-def evaluate_joints(model: MechanismModel, q: Sequence[Number], v: Sequence[Number]) -> State:
-    """All joints at coordinates ``q`` (nq) and speeds ``v`` (nv; zeros where not wanted)."""
+def evaluate_joints(
+    model: MechanismModel, q: Sequence[Number], v: Sequence[Number], t: Number = 0.0
+) -> State:
+    """All joints at coordinates ``q`` (nq) and speeds ``v`` (nv; zeros where not wanted).
+
+    ``t`` [s] is the time, of mechanisms that depend on it.
+    """
     dependent: dict[int, JointMotion] = {}
     for linkage in model.linkages:
         dependent |= _dependent(model, linkage, q, v, dependent)
     joints = [
-        _following(body, dependent[body.index]) if body.index in dependent else _joint(body, q, v)
+        _following(body, dependent[body.index])
+        if body.index in dependent
+        else _joint(body, q, v, t)
         for body in model
     ]
-    return State(joints, v, dependent)
+    return State(joints, v, dependent, t)

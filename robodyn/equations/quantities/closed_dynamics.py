@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from robodyn.equations.loops import constrained, partition
+from robodyn.equations.loops import constrained, partition, singularity
+from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities.dynamics import applied_forces, with_controlled
 from robodyn.equations.quantities.tracer import Results, Tracer
-from robodyn.equations.tree import newton_euler
+from robodyn.equations.tree import composite_body, newton_euler
+from robodyn.equations.tree.factorization import factorize
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["forward_dynamics", "hybrid_dynamics", "inverse_dynamics"]
+__all__ = ["forward_dynamics", "hybrid_dynamics", "inverse_dynamics", "loop_weakness"]
 
 
 def _sweep(
@@ -22,7 +24,9 @@ def _sweep(
 def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and multipliers of the chosen rows."""
     a, _, multipliers = _sweep(t, t.zeros, applied_forces(t), frozenset())
-    return {"a": a, "multipliers": multipliers}
+    if "probe" in t.options:
+        a = singularity.if_regular(a, _weakness(t))
+    return {"a": _if_closed(t, a), "multipliers": multipliers}
 
 
 def hybrid_dynamics(t: Tracer) -> Results:
@@ -30,14 +34,38 @@ def hybrid_dynamics(t: Tracer) -> Results:
     return with_controlled(t, lambda *given: _sweep(t, *given)[:2])
 
 
+def loop_weakness(t: Tracer) -> Results:
+    """How near to a singular posture it is, by a probe."""
+    return {"weakness": _weakness(t)}
+
+
+def _weakness(t: Tracer) -> Number:
+    rows, probe = t.rows, t.options.get("probe")
+    if probe is None:  # of all rows but those that hold whatever the linkage does
+        rows = [row for row in rows if any(row.jacobian.values())]
+        probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
+    factors = factorize(composite_body.mass_matrix(t.model, t.state), t.model.light)
+    return singularity.weakness(factors, rows, probe, t.options.get("groups", ()))
+
+
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces at the motors, and how far ``a`` is from closing the loops."""
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
     rows = t.rows
-    chosen = (t.options[x] for x in ("dependent", "order", "scales"))
-    tau, _ = constrained.motor_forces(needed, rows, *chosen)
+    dependent, order, scales = (t.options[x] for x in ("dependent", "order", "scales"))
+    tau, _ = constrained.motor_forces(needed, rows, dependent, order, scales)
     gap = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
     if "possible" in t.options:
         tau = constrained.if_possible(tau, gap, t.a, t.options["possible"])
-    return {"tau": tau, "gap": gap}
+    if "probe" in t.options:
+        nv, probe = t.model.nv, t.options["probe"]
+        weak = singularity.motor_weakness(rows, nv, probe, dependent, order, scales)
+        tau = singularity.if_regular(tau, weak)
+    return {"tau": _if_closed(t, tau), "gap": gap}
+
+
+def _if_closed(t: Tracer, values: list[Number]) -> list[Number]:
+    """Values; not all of them numbers where the state is open by more than a tolerance, if any."""
+    tolerance = t.options.get("closure_tolerance")
+    return values if tolerance is None else if_closed(values, t.openness, tolerance)

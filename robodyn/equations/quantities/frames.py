@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from robodyn.equations.quantities.tracer import Results, Tracer
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import Number
-from robodyn.symbolic.spatial import Twist
+from robodyn.symbolic.spatial import Placement, Twist
 
 __all__ = [
     "frame_acceleration",
@@ -18,6 +18,7 @@ __all__ = [
     "frame_poses",
     "frame_twist",
     "frame_twists",
+    "pose_rows",
 ]
 
 
@@ -76,7 +77,11 @@ def frame_jacobian_dot(t: Tracer) -> Results:
 
 
 def _pose(t: Tracer, frame: str) -> list[list[Number]]:
-    X = t.frame(frame).X
+    return pose_rows(t.frame(frame).X)
+
+
+def pose_rows(X: Placement) -> list[list[Number]]:
+    """Homogeneous matrix, by rows."""
     rows = [[*row, p] for row, p in zip(X.R.matrix.rows(), X.p, strict=True)]
     return [*rows, [0.0, 0.0, 0.0, 1.0]]
 

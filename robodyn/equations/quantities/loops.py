@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from robodyn.equations.closed_form.linkage import JointMotion
+from robodyn.equations.loops import cut_friction
+from robodyn.equations.loops.closure_rows import loop_motion
+from robodyn.equations.quantities.frames import pose_rows
 from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.symbolic.scalar import sqrt
 
 __all__ = [
     "accelerations_of_following",
+    "cut_joint_poses",
+    "cut_joint_speeds",
     "jacobian",
+    "openness",
     "places_of_following",
     "speed_map_of_following",
     "speeds_of_following",
@@ -18,6 +25,24 @@ def jacobian(t: Tracer) -> Results:
     """Slopes of all constraint rows over all speeds."""
     nv = range(t.model.nv)
     return {"K": [[row.jacobian.get(k, 0.0) for k in nv] for row in t.gaps]}
+
+
+def openness(t: Tracer) -> Results:
+    """What a state is open by."""
+    above, below = t.openness
+    return {"openness": sqrt(above / below)}
+
+
+def cut_joint_poses(t: Tracer) -> Results:
+    """Homogeneous matrix of each closure: its frame on the successor seen from the other."""
+    poses = [loop_motion(t.model, t.state, c).X for c in t.setup.closures]
+    return {"X": [pose_rows(X) for X in poses]}
+
+
+def cut_joint_speeds(t: Tracer) -> Results:
+    """Speeds of the joints that were cut, one after the other."""
+    speeds = [cut_friction.cut_joint_speeds(t.model, t.state, c) for c in t.setup.closures]
+    return {"speeds": speeds}
 
 
 def _following(t: Tracer) -> list[JointMotion]:

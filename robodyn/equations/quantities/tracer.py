@@ -17,6 +17,14 @@ from robodyn.equations.loops.closure_rows import (
     closure_wrenches,
     coupled_row,
 )
+from robodyn.equations.loops.openness import (
+    gap_of_row,
+    gaps,
+    longest_link,
+    openness,
+    row_units,
+    speed_units,
+)
 from robodyn.equations.loops.related import Related, constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import ROUNDING, placement
@@ -88,6 +96,13 @@ class Setup:
         return bool(self.closures or self.coupled or self.constraints)
 
     @cached_property
+    def rheonomic(self) -> bool:
+        """Joints or constraints depend on time."""
+        return any(body.joint.rheonomic for body in self.model) or any(
+            c.given.rheonomic for c in self.constraints
+        )
+
+    @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Name of each constraint row: ``"loop[3]"``."""
         counts = [(c.name, c.kind.count) for c in self.closures]
@@ -104,6 +119,22 @@ class Setup:
             rows += range(at, at + c.given.count) if c.given.value is not None else ()
             at += c.given.count
         return tuple(rows)
+
+    @cached_property
+    def longest_link(self) -> float:
+        """Of the loops [m]: lengths are compared with it."""
+        return longest_link(self.model, self.closures)
+
+    @cached_property
+    def row_units(self) -> tuple[float, ...]:
+        """What the gap of each constraint row is measured in: the longest link, or 1."""
+        units = [x for c in self.closures for x in row_units(c, self.longest_link)]
+        return (*units, *[1.0] * (len(self.row_names) - len(units)))
+
+    @cached_property
+    def speed_units(self) -> tuple[float, ...]:
+        """What each speed is measured in: the longest link a second, or 1."""
+        return tuple(speed_units(self.model, self.longest_link))
 
     @property
     def base_inertia(self) -> RigidInertia | None:
@@ -163,7 +194,8 @@ class Tracer:
     @cached_property
     def state(self) -> State:
         """All joints."""
-        return evaluate_joints(self.model, self.numbers["q"], self.v)
+        (t,) = self.numbers.get("t", [0.0])
+        return evaluate_joints(self.model, self.numbers["q"], self.v, t)
 
     @cached_property
     def base(self) -> BaseState:
@@ -203,6 +235,16 @@ class Tracer:
     def gaps(self) -> Sequence[Row]:
         """The same constraints, measured so that they vanish only where loops are closed."""
         return self._all_rows(closure_gap)
+
+    @cached_property
+    def openness(self) -> tuple[Number, Number]:
+        """Square of what the state is open by, as a fraction."""
+        state, setup, v = self.state, self.setup, self.v
+        found = [gap for c in setup.closures for gap in gaps(self.model, state, c)]
+        rest = [coupled_row(c, self.numbers["q"]) for c in setup.coupled]
+        rest += [row for c in setup.constraints for row in constraint_rows(self.model, state, c)]
+        found += [gap_of_row(row, v) for row in rest]
+        return openness(found, setup.row_units, v, setup.speed_units)
 
     def _all_rows(self, of_closure: Callable[..., list[Row]]) -> list[Row]:
         state, setup = self.state, self.setup

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
 
 __all__ = ["Factors", "factorize", "inverse", "lower", "solve", "upper"]
+
+#: Pivots below this part of what they were before elimination have lost their digits, in double
+#: and in single precision.
+LEFT = (1e-11, 3e-4)
+
+#: Those below this part of what they are elsewhere are zero but for rounding.
+VANISHING = (1e-22, 1e-12)
+
+#: Numbers below this have not all their digits.
+SMALLEST = 1e-290
 
 
 class Factors:
@@ -19,13 +29,24 @@ class Factors:
         self.L, self.inverse_D = L, inverse_D
 
 
-def factorize(M: Matrix) -> Factors:
-    """``M = L^T D L`` from the last row up: no zero of M is filled [Featherstone, table 6.3]."""
+def factorize(M: Matrix, light: Mapping[int, float] | None = None) -> Factors:
+    """``M = L^T D L`` from the last row up: no zero of M is filled [Featherstone, table 6.3].
+
+    Parameters
+    ----------
+    M : nested list, n rows
+    light : mapping of int to float, optional
+        Rows whose pivots may vanish, each with an element of another M on this diagonal. Where one
+        does, the factors are not numbers.
+    """
     n = len(M)
+    light = light or {}
+    before = {k: M[k][k] for k in light}
     L = [row[: k + 1] for k, row in enumerate(M)]
     inverse_D: list[Number] = [0.0] * n
     for k in range(n - 1, -1, -1):
-        inverse_D[k] = 1.0 / L[k][k]
+        pivot = L[k][k]
+        inverse_D[k] = _guarded(pivot, before[k], light[k]) if k in light else 1.0 / pivot
         for i in range(k - 1, -1, -1):
             scaled = L[k][i] * inverse_D[k]
             if scaled.__class__ is float and not scaled:
@@ -35,6 +56,19 @@ def factorize(M: Matrix) -> Factors:
             L[k][i] = scaled
         L[k][k] = 1.0
     return Factors(L, inverse_D)
+
+
+def _guarded(pivot: Number, before: Number, typical: float) -> Number:
+    """Inverse of a pivot; not a number where next to nothing was left of it.
+
+    ``1 / (sqrt(p - e)^2 + e)``
+    """
+    if not isinstance(pivot, Scalar):
+        return 1.0 / pivot
+    left, vanishing = (by_precision(pivot.graph, *pair) for pair in (LEFT, VANISHING))
+    least = before * left + (vanishing * typical + SMALLEST)
+    root = sqrt(pivot - least)
+    return 1.0 / (root * root + least)
 
 
 def solve(factors: Factors, b: Sequence[Number]) -> list[Number]:

@@ -6,8 +6,8 @@ with quaternions, the kind of joint has a space of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -42,6 +42,9 @@ class Coordinates:
     quaternion : bool
         The last four coordinates are a unit quaternion x, y, z, w, and what is before them is a
         position.
+    integrals : mapping of speed to coordinate
+        Where not all coordinates are: those that are the integral of one speed, whatever the
+        others do.
     """
 
     rates: Callable[[Numbers, Numbers], list[Number]]
@@ -50,6 +53,11 @@ class Coordinates:
     difference: Callable[[FloatArray, FloatArray], FloatArray]
     flat: bool = False
     quaternion: bool = False
+    integrals: Mapping[int, int] = field(default_factory=dict)
+
+    def integral(self, speed: int) -> int | None:
+        """The coordinate that is the integral of one speed, if there is one."""
+        return speed if self.flat else self.integrals.get(speed)
 
 
 #: Coordinates that add.

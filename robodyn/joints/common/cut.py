@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from robodyn.array_types import FloatArray
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
@@ -100,11 +101,15 @@ class Cut:
     axes : callable
         Its motion subspace in G at a pose ``X_FG``, along which damping and friction act; none
         where they do not.
+    position : callable or None
+        Its coordinates, shape (..., nq), from poses ``X_FG`` (..., 4, 4) at which it is closed.
+        ``None`` of a kind without coordinates.
     """
 
     rows: Callable[[RelativeMotion, CutGeometry], list[Row]]
     axes: Callable[[Placement, CutGeometry], list[Twist]] = lambda X, cut: []
     gap: Callable[[RelativeMotion, CutGeometry], list[Row]] | None = None
+    position: Callable[[FloatArray, CutGeometry], FloatArray] | None = None
 
 
 def along(m: RelativeMotion, e: Vec3) -> Row:

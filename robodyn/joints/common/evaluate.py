@@ -14,7 +14,9 @@ from robodyn.symbolic.vector import Vec3
 __all__ = ["evaluate", "parts_of", "placed", "places_of", "slid", "turned"]
 
 
-def evaluate(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> JointState:
+def evaluate(
+    joint: JointGeometry, q: Sequence[Number], v: Sequence[Number], t: Number = 0.0
+) -> JointState:
     """State of a joint in its place on the parent.
 
     Parameters
@@ -22,12 +24,14 @@ def evaluate(joint: JointGeometry, q: Sequence[Number], v: Sequence[Number]) -> 
     joint : JointGeometry
     q, v : sequence of numbers
         Its own coordinates and speeds.
+    t : number [s]
+        Of a joint that depends on it.
     """
     kind = joint.kind
     if kind.state_at is not None:
         return placed(joint, places_of(joint, q), v)
     assert kind.state is not None, f"a {kind} joint only closes loops"
-    return _in_place(joint, kind.state(joint, q, v), v)
+    return _in_place(joint, kind.state(joint, [*q, t] if joint.rheonomic else q, v), v)
 
 
 def places_of(joint: JointGeometry, q: Sequence[Number]) -> tuple[Planar, ...]:

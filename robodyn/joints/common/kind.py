@@ -18,7 +18,7 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = ["JointGeometry", "JointKind", "JointState", "Parameter", "Part"]
+__all__ = ["Drift", "JointGeometry", "JointKind", "JointState", "Parameter", "Part"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,22 @@ class Part:
     sign: float = 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class Drift:
+    """What time does to a joint that depends on it, whatever its speeds are.
+
+    Attributes
+    ----------
+    V : Twist
+        Twist of B when all speeds are zero, in B.
+    rate : Twist
+        Its rate, in B.
+    """
+
+    V: Twist
+    rate: Twist
+
+
 class JointState:
     """A joint at a state: where it is and how it can move.
 
@@ -76,20 +92,33 @@ class JointState:
         Motion subspace: twist of B for unit speeds, in B.
     dS : list of Twist
         Rate of each column, in B.
+    drift : Drift or None
+        Of a joint that depends on time.
     """
 
-    __slots__ = ("S", "X", "dS")
+    __slots__ = ("S", "X", "dS", "drift")
 
-    def __init__(self, X: Placement, S: list[Twist], dS: list[Twist] | None = None) -> None:
-        self.X, self.S = X, S
+    def __init__(
+        self,
+        X: Placement,
+        S: list[Twist],
+        dS: list[Twist] | None = None,
+        drift: Drift | None = None,
+    ) -> None:
+        self.X, self.S, self.drift = X, S, drift
         self.dS = [Twist()] * len(S) if dS is None else dS
 
     def reversed(self, v: Sequence[Number]) -> JointState:
         """The same joint seen from the other side."""
         V = sum((s * x for s, x in zip(self.S, v, strict=True)), Twist())
-        S = [-self.X.twist_out(s) for s in self.S]
-        dS = [-self.X.twist_out(V.cross(s) + ds) for s, ds in zip(self.S, self.dS, strict=True)]
-        return JointState(self.X.inverse, S, dS)
+        V = V + self.drift.V if self.drift else V
+
+        def seen(s: Twist, ds: Twist) -> tuple[Twist, Twist]:
+            return -self.X.twist_out(s), -self.X.twist_out(V.cross(s) + ds)
+
+        pairs = [seen(s, ds) for s, ds in zip(self.S, self.dS, strict=True)]
+        drift = Drift(*seen(self.drift.V, self.drift.rate)) if self.drift else None
+        return JointState(self.X.inverse, [s for s, _ in pairs], [ds for _, ds in pairs], drift)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +139,7 @@ class JointGeometry:
     reversed : bool
         The joint's own direction is from B to J (not of axial kinds: their axis is flipped).
     map : JointMap or None
-        Of a joint that its user made.
+        Of a joint that its user made; one that depends on time gets it after its coordinates.
     """
 
     kind: JointKind
@@ -121,6 +150,11 @@ class JointGeometry:
     R_J2: Rotation = Rotation()  # noqa: RUF009
     reversed: bool = False
     map: Any = None
+
+    @property
+    def rheonomic(self) -> bool:
+        """It depends on time."""
+        return self.map is not None and bool(self.map.rheonomic)
 
     def turn(self, angle: Number) -> Planar:
         """Cosine and sine of an angle plus the offset; quarter turns of the offset cost nothing."""
@@ -217,6 +251,9 @@ class JointKind:
             and self.nq != self.nv,
             "one turn or slide, or several without parts, are along the axis of axial frames": (
                 bool(self.turning) and not self.axial and (self.parts is None or self.nv == 1)
+            ),
+            "coordinates need a position where the joint is cut": bool(
+                self.in_tree and self.nq and self.cut is not None and self.cut.position is None
             ),
             "frames that follow an axis need one": self.frames != "described" and not self.axes,
             "axes are axis, then axis2": self.axes != ("axis", "axis2")[: len(self.axes)],

@@ -46,7 +46,8 @@ def turned(quat: Sequence[Number], w: Vec3) -> list[Number]:
     a, a_w = Vec3(*quat[:3]), quat[3]
     vector = b * a_w + a * b_w + a.cross(b)
     scalar = a_w * b_w - a.dot(b)
-    inverse = 1.0 / sqrt(vector.dot(vector) + scalar * scalar)
+    square = vector.dot(vector) + scalar * scalar
+    inverse = sqrt(square) / square  # not a number where the square is zero or infinite
     return [*(vector * inverse), scalar * inverse]
 
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from robodyn.errors import ShapeError
 
-__all__ = ["called"]
+__all__ = ["called", "takes_time"]
 
 
-def called(what: str, function: Any, *arguments: list[Any]) -> Any:
-    """What a user's function makes of symbolic numbers.
+def takes_time(function: Any) -> bool:
+    """Whether a function of its user depends on time: it has a parameter called ``t``."""
+    try:
+        return "t" in inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False  # one of those that do not tell
+
+
+def called(what: str, function: Any, *arguments: list[Any], **time: Any) -> Any:
+    """What a user's function makes of symbolic numbers; ``t=``: of one that depends on time.
 
     Raises
     ------
@@ -18,12 +27,13 @@ def called(what: str, function: Any, *arguments: list[Any]) -> Any:
         If it fails: the function is at fault, and the exception says where.
     """
     try:
-        return function(*arguments)
+        return function(*arguments, **time)
     except Exception as error:
         raise ShapeError(
             f"the function of {what} failed with {type(error).__name__}: {error}. It gets "
-            f"{' and '.join(str(len(x)) for x in arguments)} symbols: arithmetic and "
-            "robodyn.sin, cos, sqrt are understood, math and comparisons are not",
+            f"{' and '.join(str(len(x)) for x in arguments)} symbols{' and t' if time else ''}: "
+            "arithmetic and robodyn.sin, cos, sqrt are understood, math and comparisons are not; "
+            "a function of time has a parameter called t",
             name="function",
             given=function,
         ) from error

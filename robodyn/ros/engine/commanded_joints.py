@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
+from robodyn.simulation.limits import effort_bounds, speed_bounds
 
 __all__ = ["CommandedJoints"]
 
@@ -33,7 +34,7 @@ class CommandedJoints:
     top_speed : ndarray, shape (n,) [rad/s, m/s]
         Infinite where the file says none.
     effort : ndarray, shape (n,) [N m, N]
-        Limits, infinite where the file says none.
+        Limits of the joint and its motor, infinite where the file says none.
 
     Raises
     ------
@@ -50,8 +51,8 @@ class CommandedJoints:
         self.speeds = np.array([names.speed(n) for n in self.names], int)
         self.lower = robot.lower_limits[self.coordinates]
         self.upper = robot.upper_limits[self.coordinates]
-        self.top_speed = _positive_or_none(robot.velocity_limits[self.speeds])
-        self.effort = _positive_or_none(robot.effort_limits[self.speeds])
+        self.top_speed = speed_bounds(robot)[self.speeds]
+        self.effort = effort_bounds(robot)[self.speeds]
 
     def __len__(self) -> int:
         return len(self.names)
@@ -86,7 +87,3 @@ class CommandedJoints:
         if not np.isfinite(given).all():
             raise rd.ShapeError("a command holds numbers that are not finite", name="command")
         return given
-
-
-def _positive_or_none(limits: FloatArray) -> FloatArray:
-    return np.where(limits > 0.0, limits, np.inf)

@@ -59,6 +59,8 @@ class Engine:
     ------
     ActuationError
         If joints are to get position or velocity commands that loops tie together.
+    SettingsError
+        If the robot depends on time.
     """
 
     def __init__(
@@ -70,6 +72,11 @@ class Engine:
         q0: ArrayLike | None = None,
         log: ThrottledLogger | None = None,
     ) -> None:
+        if robot.depends_on_time:
+            raise rd.SettingsError(
+                f"{robot.name!r} depends on time, which no message of joints tells: "
+                "robodyn.simulate moves it"
+            )
         self.robot, self.names = robot, StateNames(robot)
         self.log = log or ThrottledLogger(lambda text: None)
         self.commanded = CommandedJoints(self.names, joints)

@@ -55,7 +55,7 @@ def _transform(parent: str, child: str, X: FloatArray) -> Transform:
 
 
 def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Transform]:
-    """Pose of each joint's child in its parent; cut joints are left out.
+    """Pose of each joint's child in its parent; joints that close loops are left out.
 
     Parameters
     ----------
@@ -64,15 +64,10 @@ def transforms(robot: rd.Robot, q: ArrayLike, *, fixed: bool = False) -> list[Tr
     fixed : bool
         Of fixed joints, instead of those that move.
     """
-    cut = {loop.name for loop in robot.loops}
     links = {*robot.link_names}
     poses = []
     for joint in robot.joints.values():
-        if (
-            joint.name in cut
-            or (joint.kind is fixed_joint.KIND) != fixed
-            or joint.child not in links
-        ):
+        if joint.closure or (joint.kind is fixed_joint.KIND) != fixed or joint.child not in links:
             continue
         if joint.parent in links:
             X = robot.frame_pose(q, joint.child, relative_to=joint.parent)
@@ -105,8 +100,8 @@ def description(robot: rd.Robot, form: str = "tree") -> str:
     ----------
     robot : Robot
     form : {"tree", "source"}
-        ``"tree"``: without cut joints and loops, for programs that know trees only. ``"source"``:
-        everything.
+        ``"tree"``: without joints that close loops, for programs that know trees only.
+        ``"source"``: everything.
 
     Raises
     ------
@@ -123,11 +118,17 @@ def description(robot: rd.Robot, form: str = "tree") -> str:
         if file.suffix == ".urdf" and file.is_file():
             return _DECLARATION.sub("", decode(read_bytes(file), str(file)).removeprefix("\ufeff"))
         return urdf.write(mechanism)
-    cut = {loop.name for loop in robot.loops}
-    joints = tuple(joint for joint in mechanism.joints if joint.name not in cut)
+    joints = tuple(j for j in mechanism.joints if not robot.joints[j.name].closure)
     children = [joint.child for joint in joints]
     if len({*children}) < len(children):
         raise rd.TopologyError(
             f"the tree of {robot.name!r} runs against a joint of the file: use description:=source"
         )
-    return urdf.write(dataclasses.replace(mechanism, joints=joints, loops=(), couplings=()))
+    names = {joint.name for joint in joints}
+    joints = tuple(
+        j if j.mimic is None or j.mimic.joint in names else dataclasses.replace(j, mimic=None)
+        for j in joints
+    )
+    motors = tuple((name, motor) for name, motor in mechanism.actuators if name in names)
+    tree = dataclasses.replace(mechanism, joints=joints, loops=(), couplings=(), actuators=motors)
+    return urdf.write(tree)

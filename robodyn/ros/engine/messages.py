@@ -3,12 +3,13 @@
 A *scalar coordinate* is a coordinate whose rate is a speed: that of a revolute joint, say, or
 ``name[k]`` of a cylindrical one. JointState holds these. Joints of which the coordinates do not add
 (planar, spherical, floating) stand in MultiDOFJointState, where ROS has its place for them. Joints
-that are cut to open a loop have no coordinate and are left out.
+that are cut, or follow others by a loop, have no coordinate of their own; JointState tells where
+they are, and what it says of them is not read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,6 +118,8 @@ class StateNames:
     ----------
     names : tuple of str
         In the order of the file.
+    told : tuple of str
+        Scalar coordinates of joints that are cut, or follow others by loops in closed form.
     multi : tuple of str
         Joints whose place is MultiDOFJointState.
     """
@@ -130,7 +133,7 @@ class StateNames:
             if not joint.kind.coordinates.flat:
                 continue
             width = joint.v.stop - joint.v.start
-            names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
+            names += _axes(name, width)
             rows += [(joint.q.start + k, joint.v.start + k, 1.0, 0.0, True) for k in range(width)]
         for name, master, factor, offset in _mimics(robot):
             joint = robot.joints[master]
@@ -139,6 +142,10 @@ class StateNames:
         self.names = tuple(names)
         self.multi = tuple(
             n for n in robot.joint_names if not robot.joints[n].kind.coordinates.flat
+        )
+        self._others = [*_without_coordinates(robot)]
+        self.told = tuple(
+            axis for name in self._others for axis in _axes(name, robot.joints[name].kind.nv)
         )
         self._place = {name: k for k, name in enumerate(names)}
         self._q = np.array([row[0] for row in rows], int)
@@ -155,14 +162,22 @@ class StateNames:
         Parameters
         ----------
         q, v, tau : array_like, shape (nq,), (nv,), (nv,)
-            The force of a mimic joint acts at the joint that it follows and is zero here.
+            The force of a mimic joint acts at the joint that it follows and is zero here, and so
+            is that of a joint without coordinates.
         nanoseconds : int
             Time stamp.
         """
         position = np.asarray(q, float)[self._q] * self._factor + self._offset
         velocity = np.asarray(v, float)[self._v] * self._factor
         effort = np.asarray(tau, float)[self._v] * self._own
-        return JointStateContent(split_stamp(nanoseconds), self.names, position, velocity, effort)
+        names = self.names
+        if self.told:
+            places, speeds = self.robot.joint_positions(q), self.robot.joint_velocities(q, v)
+            position = np.hstack([position, *(places[name] for name in self._others)])
+            velocity = np.hstack([velocity, *(speeds[name] for name in self._others)])
+            effort = np.hstack([effort, np.zeros(len(self.told))])
+            names = (*names, *self.told)
+        return JointStateContent(split_stamp(nanoseconds), names, position, velocity, effort)
 
     def read(self, name: Sequence[str], position: ArrayLike, velocity: ArrayLike = ()) -> Measured:
         """Coordinates and speeds from the arrays of a JointState, whatever their order.
@@ -193,7 +208,7 @@ class StateNames:
                 if w is not None:
                     v[self._v[place]] = w[k] / self._factor[place]
         lost = [n for n, k in self._place.items() if self._own[k] and np.isnan(q[self._q[k]])]
-        unknown = tuple(n for n in name if n not in self._place)
+        unknown = tuple(n for n in name if n not in self._place and n not in self.told)
         return Measured(q, v, (*lost, *self.multi), unknown)
 
     @property
@@ -230,6 +245,19 @@ class StateNames:
             own = [n for n, k in self._place.items() if self._own[k]]
             raise rd.UnknownNameError("joint", name, own, repr(self.robot.name))
         return place
+
+
+def _axes(name: str, width: int) -> list[str]:
+    """Names of the scalar coordinates of a joint."""
+    return [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
+
+
+def _without_coordinates(robot: rd.Robot) -> Iterator[str]:
+    """Joints that are cut or follow others by a loop, and have scalar coordinates."""
+    for name, joint in robot.joints.items():
+        if joint.cut or name in robot.dependent_joints:
+            if joint.kind.in_tree and joint.kind.nv and joint.kind.coordinates.flat:
+                yield name
 
 
 def _mimics(robot: rd.Robot) -> Iterable[tuple[str, str, float, float]]:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
+from robodyn.simulation.limits import speed_bounds
 
 __all__ = [
     "Motion",
@@ -234,8 +235,7 @@ def _check_limits(
 def _check_speeds(
     robot: rd.Robot, joints: Sequence[str], at: list[int], poly: Any, times: FloatArray
 ) -> None:
-    top = robot.velocity_limits[at]
-    top = np.where(top > 0.0, top, np.inf)
+    top = speed_bounds(robot)[at]
     parts = np.linspace(0.0, 1.0, 9)
     moments = np.unique(np.add.outer(times[:-1], 0.0 * parts) + np.outer(np.diff(times), parts))
     over = np.abs(poly(moments, 1)[1:]) / top - 1.0

@@ -16,6 +16,7 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.ros.rclpy.quality import command_quality, state_quality
+from robodyn.simulation.limits import effort_bounds
 
 __all__ = ["StateListener"]
 
@@ -46,7 +47,7 @@ class StateListener:
     joints : sequence of str, optional
         Default: those with motors.
     limit : bool
-        Cut efforts to the limits of the joints.
+        Cut efforts to the limits of the joints and their motors.
 
     Attributes
     ----------
@@ -75,8 +76,7 @@ class StateListener:
         self.robot, self.names = robot, StateNames(robot)
         self.joints = self.names.motors if joints is None else tuple(joints)
         self._speeds = np.array([self.names.speed(n) for n in self.joints], int)
-        effort = robot.effort_limits[self._speeds]
-        self._limit = np.where((effort > 0.0) & limit, effort, np.inf)
+        self._limit = effort_bounds(robot)[self._speeds] if limit else np.inf
         self._law = self._by_controller(controller) if controller else self._by(acceleration)
         self._estimator = Estimator(self.names)
         self.state: State | None = None

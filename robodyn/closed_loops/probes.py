@@ -1,0 +1,54 @@
+"""Probes of straight-line code: what its solves give at postures that are not singular."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.equations.loops.singularity import Probe
+
+__all__ = ["motor_probe", "probe"]
+
+
+#: Solutions of a probe that exceed the usual one by this factor are too large: the posture is
+#: nearer to a singular one than others, by the root of it.
+LARGE = 1e3
+
+#: Golden section: numbers that no symmetry cancels.
+GOLDEN = 0.6180339887498949
+
+
+def probe(K: Array, M: Array) -> Probe:
+    """Rates for forward dynamics.
+
+    Parameters
+    ----------
+    K : ndarray, shape (n, r, nv)
+        Rows of the code at some postures.
+    M : ndarray, shape (nv, nv)
+        Mass matrix at one.
+    """
+    A = K @ np.linalg.pinv(M) @ np.swapaxes(K, -1, -2)
+    size = np.sqrt(np.median(np.diagonal(A, axis1=-2, axis2=-1), axis=0))
+    rates = _irregular(len(size)) * np.where(size > 0.0, size, 1.0)
+    energy = np.median(rates @ np.linalg.pinv(A, rcond=1e-12) @ rates) if len(K) else 1.0
+    return Probe(_floats(rates), _floats(rates / (LARGE * energy)))
+
+
+def motor_probe(K: Array, dependent: tuple[int, ...]) -> Probe:
+    """Forces for inverse dynamics, at speeds without motor; parameters as for `probe`."""
+    A = np.swapaxes(K[..., dependent], -1, -2)
+    size = np.median(np.linalg.norm(A, axis=-1), axis=0)
+    forces = _irregular(len(size)) * np.where(size > 0.0, size, 1.0)
+    scale = np.median(np.linalg.norm(A, axis=-2), axis=0) ** 2
+    weights = np.where(scale > 0.0, scale, 1.0)
+    solved = np.linalg.pinv(A) @ forces
+    return Probe(_floats(forces), _floats(weights / (LARGE * np.median(solved**2 @ weights))))
+
+
+def _irregular(count: int) -> Array:
+    return np.asarray(0.5 + np.remainder(GOLDEN * np.arange(1, count + 1), 1.0))
+
+
+def _floats(x: Array) -> tuple[float, ...]:
+    return tuple(float(value) for value in x)

@@ -1,0 +1,175 @@
+"""How far a state is from one whose loops are closed, as a number that machine code can look at.
+
+Gaps of loops, and the rates at which they grow, are compared as numbers without units: lengths as
+parts of the longest link of the loops, angles in radians, rates a unit of speed. With the gaps
+``g``, their rates ``r = K v + psi`` and the speeds ``v`` of the loops, a state is open by::
+
+    sqrt(g . g + r . r / (1 + v . v))
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Sequence
+
+from robodyn.equations.loops.closure_rows import Closure, loop_motion
+from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.mechanism.state import State
+from robodyn.joints.common.cut import RelativeMotion, Row
+from robodyn.symbolic.rotation import Rotation
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
+from robodyn.symbolic.spatial import Placement
+from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
+
+__all__ = [
+    "Gap",
+    "gap_of_row",
+    "gaps",
+    "if_closed",
+    "longest_link",
+    "openness",
+    "row_units",
+    "speed_units",
+]
+
+#: Links shorter than this [m] are points; where all are, lengths are compared with one metre.
+POINT = 1e-9
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Gap:
+    """What one constraint row asks of a state.
+
+    Attributes
+    ----------
+    gap, rate : Number
+        How far it is from being met, and how fast that grows.
+    speeds : frozenset of int
+        Those that it is about.
+    """
+
+    gap: Number
+    rate: Number
+    speeds: frozenset[int]
+
+
+def gaps(model: MechanismModel, state: State, closure: Closure) -> list[Gap]:
+    """Gaps of a closure: the rate of a row is its slope along the motion that G has."""
+    m = loop_motion(model, state, closure)
+    measure = closure.cut.gap or closure.cut.rows
+    still = measure(dataclasses.replace(m, columns={}), closure.geometry)
+    moving = closure.cut.rows(dataclasses.replace(m, columns={0: (m.v, m.w)}), closure.geometry)
+    speeds = frozenset(m.columns)
+    return [Gap(g.residual, r.jacobian[0], speeds) for g, r in zip(still, moving, strict=True)]
+
+
+def gap_of_row(row: Row, v: Sequence[Number]) -> Gap:
+    """Gap of any constraint row."""
+    rate = sum((x * v[k] for k, x in row.jacobian.items()), row.offset)
+    return Gap(row.residual, rate, frozenset(row.jacobian))
+
+
+def openness(
+    found: Sequence[Gap], units: Sequence[float], v: Sequence[Number], speeds: Sequence[float]
+) -> tuple[Number, Number]:
+    """Square of what a state is open by, as a fraction: its numerator and denominator.
+
+    Parameters
+    ----------
+    found : sequence of Gap
+    units : sequence of float
+        What each of them is measured in, from `row_units`.
+    v : sequence of Number
+    speeds : sequence of float
+        What each of them is measured in, from `speed_units`.
+    """
+    speed: Number = 1.0
+    for k in sorted(frozenset[int]().union(*(x.speeds for x in found))):
+        speed = speed + _square(v[k], speeds[k])
+    gap: Number = 0.0
+    rate: Number = 0.0
+    for x, unit in zip(found, units, strict=True):
+        gap, rate = gap + _square(x.gap, unit), rate + _square(x.rate, unit)
+    return gap * speed + rate, speed
+
+
+def _square(x: Number, unit: float) -> Number:
+    part = x * (1.0 / unit)
+    return part * part
+
+
+def if_closed(
+    values: Sequence[Number], open_by: tuple[Number, Number], tolerance: tuple[float, float]
+) -> list[Number]:
+    """Values, of which one is not a number where a state is open by more than a tolerance.
+
+    Parameters
+    ----------
+    values : sequence of Number
+    open_by : tuple of Number
+        From `openness`.
+    tolerance : (float, float)
+        In double and in single precision.
+    """
+    above, below = open_by
+    if not isinstance(above, Scalar):
+        return list(values)
+    double, single = tolerance
+    rest = below * by_precision(above.graph, double**2, single**2) - above
+    root = sqrt(rest)
+    result = list(values)
+    k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
+    # zero, but for rounding far below that of the values, where the root is a number
+    result[k] = result[k] + (root * root - rest)
+    return result
+
+
+# -- units ----------------------------------------------------------------------------------------
+
+
+def longest_link(model: MechanismModel, closures: Iterable[Closure]) -> float:
+    """Largest distance from joint to joint around the loops [m]; 1 where there is none."""
+    longest = max((x for c in closures for x in _links(model, c)), default=0.0)
+    return longest if longest > POINT else 1.0
+
+
+def _links(model: MechanismModel, closure: Closure) -> list[float]:
+    """Distances from joint to joint around a loop [m]."""
+    up, down = model.chains(closure.successor, closure.predecessor)
+    ends: list[Vec3] = []
+    found: list[Vec3] = []
+    for way, last in ((up, closure.X_SG.p), (down, closure.X_PF.p)):
+        points = [*(model.bodies[i].joint.X_PJ.p for i in way), last]
+        ends.append(points[0])
+        found += points[1:]
+    return [_length(p) for p in (ends[0] - ends[1], *found)]
+
+
+def _length(p: Vec3) -> float:
+    return math.hypot(*(float(x) for x in (p.x, p.y, p.z)))  # type: ignore[arg-type]  # known
+
+
+def row_units(closure: Closure, length: float) -> list[float]:
+    """What the gap of each row is measured in: a length where sliding opens it, else 1 rad."""
+    units = {k: (e, Vec3(0.0, 0.0, 0.0)) for k, e in enumerate((EX, EY, EZ))}
+    zero = Vec3(0.0, 0.0, 0.0)
+    m = RelativeMotion(SOMEWHERE, zero, zero, zero, zero, units)
+    rows = closure.cut.rows(m, closure.geometry)
+    return [length if any(row.jacobian.values()) else 1.0 for row in rows]
+
+
+#: A pose without symmetry.
+SOMEWHERE = Placement(
+    Rotation(Mat3(0.36, 0.48, -0.8, -0.8, 0.6, 0.0, 0.48, 0.64, 0.6)), Vec3(0.3, -0.2, 0.5)
+)
+
+
+def speed_units(model: MechanismModel, length: float) -> list[float]:
+    """What each speed is measured in: the length a second where it slides, else 1 rad/s."""
+    units = [1.0] * model.nv
+    for body in model:
+        for k, speed in enumerate(body.speeds):
+            if body.joint.kind.unit(k) == "m":
+                units[speed.index] = length
+    return units

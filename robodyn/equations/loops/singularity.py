@@ -1,0 +1,83 @@
+"""How near to a singular posture straight-line code works, seen by what it solves anyway.
+
+The systems of constrained dynamics are solved once more, for a right side that is known: a probe.
+Where rows become dependent, the solution grows without bound, as the inverse of the distance to the
+singular posture, or its square. It costs a substitution: the elimination is there already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from robodyn.equations.loops.constrained import accelerations, motor_forces
+from robodyn.equations.tree.factorization import Factors
+from robodyn.joints.common.cut import Row
+from robodyn.symbolic.scalar import Number, Scalar, sqrt
+
+__all__ = ["Probe", "if_regular", "motor_weakness", "weakness"]
+
+#: So small are the numbers that are added to results where these are right.
+SMALL = 1e-12
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A known right side, and what its solution must not exceed.
+
+    Attributes
+    ----------
+    right : tuple of float
+        Of each equation.
+    weights : tuple of float
+        Of each unknown, so that the weighted sum must not exceed 1.
+    """
+
+    right: tuple[float, ...]
+    weights: tuple[float, ...]
+
+
+def weakness(factors: Factors, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
+    """How much the linkage withstands a motion that opens its rows at the rates of the probe.
+
+    Arguments as for `constrained.accelerations`, ``more`` included.
+    """
+    asked = [Row(0.0, row.jacobian, -rate) for row, rate in zip(rows, probe.right, strict=True)]
+    none: list[Number] = [0.0] * len(factors.inverse_D)
+    lam = accelerations(factors, none, asked, *more)[1]
+    return _sum(x * w for x, w in zip(lam, probe.weights, strict=True))
+
+
+def motor_weakness(
+    rows: Sequence[Row], nv: int, probe: Probe, dependent: Sequence[int], *more: Any
+) -> Number:
+    """Squares of the multipliers that carry the forces of the probe at speeds without motor.
+
+    Arguments as for `constrained.motor_forces`, ``more`` included.
+    """
+    needed: list[Number] = [0.0] * nv
+    for k, force in zip(dependent, probe.right, strict=True):
+        needed[k] = force
+    lam = motor_forces(needed, rows, dependent, *more)[1]
+    return _sum(x * x * w for x, w in zip(lam, probe.weights, strict=True))
+
+
+def if_regular(values: Sequence[Number], weak: Number) -> list[Number]:
+    """Values, of which one is not a number where the solution of a probe is too large."""
+    if not isinstance(weak, Scalar):
+        return list(values)
+    rest = SMALL - weak * SMALL
+    root = sqrt(rest)
+    result = list(values)
+    k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
+    # zero, but for rounding far below that of the values, where the root is a number
+    result[k] = result[k] + (root * root - rest)
+    return result
+
+
+def _sum(numbers: Iterable[Number]) -> Number:
+    total: Number = 0.0
+    for x in numbers:
+        total = total + x
+    return total

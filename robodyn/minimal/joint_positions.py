@@ -1,0 +1,34 @@
+"""Positions and speeds of all joints of a linkage in minimal coordinates."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.joint_positions import TreeJointPositions
+from robodyn.minimal.coordinates import MinimalExpansion
+
+__all__ = ["MinimalJointPositions"]
+
+
+class MinimalJointPositions:
+    """As `TreeJointPositions` of the tree form at the same state.
+
+    Parameters
+    ----------
+    expansion : MinimalExpansion
+    tree_form : TreeJointPositions
+        Of the same robot in tree coordinates.
+    """
+
+    def __init__(self, expansion: MinimalExpansion, tree_form: TreeJointPositions) -> None:
+        self._expansion, self._tree_form = expansion, tree_form
+
+    def positions(self, q: ArrayLike) -> dict[str, Array]:
+        """By joint name, shape (...) or (..., n) [rad, m]."""
+        return self._tree_form.positions(self._expansion.positions(q))
+
+    def velocities(self, q: ArrayLike, v: ArrayLike) -> dict[str, Array]:
+        """By joint name, shape (...) or (..., n) [rad/s, m/s]."""
+        expansion = self._expansion
+        return self._tree_form.velocities(expansion.positions(q), expansion.velocity(q, v))

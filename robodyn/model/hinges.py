@@ -1,0 +1,205 @@
+"""Three hinges through one point, with links between that weigh nothing, as one ball.
+
+Where the second of three such hinges has turned by a quarter of a turn, the first and the third
+turn about one line: a gimbal is locked, and the links between, which resist no motion, are thrown
+about by any force. A ball has the same motions and no such posture.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
+from robodyn.joints.common.described import described_pose
+from robodyn.model.edit import loaded
+from robodyn.topology.spanning_tree import body_inertia, inverse_pose, shift_inertia
+
+__all__ = ["MeetingHinges", "meeting_hinges", "with_balls"]
+
+#: Mass and moments of a link that count as none, over those of all links together.
+LIGHT = 1e-6
+#: Distance of axes from their common point that counts as none [m].
+MEETING = 1e-6
+#: Cosine of the angle of axes that counts as none.
+SQUARE = 1e-3
+
+HINGES = (revolute.KIND.name, continuous.KIND.name)
+
+
+@dataclass(frozen=True)
+class MeetingHinges:
+    """Three hinges in a row whose axes meet in a point, with light links between.
+
+    Attributes
+    ----------
+    hinges : tuple of 3 Joint
+        From the parent of the first to the child of the last.
+    X_PC : ndarray, shape (4, 4) [1, m]
+        The child of the last in the parent of the first, at zero.
+    centre : ndarray, shape (3,) [m]
+        Where the axes meet, in the parent of the first.
+    """
+
+    hinges: tuple[Joint, Joint, Joint]
+    X_PC: FloatArray
+    centre: FloatArray
+
+    @property
+    def name(self) -> str:
+        """Of the ball that they are."""
+        return "-".join(joint.name for joint in self.hinges)
+
+    @property
+    def weld(self) -> str:
+        """Of the fixed joint behind the ball, where the last link's origin is not in its centre."""
+        return f"{self.name}_fixed"
+
+    @property
+    def between(self) -> tuple[str, str]:
+        """Links between them."""
+        first, second, _ = self.hinges
+        return first.child, second.child
+
+    @property
+    def limited(self) -> bool:
+        """Some of them have limits of position, which a ball has not."""
+        limits = [joint.limits for joint in self.hinges if joint.limits is not None]
+        return any(np.isfinite((one.lower, one.upper)).any() for one in limits)
+
+
+def meeting_hinges(mechanism: Mechanism) -> list[MeetingHinges]:
+    """All hinges that can be balls; each hinge is in one ball only.
+
+    Neighbours must be perpendicular, so that they reach every orientation, as a ball does, and the
+    three must not lie in a plane at zero; the names of ball and weld must be free. None of them has
+    a motor, a spring, damping or friction, is mimicked, mimics, or is named by a constraint; and
+    nothing else is fixed to the links between.
+    """
+    free = _free_hinges(mechanism)
+    light = _light_links(mechanism)
+    after = {joint.parent: joint for joint in free if joint.parent in light}
+    found: list[MeetingHinges] = []
+    taken: set[str] = set()
+    names = {link.name for link in mechanism.links} | {x.name for x in mechanism.movers}
+    for first in free:
+        second = after.get(first.child)
+        third = after.get(second.child) if second is not None else None
+        if second is None or third is None:
+            continue
+        row = (first, second, third)
+        if not taken & {joint.name for joint in row}:
+            meeting = _meeting(row)
+            if meeting is not None and not names & {meeting.name, meeting.weld}:
+                found.append(meeting)
+                taken |= {joint.name for joint in row}
+    return found
+
+
+def with_balls(mechanism: Mechanism, found: list[MeetingHinges]) -> Mechanism:
+    """The mechanism with balls in place of hinges; links between are gone, their mass is not."""
+    links = {link.name: link for link in mechanism.links}
+    joints: list[Joint] = list(mechanism.joints)
+    for meeting in found:
+        last = meeting.hinges[-1]
+        between = [links.pop(name) for name in meeting.between]
+        links[last.child] = _carrying(links[last.child], between, meeting)
+        off_centre = bool(np.linalg.norm(meeting.centre - meeting.X_PC[:3, 3]) > MEETING)
+        X_PB = meeting.X_PC.copy()
+        if off_centre:
+            X_PB[:3, 3] = meeting.centre
+            links[meeting.name] = Link(meeting.name)
+        ball = Joint(
+            meeting.name,
+            spherical.KIND.name,
+            meeting.hinges[0].parent,
+            meeting.name if off_centre else last.child,
+            Pose.from_matrix(X_PB),
+            line=meeting.hinges[0].line,
+            merged=tuple(joint.name for joint in meeting.hinges),
+        )
+        place = joints.index(meeting.hinges[0])
+        joints = [joint for joint in joints if joint not in meeting.hinges]
+        joints.insert(place, ball)
+        if off_centre:
+            origin = Pose.from_matrix(inverse_pose(X_PB) @ meeting.X_PC)
+            joints.insert(
+                place + 1, Joint(meeting.weld, fixed.KIND.name, meeting.name, last.child, origin)
+            )
+    return dataclasses.replace(mechanism, links=tuple(links.values()), joints=tuple(joints))
+
+
+def _free_hinges(mechanism: Mechanism) -> list[Joint]:
+    """Hinges that nothing acts on and nothing else refers to."""
+    named = {name for name, _ in mechanism.actuators}
+    named |= {other.mimic.joint for other in mechanism.joints if other.mimic is not None}
+    named |= {name for given in mechanism.constraints for name in given.joints}
+    return [
+        joint
+        for joint in mechanism.joints
+        if joint.kind in HINGES
+        and joint.name not in named
+        and joint.mimic is None
+        and not joint.independent
+        and not (joint.damping or joint.friction or joint.stiffness)
+    ]
+
+
+def _light_links(mechanism: Mechanism) -> set[str]:
+    """Links of no mass that two joints hold and nothing else refers to."""
+    users = Counter(end for joint in mechanism.joints for end in (joint.parent, joint.child))
+    for loop in mechanism.loops:
+        users.update((loop.predecessor, loop.successor))
+    for coupling in mechanism.couplings:
+        users.update((coupling.predecessor, coupling.successor))
+    for spring in mechanism.springs:
+        users.update((spring.link1, spring.link2))
+    users.update(rotor.link for rotor in mechanism.rotors)
+    users.update(motor.mounted_on for _, motor in mechanism.actuators if motor.mounted_on)
+    inertias = {link.name: body_inertia(link) for link in mechanism.links}
+    mass = sum(inertia.mass for inertia in inertias.values())
+    moment = sum(float(np.trace(inertia.I)) for inertia in inertias.values())
+    return {
+        name
+        for name, inertia in inertias.items()
+        if users[name] == 2
+        and inertia.mass <= LIGHT * mass
+        and float(np.trace(inertia.I)) <= LIGHT * moment
+    }
+
+
+def _meeting(row: tuple[Joint, Joint, Joint]) -> MeetingHinges | None:
+    """Three hinges with their common point, if they have one."""
+    X = np.eye(4)
+    points, axes = [], []
+    for joint in row:
+        X = X @ joint.origin.matrix
+        points.append(X[:3, 3])
+        axes.append(X[:3, :3] @ np.array(joint.axis))
+        X = X @ described_pose(joint_kind(joint.kind), joint, [0.0])
+    if abs(axes[0] @ axes[1]) > SQUARE or abs(axes[1] @ axes[2]) > SQUARE:
+        return None
+    if abs(np.cross(axes[0], axes[1]) @ axes[2]) < SQUARE:
+        return None
+    across = [np.eye(3) - np.outer(axis, axis) for axis in axes]
+    terms = [P @ p for P, p in zip(across, points, strict=True)]
+    centre = np.linalg.solve(np.sum(across, axis=0), np.sum(terms, axis=0))
+    gaps = [np.linalg.norm(P @ (centre - p)) for P, p in zip(across, points, strict=True)]
+    return MeetingHinges(row, X, centre) if max(gaps) <= MEETING else None
+
+
+def _carrying(link: Link, between: list[Link], meeting: MeetingHinges) -> Link:
+    """The last link, with the mass of those between where it is at zero."""
+    X = np.eye(4)
+    for light, joint in zip(reversed(between), reversed(meeting.hinges[1:]), strict=True):
+        X = X @ inverse_pose(joint.origin.matrix)  # of the link before, in the last
+        if light.inertia is not None:
+            seen = shift_inertia(X, body_inertia(light))
+            com = seen.h / seen.mass if seen.mass else np.zeros(3)
+            link = loaded(link, Inertia.from_matrix(seen.mass, com, seen.about_center()))
+    return link

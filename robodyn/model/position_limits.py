@@ -1,0 +1,63 @@
+"""How far joints are beyond the limits of their positions: joints with coordinates, and others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.model.joint_info import JointInfo
+
+__all__ = ["limit_excess", "nearest_turn"]
+
+TURN = 2.0 * np.pi
+
+
+def limit_excess(
+    positions: Mapping[str, Array], joints: Mapping[str, JointInfo]
+) -> dict[str, Array]:
+    """How far each joint that has limits is beyond them.
+
+    Parameters
+    ----------
+    positions : mapping of joint name to ndarray, shape (...) [rad, m]
+        As `Robot.joint_positions` gives them.
+    joints : mapping of joint name to JointInfo
+        `Robot.joints`.
+
+    Returns
+    -------
+    excess : dict of joint name to ndarray, shape (...) [rad, m]
+        Positive above the upper limit, negative below the lower one, zero between them.
+    """
+    found = {}
+    for name, position in positions.items():
+        limits = joints[name].position_limits
+        if limits is not None:
+            lower, upper = limits
+            x = np.asarray(position)
+            found[name] = np.maximum(x - upper, 0.0) + np.minimum(x - lower, 0.0)
+    return found
+
+
+def nearest_turn(angle: Array, limits: tuple[float, float] | None) -> Array:
+    """The same angle some whole turns away, shape (...) [rad].
+
+    Parameters
+    ----------
+    angle : ndarray, shape (...) [rad]
+    limits : (float, float) or None
+        The angle comes within half a turn of the middle between them; within the turn next to the
+        limit where there is one only; within half a turn of zero where there is none.
+    """
+    lower, upper = limits or (-np.inf, np.inf)
+    if np.isfinite(lower) and np.isfinite(upper):
+        middle = 0.5 * (lower + upper)
+    elif np.isfinite(lower):
+        middle = lower + 0.5 * TURN
+    elif np.isfinite(upper):
+        middle = upper - 0.5 * TURN
+    else:
+        middle = 0.0
+    return np.asarray(angle + TURN * np.round((middle - angle) / TURN))

@@ -1,0 +1,218 @@
+"""Joints of loops that need coordinates of their own: a link next to them is cut in two instead.
+
+A joint that is cut has no coordinate and no force. One with a spring or a motor, one that mimics
+another or is given as a map, needs both. It stays in the tree, where all that joints can have is at
+home; the link beyond it is cut in two halves, and these are welded. Each half has half of the
+inertia, so that the tree has a mass matrix that can be inverted.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Container
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism, Pose
+from robodyn.description.couplings import branches
+from robodyn.description.graph_check import find_root, graph_problems
+from robodyn.errors import TopologyError
+from robodyn.joints import fixed, joint_kind
+from robodyn.topology.spanning_tree import cut_joints, inverse_pose
+
+__all__ = ["with_split_links"]
+
+
+def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
+    """With links cut in two where joints that close loops need coordinates of their own.
+
+    The joint keeps its name; the half is called ``"joint_half"``, and the weld ``"joint_weld"``.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+        Couplings of one joint to one other are mimic joints already.
+    movable_root : bool
+        The base floats.
+
+    Raises
+    ------
+    TopologyError
+        If the graph is none, or what closes a loop cannot be a joint.
+    """
+    if not mechanism.loops and len(mechanism.joints) < len(mechanism.links):
+        return mechanism  # no loop
+    for problem in graph_problems(mechanism):
+        raise problem
+    needed = _needing_coordinates(mechanism)
+    ends = [
+        (joint, Pose())
+        for joint in cut_joints(mechanism)
+        if joint.nv and (joint.name in needed or joint.stiffness or joint.map is not None)
+    ]
+    ends += [
+        (_as_joint(mechanism, loop), loop.X_successor)
+        for loop in mechanism.loops
+        if loop.name in needed or loop.stiffness
+    ]
+    still = _welded_to(mechanism, find_root(mechanism)) if ends and not movable_root else ()
+    for joint, X_child in ends:
+        mechanism = _split(mechanism, joint, X_child, still)
+    return mechanism
+
+
+def _needing_coordinates(mechanism: Mechanism) -> set[str]:
+    """Joints with motors, and those that others or constraints refer to."""
+    needed = {name for name, _ in mechanism.actuators}
+    for joint in mechanism.joints:
+        if joint.mimic is not None:
+            needed |= {joint.name, joint.mimic.joint}
+    for constraint in mechanism.constraints:
+        needed |= {*constraint.joints}
+    for coupling in mechanism.couplings:
+        over, under = branches(mechanism, coupling)
+        needed |= {*over, *under}
+    return needed
+
+
+def _as_joint(mechanism: Mechanism, loop: Loop) -> Joint:
+    """A loop as the joint that it is."""
+    kind = joint_kind(loop.kind)
+    if not (kind.in_tree and kind.nv):
+        raise TopologyError(
+            f"a {kind} loop has a motor or a spring, but no coordinate that these could act along",
+            **mechanism.where(loop),
+        )
+    return Joint(
+        loop.name,
+        loop.kind,
+        loop.predecessor,
+        loop.successor,
+        loop.X_predecessor,
+        loop.axis,
+        loop.axis2,
+        loop.pitch,
+        loop.limits,
+        loop.damping,
+        loop.friction,
+        line=loop.line,
+        stiffness=loop.stiffness,
+        rest=loop.rest,
+        parameters=loop.parameters,
+    )
+
+
+def _split(mechanism: Mechanism, joint: Joint, X_child: Pose, still: Container[str]) -> Mechanism:
+    """With the child of a joint cut in two, or its parent where the child is massless or still."""
+    heavy = [_heaviest(mechanism, link, still) for link in (joint.child, joint.parent)]
+    half = _free_name(mechanism, f"{joint.name}_half")
+    weld = _free_name(mechanism, f"{joint.name}_weld")
+    if heavy[0] is not None or heavy[1] is None:
+        old, found, X_LH = joint.child, heavy[0], X_child.matrix
+        moved = dataclasses.replace(joint, child=half)
+        loop = Loop(weld, fixed.KIND.name, half, old, X_successor=X_child, rejoins=joint.name)
+    else:
+        old, found, X_LH = joint.parent, heavy[1], np.eye(4)
+        mechanism, child = _with_frame(mechanism, joint, X_child)
+        moved = dataclasses.replace(joint, parent=half, child=child)
+        loop = Loop(weld, fixed.KIND.name, old, half, rejoins=joint.name)
+    links, inertia = _halved(mechanism, found, X_LH)
+    return dataclasses.replace(
+        mechanism,
+        links=(*links, Link(half, inertia)),
+        joints=_replaced(mechanism.joints, joint, moved),
+        loops=(*(x for x in mechanism.loops if x.name != joint.name), loop),
+        actuators=tuple(
+            (name, _mounted(motor, old, half) if name == joint.name else motor)
+            for name, motor in mechanism.actuators
+        ),
+    )
+
+
+def _with_frame(mechanism: Mechanism, joint: Joint, X: Pose) -> tuple[Mechanism, str]:
+    """With a link where the frame of a joint is on its child, and the name of that link."""
+    if X == Pose():
+        return mechanism, joint.child
+    name = _free_name(mechanism, f"{joint.name}_frame")
+    carried = Joint(_free_name(mechanism, f"{name}_fixed"), fixed.KIND.name, joint.child, name, X)
+    return dataclasses.replace(
+        mechanism, links=(*mechanism.links, Link(name)), joints=(*mechanism.joints, carried)
+    ), name
+
+
+def _replaced(joints: tuple[Joint, ...], old: Joint, new: Joint) -> tuple[Joint, ...]:
+    """With a joint in the place of another, or last where that is none of them."""
+    known = any(joint is old for joint in joints)
+    return tuple(new if joint is old else joint for joint in joints) + (() if known else (new,))
+
+
+def _mounted(motor: Actuator, link: str, half: str) -> Actuator:
+    """The motor of the joint, on the half that the joint moves."""
+    return dataclasses.replace(motor, mounted_on=half) if motor.mounted_on == link else motor
+
+
+def _welded_to(mechanism: Mechanism, link: str) -> dict[str, FloatArray]:
+    """Links that fixed joints tie to one, this included, with their poses in it (4, 4)."""
+    found = {link: np.eye(4)}
+    waiting = [link]
+    while waiting:
+        at = waiting.pop()
+        for joint in mechanism.joints:
+            if joint.nv == 0 and at in (joint.parent, joint.child):
+                X, other = joint.origin.matrix, joint.child
+                if at == joint.child:
+                    X, other = inverse_pose(X), joint.parent
+                if other not in found:
+                    found[other] = found[at] @ X
+                    waiting.append(other)
+    return found
+
+
+def _heaviest(
+    mechanism: Mechanism, link: str, still: Container[str]
+) -> tuple[str, FloatArray] | None:
+    """The link with the most mass of those rigidly tied to one, and its pose; none if still."""
+    if link in still:
+        return None
+    tied = _welded_to(mechanism, link)
+    masses = {x.name: x.inertia.mass for x in mechanism.links if x.inertia is not None}
+    heavy = [name for name in tied if masses.get(name, 0.0) > 0.0]
+    if not heavy:
+        return None
+    name = max(heavy, key=lambda x: masses[x])
+    return name, tied[name]
+
+
+def _halved(
+    mechanism: Mechanism, found: tuple[str, FloatArray] | None, X_LH: FloatArray
+) -> tuple[tuple[Link, ...], Inertia | None]:
+    """Links with half of the inertia of one of them, and the other half of it.
+
+    Parameters
+    ----------
+    found : (str, ndarray) or None
+        That link, and its pose in the link that is cut.
+    X_LH : ndarray, shape (4, 4)
+        Frame of the half in the link that is cut.
+    """
+    links = {link.name: link for link in mechanism.links}
+    if found is None:
+        return mechanism.links, None
+    name, X = found
+    own = links[name].inertia
+    assert own is not None
+    moments = [0.5 * x for x in (own.ixx, own.ixy, own.ixz, own.iyy, own.iyz, own.izz)]
+    links[name] = dataclasses.replace(
+        links[name], inertia=Inertia(0.5 * own.mass, own.origin, *moments)
+    )
+    origin = Pose.from_matrix(inverse_pose(X_LH) @ X @ own.origin.matrix)
+    return tuple(links.values()), Inertia(0.5 * own.mass, origin, *moments)
+
+
+def _free_name(mechanism: Mechanism, name: str) -> str:
+    """The name, lengthened until nothing else is called so."""
+    taken = {link.name for link in mechanism.links} | {x.name for x in mechanism.movers}
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,110 @@
+"""Smooth motions of joints through samples: splines over time, and their rates in joint speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers
+from robodyn.errors import ShapeError
+
+__all__ = ["free_motion", "planar_motion", "sample_times", "samples", "spline", "turning_motion"]
+
+#: Time [s] -> position, velocity, acceleration of a joint.
+JointMotion = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+
+
+def sample_times(t: ArrayLike, least: int) -> FloatArray:
+    """Times of samples [s], shape (n,).
+
+    Raises
+    ------
+    ShapeError
+        If there are too few, or they do not increase.
+    """
+    times = numbers("t", t).astype(float, copy=False)
+    if times.ndim != 1 or len(times) < least or not np.all(np.diff(times) > 0.0):
+        count = {2: "two", 4: "four"}[least]
+        raise ShapeError(
+            f"t must hold at least {count} strictly increasing times", name="t", given=times.shape
+        )
+    if not np.isfinite(times).all():
+        raise ShapeError("samples hold numbers that are not finite", name="t")
+    return times
+
+
+def samples(name: str, given: ArrayLike, count: int, width: int) -> FloatArray:
+    """Samples at ``count`` times, shape (count, width).
+
+    Raises
+    ------
+    ShapeError
+    """
+    values = numbers(name, given).astype(float, copy=False)
+    if values.shape != (count, width):
+        raise ShapeError(
+            f"{count} times need {name} ({count}, {width}); given {values.shape}",
+            name=name,
+            given=values.shape,
+            expected=(count, width),
+        )
+    if not np.isfinite(values).all():
+        raise ShapeError("samples hold numbers that are not finite", name=name)
+    return values
+
+
+def spline(times: FloatArray, values: FloatArray) -> tuple[Any, Any, Any]:
+    """A spline through values, and its first and second rate, all functions of time."""
+    from scipy.interpolate import make_interp_spline
+
+    position: Any = make_interp_spline(times, values, k=5 if len(times) >= 6 else 3)
+    return position, position.derivative(1), position.derivative(2)
+
+
+def planar_motion(times: FloatArray, positions: FloatArray) -> JointMotion:
+    """x, y, angle of a planar joint; its speeds are in axes of the child."""
+    position, velocity, acceleration = spline(times, positions)
+
+    def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        x, (dx, dy, w), (ddx, ddy, dw) = position(t), velocity(t), acceleration(t)
+        c, s = np.cos(x[2]), np.sin(x[2])
+        vx, vy = c * dx + s * dy, c * dy - s * dx
+        ax, ay = c * ddx + s * ddy + w * vy, c * ddy - s * ddx - w * vx
+        return x, np.array([vx, vy, w]), np.array([ax, ay, dw])
+
+    return motion
+
+
+def turning_motion(times: FloatArray, quats: FloatArray) -> JointMotion:
+    """Quaternion of a spherical joint, and its angular velocity in axes of the child."""
+    turn = _turn(times, quats)
+    return lambda t: (turn(t).as_quat(), turn(t, 1), turn(t, 2))
+
+
+def free_motion(times: FloatArray, positions: FloatArray, quats: FloatArray) -> JointMotion:
+    """Position and quaternion of a floating joint, and the body twist."""
+    turn = _turn(times, quats)
+    place, velocity, acceleration = spline(times, positions)
+
+    def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        R = turn(t)
+        w, back = turn(t, 1), R.inv()
+        v = back.apply(velocity(t))
+        a = back.apply(acceleration(t)) - np.cross(w, v)
+        position = np.concatenate([place(t), R.as_quat()])
+        return position, np.concatenate([v, w]), np.concatenate([a, turn(t, 2)])
+
+    return motion
+
+
+def _turn(times: FloatArray, quats: FloatArray) -> Any:
+    """A smooth rotation in time; its first and second rate are in axes of what turns."""
+    from scipy.spatial.transform import Rotation, RotationSpline
+
+    if not np.all(np.linalg.norm(quats, axis=-1) > 0.0):
+        raise ShapeError("a quaternion of zeros is no rotation", name="quats")
+    return RotationSpline(times, Rotation.from_quat(quats))

@@ -1,0 +1,84 @@
+"""Loops that are open, as drawn: both frames, the line between them, and how far they are apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.results import LoopGap
+from robodyn.robot import Robot
+from robodyn.view.scene import wxyz
+
+__all__ = ["GapDrawing", "open_gaps"]
+
+#: Gaps of loops [m, rad] that are seen as open.
+OPEN = 1e-4
+
+LINE = (215, 30, 90)
+
+
+def open_gaps(robot: Robot, q: FloatArray) -> tuple[LoopGap, ...]:
+    """The loops that are open at a posture, shape (nq,)."""
+    if not robot.nc or not np.abs(robot.loop_residual(q)).max(initial=0.0) > OPEN:
+        return ()
+    return tuple(gap for gap in robot.loop_gaps(q) if gap.residual > OPEN)
+
+
+class GapDrawing:
+    """Nodes of a scene for loops that are open.
+
+    Parameters
+    ----------
+    server : viser.ViserServer
+    robot : Robot
+    size : float [m]
+        Of the robot.
+
+    Attributes
+    ----------
+    texts : dict of str to str
+        What is written beside each open loop, by its name.
+    """
+
+    def __init__(self, server: Any, robot: Robot, size: float) -> None:
+        self._scene, self._robot, self._size = server.scene, robot, size
+        self._nodes: dict[str, tuple[Any, ...]] = {}
+        self.texts: dict[str, str] = {}
+
+    def draw(self, q: FloatArray) -> None:
+        """Draw the loops that are open at a posture, and nothing of the others."""
+        gaps = {gap.name: gap for gap in open_gaps(self._robot, q)}
+        for name in self._nodes.keys() - gaps.keys():
+            for node in self._nodes.pop(name):
+                node.remove()
+        self._nodes |= {name: self._nodes_of(gap) for name, gap in gaps.items()}
+        self.texts = {name: _text(gap) for name, gap in gaps.items()}
+
+    def _nodes_of(self, gap: LoopGap) -> tuple[Any, ...]:
+        """Nodes of one loop; those of the same name replace each other."""
+        index = [cut.name for cut in self._robot.loops].index(gap.name)
+        node, ends = f"/open/{index}", gap.poses[:, :3, 3]
+        frames = [
+            self._scene.add_frame(
+                f"{node}/{side}",
+                axes_length=0.09 * self._size * (1.0 + 0.3 * side),  # both are seen in one place
+                axes_radius=0.005 * self._size / (1.0 + side),
+                wxyz=wxyz(X),
+                position=X[:3, 3],
+            )
+            for side, X in enumerate(gap.poses)
+        ]
+        line = self._scene.add_line_segments(
+            f"{node}/line", ends[None].astype(np.float32), LINE, thickness=0.006 * self._size
+        )
+        above = ends.mean(axis=0) + np.array([0.0, 0.0, 0.13 * self._size])
+        label = self._scene.add_label(
+            f"{node}/label", _text(gap), position=above, anchor="bottom-center"
+        )
+        return (*frames, line, label)
+
+
+def _text(gap: LoopGap) -> str:
+    return f"{gap.name}: {gap.distance:.3g} m, {np.degrees(gap.angle):.3g} degrees"

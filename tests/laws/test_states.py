@@ -1,0 +1,173 @@
+"""States that are none: numbers that are not finite, quaternions of another length than one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.errors import ShapeError
+
+KINDS = ["revolute", "spherical", "prismatic", "floating", "planar"]
+METHODS = {
+    "inverse_dynamics": "qva",
+    "forward_dynamics": "qva",
+    "bias_forces": "qv",
+    "gravity_forces": "q",
+    "mass_matrix": "q",
+    "mass_matrix_inverse": "q",
+    "coriolis_matrix": "qv",
+    "kinetic_energy": "qv",
+    "potential_energy": "q",
+    "momentum": "qv",
+    "center_of_mass": "q",
+    "integrate": "qv",
+    "frame_poses": "q",
+    "frame_twists": "qv",
+    "regressor": "qva",
+}
+
+
+@pytest.fixture(scope="module")
+def robot():
+    """A floating base, and joints of many kinds."""
+    mechanism = random_mechanism(np.random.default_rng(3), KINDS)
+    return rd.load(mechanism, base="floating", passive=False)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return rd.load("arm7")
+
+
+def state(robot, batch=()):
+    rng = np.random.default_rng(1)
+    q = np.array([robot.random(rng) for _ in range(int(np.prod(batch)))])
+    v, a = rng.normal(size=(2, *batch, robot.nv))
+    return {"q": q.reshape(*batch, robot.nq) if batch else robot.random(rng), "v": v, "a": a}
+
+
+def quaternions(robot):
+    joints = [joint for joint in robot.joints.values() if joint.kind.coordinates.quaternion]
+    return {joint.name: slice(joint.q.stop - 4, joint.q.stop) for joint in joints}
+
+
+def stretched(robot, q, factor):
+    q = q.copy()
+    for k, part in enumerate(quaternions(robot).values()):
+        q[..., part] *= factor * (-1) ** k
+    return q
+
+
+@pytest.mark.parametrize("factor", [2.0, 1e-3, 1e-100, 1e100])
+@pytest.mark.parametrize("name", METHODS)
+def test_a_quaternion_of_any_length_is_a_rotation(robot, name, factor):
+    assert len(quaternions(robot)) == 3
+    for batch in ((), (3,)):
+        given = state(robot, batch)
+        expected = getattr(robot, name)(*(given[x] for x in METHODS[name]))
+        given["q"] = stretched(robot, given["q"], factor)
+        found = getattr(robot, name)(*(given[x] for x in METHODS[name]))
+        if name == "integrate":
+            found = robot.difference(expected, found)
+            expected = np.zeros(robot.nv)
+        scale = max(1.0, np.abs(expected).max())
+        assert (np.abs(found - expected) <= 1e-12 * scale).all()
+
+
+def test_differences_and_starts_are_normalised(robot):
+    q = state(robot)["q"]
+    other = stretched(robot, q, 3.0)
+    np.testing.assert_allclose(robot.difference(q, other), 0.0, atol=1e-12)
+    for found in (robot.assemble(other), rd.simulate(robot, q0=other, duration=0.0).q[0]):
+        for part in quaternions(robot).values():
+            np.testing.assert_allclose(np.linalg.norm(found[part]), 1.0, atol=1e-14)
+        np.testing.assert_allclose(robot.difference(q, found), 0.0, atol=1e-12)
+    np.testing.assert_array_equal(rd.simulate(robot, q0=q, duration=0.0).q[0], q)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-200, 1e200])
+def test_a_quaternion_of_no_direction_is_refused(robot, size):
+    """Names the joint."""
+    given = state(robot)
+    calls = {
+        "inverse_dynamics": lambda q: robot.inverse_dynamics(q, given["v"], given["a"]),
+        "forward_dynamics": lambda q: robot.forward_dynamics(q, given["v"], given["a"]),
+        "hybrid_dynamics": lambda q: robot.hybrid_dynamics(q, given["v"]),
+        "integrate": lambda q: robot.integrate(q, given["v"]),
+        "frame_pose": lambda q: robot.frame_pose(q, robot.frame_names[-1]),
+        "assemble": lambda q: robot.assemble(q),
+        "difference": lambda q: robot.difference(given["q"], q),
+        "simulate": lambda q: rd.simulate(robot, q0=q, duration=0.0),
+    }
+    for joint, part in quaternions(robot).items():
+        q = given["q"].copy()
+        q[part] = [size, 0.0, 0.0, -size]
+        for name, call in calls.items():
+            for _ in range(3):  # also once the method is bound
+                with pytest.raises(ShapeError, match=f"quaternion x, y, z, w of joint '{joint}'"):
+                    pytest.fail(f"{name}: {call(q)}")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_refuse_what_is_not_finite(arm, name, value):
+    """Wherever it reaches the result; the first call, bound calls, single precision, batches."""
+    method = getattr(arm, name)
+    for dtype in (float, np.float32):
+        for batch in ((), (1,), (2,), (40,), (3, 500)):
+            given = {key: x.astype(dtype) for key, x in state(arm, batch).items()}
+            method(*(given[x] for x in METHODS[name]))
+            for which in METHODS[name]:
+                x = given[which].copy()
+                place = (*(n // 2 for n in batch), 3)
+                x[place] = value
+                arguments = [x if key == which else given[key] for key in METHODS[name]]
+                own = "dv" if name == "integrate" and which == "v" else which
+                own = "tau" if name == "forward_dynamics" and which == "a" else own
+                with pytest.raises(ShapeError, match=rf"{own}\[3\] is {value} \(joint '.*'\)") as e:
+                    method(*arguments)
+                assert e.value.name == own
+                shown = str(list(place[:-1]))
+                assert (f"in state {shown} of the batch" in str(e.value)) == bool(batch)
+                expected = method(*(given[x] for x in METHODS[name]))
+                assert np.isfinite(expected).all()
+
+
+def test_out_is_no_way_around(arm):
+    given = state(arm)
+    out = np.zeros(arm.nv)
+    arm.inverse_dynamics(**given, out=out)
+    with pytest.raises(ShapeError, match="v\\[0\\] is nan"):
+        arm.inverse_dynamics(given["q"], [np.nan] * 7, given["a"], out=out)
+
+
+def test_functions_pass_on_what_is_not_finite(arm):
+    f = arm.function("inverse_dynamics")
+    given = state(arm)
+    assert np.isnan(f(given["q"], given["v"] * np.nan, given["a"])).any()
+    assert np.isnan(f(np.zeros((5, 7)), given["v"] * np.nan, given["a"])).any()
+
+
+def test_wrenches_that_are_not_finite(arm):
+    given = state(arm)
+    wrench = np.array([0.0, 0.0, np.nan, 0.0, 0.0, 0.0])
+    for _ in range(2):
+        with pytest.raises(ShapeError, match=r"\[2\] is nan") as error:
+            arm.inverse_dynamics(**given, wrenches={arm.link_names[-1]: wrench})
+        assert arm.link_names[-1] in str(error.value)
+
+
+def test_differences_of_what_is_not_finite(arm):
+    q = np.zeros((2, arm.nq))
+    q[1, 2] = np.nan
+    with pytest.raises(ShapeError, match=r"q1\[2\] is nan in state \[1\]"):
+        arm.difference(np.zeros(arm.nq), q)
+
+
+def test_results_that_overflow_are_no_error_of_the_state(arm):
+    """Finite numbers whose results are not."""
+    given = state(arm)
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(arm.kinetic_energy(given["q"], given["v"] * 1e200))

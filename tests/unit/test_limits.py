@@ -1,0 +1,231 @@
+"""Limits of joints in a simulation: told, kept, or left alone."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn import urdf
+from robodyn.cli import main
+from robodyn.errors import LimitWarning
+from robodyn.simulation.limits import effort_bounds
+
+
+def slider(limit, motor="", joint="prismatic"):
+    """A mass of 2 kg on a rail along x: a force F moves it by F t^2 / 4."""
+    return f"""<robot name="slider"><link name="base"/><link name="cart"><inertial><mass value="2"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="rail" type="{joint}"><parent link="base"/><child link="cart"/><axis xyz="1 0 0"/>
+{limit}</joint>{motor}</robot>"""
+
+
+LIMIT = '<limit lower="-1" upper="0.5" velocity="1.5" effort="97"/>'
+
+
+def pushed(robot, force, **options):
+    return rd.simulate(robot, lambda t, q, v: [force], duration=1.0, step=1e-2, **options)
+
+
+def test_what_is_left_when_and_by_how_much():
+    """A force of 4 N: v = 2 t passes 1.5 after 0.75 s, x = t^2 passes 0.5 after 0.7072 s."""
+    robot = rd.load(slider(LIMIT))
+    with pytest.warns(LimitWarning) as told:
+        run = pushed(robot, 4.0)
+    position, velocity = run.limit_violations
+    assert (position.joint, position.limit, position.bound) == ("rail", "position", 0.5)
+    assert position.start == pytest.approx(0.71) and position.time == pytest.approx(1.0)
+    assert position.worst == pytest.approx(1.0) and position.unit == "m"
+    assert (velocity.limit, velocity.bound, velocity.unit) == ("velocity", 1.5, "m/s")
+    assert velocity.start == pytest.approx(0.76) and velocity.worst == pytest.approx(2.0)
+    assert len(told) == 1
+    text = str(told[0].message)
+    assert "\n" not in text and "2 limits" in text and "'rail'" in text and "0.71 s" in text
+
+
+def test_a_lower_limit_and_negative_values():
+    run = pushed(rd.load(slider(LIMIT)), -99.0, limits="ignore")
+    found = {violation.limit: violation for violation in run.limit_violations}
+    assert found["position"].bound == -1.0 and found["position"].worst < -20.0
+    assert found["velocity"].bound == -1.5 and found["velocity"].worst < -40.0
+    assert found["effort"].bound == -97.0 and found["effort"].worst == -99.0
+    assert found["effort"].start == 0.0 and found["effort"].unit == "N"
+
+
+def test_enforced_efforts_are_what_acts_and_is_recorded():
+    robot = rd.load(slider(LIMIT))
+    run = pushed(robot, 1e4, limits="enforce")
+    assert np.array_equal(run.tau, np.full((101, 1), 97.0))
+    np.testing.assert_allclose(run.a, 97.0 / 2.0)
+    np.testing.assert_allclose(run.q[-1], 97.0 / 4.0)
+    assert "effort" not in {violation.limit for violation in run.limit_violations}
+    within = pushed(robot, -5.0, limits="enforce")
+    assert np.array_equal(within.tau, np.full((101, 1), -5.0))
+
+
+@pytest.mark.parametrize("limits", ["ignore", "report"])
+def test_efforts_are_left_alone_unless_enforced(limits):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        run = pushed(rd.load(slider(LIMIT)), 1e4, limits=limits)
+    assert (run.tau == 1e4).all()
+    assert len(told) == (limits == "report")
+
+
+def test_a_motor_is_limited_through_its_gear():
+    motor = '<motor joint="rail" gear_ratio="-10" torque_limit="0.5"/>'
+    robot = rd.load(slider(LIMIT, motor))
+    assert effort_bounds(robot).tolist() == [5.0]
+    assert np.abs(pushed(robot, 1e4, limits="enforce").tau).max() == 5.0
+    strong = rd.load(slider(LIMIT, motor.replace('"0.5"', '"1000"')))
+    assert effort_bounds(strong).tolist() == [97.0]
+    idle = rd.load(slider(LIMIT, motor.replace("-10", "0")))
+    assert effort_bounds(idle).tolist() == [97.0]
+    shaft = strong.motor_torques([0.0], [0.0], [0.0])
+    assert np.abs(shaft).max() <= strong.motor_torque_limits[0]
+
+
+def test_zero_counts_as_not_given(capsys, tmp_path):
+    zeros = '<limit lower="-1" upper="1000" velocity="0" effort="0"/>'
+    robot = rd.load(slider(zeros, '<motor joint="rail" torque_limit="0"/>'))
+    run = pushed(robot, 50.0, limits="enforce")
+    assert run.limit_violations == ()
+    assert (run.tau == 50.0).all()
+    (tmp_path / "zeros.urdf").write_text(slider(zeros))
+    assert main(["check", str(tmp_path / "zeros.urdf")]) == 0
+    assert "zero counts as not given" in capsys.readouterr().out
+
+
+def test_a_posture_at_its_limit_is_within():
+    robot = rd.load(slider('<limit lower="0" upper="0.3" velocity="1" effort="1"/>'))
+    run = rd.simulate(robot, q0=[0.1 + 0.2], duration=0.01)  # 0.30000000000000004
+    assert run.limit_violations == ()
+    beyond = rd.simulate(robot, q0=[0.3 + 1e-6], duration=0.01, limits="ignore")
+    assert [violation.start for violation in beyond.limit_violations] == [0.0]
+
+
+def test_many_motions_at_once():
+    robot = rd.load(slider(LIMIT))
+    force = np.array([[0.1], [-200.0], [300.0]])
+    options = {"duration": 0.1, "step": 1e-2}
+    start = np.zeros((3, 1)), np.zeros((3, 1))
+    with pytest.warns(LimitWarning) as told:
+        run = rd.rollout(robot, lambda t, q, v: force, *start, **options)
+    assert len(told) == 1
+    efforts = [violation for violation in run.limit_violations if violation.limit == "effort"]
+    assert {(e.motion, e.bound, e.worst) for e in efforts} == {
+        ((1,), -97.0, -200.0), ((2,), 97.0, 300.0),
+    }  # fmt: skip
+    cut = rd.rollout(robot, lambda t, q, v: force, *start, limits="enforce", **options)
+    assert cut.tau[0].ravel().tolist() == [0.1, -97.0, 97.0]
+    assert run[:1].limit_violations and run[0].limit_violations
+    assert run[:0].limit_violations == ()
+
+
+def test_motors_of_a_linkage():
+    robot = rd.load("palletizer")
+    rng = np.random.default_rng(0)
+    wild = 1e5 * rng.normal(size=robot.nv)
+    run = rd.simulate(robot, lambda t, q, v: wild, duration=2e-3, limits="enforce")
+    bounds = effort_bounds(robot)
+    for name in robot.actuated_joints:
+        speed = robot.joints[name].v
+        assert np.isfinite(bounds[speed]).all()
+        assert np.array_equal(np.abs(run.tau[0, speed]), bounds[speed])
+    assert not [x for x in run.limit_violations if x.limit == "effort"]
+
+
+def test_what_drives_a_joint_is_told_and_not_cut():
+    robot = rd.load(slider(LIMIT))
+    path = {"rail": lambda t: (50.0 * t * t, 100.0 * t, 100.0)}  # takes 200 N
+    with pytest.warns(LimitWarning, match="effort of 'rail' is 200 N"):
+        run = rd.simulate(robot, controlled=path, duration=0.01, limits="enforce")
+    np.testing.assert_allclose(run.tau, 200.0)
+
+
+@pytest.mark.parametrize("wrong", ["enforced", True, None, 3, ["report"]])
+def test_a_choice_that_is_none(wrong):
+    robot = rd.load("double_pendulum")
+    with pytest.raises(rd.UnknownNameError, match="no way to treat limits"):
+        rd.simulate(robot, limits=wrong)
+    with pytest.raises(rd.UnknownNameError):
+        rd.rollout(robot, None, [[0, 0]], [[0, 0]], limits=wrong)
+
+
+def test_a_motion_without_a_robot():
+    run = rd.simulate(rd.load("double_pendulum"), duration=0.01)
+    alone = rd.Trajectory(run.t, run.q, run.v, run.a, run.tau, run.energy, run.loop_residual)
+    with pytest.raises(rd.SettingsError, match="does not know what moved"):
+        alone.limit_violations  # noqa: B018
+
+
+def test_the_command(tmp_path, capsys):
+    (tmp_path / "slider.urdf").write_text(slider(LIMIT.replace("97", "0.01")))
+    command = ["sim", str(tmp_path / "slider.urdf"), "--out", str(tmp_path), "--no-plot"]
+    command += ["--duration", "0.5"]
+    assert main(command) == 0
+    assert "the effort of 'rail'" in capsys.readouterr().out
+    assert main([*command, "--limits", "ignore"]) == 0
+    assert "the effort of 'rail'" not in capsys.readouterr().out
+    assert main([*command, "--limits", "enforce"]) == 0
+    assert "largest torque          0.01 N m" in capsys.readouterr().out
+
+
+PENDULA = """<robot name="pendula"><link name="base"/>
+<link name="a"><inertial><origin xyz="0 0 -1"/><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="free" type="continuous"><parent link="base"/><child link="a"/>
+<axis xyz="0 1 0"/></joint>
+<joint name="follower" type="revolute"><parent link="base"/><child link="b"/><axis xyz="0 1 0"/>
+<mimic joint="free" multiplier="-2" offset="0.1"/>
+<limit lower="-1" upper="1.5" velocity="0.7" effort="0"/></joint></robot>"""
+
+
+def test_a_joint_that_follows_another():
+    """It is at 0.1 - 2 q: at -1.1 where the other is at 0.6."""
+    path = {"free": lambda t: (0.6 * t * t, 1.2 * t, 1.2)}
+    robot = rd.load(PENDULA)
+    run = rd.simulate(robot, controlled=path, duration=1.0, step=1e-2, limits="ignore")
+    velocity, position = run.limit_violations
+    assert (position.joint, position.limit, position.bound) == ("follower", "position", -1.0)
+    assert position.worst == pytest.approx(-1.1) and position.start == pytest.approx(0.96)
+    assert (velocity.joint, velocity.limit, velocity.bound) == ("follower", "velocity", -0.7)
+    assert velocity.worst == pytest.approx(-2.4) and velocity.start == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_a_joint_that_is_cut(coordinates):
+    text = urdf.write(rd.load("four_bar").mechanism)
+    head, tail = text.split('<joint name="rocker_pin"', 1)
+    limited = tail.replace("continuous", "revolute", 1).replace(
+        "</joint>", '<limit lower="-0.05" upper="0.4" velocity="0.5"/></joint>', 1
+    )
+    robot = rd.load(f'{head}<joint name="rocker_pin"{limited}', coordinates=coordinates)
+    q = robot.neutral()
+    path = {"crank_drive": lambda t: (t, 1.0, 0.0)}
+    v = robot.consistent_velocity(q, np.eye(robot.nv)[0], hold=["crank_drive"])
+    options = {"duration": 1.0, "step": 1e-2, "limits": "ignore"}
+    run = rd.simulate(robot, q0=q, v0=v, controlled=path, **options)
+    tree = robot.tree_form if coordinates == "minimal" else robot
+    wide = [tree.frame_pose(robot.expand(x) if coordinates == "minimal" else x, link)
+            for x in (run.q[0], run.q[-1]) for link in ("coupler", "rocker")]  # fmt: skip
+    tilt = [np.arctan2(X[0, 2], X[0, 0]) for X in wide]  # about y
+    turned = (tilt[3] - tilt[2]) - (tilt[1] - tilt[0])
+    found = {violation.limit: violation for violation in run.limit_violations}
+    assert found["position"].joint == found["velocity"].joint == "rocker_pin"
+    last = robot.joint_positions(run.q[-1])["rocker_pin"]
+    assert last == pytest.approx(turned, abs=1e-9)
+    assert abs(found["position"].worst) >= abs(last) - 1e-12
+
+
+def test_a_joint_that_follows_where_time_does_something():
+    wander = rd.Constraint("clock", lambda q, t: q[0] - 0.8 * t * t, ["free"])
+    robot = rd.load(PENDULA, constraints=[wander])
+    start = np.zeros((2, 1)), np.zeros((2, 1))
+    run = rd.rollout(robot, None, *start, duration=1.0, step=1e-2, limits="ignore")
+    position = next(x for x in run.limit_violations if x.limit == "position")
+    assert position.joint == "follower" and position.worst == pytest.approx(-1.5, abs=1e-4)
