@@ -61,7 +61,7 @@ class Postures(Protocol):
     def mobility(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture."""
 
-    def branch_sign(self, q: ArrayLike) -> Array:
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
         """Which of the branches that meet at singular postures a posture is on, shape (...)."""
 
     def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
@@ -122,7 +122,7 @@ class TreePostures:
         """The number of speeds, everywhere."""
         return self.dof
 
-    def branch_sign(self, q: ArrayLike) -> Array:
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
         """One: there is one branch only."""
         return np.ones(self._space.positions("q", q).shape[:-1], int)
 

@@ -1939,7 +1939,7 @@ class Robot:
         """
         return self._posed(t).postures.assemble(q, named("hold", hold), near, beyond_limits)
 
-    def branch_sign(self, q: ArrayLike, *, t: ArrayLike | None = None) -> Array:
+    def branch_sign(self, q: ArrayLike, *, path: bool = False, t: ArrayLike | None = None) -> Array:
         """Which of the branches that meet at singular postures a closed one is on.
 
         The sign of the determinant by which the independent joints determine the others. Where it
@@ -1950,6 +1950,11 @@ class Robot:
         Parameters
         ----------
         q : array_like, shape (..., nq) [rad, m]
+        path : bool
+            The first axis of q goes along a motion in small steps. It makes a difference for
+            spatial overconstrained linkages whose redundant constraints change with the posture:
+            their sign is then followed from posture to posture, where it is otherwise that of the
+            nearest of some postures of reference.
         t : array_like, shape (...), optional [s]
             Time, of a robot that depends on it.
 
@@ -1963,7 +1968,7 @@ class Robot:
         SingularError
             If the rank of the loops changes from posture to posture: there is no such sign.
         """
-        return self._at(t).postures.branch_sign(q)
+        return self._at(t).postures.branch_sign(q, path)
 
     def closed_state(
         self, q: ArrayLike, v: ArrayLike, free: Array | None = None, *, t: ArrayLike | None = None

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
+from robodyn.closed_loops.row_choice import INDEPENDENT, RowChoice, choose_rows, row_scales
 from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
 from robodyn.errors import AssemblyError
 
-__all__ = ["LoopAnalysis", "Motors", "analyse", "independent_rows", "motors_of"]
+__all__ = ["LoopAnalysis", "Motors", "analyse", "motors_of", "spanning_rows"]
 
 
 #: Closed postures that are looked at.
 POSTURES = 6
 
-#: Smallest scaled singular value of rows that are taken to be independent everywhere.
-INDEPENDENT = 1e-6
+#: Part of its rows that a pivot should be at every posture, and must be where many rows are left.
+PIVOT, WEAK = 0.3, 1e-3
+
+#: Rows of which pivots are looked for two by two.
+FEW = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +38,9 @@ class LoopAnalysis:
         At that posture.
     general_rank : int
         The largest at the postures looked at: that of postures that are not singular.
-    rows : tuple of int or None
-        Independent rows that span all others at every posture looked at that has this rank;
-        ``None`` if there are none.
+    choice : RowChoice or None
+        Rows that span all others at every posture looked at that has this rank; ``None`` if there
+        are none.
     redundant : dict of int to tuple of int
         Rows that follow from others, at ``q``.
     independent : tuple of int
@@ -50,7 +53,7 @@ class LoopAnalysis:
     q: FloatArray
     rank: int
     general_rank: int
-    rows: tuple[int, ...] | None
+    choice: RowChoice | None
     redundant: dict[int, tuple[int, ...]]
     independent: tuple[int, ...]
     postures: FloatArray
@@ -58,7 +61,7 @@ class LoopAnalysis:
 
     def __repr__(self) -> str:
         rows = self.rank + len(self.redundant)
-        varies = "" if self.rows is not None else ", which varies"
+        varies = "" if self.choice is not None else ", which varies"
         return (
             f"<LoopAnalysis: rank {self.rank} of {rows} constraints{varies}, "
             f"independent speeds {self.independent}>"
@@ -73,12 +76,16 @@ class Motors:
     ----------
     dependent : tuple of int
         Speeds without motor.
-    order : tuple of int
-        Among the rows used, the one to eliminate with each of them.
+    order : tuple of tuple of int
+        Among the rows used, one or two to eliminate with the next one or two of them; the other
+        rows balance the other speeds in the least squares.
+    scales : tuple of float
+        Makes each of the rows comparable with the others.
     """
 
     dependent: tuple[int, ...]
-    order: tuple[int, ...]
+    order: tuple[tuple[int, ...], ...]
+    scales: tuple[float, ...] = ()
 
 
 def analyse(
@@ -87,6 +94,7 @@ def analyse(
     mass_matrix: FloatArray,
     closed: Callable[[], FloatArray],
     preferred: tuple[int, ...],
+    walk: Callable[[], FloatArray],
 ) -> LoopAnalysis:
     """Analyse the loops of a robot.
 
@@ -102,6 +110,8 @@ def analyse(
         Makes another closed posture, or raises `AssemblyError`.
     preferred : tuple of int
         Speeds that should be independent.
+    walk : callable
+        Makes many closed postures, (n, nq); called where redundant rows ask for it.
     """
     postures = [q]
     for _ in range(2 * POSTURES):
@@ -117,13 +127,16 @@ def analyse(
     ranks = [int(r) for r in there.rank]
     general = max(ranks)
     regular = [k for k, rank in enumerate(ranks) if rank == general]
-    rows = _common_rows(K[regular], weights, there.independent[regular], general)
+    scale = 1.0 / np.sqrt(np.diag(weights))
+    choice = choose_rows(
+        K[regular] * scale, general, there.independent[regular], lambda: jacobian(walk()) * scale
+    )
     chosen = independent_speeds(K[0], preferred, weights)
     return LoopAnalysis(
         q,
         ranks[0],
         general,
-        rows,
+        choice,
         there.redundant((0,)),
         chosen.independent,
         np.array(postures),
@@ -138,60 +151,103 @@ def _positive(M: FloatArray) -> FloatArray:
     return np.diag(np.where(size > 1e-12 * largest, size, largest))
 
 
-def _common_rows(
-    K: FloatArray, weights: FloatArray, candidates: NDArray[np.bool_], rank: int
-) -> tuple[int, ...] | None:
-    """Rows that are independent, and as many as the rank, at every posture."""
-    if rank == 0:
-        return ()
-    scale = 1.0 / np.sqrt(np.diag(weights))
-    best, found = INDEPENDENT, None
-    for choice in {tuple(np.flatnonzero(mask)) for mask in candidates}:
-        part = K[:, choice, :] * scale
-        size = np.linalg.norm(part, axis=-1, keepdims=True)
-        if not size.all():
-            continue
-        smallest = float(np.linalg.svd(part / size, compute_uv=False)[:, rank - 1].min())
-        if smallest > best:
-            best, found = smallest, tuple(int(k) for k in choice)
-    return found
-
-
-def independent_rows(K: FloatArray) -> bool:
-    """Whether the rows of K (n, r, nv), in any units, are independent at all of n postures."""
-    if not K.shape[1]:
+def spanning_rows(K: FloatArray, rank: int) -> bool:
+    """Whether the rows of K (n, r, nv), in any units, have a rank at all of n postures."""
+    if not rank:
         return True
-    size = np.linalg.norm(K, axis=-1, keepdims=True)
-    if not size.all():
+    if min(K.shape[1:]) < rank:
         return False
-    return bool(np.linalg.svd(K / size, compute_uv=False).min() > INDEPENDENT)
+    size = np.linalg.norm(K, axis=-1, keepdims=True)
+    values = np.linalg.svd(K / np.where(size > 0.0, size, 1.0), compute_uv=False)
+    return bool(values[:, rank - 1].min() > INDEPENDENT)
 
 
-def motors_of(K: FloatArray, actuated: tuple[int, ...]) -> Motors | None:
+def motors_of(
+    K: FloatArray, choice: RowChoice, rank: int, actuated: tuple[int, ...]
+) -> Motors | None:
     """Order of elimination for motors that are as many as the motions, if they determine them.
 
     Parameters
     ----------
-    K : ndarray, shape (r, nv)
-        Independent rows, at a posture without symmetry.
+    K : ndarray, shape (n, r, nv)
+        The rows chosen, along a walk from a posture without symmetry.
+    choice : RowChoice
+    rank : int
+        Of all rows.
     actuated : tuple of int
         Speeds with motors.
     """
-    rank, nv = K.shape
-    dependent = [k for k in range(nv) if k not in actuated]
+    dependent = [k for k in range(K.shape[2]) if k not in actuated]
     if len(dependent) != rank:
         return None
-    A: Any = K[:, dependent].T.copy()
-    size = np.abs(A).max(initial=0.0)
-    speeds, rows = list(range(rank)), list(range(rank))
-    for k in range(rank):
-        i, j = np.unravel_index(np.abs(A[k:, k:]).argmax(), (rank - k, rank - k))
-        i, j = int(i) + k, int(j) + k
-        if not abs(A[i, j]) > 1e-9 * size:
-            return None
-        A[[k, i]] = A[[i, k]]
-        A[:, [k, j]] = A[:, [j, k]]
-        speeds[k], speeds[i] = speeds[i], speeds[k]
-        rows[k], rows[j] = rows[j], rows[k]
-        A[k + 1 :, k:] -= np.outer(A[k + 1 :, k] / A[k, k], A[k, k:])
-    return Motors(tuple(dependent[k] for k in speeds), tuple(rows))
+    scales = row_scales(K)
+    A = np.swapaxes(K[:, :, dependent], 1, 2) * scales
+    if not _determined(A[0]):
+        return None
+    single = K.shape[1] - sum(len(group.weights) for group in choice.groups)
+    pivots = _pivots(A, single)
+    speeds = [k for block, _ in pivots for k in block]
+    speeds += [k for k in range(rank) if k not in speeds]
+    order = tuple(rows for _, rows in pivots)
+    return Motors(tuple(dependent[k] for k in speeds), order, scales)
+
+
+def _determined(A: FloatArray) -> bool:
+    """Whether rows of any size are independent."""
+    size = np.linalg.norm(A, axis=-1, keepdims=True)
+    return bool(size.all()) and (
+        not A.size or float(np.linalg.svd(A / size, compute_uv=False).min()) > 1e-9
+    )
+
+
+def _pivots(A: FloatArray, single: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Rows and columns of A (n, r, m) to eliminate with one another: pivots large at every posture.
+
+    Columns from ``single`` on are left. Pivots are single, or two by two where no number is large
+    everywhere. A pivot is judged by its part of its rows, which bounds what elimination adds to
+    others; of good ones that fill fewest zeros [Markowitz 1957] the largest is taken.
+    """
+    A, found = A.copy(), []
+    rows, columns = list(range(A.shape[1])), list(range(single))
+    while rows:
+        best = _pivot(A, rows, columns, 1, PIVOT)
+        if len(rows) <= FEW:
+            best = best or _pivot(A, rows, columns, 2, PIVOT)
+        else:
+            best = best or _pivot(A, rows, columns, 1, WEAK)
+        if best is None:
+            break
+        found.append(best)
+        own, across = (list(x) for x in best)
+        rows = [k for k in rows if k not in own]
+        columns = [k for k in columns if k not in across]
+        block = A[:, own]
+        A[:, rows] -= A[:, rows][:, :, across] @ np.linalg.pinv(block[:, :, across]) @ block
+    return found
+
+
+def _pivot(
+    A: FloatArray, some_rows: list[int], some_columns: list[int], size: int, least: float
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The best pivot of a size, if there are good ones."""
+    rows, columns = (list(combinations(x, size)) for x in (some_rows, some_columns))
+    if not rows or not columns:
+        return None
+    blocks = A[:, rows]
+    volume = np.sqrt(np.abs(np.linalg.det(blocks @ np.swapaxes(blocks, -1, -2))))[:, :, None]
+    part = np.empty((len(A), len(rows), len(columns)))
+    for k, chosen in enumerate(columns):
+        part[:, :, k] = np.abs(np.linalg.det(blocks[..., chosen]))
+    part /= np.where(volume > 0.0, volume, 1.0)
+    good = part.min(axis=0) >= least
+    if not good.any():
+        return None
+    filled = np.abs(A[:, some_rows]).max(axis=0) > 1e-9
+    across = np.array([filled[:, list(block)].any(axis=1).sum() for block in columns])
+    along = np.array(
+        [filled[[some_rows.index(k) for k in block]].any(axis=0).sum() for block in rows]
+    )
+    fill = np.outer(along - size, across - size)
+    value = np.where(good & (fill == fill[good].min()), part.min(axis=0), 0.0)
+    i, j = np.argwhere(value >= value.max() * (1.0 - 1e-6))[0].tolist()
+    return rows[i], columns[j]

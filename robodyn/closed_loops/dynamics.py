@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.closed_loops.analysis import independent_rows
+from robodyn.closed_loops.analysis import spanning_rows
 from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
@@ -76,11 +76,14 @@ class ClosedLoopDynamics:
     @cached_property
     def has_code(self) -> bool:
         """Whether forward dynamics can be straight-line code."""
-        return self._mobility.analysis.rows is not None and not self._model.undetermined(())
+        return self._mobility.analysis.choice is not None and not self._model.undetermined(())
 
     @property
-    def _code_rows(self) -> tuple[int, ...] | None:
-        return self._mobility.analysis.rows
+    def _code_rows(self) -> dict[str, Any]:
+        """The options that choose rows."""
+        found = self._mobility.analysis.choice
+        assert found is not None
+        return found.options
 
     def function(self, name: str, **options: Any) -> Function:
         """The function of a quantity, honouring closed loops.
@@ -110,7 +113,7 @@ class ClosedLoopDynamics:
                     "method"
                 )
             options["controlled"] = controlled
-        return self._evaluator.function(name, **options, rows=self._code_rows)
+        return self._evaluator.function(name, **options, **self._code_rows)
 
     def rows_suffice(self, controlled: tuple[int, ...]) -> bool:
         """Whether the rows of the code are independent in the speeds that are not controlled."""
@@ -126,9 +129,9 @@ class ClosedLoopDynamics:
     def _independent(self, controlled: tuple[int, ...]) -> bool:
         found = self._mobility.analysis
         free = [k for k in range(self._model.bodies.nv) if k not in controlled]
-        postures = found.postures[list(found.regular)]
-        K = self._rows.interpreted_jacobian(postures)[:, list(found.rows or ())]
-        return K.shape[1] <= len(free) and independent_rows(K[..., free])
+        rows = [] if found.choice is None else list(found.choice.rows)
+        K = self._rows.interpreted_jacobian(found.postures[list(found.regular)])[:, rows]
+        return spanning_rows(K[..., free], found.general_rank)
 
     # -- dynamics -----------------------------------------------------------------------------
 
@@ -158,7 +161,7 @@ class ClosedLoopDynamics:
         """Accelerations under given forces, shape (..., nv)."""
         if stabilization is None and self.has_code:
             chosen: dict[str, Any] = {
-                "rows": self._code_rows,
+                **self._code_rows,
                 "closure_tolerance": self._consistency.tolerance,
                 "probe": self.regularity.probe,
             }
@@ -211,7 +214,7 @@ class ClosedLoopDynamics:
         if not controlled:
             return self._undriven(arrays, wrenches, base), np.asarray(arrays[3])
         if self.rows_suffice(controlled):
-            chosen: dict[str, Any] = {"controlled": controlled, "rows": self._code_rows}
+            chosen: dict[str, Any] = {"controlled": controlled, **self._code_rows}
             a, tau = self._evaluator.results(
                 "hybrid_dynamics", arrays, base=base, wrenches=wrenches, **chosen
             )
@@ -232,9 +235,8 @@ class ClosedLoopDynamics:
         """Accelerations where no joint is driven."""
         q, v, _, tau = arrays
         if self.has_code:
-            rows = self._code_rows
             a = self._evaluator.call(
-                "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, rows=rows
+                "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **self._code_rows
             )
             if all_numbers(a):
                 return a

@@ -12,19 +12,17 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import finite
 from robodyn.closed_loops.analysis import LoopAnalysis, analyse
+from robodyn.closed_loops.branches import BranchSign
 from robodyn.closed_loops.closing import LoopCloser
-from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
+from robodyn.closed_loops.walks import scattered, walks
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError, SingularError, TopologyError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 
 __all__ = ["Mobility"]
-
-
-#: Decimals of a determinant of unit rows that count.
-DECIMALS = 9
 
 
 class Mobility:
@@ -67,7 +65,24 @@ class Mobility:
             self._model.some_mass_matrix,
             lambda: self._closer.nearby(q, rng),
             self._preferred,
+            lambda: self.far,
         )
+
+    @cached_property
+    def walks(self) -> Array:
+        """Closed postures that lead far away: (steps, walks, nq), from one without symmetry."""
+        return walks(*self._beginning)
+
+    @cached_property
+    def far(self) -> Array:
+        """The same postures and some all over the place, (n, nq)."""
+        apart = scattered(*self._beginning)
+        return np.concatenate([self.walks.reshape(-1, self._space.nq), apart])
+
+    @cached_property
+    def _beginning(self) -> tuple[Model, PositionRows, ConfigurationSpace, Array]:
+        start = self._closer.nearby(self._closer.neutral, np.random.default_rng(0))
+        return self._model, self._rows.interpreted_position_rows(), self._space, start
 
     @property
     def _preferred(self) -> tuple[int, ...]:
@@ -123,27 +138,28 @@ class Mobility:
         found = self.analysis.redundant
         return {names[k]: tuple(names[j] for j in needed) for k, needed in found.items()}
 
-    def branch_sign(self, q: ArrayLike) -> Array:
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
         """Sign of the determinant by which the independent speeds determine the others."""
         x = self._space.positions("q", q)
-        rows, dependent = self._branch_minor
-        K = self._rows.position_rows().jacobian(x)[..., rows, :]
-        size = np.linalg.norm(K, axis=-1, keepdims=True)
-        minor = K[..., dependent] / np.where(size > 0.0, size, 1.0)
-        return np.asarray(np.sign(np.round(np.linalg.det(minor), DECIMALS)), int)
+        if path and x.ndim < 2:
+            raise ShapeError("a path has several postures", name="q", given=x.shape)
+        K = self._rows.position_rows().jacobian(x)
+        return self._branch_sign.along(K) if path else self._branch_sign.at(K)
 
     @cached_property
-    def _branch_minor(self) -> tuple[list[int], list[int]]:
-        """Rows and dependent speeds whose determinant vanishes where branches meet."""
+    def _branch_sign(self) -> BranchSign:
         if self._steady is not None:
-            return self._steady._branch_minor
-        found = self.analysis
+            return self._steady._branch_sign
+        found, jacobian = self.analysis, self._rows.interpreted_jacobian
         if not self._rows.all_of_positions:
-            found = self._analysis(self._rows.interpreted_position_rows().jacobian)
-        if found.rows is None:
+            jacobian = self._rows.interpreted_position_rows().jacobian
+            found = self._analysis(jacobian)
+        if found.choice is None:
             raise SingularError(
                 f"the rank of the loops of {self._model.mechanism.name!r} changes from posture to "
                 "posture: its branches cannot be told apart by a sign; assemble(near=) follows one"
             )
-        dependent = [k for k in range(self._space.nv) if k not in found.independent]
-        return list(found.rows), dependent
+        if not found.choice.groups:
+            return BranchSign(found, None)
+        K = jacobian(self.walks.reshape(-1, self._space.nq))
+        return BranchSign(found, K.reshape(*self.walks.shape[:2], *K.shape[1:]))

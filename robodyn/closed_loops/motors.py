@@ -88,13 +88,13 @@ class LoopMotors:
 
     def _code_options(self, speeds: tuple[int, ...]) -> Mapping[str, Any] | None:
         found = self._mobility.analysis
-        if found.rows is None:
+        if found.choice is None:
             return None
-        K = self._rows.interpreted_jacobian(found.postures[-1])
-        motors = motors_of(K[list(found.rows)], speeds)
+        K = self._rows.interpreted_jacobian(self._mobility.far)[:, list(found.choice.rows)]
+        motors = motors_of(K, found.choice, found.general_rank, speeds)
         if motors is None:
             return None
-        return {"rows": found.rows, "dependent": motors.dependent, "order": motors.order}
+        return {"rows": found.choice.rows, **vars(motors)}
 
     def function(self, **options: Any) -> Function:
         """Straight-line inverse dynamics; impossible accelerations give NaN.

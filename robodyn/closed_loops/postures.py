@@ -79,9 +79,9 @@ class LoopPostures:
         """Degrees of freedom at a posture."""
         return self._mobility.at(q)
 
-    def branch_sign(self, q: ArrayLike) -> Array:
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
         """Which of the branches that meet at singular postures a posture is on, shape (...)."""
-        return self._mobility.branch_sign(q)
+        return self._mobility.branch_sign(q, path)
 
     def neutral(self) -> Array:
         """The closed posture nearest to the zero position, shape (nq,)."""

@@ -31,7 +31,7 @@ def probe(K: Array, M: Array) -> Probe:
     A = K @ np.linalg.pinv(M) @ np.swapaxes(K, -1, -2)
     size = np.sqrt(np.median(np.diagonal(A, axis1=-2, axis2=-1), axis=0))
     rates = _irregular(len(size)) * np.where(size > 0.0, size, 1.0)
-    energy = np.median(rates @ np.linalg.pinv(A) @ rates) if len(K) else 1.0
+    energy = np.median(rates @ np.linalg.pinv(A, rcond=1e-12) @ rates) if len(K) else 1.0
     return Probe(_floats(rates), _floats(rates / (LARGE * energy)))
 
 

@@ -82,7 +82,7 @@ class Regularity:
             return self._steady._code_jacobian
         found = self._mobility.analysis
         K = self._rows.interpreted_jacobian(found.postures[list(found.regular)])
-        return np.asarray(K[:, list(found.rows or ())])
+        return np.asarray(K[:, [] if found.choice is None else list(found.choice.rows)])
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states whose dynamics are not determined to six digits.
@@ -111,10 +111,10 @@ class Regularity:
     @cached_property
     def _weakness(self) -> Callable[[ArrayLike], Array] | None:
         """Of postures, as straight-line code where there is some: above 1 near singular ones."""
-        rows = self._mobility.analysis.rows
-        if rows is None or self._model.undetermined(()):
+        choice = self._mobility.analysis.choice
+        if choice is None or self._model.undetermined(()):
             return None
-        chosen: dict[str, Any] = {"rows": rows, "probe": self.probe}
+        chosen: dict[str, Any] = {**choice.options, "probe": self.probe}
         if self._model.setup.rheonomic:
             return lambda q: self._evaluator.call("loop_weakness", (q,), **chosen)
         return self._evaluator.function("loop_weakness", **chosen)

@@ -78,7 +78,7 @@ class Trajectory:
             return np.zeros(0)
         t = self.t.reshape(len(self), *[1] * (self.q.ndim - 2))
         at = t if self.robot.depends_on_time else None
-        sign = self.robot.branch_sign(self.q, t=at).reshape(len(self), -1)
+        sign = self.robot.branch_sign(self.q, path=True, t=at).reshape(len(self), -1)
         return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
 
     @property

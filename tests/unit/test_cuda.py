@@ -10,6 +10,7 @@ import types
 
 import numpy as np
 import pytest
+from overconstrained_linkages import ring
 
 import robodyn as rd
 from robodyn.codegen import Function
@@ -68,6 +69,21 @@ class Emulated:
         assert all(x.flags.c_contiguous for x in arrays)
         pointers = (ctypes.c_void_p * len(arrays))(*(x.ctypes.data for x in arrays))
         self.launch(*grid, *block, ctypes.c_longlong(int(count)), pointers)
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics"])
+def test_overconstrained_linkages_keep_groups_of_rows(name, tmp_path):
+    mechanism, motors = ring("line_symmetric", 0)
+    robot = rd.load(mechanism, actuators={m: rd.Actuator() for m in motors}, passive=False)
+    assert robot.loops_analysis.choice.groups
+    f, rng = robot.function(name), np.random.default_rng(0)
+    q = np.array([robot.random(rng) for _ in range(9)])
+    v = robot.consistent_velocity(q, rng.normal(size=q.shape))
+    x = robot.consistent_acceleration(q, v, rng.normal(size=q.shape))
+    out = np.zeros_like(q)
+    kernel = Emulated(f.cuda_source("k"), "k", tmp_path)
+    kernel((3,), (4,), (np.int64(len(q)), q, v, x, out))
+    np.testing.assert_allclose(out, f(q, v, x), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", ["double", "float"])

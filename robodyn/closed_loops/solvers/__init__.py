@@ -5,6 +5,7 @@ Conventions: ``M a + h = tau + K^T lam`` and ``K a = -k``, with K (..., nc, nv).
 
 from robodyn.closed_loops.solvers.actuation import Actuation, actuate
 from robodyn.closed_loops.solvers.assemble import assemble
+from robodyn.closed_loops.solvers.decomposition import pivots
 from robodyn.closed_loops.solvers.hybrid import ConstrainedHybrid, constrained_hybrid
 from robodyn.closed_loops.solvers.independent import IndependentSpeeds, independent_speeds
 from robodyn.closed_loops.solvers.rank import (
@@ -31,6 +32,7 @@ __all__ = [
     "independent_speeds",
     "null_space",
     "null_space_partition",
+    "pivots",
     "project_velocity",
     "rank_analysis",
 ]

@@ -1,13 +1,16 @@
 """Dynamics of closed linkages, in straight-line code, where the rank of the loops is known.
 
-The rows that are used are independent. Should they become dependent after all, at a singular
-posture, the results are not a number, and another solver has to be asked.
+The rows that are used are independent, but for groups of rows at their end whose rank is known.
+Should the rank be lower after all, at a singular posture, the results are not a number, and another
+solver has to be asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
+from robodyn.equations.loops.redundant import RowGroup, generalised_inverse
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import Factors, lower, upper
 from robodyn.joints.common.cut import Row
@@ -36,7 +39,10 @@ def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
 
 
 def accelerations(
-    factors: Factors, force: Sequence[Number], rows: Sequence[Row]
+    factors: Factors,
+    force: Sequence[Number],
+    rows: Sequence[Row],
+    groups: Sequence[RowGroup] = (),
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and multipliers [W 5.203, 5.204; Mufti 14].
 
@@ -47,7 +53,8 @@ def accelerations(
     force : sequence of nv numbers
         ``tau - h``.
     rows : sequence of Row
-        Independent; their bias includes what stabilises them.
+        Independent, but for groups at their end; their bias includes what stabilises them.
+    groups : sequence of RowGroup
     """
     n = len(force)
     f = upper(factors, list(force))
@@ -56,14 +63,18 @@ def accelerations(
     scaled = [[x * d for x, d in zip(w, D, strict=True)] for w in W]
     A = [[_dot(scaled[i], W[j]) for j in range(i + 1)] for i in range(len(rows))]
     rest = [-row.bias - _dot(s, f) for row, s in zip(rows, scaled, strict=True)]
-    lam = _solve_positive(A, rest)
+    lam = _solve_positive(A, rest, groups)
     for w, x in zip(W, lam, strict=True):
         f = [a + b * x for a, b in zip(f, w, strict=True)]
     return lower(factors, [x * d for x, d in zip(f, D, strict=True)]), lam
 
 
 def motor_forces(
-    needed: Sequence[Number], rows: Sequence[Row], dependent: Sequence[int], order: Sequence[int]
+    needed: Sequence[Number],
+    rows: Sequence[Row],
+    dependent: Sequence[int],
+    order: Sequence[Sequence[int]],
+    scales: Sequence[float] = (),
 ) -> tuple[list[Number], list[Number]]:
     """Generalised forces at the independent speeds alone, and multipliers: the loops do the rest.
 
@@ -75,17 +86,24 @@ def motor_forces(
     needed : sequence of nv numbers
         ``g``.
     rows : sequence of Row
-        As many as there are dependent speeds.
+        As many as there are dependent speeds, or more that depend on one another.
     dependent : sequence of int
         Speeds without motor.
-    order : sequence of int
-        The row to eliminate with each of them: pivots that were large where it was tried.
+    order : sequence of one or two int
+        The rows to eliminate with the first of them, one by one or by twos: pivots that were large
+        wherever it was tried. The other rows take what is left to the other speeds, in the least
+        squares.
+    scales : sequence of float
+        Makes each of the rows comparable with the others; 1 if none are given.
     """
-    A = [[rows[r].jacobian.get(k, 0.0) for r in order] for k in dependent]
-    lam = _solve_general(A, [needed[k] for k in dependent])
+    first = [r for block in order for r in block]
+    chosen = [*first, *(r for r in range(len(rows)) if r not in first)]
+    scale = scales or [1.0] * len(rows)
+    A = [[rows[r].jacobian.get(k, 0.0) * scale[r] for r in chosen] for k in dependent]
+    lam = _solve_general(A, [needed[k] for k in dependent], [len(x) for x in order])
     multipliers: list[Number] = [0.0] * len(rows)
-    for r, x in zip(order, lam, strict=True):
-        multipliers[r] = x
+    for r, x in zip(chosen, lam, strict=True):
+        multipliers[r] = x * scale[r]
     tau = list(needed)
     for row, x in zip(rows, multipliers, strict=True):
         for k, slope in row.jacobian.items():
@@ -129,14 +147,18 @@ def _sum(numbers: Sequence[Number]) -> Number:
     return total
 
 
-def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
-    """``A x = b`` for a positive definite matrix, given by its lower half: ``A = L D L^T``."""
+def _solve_positive(A: Matrix, b: list[Number], groups: Sequence[RowGroup]) -> list[Number]:
+    """``A x = b`` for a matrix ``A = L D L^T``, given by its lower half.
+
+    It is positive definite, but for groups of rows at its end, which are blocks of D.
+    """
     n = len(b)
     inverse: list[Number] = []
     before = [A[i][i] for i in range(n)]
     total = _sum(before)
     x = list(b)
-    for k in range(n):
+    single = n - sum(len(group.weights) for group in groups)
+    for k in range(single):
         inverse.append(guarded_inverse(A[k][k], before[k], total))
         column: list[Number] = [A[i][k] if i > k else 0.0 for i in range(n)]
         for i in range(k + 1, n):
@@ -147,32 +169,93 @@ def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
                 A[i][j] = A[i][j] - factor * column[j]
             x[i] = x[i] - factor * x[k]
             A[i][k] = factor
-    for k in range(n - 1, -1, -1):
+    if groups:
+        _solve_groups(A, x, groups, before)
+    for k in range(single - 1, -1, -1):
         x[k] = x[k] * inverse[k]
         for i in range(k + 1, n):
             x[k] = x[k] - A[i][k] * x[i]
     return x
 
 
-def _solve_general(A: Matrix, b: list[Number]) -> list[Number]:
-    """``A x = b`` by elimination along the diagonal."""
-    n, x = len(b), list(b)
-    inverse: list[Number] = []
+def _solve_groups(
+    A: Matrix, x: list[Number], groups: Sequence[RowGroup], before: Sequence[Number]
+) -> None:
+    """The last unknowns, in their place; A has been freed of the first ones."""
+    n, first = len(x), len(x) - sum(len(group.weights) for group in groups)
+    total = _sum(before)
+    eliminated: list[tuple[range, Matrix]] = []
+    for group in groups:
+        own = range(first, first + len(group.weights))
+        S = [[A[max(i, j)][min(i, j)] for j in own] for i in own]
+        size = _dot(group.weights, [before[i] for i in own]) ** group.rank
+        largest = (total * max(group.weights)) ** group.rank
+        X = generalised_inverse(S, group, partial(guarded_inverse, before=size, total=largest))
+        eliminated.append((own, X))
+        first = own.stop
+        for i in range(first, n):
+            factors = [_dot([A[i][k] for k in own], column) for column in zip(*X, strict=True)]
+            for j in range(first, i + 1):
+                A[i][j] = A[i][j] - _dot(factors, [A[j][k] for k in own])
+            x[i] = x[i] - _dot(factors, [x[k] for k in own])
+    for own, X in reversed(eliminated):
+        rest = [x[k] - _dot([A[i][k] for i in range(own.stop, n)], x[own.stop :]) for k in own]
+        x[own.start : own.stop] = [_dot(row, rest) for row in X]
+
+
+def _solve_general(A: Matrix, b: list[Number], blocks: Sequence[int]) -> list[Number]:
+    """``A x = b`` by elimination along the diagonal, the last unknowns by least squares.
+
+    Pivots are blocks of one or two.
+    """
+    n, columns, x = len(b), len(A[0]) if A else 0, list(b)
     size = [_dot(row, row) for row in A]
     total = _sum(size)
-    for k in range(n):
-        pivot = A[k][k]
-        # p / p^2, where p^2 is not too small beside the row it comes from
-        inverse.append(pivot * guarded_inverse(pivot * pivot, size[k], total))
-        for i in range(k + 1, n):
-            factor = A[i][k] * inverse[k]
-            if factor.__class__ is float and not factor:
-                continue
-            for j in range(k + 1, n):
-                A[i][j] = A[i][j] - factor * A[k][j]
-            x[i] = x[i] - factor * x[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            x[k] = x[k] - A[k][j] * x[j]
-        x[k] = x[k] * inverse[k]
+    eliminated: list[tuple[range, Matrix]] = []
+    first = 0
+    for count in blocks:
+        own = range(first, first + count)
+        first = own.stop
+        X = _inverse([[A[i][j] for j in own] for i in own], [size[i] for i in own], total)
+        eliminated.append((own, X))
+        for i in range(first, n):
+            factors = [_dot([A[i][k] for k in own], column) for column in zip(*X, strict=True)]
+            for j in range(first, columns):
+                A[i][j] = A[i][j] - _dot(factors, [A[k][j] for k in own])
+            x[i] = x[i] - _dot(factors, [x[k] for k in own])
+    rest = _least_solution([row[first:] for row in A[first:]], x[first:])
+    x[first:] = rest or [0.0] * (columns - first)
+    for own, X in reversed(eliminated):
+        known = [x[k] - _dot(A[k][own.stop :], x[own.stop :]) for k in own]
+        x[own.start : own.stop] = [_dot(row, known) for row in X]
     return x
+
+
+def _inverse(A: Matrix, before: Sequence[Number], total: Number) -> Matrix:
+    """Of one number or four; not numbers where it is too large, beside squares of rows before."""
+    determinant, size = A[0][0], before[0]
+    adjugate: Matrix = [[1.0]]
+    if len(A) == 2:
+        ((a, b), (c, d)), size, total = A, before[0] * before[1], total * total
+        determinant, adjugate = a * d - b * c, [[d, -b], [-c, a]]
+    # 1 / D as D / D^2, where D^2 is not too small
+    factor = determinant * guarded_inverse(determinant * determinant, size, total)
+    return [[x * factor for x in row] for row in adjugate]
+
+
+def _least_solution(A: Matrix, b: list[Number]) -> list[Number]:
+    """The least x with ``A x = b``, for independent rows of A: ``A^T (A A^T)^-1 b``.
+
+    What rounding leaves of b is solved for once more: the result is then about as good as that of
+    an orthogonal factorisation [Bjorck 1996, 6.6.5].
+    """
+    columns = list(zip(*A, strict=True))
+
+    def applied(rest: list[Number]) -> list[Number]:
+        square = [[_dot(A[i], A[j]) for j in range(i + 1)] for i in range(len(A))]
+        y = _solve_positive(square, rest, ())
+        return [_dot(column, y) for column in columns]
+
+    x = applied(b)
+    missing = [value - _dot(row, x) for value, row in zip(b, A, strict=True)]
+    return [a + c for a, c in zip(x, applied(missing), strict=True)]

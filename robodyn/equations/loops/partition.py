@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from robodyn.equations.loops.constrained import accelerations
+from robodyn.equations.loops.redundant import RowGroup
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import mass_matrix
@@ -48,6 +49,7 @@ def closed_hybrid_dynamics(
     base: BaseState,
     wrenches: Mapping[int, Wrench],
     rows: Sequence[Row],
+    groups: Sequence[RowGroup] = (),
 ) -> tuple[list[Number], list[Number], list[Number]]:
     """Accelerations and forces of all speeds, and multipliers.
 
@@ -58,7 +60,8 @@ def closed_hybrid_dynamics(
     controlled : frozenset of int
         Indices of controlled speeds.
     rows : sequence of Row
-        Independent in the free speeds.
+        Independent in the free speeds, but for groups at their end.
+    groups : sequence of RowGroup
     """
     free = [k for k in range(model.nv) if k not in controlled]
     given: list[Number] = [a[k] if k in controlled else 0.0 for k in range(model.nv)]
@@ -69,7 +72,8 @@ def closed_hybrid_dynamics(
         M_ff = [[M[i][j] for j in free] for i in free]
         light = {i: model.light[k] for i, k in enumerate(free) if k in model.light}
         own = [_of_free(row, given, free) for row in rows]
-        x, lam = accelerations(factorize(M_ff, light), [tau[i] - force[i] for i in free], own)
+        rest = [tau[i] - force[i] for i in free]
+        x, lam = accelerations(factorize(M_ff, light), rest, own, groups)
         for k, value in zip(free, x, strict=True):
             given[k] = value
         for c in sorted(controlled):

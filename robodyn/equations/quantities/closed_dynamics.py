@@ -17,7 +17,7 @@ def _sweep(
     t: Tracer, a: list[Number], tau: list[Number], mask: frozenset[int]
 ) -> tuple[list[Number], list[Number], list[Number]]:
     return partition.closed_hybrid_dynamics(
-        t.model, t.state, a, tau, mask, t.base, t.wrenches, t.rows
+        t.model, t.state, a, tau, mask, t.base, t.wrenches, t.rows, t.options.get("groups", ())
     )
 
 
@@ -45,7 +45,7 @@ def _weakness(t: Tracer) -> Number:
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
     factors = factorize(composite_body.mass_matrix(t.model, t.state), t.model.light)
-    return singularity.weakness(factors, rows, probe)
+    return singularity.weakness(factors, rows, probe, t.options.get("groups", ()))
 
 
 def inverse_dynamics(t: Tracer) -> Results:
@@ -53,14 +53,14 @@ def inverse_dynamics(t: Tracer) -> Results:
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
     rows = t.rows
-    dependent, order = t.options["dependent"], t.options["order"]
-    tau, _ = constrained.motor_forces(needed, rows, dependent, order)
+    dependent, order, scales = (t.options[x] for x in ("dependent", "order", "scales"))
+    tau, _ = constrained.motor_forces(needed, rows, dependent, order, scales)
     gap = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
     if "possible" in t.options:
         tau = constrained.if_possible(tau, gap, t.a, t.options["possible"])
     if "probe" in t.options:
         nv, probe = t.model.nv, t.options["probe"]
-        weak = singularity.motor_weakness(rows, nv, probe, dependent, order)
+        weak = singularity.motor_weakness(rows, nv, probe, dependent, order, scales)
         tau = singularity.if_regular(tau, weak)
     return {"tau": _if_closed(t, tau), "gap": gap}
 
