@@ -175,22 +175,32 @@ def some_held(case, rng):
     return tuple(str(n) for n in rng.choice(names, rng.integers(1, 3)) if len(names) > 2)
 
 
-def judged(case, rng, kind):
-    """``"closed"``, ``"none found"`` or what is wrong, of one search."""
+def judged(case, rng, kind, seen):
+    """Fate of one search, and what is wrong; the postures that it meets are added to ``seen``."""
     guess, hold = guess_for(case, rng, GUESSES[kind][0]), some_held(case, rng)
     for name in hold:
         part = case.robot.joints[name].q
         guess[part] = case.q[part]
+    seen.append(guess)
     try:
         q = case.robot.assemble(guess, hold=hold)
     except rd.AssemblyError:
         return "none found", ""
+    seen.append(q)
     wrong = faults_of(case, guess, q, hold)
     if wrong:
         return "wrong", "; ".join(wrong)
     known = np.abs(case.robot.difference(guess, case.q)).max()
     away = np.abs(case.robot.difference(guess, q)).max()
     return ("closed" if away < 5.0 * known + 1e-6 else "closed elsewhere"), ""
+
+
+def unlike_alone(case, postures):
+    """Rows of a batch of postures whose residuals are not zero exactly where loops are closed."""
+    found = np.abs(case.robot.loop_residual(np.array(postures))).max(axis=1)
+    gap = [max(gaps(case.oracle, q).values()) for q in postures]
+    rows = [k for k in range(len(gap)) if (found[k] < CLOSED) != (gap[k] < CLOSED)]
+    return [f"row {k}: residual {found[k]}, frames {gap[k]} apart" for k in rows]
 
 
 def fuzz(count, seed=0, kinds=CLOSING, report=None):
@@ -209,13 +219,14 @@ def fuzz(count, seed=0, kinds=CLOSING, report=None):
     faults, number = [], 0
     while fates.total() < count:
         rng = np.random.default_rng([seed, number])
-        case = made(rng, kinds[number % len(kinds)])
+        case, seen = made(rng, kinds[number % len(kinds)]), []
         for kind, (_, times) in GUESSES.items():
             for _ in range(times):
-                fate, wrong = judged(case, rng, kind)
+                fate, wrong = judged(case, rng, kind, seen)
                 fates[kind, fate] += 1
                 if wrong:
                     faults.append(f"linkage {number} ({case.what}), guess {kind}: {wrong}")
+        faults += [f"linkage {number} ({case.what}), {wrong}" for wrong in unlike_alone(case, seen)]
         number += 1
         if report is not None and number % 100 == 0:
             report(fates, faults)

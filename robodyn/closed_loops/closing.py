@@ -174,6 +174,7 @@ class LoopCloser:
                 lower=lower,
                 upper=upper,
                 guesses=guesses,
+                closed=CLOSED,
             )
             return nearest_turns(self._model, found, guess, lower, upper)
         except AssemblyError as error:

@@ -31,6 +31,7 @@ def assemble(
     lower: ArrayLike | None = None,
     upper: ArrayLike | None = None,
     tolerance: float = ASSEMBLY_TOLERANCE,
+    closed: float = 0.0,
     guesses: int = 30,
     spread: ArrayLike = 1.0,
     seed: int = 0,
@@ -57,6 +58,9 @@ def assemble(
         Position limits; infinite where there are none.
     tolerance : float
         Largest residual, each relative to its lever arm: the norm of its row of the Jacobian.
+    closed : float
+        Where an attempt comes no nearer, a largest residual below this will do [m, rad]: that of
+        redundant rows, which rounded dimensions keep from zero.
     guesses : int
         How many guesses around the given one to try.
     spread : float or array_like, shape (nv,)
@@ -87,7 +91,7 @@ def assemble(
     nearest, best = start, np.inf
     for guess in _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed):
         found, size = minimise(problem, guess, tolerance, iterations)
-        if size <= tolerance:
+        if size <= tolerance or np.abs(residual(found)).max() < closed:
             return found
         if size < best:
             nearest, best = found, size
