@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import collections
 import dataclasses
+import math
 import sys
 import time
 import warnings
@@ -28,7 +29,7 @@ from oracles.joint_motion import Motion, joint_motion, origin
 from oracles.maximal import MaximalOracle
 
 import robodyn as rd
-from robodyn.description import Limits
+from robodyn.description import Limits, Pose
 from robodyn.joints import KINDS
 
 #: Frames that stand apart by less [m, and of rotation matrices] agree.
@@ -41,6 +42,8 @@ MOVING = (
     "spherical",
 )  # fmt: skip
 HINGES = ("revolute", "continuous", "prismatic")
+
+Z = (0.0, 0.0, 1.0)
 
 #: Rate of a pose that does not move.
 STILL = np.zeros((4, 4))
@@ -73,21 +76,25 @@ class Case:
 
 
 def made(rng, kind):
-    """A case with a loop of a kind."""
-    kinds = [str(rng.choice(MOVING if rng.random() < 0.5 else HINGES)) for _ in range(
-        rng.integers(2, 7))]  # fmt: skip
+    """A case with a loop of a kind, in space or with all its hinges parallel."""
+    planar = rng.random() < 0.4
+    among = HINGES if planar or rng.random() < 0.5 else MOVING
+    kinds = [str(rng.choice(among)) for _ in range(rng.integers(2, 7))]
     tree, poses, q = tree_and_posture(rng, kinds)
-    loops = [_loop(rng, "loop", kind, poses)]
+    if planar:
+        tree = flattened(tree)
+        poses = poses_of(MaximalOracle(tree), q)
+    loops = [_loop(rng, "loop", kind, poses, planar)]
     if rng.random() < 0.25:
-        loops.append(_loop(rng, "other", str(rng.choice(CLOSING)), poses))
+        loops.append(_loop(rng, "other", str(rng.choice(CLOSING)), poses, planar))
     mechanism = dataclasses.replace(tree, loops=tuple(loops))
-    what = f"{' '.join(kinds)} + {' '.join(loop.kind for loop in loops)}"
+    what = f"{'planar: ' * planar}{' '.join(kinds)} + {' '.join(loop.kind for loop in loops)}"
     if all(loop.kind != "distance" for loop in loops) and rng.random() < 0.3:
         mechanism, what = with_loops_as_joints(mechanism), f"{what}, as joints"
         for loop in loops:
             poses[f"{loop.name}_frame"] = poses[loop.successor] @ origin(loop.X_successor)
     oracle = MaximalOracle(mechanism)
-    if mechanism.loops == ():
+    if not mechanism.loops:  # other joints may be cut
         q = numbers_of(oracle, {name: Motion(X, STILL, STILL) for name, X in poses.items()})[0]
     mechanism = _limited(rng, mechanism, oracle, q)
     with warnings.catch_warnings():
@@ -95,9 +102,34 @@ def made(rng, kind):
         return Case(rd.load(mechanism), oracle, q, what)
 
 
-def _loop(rng, name, kind, poses):
+def flattened(tree):
+    """The same tree in a plane: hinges about z, slides across it."""
+    joints = []
+    for joint in tree.joints:
+        (x, y, _), (_, _, yaw) = joint.origin.xyz, joint.origin.rpy
+        axis = Z
+        if joint.kind == "prismatic":
+            axis = (*(float(c) for c in np.array(joint.axis[:2]) / np.hypot(*joint.axis[:2])), 0.0)
+        frame = Pose((x, y, 0.0), (0.0, 0.0, yaw))
+        joints.append(dataclasses.replace(joint, origin=frame, axis=axis))
+    return dataclasses.replace(tree, joints=tuple(joints))
+
+
+def poses_of(oracle, q):
+    """Pose of each link in the world."""
+    motions = oracle.motions(q, np.zeros(oracle.nv))[1]
+    return {name: m.X for name, m in zip(oracle.names, motions, strict=True)}
+
+
+def _loop(rng, name, kind, poses, planar):
     ends = tuple(str(link) for link in rng.choice(list(poses), 2, replace=False))
-    return closing_loop(rng, name, kind, ends, poses)
+    if not planar:
+        return closing_loop(rng, name, kind, ends, poses)
+    x, y, yaw = (float(c) for c in rng.normal(size=3))
+    angle = float(rng.uniform(-np.pi, np.pi))
+    across = (math.cos(angle), math.sin(angle), 0.0) if kind == "prismatic" else Z
+    frame = Pose((x, y, 0.0), (0.0, 0.0, yaw))
+    return closing_loop(rng, name, kind, ends, poses, frame, across)
 
 
 def _limited(rng, mechanism, oracle, q):
