@@ -14,6 +14,7 @@ from robodyn.arrays import finite
 from robodyn.closed_loops.analysis import LoopAnalysis, analyse
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.long_searches import search
 from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ShapeError, SingularError, TopologyError
@@ -61,13 +62,15 @@ class Mobility:
     def _analysis(self, jacobian: Callable[[Array], Array]) -> LoopAnalysis:
         rng = np.random.default_rng(0)
         q = self._closer.neutral
-        return analyse(
-            q,
-            jacobian,
-            self._model.some_mass_matrix,
-            lambda: self._closer.nearby(q, rng),
-            self._preferred,
-        )
+        name = self._model.mechanism.name
+        with search(f"for postures that show the rank of the loops of {name!r}"):
+            return analyse(
+                q,
+                jacobian,
+                self._model.some_mass_matrix,
+                lambda: self._closer.nearby(q, rng),
+                self._preferred,
+            )
 
     @property
     def _preferred(self) -> tuple[int, ...]:

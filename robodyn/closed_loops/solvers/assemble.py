@@ -36,6 +36,7 @@ def assemble(
     spread: ArrayLike = 1.0,
     seed: int = 0,
     iterations: int = 100,
+    tell: Callable[[str], None] = lambda doing: None,
 ) -> Array:
     """Close the loops: find q with ``residual(q) = 0`` near a guess [Wittenburg 1977, (5.183)].
 
@@ -69,6 +70,8 @@ def assemble(
         Of the changes.
     iterations : int
         Of one attempt.
+    tell : callable
+        Called before each attempt with what it is.
 
     Returns
     -------
@@ -89,7 +92,9 @@ def assemble(
     problem = Problem.of(residual, jacobian, integrate, start, nv, changes, lower, upper)
 
     nearest, best = start, np.inf
-    for guess in _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed):
+    attempts = _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed)
+    for number, guess in enumerate(attempts, 1):
+        tell(f"attempt {number} of {guesses + 1}")
         found, size = minimise(problem, guess, tolerance, iterations)
         if size <= tolerance or np.abs(residual(found)).max() < closed:
             return found
