@@ -44,7 +44,8 @@ class Solution:
     Of mechanisms with loops: ``rank_deficiency`` counts what the equations leave open (redundant
     constraints, and torques that can be traded for one another); forces are then those of least
     norm, ``unique`` says which components of each wrench are settled (the base's as ``"base"``),
-    ``unique_tau`` which torques. ``residual`` is what least squares left of the equations (zero if
+    ``unique_tau`` which torques. ``sizes`` are the singular values of the equations over the largest
+    one, and ``condition`` the inverse of the least that counts. ``residual`` is what least squares left of the equations (zero if
     the accelerations asked for are possible), ``a_cut`` are the accelerations in closing joints.
     """
 
@@ -58,6 +59,8 @@ class Solution:
     unique: dict[str, np.ndarray]
     unique_tau: np.ndarray
     a_cut: dict[str, np.ndarray]
+    sizes: np.ndarray
+    condition: float
 
 
 class MaximalOracle:
@@ -125,7 +128,7 @@ class MaximalOracle:
         A[drive, drive] = np.diag(held.astype(float))
         A[drive, F] = S.T * ~held[:, None]
         b[drive] = np.where(held, np.concatenate([a, np.zeros(k - self.nv)]), drives)
-        x, open_ = self._solved(A, b, F)
+        x, open_, sizes = self._solved(A, b, F)
         torques = S[:, : self.nv].T @ x[F] - passive
         result = self._named(links, x[acc], x[F], open_[F])
         return Solution(
@@ -136,6 +139,8 @@ class MaximalOracle:
             residual=float(np.abs(A @ x - b).max()),
             unique_tau=_rows_zero(S[:, : self.nv].T @ open_[F]),
             a_cut={edge.joint.name: x[drive][edge.v] for edge in self.cuts},
+            sizes=sizes,
+            condition=1.0 / float(sizes[sizes > RANK].min()),
         )
 
     def motions(self, q, v, base_motion=None):
@@ -200,9 +205,10 @@ class MaximalOracle:
         return mass, loads
 
     def _solved(self, A, b, F):
-        """Solution of least norm, and a basis of what can be added to it."""
+        """Solution of least norm, a basis of what can be added to it, and singular values."""
         if not self.cuts:
-            return np.linalg.solve(A, b), np.zeros((len(b), 0))
+            sizes = np.linalg.svd(A, compute_uv=False)
+            return np.linalg.solve(A, b), np.zeros((len(b), 0)), sizes / sizes[0]
         # Forces in units of a mean mass, so that both kinds of equations have one scale.
         unit = np.ones(len(b))
         unit[F] = sum(x.mass for x in self.inertias.values() if x) / len(self.inertias)
@@ -213,7 +219,7 @@ class MaximalOracle:
         U, sizes, Vh = np.linalg.svd(scale[:, None] * A * unit)
         rank = int(np.sum(sizes > RANK * sizes[0]))
         x = Vh[:rank].T @ ((U[:, :rank].T @ (scale * b)) / sizes[:rank])
-        return unit * x, Vh[rank:].T
+        return unit * x, Vh[rank:].T, sizes / sizes[0]
 
     def _named(self, links, acc, F, open_):
         named, unique = {}, {}

@@ -1,0 +1,267 @@
+"""Random states of all bundled robots: each method agrees with an oracle, or raises.
+
+The oracle solves for all links as free bodies, and all joint wrenches (`oracles.maximal`), by a
+singular value decomposition. A method may be off by `EQUAL`, relative to the largest number, and
+near singular postures by `LOST` roundings times the condition of the oracle's equations, which is
+what numbers of this length allow. Where the oracle cannot tell a small singular value from zero,
+nothing is compared. An error of ours is no wrong number; how often there is one is counted.
+
+Half of the states are anywhere. Others stand around neutral and known singular postures, at
+distances down to 1e-12.
+
+``python tests/fuzz_dynamics.py --count 100000`` makes many, ``make fuzz`` likewise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import dataclasses
+import sys
+import time
+import warnings
+
+import numpy as np
+from oracles.maximal import MaximalOracle
+
+import robodyn as rd
+from robodyn import urdf
+
+GRAVITY = (1.0, 2.0, -9.81)
+
+#: Largest error of a method, relative to the largest number that is expected.
+EQUAL = 1e-8
+#: The same, in roundings times the condition of the equations.
+LOST = 1e3
+ROUNDING = 2.0**-52
+#: Singular values below the first of these, relative to the largest one, are zero; those between
+#: both may be either.
+ZERO, SMALL = 1e-13, 3e-10
+
+#: Robot -> singular postures: coordinates by joint.
+SINGULAR = {
+    "bricard": [{"hinge2": np.pi / 2}, {"hinge1": -np.pi / 2}],
+    "palletizer": [{"shoulder": -0.6435011087932844}],
+}
+
+#: Without those that the oracle does not know: couplings, rotors and wheels.
+FOREIGN = {"caster_table", "satellite", "prosthesis"}
+
+
+def robots():
+    """Names and bases of the bundled robots that the oracle knows."""
+    names = [name for name in urdf.bundled_robots() if name not in FOREIGN]
+    floating = [name for name in ("arm7", "five_bar", "two_feet") if name in names]
+    return [(name, "fixed") for name in names] + [(name, "floating") for name in floating]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class State:
+    """A possible state, forces and what the oracle says of them; ``kind`` of posture."""
+
+    kind: str
+    q: np.ndarray
+    v: np.ndarray
+    tau: np.ndarray
+
+
+class Robot:
+    """A bundled robot here and in the oracle."""
+
+    def __init__(self, name, base):
+        self.name, self.base = f"{name} ({base})", base
+        mechanism = urdf.load_mechanism(name)
+        mechanism = dataclasses.replace(mechanism, actuators=_plain(mechanism.actuators))
+        self.robot = rd.load(mechanism, base=base, gravity=GRAVITY, passive=False)
+        self.oracle = MaximalOracle(self.robot.mechanism, GRAVITY, base)
+        self.singular = [self._at(given) for given in SINGULAR.get(name, ())]
+        self.neutral = self.robot.neutral()
+
+    def _at(self, given):
+        q = self.robot.neutral()
+        for name, value in given.items():
+            q[self.robot.joints[name].q] = value
+        return self.robot.assemble(q, hold=given, near=self.robot.neutral())
+
+    def state(self, rng):
+        """A random one."""
+        where = rng.random()
+        if where < 0.5:
+            kind, q = "anywhere", self.robot.random(rng)
+        else:
+            known = [("neutral", self.neutral), *(("singular", q) for q in self.singular)]
+            kind, start = known[rng.integers(len(known))]
+            step = 10.0 ** rng.uniform(-12.0, 0.0) * rng.uniform(-1.0, 1.0, self.robot.nv)
+            q = self.robot.integrate(start, step)
+            q = self.robot.assemble(q, beyond_limits=True) if self.robot.nc else q
+        v = rng.normal(size=self.robot.nv)
+        if self.robot.nc:
+            v = self.robot.consistent_velocity(q, v)
+        return State(kind, q, v, rng.normal(size=self.robot.nv))
+
+
+def _plain(actuators):
+    """Motors without rotors."""
+    return tuple((name, rd.Actuator()) for name, _ in actuators)
+
+
+def agrees(found, solution, expected, which=slice(None)):
+    """Whether numbers are what they should be, and by how much they are off."""
+    found, expected = np.asarray(found)[which], np.asarray(expected)[which]
+    scale = max(1.0, float(np.abs(expected).max(initial=0.0)))
+    off = float(np.abs(found - expected).max(initial=0.0)) / scale
+    return off <= EQUAL + LOST * ROUNDING * solution.condition, off
+
+
+def decided(solution):
+    """Whether the oracle can tell which of its singular values are zero."""
+    return not np.any((solution.sizes > ZERO) & (solution.sizes < SMALL))
+
+
+# ---- methods, each with the value that the oracle gives it
+
+
+def judged(here, state, rng):
+    """Fate of each method at a state: ``(method, fate, what is wrong)``."""
+    robot = here.robot
+    there = here.oracle.solve(state.q, state.v, tau=state.tau)
+    if not decided(there):
+        return [("all", "undecided", "")]
+    q, v, tau = state.q, state.v, state.tau
+    many = [np.stack([x, x]) for x in (q, v, tau)]
+    told = [
+        _fate("forward_dynamics", lambda: robot.forward_dynamics(q, v, tau), there, there.a),
+        _fate("batch", lambda: robot.forward_dynamics(*many)[1], there, there.a),
+        _fate("constrained", lambda: robot.constrained_dynamics(q, v, tau).a, there, there.a),
+    ]
+    motors = _motors(robot)
+    told.append(_motors_make(here, state, there, motors))
+    told.append(_driven(here, state, rng))
+    return told
+
+
+def _motors(robot):
+    return () if robot.nc else robot.joint_names
+
+
+def _fate(method, call, solution, expected, which=slice(None)):
+    try:
+        found = call()
+    except rd.RobodynError as error:
+        return method, f"raised {type(error).__name__}", ""
+    except np.linalg.LinAlgError as error:
+        return method, "wrong", f"foreign {error!r}"
+    right, off = agrees(found, solution, expected, which)
+    if right:
+        return method, "right", ""
+    return method, "wrong", f"off by {off:.2g} where the condition is {solution.condition:.2g}"
+
+
+def _motors_make(here, state, there, motors):
+    """Forces at the motors make the acceleration that they were asked for."""
+    if here.base == "floating":
+        return "inverse_dynamics", "not asked", ""
+    robot, method = here.robot, "inverse_dynamics"
+    try:
+        tau = robot.inverse_dynamics(state.q, state.v, there.a)
+    except rd.RobodynError as error:
+        return method, f"raised {type(error).__name__}", ""
+    again = here.oracle.solve(state.q, state.v, tau=tau)
+    scale = max(1.0, float(np.abs(tau).max(initial=0.0)))
+    off = float(np.abs(again.a - there.a).max()) / max(scale, float(np.abs(there.a).max()))
+    # forces that are large are rounded, and what they do is
+    allowed = EQUAL + LOST * ROUNDING * again.condition
+    if off <= allowed:
+        return method, "right", ""
+    return method, "wrong", f"off by {off:.2g} where the condition is {again.condition:.2g}"
+
+
+def _driven(here, state, rng):
+    """Some joints driven as another motion has them."""
+    robot, method = here.robot, "hybrid_dynamics"
+    names = [n for n, j in robot.joints.items() if j.v.stop > j.v.start and j.type != "floating"]
+    if robot.nc:
+        names = [n for n in robot.independent_joints if n in names]
+    names = [str(n) for n in rng.permutation(names)[: rng.integers(0, len(names) + 1)]]
+    at = [k for n in names for k in range(robot.nv)[robot.joints[n].v]]
+    wanted = rng.normal(size=robot.nv)
+    there = here.oracle.solve(state.q, state.v, a=wanted, tau=state.tau, controlled=at)
+    if not decided(there) or there.residual > 1e-6 * max(1.0, np.abs(there.a).max()):
+        return method, "undecided", ""
+    controlled = {n: wanted[robot.joints[n].v] for n in names}
+    controlled = {n: x[0] if len(x) == 1 else x for n, x in controlled.items()}
+    try:
+        found = robot.hybrid_dynamics(
+            state.q, state.v, controlled=controlled, tau=state.tau
+        )
+    except rd.RobodynError as error:
+        return method, f"raised {type(error).__name__}", ""
+    right, off = agrees(found.a, there, there.a)
+    if right:
+        right, off = agrees(found.tau, there, there.tau, there.unique_tau)
+    if right:
+        return method, "right", ""
+    return method, "wrong", f"off by {off:.2g} where the condition is {there.condition:.2g}"
+
+
+def fuzz(count, seed=0, only=None, report=None):
+    """Judge states of all robots in turn; return how many met which fate, and the faults.
+
+    Parameters
+    ----------
+    count : int
+        Of states of each robot.
+    seed : int
+    only : sequence of str, optional
+        Names of robots.
+    report : callable, optional
+        Called with the fates and the faults after each robot.
+    """
+    fates: collections.Counter[tuple[str, str, str]] = collections.Counter()
+    faults = []
+    for name, base in robots():
+        if only and name not in only:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            here = Robot(name, base)
+        for number in range(count):
+            rng = np.random.default_rng([seed, number])
+            try:
+                state = here.state(rng)
+            except rd.AssemblyError:
+                fates["all", "anywhere", "no posture"] += 1
+                continue
+            for method, fate, wrong in judged(here, state, rng):
+                fates[method, state.kind, fate] += 1
+                if wrong:
+                    faults.append(f"{here.name}, state {number} ({state.kind}), {method}: {wrong}")
+        if report is not None:
+            report(here.name, fates, faults)
+    return fates, faults
+
+
+def main():
+    """Judge many states from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=10_000, help="states of each robot")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", help="names of robots")
+    arguments = parser.parse_args()
+    start, shown = time.perf_counter(), 0
+
+    def report(name, fates, faults):
+        nonlocal shown
+        for fault in faults[shown:]:
+            print(fault)
+        shown = len(faults)
+        print(f"{time.perf_counter() - start:.0f} s: {name}", flush=True)
+
+    fates, faults = fuzz(arguments.count, arguments.seed, arguments.only, report)
+    for key, number in sorted(fates.items()):
+        print(*key, number)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
