@@ -44,8 +44,7 @@ class Solution:
     Of mechanisms with loops: ``rank_deficiency`` counts what the equations leave open (redundant
     constraints, and torques that can be traded for one another); forces are then those of least
     norm, ``unique`` says which components of each wrench are settled (the base's as ``"base"``),
-    ``unique_tau`` which torques. ``sizes`` are the singular values of the equations over the largest
-    one, and ``condition`` the inverse of the least that counts. ``residual`` is what least squares left of the equations (zero if
+    ``unique_tau`` which torques. ``residual`` is what least squares left of the equations (zero if
     the accelerations asked for are possible), ``a_cut`` are the accelerations in closing joints.
     """
 
@@ -59,8 +58,6 @@ class Solution:
     unique: dict[str, np.ndarray]
     unique_tau: np.ndarray
     a_cut: dict[str, np.ndarray]
-    sizes: np.ndarray
-    condition: float
 
 
 class MaximalOracle:
@@ -111,10 +108,7 @@ class MaximalOracle:
         tau_cut : name of a closing joint -> its torques, of motors, dampers and springs
         """
         a, tau, passive = (np.zeros(self.nv) if x is None else x for x in (a, tau, passive))
-        numbers, motions = self.motions(q, v, base_motion)
-        links = [moving_link(self.inertias[n], x) for n, x in zip(self.names, motions, strict=True)]
-        G, S, bias = self._rows(numbers, links, base_motion)
-        mass, loads = self._newton_euler(links, wrenches or {})
+        links, (G, S, bias), (mass, loads) = self.equations(q, v, wrenches, base_motion)
         drives = np.zeros(self.columns)
         drives[: self.nv] = tau + passive
         for edge in self.cuts:
@@ -128,7 +122,7 @@ class MaximalOracle:
         A[drive, drive] = np.diag(held.astype(float))
         A[drive, F] = S.T * ~held[:, None]
         b[drive] = np.where(held, np.concatenate([a, np.zeros(k - self.nv)]), drives)
-        x, open_, sizes = self._solved(A, b, F)
+        x, open_ = self._solved(A, b, F)
         torques = S[:, : self.nv].T @ x[F] - passive
         result = self._named(links, x[acc], x[F], open_[F])
         return Solution(
@@ -139,9 +133,14 @@ class MaximalOracle:
             residual=float(np.abs(A @ x - b).max()),
             unique_tau=_rows_zero(S[:, : self.nv].T @ open_[F]),
             a_cut={edge.joint.name: x[drive][edge.v] for edge in self.cuts},
-            sizes=sizes,
-            condition=1.0 / float(sizes[sizes > RANK].min()),
         )
+
+    def equations(self, q, v, wrenches=None, base_motion=None):
+        """Motions of links; ``G, S, bias`` of joints; mass matrix and loads of links."""
+        numbers, motions = self.motions(q, v, base_motion)
+        links = [moving_link(self.inertias[n], x) for n, x in zip(self.names, motions, strict=True)]
+        rows = self._rows(numbers, links, base_motion)
+        return links, rows, self._newton_euler(links, wrenches or {})
 
     def motions(self, q, v, base_motion=None):
         """Own numbers of every joint; motions of all links at zero joint accelerations."""
@@ -169,9 +168,7 @@ class MaximalOracle:
 
     def mobility(self, q):
         """Number of independent speeds, those of a floating base included."""
-        numbers, motions = self.motions(q, np.zeros(self.nv))
-        links = [moving_link(self.inertias[n], x) for n, x in zip(self.names, motions, strict=True)]
-        G, S, _ = self._rows(numbers, links, None)
+        _, (G, S, _), _ = self.equations(q, np.zeros(self.nv))
         rows = np.hstack([G, -S])
         return rows.shape[1] - np.linalg.matrix_rank(rows, RANK * np.linalg.norm(rows, 2))
 
@@ -205,10 +202,9 @@ class MaximalOracle:
         return mass, loads
 
     def _solved(self, A, b, F):
-        """Solution of least norm, a basis of what can be added to it, and singular values."""
+        """Solution of least norm, and a basis of what can be added to it."""
         if not self.cuts:
-            sizes = np.linalg.svd(A, compute_uv=False)
-            return np.linalg.solve(A, b), np.zeros((len(b), 0)), sizes / sizes[0]
+            return np.linalg.solve(A, b), np.zeros((len(b), 0))
         # Forces in units of a mean mass, so that both kinds of equations have one scale.
         unit = np.ones(len(b))
         unit[F] = sum(x.mass for x in self.inertias.values() if x) / len(self.inertias)
@@ -219,7 +215,7 @@ class MaximalOracle:
         U, sizes, Vh = np.linalg.svd(scale[:, None] * A * unit)
         rank = int(np.sum(sizes > RANK * sizes[0]))
         x = Vh[:rank].T @ ((U[:, :rank].T @ (scale * b)) / sizes[:rank])
-        return unit * x, Vh[rank:].T, sizes / sizes[0]
+        return unit * x, Vh[rank:].T
 
     def _named(self, links, acc, F, open_):
         named, unique = {}, {}
