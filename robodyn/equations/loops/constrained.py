@@ -6,10 +6,11 @@ posture, the results are not a number, and another solver has to be asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from robodyn.equations.loops import elimination
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.factorization import Factors, lower, upper
+from robodyn.equations.tree.factorization import pivot_inverse
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
 
@@ -36,30 +37,25 @@ def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
 
 
 def accelerations(
-    factors: Factors, force: Sequence[Number], rows: Sequence[Row]
+    M: Matrix,
+    force: Sequence[Number],
+    rows: Sequence[Row],
+    light: Mapping[int, float] | None = None,
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and multipliers [W 5.203, 5.204; Mufti 14].
 
     Parameters
     ----------
-    factors : Factors
-        Of the mass matrix.
+    M : Matrix
+        Mass matrix.
     force : sequence of nv numbers
         ``tau - h``.
     rows : sequence of Row
         Independent; their bias includes what stabilises them.
+    light : mapping of int to float, optional
+        Speeds that may move no mass, as for `factorization.factorize`.
     """
-    n = len(force)
-    f = upper(factors, list(force))
-    W = [upper(factors, [row.jacobian.get(k, 0.0) for k in range(n)]) for row in rows]
-    D = factors.inverse_D
-    scaled = [[x * d for x, d in zip(w, D, strict=True)] for w in W]
-    A = [[_dot(scaled[i], W[j]) for j in range(i + 1)] for i in range(len(rows))]
-    rest = [-row.bias - _dot(s, f) for row, s in zip(rows, scaled, strict=True)]
-    lam = _solve_positive(A, rest)
-    for w, x in zip(W, lam, strict=True):
-        f = [a + b * x for a, b in zip(f, w, strict=True)]
-    return lower(factors, [x * d for x, d in zip(f, D, strict=True)]), lam
+    return elimination.solve(M, force, rows, pivot_inverse(M, light), guarded_inverse)
 
 
 def motor_forces(
@@ -127,31 +123,6 @@ def _sum(numbers: Sequence[Number]) -> Number:
     for x in numbers:
         total = total + x
     return total
-
-
-def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
-    """``A x = b`` for a positive definite matrix, given by its lower half: ``A = L D L^T``."""
-    n = len(b)
-    inverse: list[Number] = []
-    before = [A[i][i] for i in range(n)]
-    total = _sum(before)
-    x = list(b)
-    for k in range(n):
-        inverse.append(guarded_inverse(A[k][k], before[k], total))
-        column: list[Number] = [A[i][k] if i > k else 0.0 for i in range(n)]
-        for i in range(k + 1, n):
-            factor = column[i] * inverse[k]
-            if factor.__class__ is float and not factor:
-                continue
-            for j in range(k + 1, i + 1):
-                A[i][j] = A[i][j] - factor * column[j]
-            x[i] = x[i] - factor * x[k]
-            A[i][k] = factor
-    for k in range(n - 1, -1, -1):
-        x[k] = x[k] * inverse[k]
-        for i in range(k + 1, n):
-            x[k] = x[k] - A[i][k] * x[i]
-    return x
 
 
 def _solve_general(A: Matrix, b: list[Number]) -> list[Number]:

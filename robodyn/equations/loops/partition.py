@@ -17,7 +17,6 @@ from robodyn.equations.loops.constrained import accelerations
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import mass_matrix
-from robodyn.equations.tree.factorization import factorize
 from robodyn.equations.tree.newton_euler import inverse_dynamics
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number
@@ -69,7 +68,7 @@ def closed_hybrid_dynamics(
         M_ff = [[M[i][j] for j in free] for i in free]
         light = {i: model.light[k] for i, k in enumerate(free) if k in model.light}
         own = [_of_free(row, given, free) for row in rows]
-        x, lam = accelerations(factorize(M_ff, light), [tau[i] - force[i] for i in free], own)
+        x, lam = accelerations(M_ff, [tau[i] - force[i] for i in free], own, light)
         for k, value in zip(free, x, strict=True):
             given[k] = value
         for c in sorted(controlled):
