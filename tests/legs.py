@@ -196,14 +196,15 @@ def four_bar_knee():
     return leg
 
 
-def biped():
+def biped(sides=("left", "right")):
     """Two legs: hips turned by rods, knees of crossed bars, ankles of rods whose ends are hinges.
 
     On a floating base it has 60 speeds, and 20 freedoms.
     """
     leg = Leg()
     leg.link("trunk", 12.0, (0.0, 0.0, 0.2), 0.4)
-    for side, y in (("left", 0.1), ("right", -0.1)):
+    for side in sides:
+        y = 0.1 if side == "left" else -0.1
         thigh, shank, foot = (f"{side}_{part}" for part in ("thigh", "shank", "foot"))
         leg.hinged(
             f"{side}_hip", "trunk", 1.0, 0.1, (0, y, 0), axis=Z, reach=(-0.6, 0.6), motor=True
@@ -225,9 +226,9 @@ LEGS = {
 }
 
 
-def write(folder, name):
+def write(folder, name, **options):
     """Write a leg into a folder; the path of its YAML."""
-    leg = LEGS[name][0]()
+    leg = LEGS[name][0](**options)
     Path(folder, f"{name}.urdf").write_text(leg.urdf(name))
     path = Path(folder, f"{name}.yaml")
     path.write_text(leg.yaml())
