@@ -7,8 +7,8 @@ constraints, which is what numbers of this length allow. Where the oracle cannot
 singular value from zero, nothing is compared. An error of ours is no wrong number; how often there
 is one is counted.
 
-Half of the states are anywhere. Others stand around neutral and known singular postures, at
-distances down to 1e-12.
+Half of the states are anywhere. Others stand around the neutral posture, known singular ones and
+dead ends of the independent joints, at distances down to 1e-12.
 
 ``python tests/fuzz_dynamics.py --count 100000`` makes many, ``make fuzz`` likewise.
 """
@@ -47,6 +47,9 @@ SINGULAR = {
     "palletizer": [{"shoulder": -0.6435011087932844}],
 }
 
+#: Ways that are tried to find postures at which two ways to assemble a linkage meet.
+DEAD_ENDS = 2
+
 #: Without those that the oracle does not know: couplings, rotors and wheels.
 FOREIGN = {"caster_table", "satellite", "prosthesis"}
 
@@ -77,8 +80,10 @@ class Robot:
         mechanism = dataclasses.replace(mechanism, actuators=_plain(mechanism.actuators))
         self.robot = rd.load(mechanism, base=base, gravity=GRAVITY, passive=False)
         self.oracle = MaximalOracle(self.robot.mechanism, GRAVITY, base)
-        self.singular = [self._at(given) for given in SINGULAR.get(name, ())]
         self.neutral = self.robot.neutral()
+        self.known = [("neutral", self.neutral)]
+        self.known += [("singular", self._at(given)) for given in SINGULAR.get(name, ())]
+        self.known += [("dead end", q) for q in self._dead_ends(np.random.default_rng(0))]
 
     def _at(self, given):
         q = self.robot.neutral()
@@ -86,14 +91,26 @@ class Robot:
             q[self.robot.joints[name].q] = value
         return self.robot.assemble(q, hold=given, near=self.robot.neutral())
 
+    def _dead_ends(self, rng):
+        """Postures from which the independent joints cannot lead on, within some tries."""
+        found = []
+        if self.robot.nc and self.robot.dof:
+            for _ in range(DEAD_ENDS):
+                goal = self.robot.integrate(self.neutral, rng.uniform(-3, 3, self.robot.nv))
+                try:
+                    self.robot.assemble(goal, near=self.neutral)
+                except rd.AssemblyError as error:
+                    if "two ways to assemble it meet" in str(error):
+                        found.append(error.q)
+        return found
+
     def state(self, rng):
         """A random one."""
         where = rng.random()
         if where < 0.5:
             kind, q = "anywhere", self.robot.random(rng)
         else:
-            known = [("neutral", self.neutral), *(("singular", q) for q in self.singular)]
-            kind, start = known[rng.integers(len(known))]
+            kind, start = self.known[rng.integers(len(self.known))]
             step = 10.0 ** rng.uniform(-12.0, 0.0) * rng.uniform(-1.0, 1.0, self.robot.nv)
             q = self.robot.integrate(start, step)
             q = self.robot.assemble(q, beyond_limits=True) if self.robot.nc else q
