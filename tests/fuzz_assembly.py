@@ -195,16 +195,16 @@ def guess_for(case, rng, reach):
         tree = robot.integrate(case.q, 3.0 * rng.normal(size=robot.nv))
     else:
         step = rng.normal(size=robot.nv)
-        tree = robot.integrate(case.q, rng.uniform(0.0, reach) * step / np.abs(step).max())
+        tree = robot.integrate(case.q, rng.uniform(0.0, reach) * step / np.abs(step).max(initial=1e-9))
     return tree
 
 
 def some_held(case, rng):
     """Names of joints that keep their place, and the closed posture allows it."""
     names = [n for n, joint in case.robot.joints.items() if joint.q.stop > joint.q.start]
-    if rng.random() < 0.7:
+    if rng.random() < 0.7 or len(names) < 3:
         return ()
-    return tuple(str(n) for n in rng.choice(names, rng.integers(1, 3)) if len(names) > 2)
+    return tuple(str(n) for n in rng.choice(names, rng.integers(1, 3)))
 
 
 def judged(case, rng, kind, seen):
@@ -222,8 +222,8 @@ def judged(case, rng, kind, seen):
     wrong = faults_of(case, guess, q, hold)
     if wrong:
         return "wrong", "; ".join(wrong)
-    known = np.abs(case.robot.difference(guess, case.q)).max()
-    away = np.abs(case.robot.difference(guess, q)).max()
+    known = np.abs(case.robot.difference(guess, case.q)).max(initial=0.0)
+    away = np.abs(case.robot.difference(guess, q)).max(initial=0.0)
     return ("closed" if away < 5.0 * known + 1e-6 else "closed elsewhere"), ""
 
 
