@@ -189,14 +189,12 @@ def faults_of(case, guess, q, hold):
 
 
 def guess_for(case, rng, reach):
-    """A posture near the closed one, or anywhere within limits."""
-    robot = case.robot
+    """A posture near the closed one, or anywhere."""
+    step = rng.normal(size=case.robot.nv)
     if np.isinf(reach):
-        tree = robot.integrate(case.q, 3.0 * rng.normal(size=robot.nv))
-    else:
-        step = rng.normal(size=robot.nv)
-        tree = robot.integrate(case.q, rng.uniform(0.0, reach) * step / np.abs(step).max(initial=1e-9))
-    return tree
+        return case.robot.integrate(case.q, 3.0 * step)
+    size = rng.uniform(0.0, reach) / np.abs(step).max(initial=1e-9)
+    return case.robot.integrate(case.q, size * step)
 
 
 def some_held(case, rng):
