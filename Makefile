@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Of `make fuzz`: how many mutants, and which.
+# Of `make fuzz`: how many mutants and searches, a tenth as many states a robot, and which.
 COUNT ?= 100000
 SEED ?= 0
 
@@ -18,6 +18,8 @@ test: $(VENV)/.ready
 
 fuzz: $(VENV)/.ready
 	$(BIN)/python tests/fuzz_urdf.py --count $(COUNT) --seed $(SEED)
+	$(BIN)/python tests/fuzz_assembly.py --count $(COUNT) --seed $(SEED)
+	$(BIN)/python tests/fuzz_dynamics.py --count $$(($(COUNT) / 10)) --seed $(SEED)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m mypy robodyn

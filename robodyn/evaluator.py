@@ -60,6 +60,7 @@ class Evaluator:
     ) -> None:
         self._model, self._methods, self._make = model, methods, make
         self._functions: Memo[Function] = Memo()
+        self._interpreted: Memo[Program] = Memo()
 
     def at(self, t: ArrayLike | None) -> Evaluator:
         """The same functions at a time, or at times of shape (...), of a model that depends on it.
@@ -133,7 +134,8 @@ class Evaluator:
 
         Of a model that depends on time it is that of ``t`` [s], by default the evaluator's.
         """
-        program = self.program(name, options)
+        key = (name, *sorted(options.items()))
+        program = self._interpreted.get(key, lambda: self.program(name, options))
         time = self._time if t is None else t
         inputs = (time,) if program.inputs[-1].name == "t" else ()
         return lambda q: evaluate(program, q, *inputs)[0]

@@ -1913,6 +1913,8 @@ class Robot:
         ``near`` it is the one of that posture: the joints of ``hold`` are moved from there to where
         they are in the guess, in small steps with loops closed.
 
+        A search that lasts beyond ten seconds, here or in another method, says so in the log.
+
         Parameters
         ----------
         q : array_like, shape (nq,) [rad, m], optional

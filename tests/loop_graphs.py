@@ -66,14 +66,14 @@ def tree_and_posture(rng, kinds, base="fixed"):
     return tree, {n: m.X for n, m in zip(oracle.names, motions, strict=True)}, q
 
 
-def closing_loop(rng, name, kind, ends, poses):
+def closing_loop(rng, name, kind, ends, poses, frame=None, axis=None):
     """A loop of any kind between two links that is closed in the given poses.
 
-    The frame on the predecessor is anywhere, so are the joint's own coordinates; the frame on the
-    successor is where they lead.
+    The frame on the predecessor and its axis are anywhere if they are not given, so are the joint's
+    own coordinates; the frame on the successor is where they lead.
     """
     predecessor, successor = ends
-    X_P, axis, axis2 = random_pose(rng), unit(rng), unit(rng)
+    X_P, axis, axis2 = frame or random_pose(rng), axis or unit(rng), unit(rng)
     pitch = float(rng.normal())
     loop = Loop(name, kind, predecessor, successor, X_P, Pose(), axis, axis2, pitch)
     X_SP = np.linalg.inv(poses[successor]) @ poses[predecessor]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.cut_limits import CutLimits, WithinLimits
+from robodyn.closed_loops.long_searches import going_on, search
 from robodyn.closed_loops.open_loops import loop_gaps, open_loops
 from robodyn.closed_loops.solvers import assemble
 from robodyn.closed_loops.turns import nearest_turns
@@ -61,15 +63,18 @@ class LoopCloser:
 
     @cached_property
     def _neutral(self) -> Array | TopologyError:
-        rows = self._rows.interpreted_position_rows()
+        with search(f"for the neutral posture of {self._model.mechanism.name!r}"):
+            return self._found_neutral()
+
+    def _found_neutral(self) -> Array | TopologyError:
         start = self._space.start()
         try:
             if not self._unnamed.all():
                 try:
-                    return self._within_cut_limits(start, self._unnamed, rows, 3, beyond=True)
+                    return self._soon(self._within_cut_limits, start, self._unnamed, 3)
                 except AssemblyError:
                     pass  # not with these joints just there
-            return self._within_cut_limits(start, self._all, rows, beyond=True)
+            return self._soon(self._within_cut_limits, start, self._all)
         except AssemblyError as error:
             return TopologyError(
                 f"{error}. Load with near={{joint: position}} to search elsewhere; if a second "
@@ -78,6 +83,15 @@ class LoopCloser:
                 file=self._model.mechanism.file,
                 element=f"robot {self._model.mechanism.name!r}",
             )
+
+    def _soon(
+        self, close: Callable[..., Array], guess: Array, free: Array, guesses: int = 20
+    ) -> Array:
+        """A closed posture near a guess, without a compiler if the first attempt gets there."""
+        try:
+            return close(guess, free, self._rows.interpreted_position_rows(), 0, beyond=True)
+        except AssemblyError:  # many more evaluations take longer than compiling
+            return close(guess, free, self._rows.position_rows(), guesses, beyond=True)
 
     @property
     def _unnamed(self) -> Array:
@@ -93,10 +107,9 @@ class LoopCloser:
         return np.ones(self._space.nv, bool)
 
     def nearby(self, q: Array, rng: np.random.Generator) -> Array:
-        """Another closed posture near a closed one, without a compiler."""
+        """Another closed posture near a closed one."""
         moved = self._space.integrate(q, rng.uniform(-0.3, 0.3, self._space.nv))
-        rows = self._rows.interpreted_position_rows()
-        return self.closed(moved, self._all, rows, beyond=True)
+        return self._soon(self.closed, moved, self._all)
 
     def near(
         self, guess: Array, free: Array | None = None, guesses: int = 20, *, beyond: bool = False
@@ -165,16 +178,19 @@ class LoopCloser:
         if inside and np.abs(rows.residual(guess)).max(initial=0.0) < CLOSED:
             return guess.copy()
         try:
-            found = assemble(
-                rows.residual,
-                rows.jacobian,
-                self._space.integrate,
-                guess,
-                free=free,
-                lower=lower,
-                upper=upper,
-                guesses=guesses,
-            )
+            with search(f"for a closed posture of {self._model.mechanism.name!r}"):
+                found = assemble(
+                    rows.residual,
+                    rows.jacobian,
+                    self._space.integrate,
+                    guess,
+                    free=free,
+                    lower=lower,
+                    upper=upper,
+                    guesses=guesses,
+                    closed=CLOSED,
+                    tell=going_on,
+                )
             return nearest_turns(self._model, found, guess, lower, upper)
         except AssemblyError as error:
             if isinstance(rows, WithinLimits):

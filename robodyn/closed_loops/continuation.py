@@ -15,6 +15,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.long_searches import going_on
 from robodyn.closed_loops.projection import Projection
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import AssemblyError
@@ -87,7 +88,8 @@ class Continuation:
         """
         speeds = list(held)
         longest, now, end = LONGEST, np.array(q, float), "branch"
-        for _ in range(MOST):
+        for number in range(MOST):
+            going_on(f"step {number + 1} of {MOST} at most")
             way = self._space.difference(now, goal)[speeds]
             size = float(np.abs(way).max(initial=0.0))
             if size < 1e-12:

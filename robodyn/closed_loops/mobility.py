@@ -15,6 +15,7 @@ from robodyn.closed_loops.analysis import LoopAnalysis, analyse
 from robodyn.closed_loops.branches import BranchSign
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
+from robodyn.closed_loops.long_searches import search
 from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
 from robodyn.closed_loops.walks import scattered, walks
 from robodyn.configuration_space import ConfigurationSpace
@@ -59,14 +60,16 @@ class Mobility:
     def _analysis(self, jacobian: Callable[[Array], Array]) -> LoopAnalysis:
         rng = np.random.default_rng(0)
         q = self._closer.neutral
-        return analyse(
-            q,
-            jacobian,
-            self._model.some_mass_matrix,
-            lambda: self._closer.nearby(q, rng),
-            self._preferred,
-            lambda: self.far,
-        )
+        name = self._model.mechanism.name
+        with search(f"for postures that show the rank of the loops of {name!r}"):
+            return analyse(
+                q,
+                jacobian,
+                self._model.some_mass_matrix,
+                lambda: self._closer.nearby(q, rng),
+                self._preferred,
+                lambda: self.far,
+            )
 
     @cached_property
     def walks(self) -> Array:

@@ -10,6 +10,7 @@ from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.continuation import Continuation
+from robodyn.closed_loops.long_searches import search
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.projection import Projection
 from robodyn.configuration_space import ConfigurationSpace
@@ -97,6 +98,10 @@ class LoopPostures:
 
     def random(self, rng: np.random.Generator) -> Array:
         """A closed posture within the limits, shape (nq,)."""
+        with search(f"for a random posture of {self._model.mechanism.name!r}"):
+            return self._random(rng)
+
+    def _random(self, rng: np.random.Generator) -> Array:
         # guesses come nearer and nearer to a posture that is closed; other branches with another
         # mobility are left to those who look for them
         start = self.neutral()
@@ -172,7 +177,8 @@ class LoopPostures:
                 q=start,
             )
         held = [k for joint in hold for k in speed_indices(self._model, joint)]
-        found = self._continuation.follow(start, goal, held)
+        with search(f"a way along one branch of {name!r}"):
+            found = self._continuation.follow(start, goal, held)
         if not found.end:
             return found.q
         missing = self._space.difference(found.q, goal)[held]

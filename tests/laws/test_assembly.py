@@ -211,6 +211,31 @@ def test_a_failed_search_is_remembered(monkeypatch):
         robot.neutral()
 
 
+def test_a_start_is_all_that_is_needed_where_the_search_fails(monkeypatch):
+    """Methods do not search again, and say what to do; with a closed posture given, they work."""
+    usual = rd.load("four_bar")
+    q, searches = usual.random(3), []
+    v, tau = usual.consistent_velocity(q, [1.0, 0.0, 0.0]), [0.3, 0.0, 0.0]
+    expected = usual.forward_dynamics(q, v, tau)
+
+    def fail(residual, jacobian, integrate, start, **options):
+        searches.append(start)
+        raise AssemblyError("found none", residual=residual(start), q=start)
+
+    monkeypatch.setattr("robodyn.closed_loops.closing.assemble", fail)
+    robot = rd.load("four_bar", near={"crank_drive": 1.2})
+    for _ in range(3):
+        with pytest.raises(TopologyError, match="near="):
+            robot.forward_dynamics(q, v, tau)
+    once = len(searches)
+    with pytest.raises(TopologyError, match="near="):
+        robot.inverse_dynamics(q, v, expected)
+    assert len(searches) == once < 6
+    given = rd.load("four_bar", near=q)
+    np.testing.assert_array_equal(given.neutral(), q)
+    np.testing.assert_allclose(given.forward_dynamics(q, v, tau), expected, rtol=1e-10)
+
+
 def test_a_start_chooses_the_neutral_posture():
     robot = rd.load("four_bar")
     crank = robot.joint_names[0]
@@ -250,6 +275,16 @@ def test_a_start_gives_as_many_numbers_as_the_joint_has():
     one = rd.load(robot.mechanism, near={"one": 0.1})
     with pytest.raises(rd.ShapeError, match=r"near\['one'\] is .*, expected 7 numbers"):
         one.neutral()
+
+
+def test_redundant_rows_of_rounded_dimensions_are_closed():
+    """Axes that are parallel but for 1e-12 close as well as they can."""
+    plates = hinged_plates()
+    weld = Loop("weld", "fixed", "a", "b", X_successor=Pose(rpy=(3e-12, 0.0, 0.3)))
+    robot = rd.load(dataclasses.replace(plates, loops=(weld,)), snap=0.0)
+    q = robot.assemble([0.2, 0.1])
+    assert 1e-12 < np.abs(robot.loop_residual(q)).max() < 1e-11
+    np.testing.assert_allclose(q[1] - q[0], -0.3, atol=1e-9)
 
 
 def test_a_hinge_within_limits():

@@ -108,10 +108,7 @@ class MaximalOracle:
         tau_cut : name of a closing joint -> its torques, of motors, dampers and springs
         """
         a, tau, passive = (np.zeros(self.nv) if x is None else x for x in (a, tau, passive))
-        numbers, motions = self.motions(q, v, base_motion)
-        links = [moving_link(self.inertias[n], x) for n, x in zip(self.names, motions, strict=True)]
-        G, S, bias = self._rows(numbers, links, base_motion)
-        mass, loads = self._newton_euler(links, wrenches or {})
+        links, (G, S, bias), (mass, loads) = self.equations(q, v, wrenches, base_motion)
         drives = np.zeros(self.columns)
         drives[: self.nv] = tau + passive
         for edge in self.cuts:
@@ -137,6 +134,13 @@ class MaximalOracle:
             unique_tau=_rows_zero(S[:, : self.nv].T @ open_[F]),
             a_cut={edge.joint.name: x[drive][edge.v] for edge in self.cuts},
         )
+
+    def equations(self, q, v, wrenches=None, base_motion=None):
+        """Motions of links; ``G, S, bias`` of joints; mass matrix and loads of links."""
+        numbers, motions = self.motions(q, v, base_motion)
+        links = [moving_link(self.inertias[n], x) for n, x in zip(self.names, motions, strict=True)]
+        rows = self._rows(numbers, links, base_motion)
+        return links, rows, self._newton_euler(links, wrenches or {})
 
     def motions(self, q, v, base_motion=None):
         """Own numbers of every joint; motions of all links at zero joint accelerations."""
@@ -164,9 +168,7 @@ class MaximalOracle:
 
     def mobility(self, q):
         """Number of independent speeds, those of a floating base included."""
-        numbers, motions = self.motions(q, np.zeros(self.nv))
-        links = [moving_link(self.inertias[n], x) for n, x in zip(self.names, motions, strict=True)]
-        G, S, _ = self._rows(numbers, links, None)
+        _, (G, S, _), _ = self.equations(q, np.zeros(self.nv))
         rows = np.hstack([G, -S])
         return rows.shape[1] - np.linalg.matrix_rank(rows, RANK * np.linalg.norm(rows, 2))
 

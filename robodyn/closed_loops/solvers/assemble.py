@@ -31,10 +31,12 @@ def assemble(
     lower: ArrayLike | None = None,
     upper: ArrayLike | None = None,
     tolerance: float = ASSEMBLY_TOLERANCE,
+    closed: float = 0.0,
     guesses: int = 30,
     spread: ArrayLike = 1.0,
     seed: int = 0,
     iterations: int = 100,
+    tell: Callable[[str], None] = lambda doing: None,
 ) -> Array:
     """Close the loops: find q with ``residual(q) = 0`` near a guess [Wittenburg 1977, (5.183)].
 
@@ -57,6 +59,9 @@ def assemble(
         Position limits; infinite where there are none.
     tolerance : float
         Largest residual, each relative to its lever arm: the norm of its row of the Jacobian.
+    closed : float
+        Where an attempt comes no nearer, a largest residual below this will do [m, rad]: that of
+        redundant rows, which rounded dimensions keep from zero.
     guesses : int
         How many guesses around the given one to try.
     spread : float or array_like, shape (nv,)
@@ -65,6 +70,8 @@ def assemble(
         Of the changes.
     iterations : int
         Of one attempt.
+    tell : callable
+        Called before each attempt with what it is.
 
     Returns
     -------
@@ -85,9 +92,11 @@ def assemble(
     problem = Problem.of(residual, jacobian, integrate, start, nv, changes, lower, upper)
 
     nearest, best = start, np.inf
-    for guess in _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed):
+    attempts = _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed)
+    for number, guess in enumerate(attempts, 1):
+        tell(f"attempt {number} of {guesses + 1}")
         found, size = minimise(problem, guess, tolerance, iterations)
-        if size <= tolerance:
+        if size <= tolerance or np.abs(residual(found)).max() < closed:
             return found
         if size < best:
             nearest, best = found, size

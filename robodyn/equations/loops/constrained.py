@@ -7,12 +7,13 @@ solver has to be asked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
+from robodyn.equations.loops import elimination
 from robodyn.equations.loops.redundant import RowGroup, generalised_inverse
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.factorization import Factors, lower, upper
+from robodyn.equations.tree.factorization import Factors, factorize, lower, pivot_inverse, upper
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
 
@@ -39,23 +40,35 @@ def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
 
 
 def accelerations(
-    factors: Factors,
+    M: Matrix,
     force: Sequence[Number],
     rows: Sequence[Row],
+    light: Mapping[int, float] | None = None,
     groups: Sequence[RowGroup] = (),
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and multipliers [W 5.203, 5.204; Mufti 14].
 
     Parameters
     ----------
-    factors : Factors
-        Of the mass matrix.
+    M : Matrix
+        Mass matrix.
     force : sequence of nv numbers
         ``tau - h``.
     rows : sequence of Row
         Independent, but for groups at their end; their bias includes what stabilises them.
+    light : mapping of int to float, optional
+        Speeds that may move no mass, as for `factorization.factorize`.
     groups : sequence of RowGroup
     """
+    if not groups:
+        return elimination.solve(M, force, rows, pivot_inverse(M, light), guarded_inverse)
+    return _by_groups(factorize(M, light), force, rows, groups)
+
+
+def _by_groups(
+    factors: Factors, force: Sequence[Number], rows: Sequence[Row], groups: Sequence[RowGroup]
+) -> tuple[list[Number], list[Number]]:
+    """Multipliers first, those of a group together, by ``K M^-1 K^T``."""
     n = len(force)
     f = upper(factors, list(force))
     W = [upper(factors, [row.jacobian.get(k, 0.0) for k in range(n)]) for row in rows]

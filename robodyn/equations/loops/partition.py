@@ -18,7 +18,6 @@ from robodyn.equations.loops.redundant import RowGroup
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.composite_body import mass_matrix
-from robodyn.equations.tree.factorization import factorize
 from robodyn.equations.tree.newton_euler import inverse_dynamics
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number
@@ -73,7 +72,7 @@ def closed_hybrid_dynamics(
         light = {i: model.light[k] for i, k in enumerate(free) if k in model.light}
         own = [_of_free(row, given, free) for row in rows]
         rest = [tau[i] - force[i] for i in free]
-        x, lam = accelerations(factorize(M_ff, light), rest, own, groups)
+        x, lam = accelerations(M_ff, rest, own, light, groups)
         for k, value in zip(free, x, strict=True):
             given[k] = value
         for c in sorted(controlled):

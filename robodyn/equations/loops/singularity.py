@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.equations.loops.constrained import accelerations, motor_forces
-from robodyn.equations.tree.factorization import Factors
+from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number, Scalar, sqrt
 
@@ -38,14 +38,14 @@ class Probe:
     weights: tuple[float, ...]
 
 
-def weakness(factors: Factors, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
+def weakness(M: Matrix, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
     """How much the linkage withstands a motion that opens its rows at the rates of the probe.
 
     Arguments as for `constrained.accelerations`, ``more`` included.
     """
     asked = [Row(0.0, row.jacobian, -rate) for row, rate in zip(rows, probe.right, strict=True)]
-    none: list[Number] = [0.0] * len(factors.inverse_D)
-    lam = accelerations(factors, none, asked, *more)[1]
+    none: list[Number] = [0.0] * len(M)
+    lam = accelerations(M, none, asked, *more)[1]
     return _sum(x * w for x, w in zip(lam, probe.weights, strict=True))
 
 

@@ -7,7 +7,6 @@ from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities.dynamics import applied_forces, with_controlled
 from robodyn.equations.quantities.tracer import Results, Tracer
 from robodyn.equations.tree import composite_body, newton_euler
-from robodyn.equations.tree.factorization import factorize
 from robodyn.symbolic.scalar import Number
 
 __all__ = ["forward_dynamics", "hybrid_dynamics", "inverse_dynamics", "loop_weakness"]
@@ -44,8 +43,8 @@ def _weakness(t: Tracer) -> Number:
     if probe is None:  # of all rows but those that hold whatever the linkage does
         rows = [row for row in rows if any(row.jacobian.values())]
         probe = singularity.Probe((1.0,) * len(rows), (1.0,) * len(rows))
-    factors = factorize(composite_body.mass_matrix(t.model, t.state), t.model.light)
-    return singularity.weakness(factors, rows, probe, t.options.get("groups", ()))
+    M = composite_body.mass_matrix(t.model, t.state)
+    return singularity.weakness(M, rows, probe, t.model.light, t.options.get("groups", ()))
 
 
 def inverse_dynamics(t: Tracer) -> Results:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
 
-__all__ = ["Factors", "factorize", "inverse", "lower", "solve", "upper"]
+__all__ = ["Factors", "factorize", "inverse", "lower", "pivot_inverse", "solve", "upper"]
 
 #: Pivots below this part of what they were before elimination have lost their digits, in double
 #: and in single precision.
@@ -39,14 +39,11 @@ def factorize(M: Matrix, light: Mapping[int, float] | None = None) -> Factors:
         Rows whose pivots may vanish, each with an element of another M on this diagonal. Where one
         does, the factors are not numbers.
     """
-    n = len(M)
-    light = light or {}
-    before = {k: M[k][k] for k in light}
+    n, inverse_of = len(M), pivot_inverse(M, light)
     L = [row[: k + 1] for k, row in enumerate(M)]
     inverse_D: list[Number] = [0.0] * n
     for k in range(n - 1, -1, -1):
-        pivot = L[k][k]
-        inverse_D[k] = _guarded(pivot, before[k], light[k]) if k in light else 1.0 / pivot
+        inverse_D[k] = inverse_of(k, L[k][k])
         for i in range(k - 1, -1, -1):
             scaled = L[k][i] * inverse_D[k]
             if scaled.__class__ is float and not scaled:
@@ -56,6 +53,22 @@ def factorize(M: Matrix, light: Mapping[int, float] | None = None) -> Factors:
             L[k][i] = scaled
         L[k][k] = 1.0
     return Factors(L, inverse_D)
+
+
+def pivot_inverse(
+    M: Matrix, light: Mapping[int, float] | None = None
+) -> Callable[[int, Number], Number]:
+    """Inverse of what elimination leaves of a diagonal element, as a function of its row and it.
+
+    Arguments as for `factorize`.
+    """
+    light = light or {}
+    before = {k: M[k][k] for k in light}
+
+    def inverse(k: int, pivot: Number) -> Number:
+        return _guarded(pivot, before[k], light[k]) if k in light else 1.0 / pivot
+
+    return inverse
 
 
 def _guarded(pivot: Number, before: Number, typical: float) -> Number:

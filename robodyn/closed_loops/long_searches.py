@@ -1,0 +1,68 @@
+"""Searches that last long say what they do, once: to the log, and nothing else depends on it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+__all__ = ["LONG", "going_on", "search"]
+
+
+#: A search that lasts longer [s] is not kept silent.
+LONG = 10.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Search:
+    purpose: str
+    began: float
+    told: bool = False
+
+
+_outermost: ContextVar[_Search | None] = ContextVar("search", default=None)
+
+
+@contextmanager
+def search(purpose: str) -> Iterator[None]:
+    """What is done within is a search, or a part of the one that is going on already.
+
+    Parameters
+    ----------
+    purpose : str
+        What it is for, as in ``"to find a random posture of 'delta'"``.
+    """
+    if _outermost.get() is not None:
+        yield
+        return
+    token = _outermost.set(_Search(purpose, time.monotonic()))
+    try:
+        yield
+    finally:
+        _outermost.reset(token)
+
+
+def going_on(doing: str) -> None:
+    """Called between the steps of a search; says what it does if it has lasted long.
+
+    Parameters
+    ----------
+    doing : str
+        The step that comes next.
+    """
+    now = _outermost.get()
+    if now is None or now.told or time.monotonic() - now.began < LONG:
+        return
+    now.told = True
+    _log.warning(
+        "robodyn searches %s for %.0f s now: %s. It goes on; Ctrl-C ends it. A start nearer to a "
+        "closed posture, as near= of load or the guess, is found sooner.",
+        now.purpose,
+        time.monotonic() - now.began,
+        doing,
+    )

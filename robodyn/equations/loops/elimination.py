@@ -1,0 +1,131 @@
+"""Elimination of the speeds and multipliers of a closed linkage, from its leaves to its root.
+
+Accelerations ``a`` and multipliers ``lam`` are the solution of one symmetric system::
+
+    [ M  K^T ] [  a   ]   [ f  ]
+    [ K   0  ] [ -lam ] = [ -k ]
+
+Speeds are eliminated from the leaves of the tree to its root, which fills no zero of M
+[Featherstone, table 6.3], and each row of K as soon as all speeds are gone that it is about. What
+is left of a loop then concerns only the joints between it and the root, and loops of different legs
+meet only there. Pivots of speeds are positive, those of rows negative as long as the rows are
+independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from robodyn.equations.tree.composite_body import Matrix
+from robodyn.joints.common.cut import Row
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["solve"]
+
+#: Upper half of a symmetric matrix without its zeros: the entries of each row by column.
+Entries = list[dict[int, Number]]
+
+#: Of the number of a speed, and its pivot.
+OfSpeed = Callable[[int, Number], Number]
+
+#: Of a positive pivot, of what it was before other rows were eliminated, and of the sum of those.
+OfRow = Callable[[Number, Number, Number], Number]
+
+
+def solve(
+    M: Matrix, force: Sequence[Number], rows: Sequence[Row], of_speed: OfSpeed, of_row: OfRow
+) -> tuple[list[Number], list[Number]]:
+    """Accelerations and multipliers.
+
+    Parameters
+    ----------
+    M : Matrix
+        Mass matrix; its lower half is read.
+    force : sequence of nv numbers
+    rows : sequence of Row
+        Independent.
+    of_speed : callable
+        Inverse of the pivot of a speed.
+    of_row : callable
+        Inverse of a pivot of a row, with its sign changed.
+    """
+    speeds, multipliers = _places(len(M), rows)
+    entries = _entries(M, rows, speeds, multipliers)
+    x: list[Number] = [0.0] * len(entries)
+    for at, value in zip(speeds, force, strict=True):
+        x[at] = value
+    for at, row in zip(multipliers, rows, strict=True):
+        x[at] = -row.bias
+    names = {at: k for k, at in enumerate(speeds)}
+    inverses = _eliminate(entries, x, names, of_speed, of_row)
+    for p in range(len(x) - 1, -1, -1):
+        x[p] = x[p] * inverses[p]
+        for j, factor in entries[p].items():
+            x[p] = x[p] - factor * x[j]
+    return [x[at] for at in speeds], [-x[at] for at in multipliers]
+
+
+def _places(nv: int, rows: Sequence[Row]) -> tuple[list[int], list[int]]:
+    """When each speed and each row is eliminated: a row after the last of its speeds."""
+    last = [min(row.jacobian, default=0) for row in rows]
+    speeds, multipliers, place = [0] * nv, [0] * len(rows), 0
+    for k in range(nv - 1, -1, -1):
+        speeds[k], place = place, place + 1
+        for r in (r for r, least in enumerate(last) if least == k):
+            multipliers[r], place = place, place + 1
+    return speeds, multipliers
+
+
+def _entries(
+    M: Matrix, rows: Sequence[Row], speeds: Sequence[int], multipliers: Sequence[int]
+) -> Entries:
+    entries: Entries = [{} for _ in range(len(speeds) + len(multipliers))]
+    for i, at in enumerate(speeds):
+        entries[at].update((speeds[j], x) for j, x in enumerate(M[i][: i + 1]) if not _is_zero(x))
+    for row, at in zip(rows, multipliers, strict=True):
+        entries[at][at] = 0.0
+        for k, slope in row.jacobian.items():
+            if not _is_zero(slope):
+                entries[speeds[k]][at] = slope
+    return entries
+
+
+def _eliminate(
+    entries: Entries, x: list[Number], speeds: Mapping[int, int], of_speed: OfSpeed, of_row: OfRow
+) -> list[Number]:
+    """Inverses of the pivots; factors are left in place of entries, the right side is changed.
+
+    ``before`` are pivots of rows, but for what other rows take of them.
+    """
+    inverses: list[Number] = []
+    before: dict[int, Number] = {p: 0.0 for p in range(len(entries)) if p not in speeds}
+    total: Number = 0.0
+    for p, own in enumerate(entries):
+        pivot = own.pop(p, 0.0)
+        if p in speeds:
+            inverses.append(of_speed(speeds[p], pivot))
+        else:
+            if p - 1 in speeds:  # the first of those that are eliminated together
+                total = _sum_of_run(p, before, total)
+            inverses.append(-of_row(-pivot, before[p], total))
+        columns = sorted(own)
+        for n, i in enumerate(columns):
+            factor = own[i] * inverses[p]
+            for j in columns[n:]:
+                entries[i][j] = entries[i].get(j, 0.0) - factor * own[j]
+            if i in before and p in speeds:
+                before[i] = before[i] + factor * own[i]
+            x[i] = x[i] - factor * x[p]
+            own[i] = factor
+    return inverses
+
+
+def _sum_of_run(p: int, numbers: Mapping[int, Number], total: Number) -> Number:
+    """A sum, and the numbers from a place on up to the next gap."""
+    while p in numbers:
+        total, p = total + numbers[p], p + 1
+    return total
+
+
+def _is_zero(x: Number) -> bool:
+    return x.__class__ is float and not x

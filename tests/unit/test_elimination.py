@@ -1,0 +1,78 @@
+"""Speeds and multipliers are eliminated in turn: the solution is that of the whole system."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robodyn.equations.loops.constrained import guarded_inverse
+from robodyn.equations.loops.elimination import solve
+from robodyn.joints.common.cut import Row
+
+#: Joint on which each joint of two legs hangs.
+PARENTS = (-1, 0, 1, 2, 2, 4, 1, 6, 7, 7, 9)
+
+
+def ancestors(k):
+    while k >= 0:
+        yield k
+        k = PARENTS[k]
+
+
+def mass_matrix(rng):
+    """A positive definite one with the zeros of the tree."""
+    n = len(PARENTS)
+    M = np.zeros((n, n))
+    for k in range(n):  # each body adds to the joints that carry it
+        on = list(ancestors(k))
+        A = rng.normal(size=(len(on), 6))
+        M[np.ix_(on, on)] += A @ A.T
+    return M
+
+
+def inverse_of_speed(k, pivot):
+    return 1.0 / pivot
+
+
+@pytest.mark.parametrize(
+    "supports",
+    [
+        [],
+        [(3, 4)],
+        [(3, 4, 5), (3, 4, 5), (8, 9, 10)],
+        [(0, 1), (2, 6), (3, 7, 10), (5,), (3, 4, 5, 8)],  # through the root, and from leg to leg
+    ],
+)
+def test_the_solution_is_that_of_the_whole_system(supports):
+    rng = np.random.default_rng(len(supports))
+    M, force, n = mass_matrix(rng), rng.normal(size=len(PARENTS)), len(PARENTS)
+    K, bias = np.zeros((len(supports), n)), rng.normal(size=len(supports))
+    for row, support in zip(K, supports, strict=True):
+        row[list(support)] = rng.normal(size=len(support))
+    rows = [
+        Row(0.0, {k: float(x) for k, x in enumerate(slopes) if x}, float(k))
+        for slopes, k in zip(K, bias, strict=True)
+    ]
+    a, lam = solve(M.tolist(), force.tolist(), rows, inverse_of_speed, guarded_inverse)
+    whole = np.block([[M, -K.T], [K, np.zeros((len(rows), len(rows)))]])
+    expected = np.linalg.solve(whole, np.concatenate([force, -bias]))
+    np.testing.assert_allclose([*a, *lam], expected, rtol=1e-9, atol=1e-9)
+
+
+def test_pivots_of_rows_are_compared_with_those_before_other_rows():
+    """The inverse is asked of each row, with its pivot while it was alone, and a sum of such."""
+    rng = np.random.default_rng(5)
+    M, asked = mass_matrix(rng), []
+
+    def inverse(pivot, before, total):
+        asked.append((pivot, before, total))
+        return 1.0 / pivot
+
+    slopes = rng.normal(size=(2, 3))
+    rows = [Row(0.0, dict(zip((3, 4, 5), map(float, s), strict=True)), 0.0) for s in slopes]
+    solve(M.tolist(), [0.0] * len(PARENTS), rows, inverse_of_speed, inverse)
+    own = [3, 4, 5]
+    A = slopes @ np.linalg.inv(M[np.ix_(own, own)]) @ slopes.T
+    left = A[1, 1] - A[0, 1] ** 2 / A[0, 0]
+    expected = [(A[0, 0], A[0, 0], np.trace(A)), (left, A[1, 1], np.trace(A))]
+    np.testing.assert_allclose(asked, expected, rtol=1e-9)

@@ -1,0 +1,58 @@
+"""Random states of all bundled robots agree with an oracle; ``make fuzz`` tries more of them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import fuzz_dynamics
+import numpy as np
+import pytest
+from oracles.possible_motions import possible_motion
+
+import robodyn as rd
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in fuzz_dynamics.robots()}))
+def test_methods_agree_or_raise(name):
+    fates, faults = fuzz_dynamics.fuzz(6, seed=1, only=[name])
+    assert not faults
+    assert sum(n for (_, _, fate), n in fates.items() if fate == "right") > 15
+
+
+@pytest.fixture(scope="module")
+def five_bar():
+    return fuzz_dynamics.Robot("five_bar", "fixed")
+
+
+def test_both_oracles_are_one(five_bar):
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        state = five_bar.state(rng)
+        at, a = [0], rng.normal(size=5)[: five_bar.robot.nv]
+        one = possible_motion(five_bar.oracle, state.q, state.v, state.tau, a, at)
+        other = five_bar.oracle.solve(state.q, state.v, a=a, tau=state.tau, controlled=at)
+        np.testing.assert_allclose(one.a, other.a, rtol=0, atol=1e-9 * np.abs(other.a).max())
+        np.testing.assert_allclose(one.tau[0], other.tau[0], rtol=1e-9)
+        assert one.settled and one.residual < 1e-9 * np.abs(one.a).max()
+
+
+def test_the_judgement(five_bar):
+    """A number that is off, or no error where there is no answer, is a fault."""
+    rng = np.random.default_rng(1)
+    state = five_bar.state(rng)
+    there = possible_motion(five_bar.oracle, state.q, state.v, state.tau)
+    off = 1e-6 * np.abs(there.a).max()
+
+    def fate(call, solution=there):
+        return fuzz_dynamics.fate_of("method", call, solution)[1:]
+
+    def singular():
+        raise rd.SingularError("no answer")
+
+    assert fate(lambda: there.a) == ("right", "")
+    assert fate(lambda: there.a + off)[0] == "wrong"
+    assert fate(lambda: there.a * np.nan)[0] == "wrong"
+    assert fate(singular) == ("raised SingularError", "")
+    impossible = dataclasses.replace(there, residual=1e3 * np.abs(there.a).max())
+    assert fate(lambda: there.a, impossible)[0] == "wrong"
+    assert fate(singular, impossible) == ("raised SingularError", "")
