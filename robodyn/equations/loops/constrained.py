@@ -13,7 +13,7 @@ from functools import partial
 from robodyn.equations.loops import elimination
 from robodyn.equations.loops.redundant import RowGroup, generalised_inverse
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.equations.tree.factorization import Factors, factorize, lower, pivot_inverse, upper
+from robodyn.equations.tree.factorization import pivot_inverse
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
 
@@ -60,26 +60,15 @@ def accelerations(
         Speeds that may move no mass, as for `factorization.factorize`.
     groups : sequence of RowGroup
     """
-    if not groups:
-        return elimination.solve(M, force, rows, pivot_inverse(M, light), guarded_inverse)
-    return _by_groups(factorize(M, light), force, rows, groups)
-
-
-def _by_groups(
-    factors: Factors, force: Sequence[Number], rows: Sequence[Row], groups: Sequence[RowGroup]
-) -> tuple[list[Number], list[Number]]:
-    """Multipliers first, those of a group together, by ``K M^-1 K^T``."""
-    n = len(force)
-    f = upper(factors, list(force))
-    W = [upper(factors, [row.jacobian.get(k, 0.0) for k in range(n)]) for row in rows]
-    D = factors.inverse_D
-    scaled = [[x * d for x, d in zip(w, D, strict=True)] for w in W]
-    A = [[_dot(scaled[i], W[j]) for j in range(i + 1)] for i in range(len(rows))]
-    rest = [-row.bias - _dot(s, f) for row, s in zip(rows, scaled, strict=True)]
-    lam = _solve_positive(A, rest, groups)
-    for w, x in zip(W, lam, strict=True):
-        f = [a + b * x for a, b in zip(f, w, strict=True)]
-    return lower(factors, [x * d for x, d in zip(f, D, strict=True)]), lam
+    return elimination.solve(
+        M,
+        force,
+        rows,
+        pivot_inverse(M, light),
+        guarded_inverse,
+        sum(len(group.weights) for group in groups),
+        partial(_solve_groups, groups),
+    )
 
 
 def motor_forces(
@@ -160,18 +149,14 @@ def _sum(numbers: Sequence[Number]) -> Number:
     return total
 
 
-def _solve_positive(A: Matrix, b: list[Number], groups: Sequence[RowGroup]) -> list[Number]:
-    """``A x = b`` for a matrix ``A = L D L^T``, given by its lower half.
-
-    It is positive definite, but for groups of rows at its end, which are blocks of D.
-    """
+def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
+    """``A x = b`` for a positive definite matrix, given by its lower half: ``A = L D L^T``."""
     n = len(b)
     inverse: list[Number] = []
     before = [A[i][i] for i in range(n)]
     total = _sum(before)
     x = list(b)
-    single = n - sum(len(group.weights) for group in groups)
-    for k in range(single):
+    for k in range(n):
         inverse.append(guarded_inverse(A[k][k], before[k], total))
         column: list[Number] = [A[i][k] if i > k else 0.0 for i in range(n)]
         for i in range(k + 1, n):
@@ -182,9 +167,7 @@ def _solve_positive(A: Matrix, b: list[Number], groups: Sequence[RowGroup]) -> l
                 A[i][j] = A[i][j] - factor * column[j]
             x[i] = x[i] - factor * x[k]
             A[i][k] = factor
-    if groups:
-        _solve_groups(A, x, groups, before)
-    for k in range(single - 1, -1, -1):
+    for k in range(n - 1, -1, -1):
         x[k] = x[k] * inverse[k]
         for i in range(k + 1, n):
             x[k] = x[k] - A[i][k] * x[i]
@@ -192,10 +175,13 @@ def _solve_positive(A: Matrix, b: list[Number], groups: Sequence[RowGroup]) -> l
 
 
 def _solve_groups(
-    A: Matrix, x: list[Number], groups: Sequence[RowGroup], before: Sequence[Number]
+    groups: Sequence[RowGroup], A: Matrix, x: list[Number], before: Sequence[Number]
 ) -> None:
-    """The last unknowns, in their place; A has been freed of the first ones."""
-    n, first = len(x), len(x) - sum(len(group.weights) for group in groups)
+    """``A x = b`` in place of b, for a positive semidefinite matrix, given by its lower half.
+
+    ``before`` is its diagonal before other rows were eliminated.
+    """
+    n, first = len(x), 0
     total = _sum(before)
     eliminated: list[tuple[range, Matrix]] = []
     for group in groups:
@@ -266,7 +252,7 @@ def _least_solution(A: Matrix, b: list[Number]) -> list[Number]:
 
     def applied(rest: list[Number]) -> list[Number]:
         square = [[_dot(A[i], A[j]) for j in range(i + 1)] for i in range(len(A))]
-        y = _solve_positive(square, rest, ())
+        y = _solve_positive(square, rest)
         return [_dot(column, y) for column in columns]
 
     x = applied(b)

@@ -9,7 +9,7 @@ Speeds are eliminated from the leaves of the tree to its root, which fills no ze
 [Featherstone, table 6.3], and each row of K as soon as all speeds are gone that it is about. What
 is left of a loop then concerns only the joints between it and the root, and loops of different legs
 meet only there. Pivots of speeds are positive, those of rows negative as long as the rows are
-independent.
+independent. Rows that may depend on others are left to the end.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ __all__ = ["solve"]
 #: Upper half of a symmetric matrix without its zeros: the entries of each row by column.
 Entries = list[dict[int, Number]]
 
+#: Of a matrix, the right side, and the diagonal as it was.
+SolveLast = Callable[[Matrix, list[Number], list[Number]], None]
+
 #: Of the number of a speed, and its pivot.
 OfSpeed = Callable[[int, Number], Number]
 
@@ -33,7 +36,13 @@ OfRow = Callable[[Number, Number, Number], Number]
 
 
 def solve(
-    M: Matrix, force: Sequence[Number], rows: Sequence[Row], of_speed: OfSpeed, of_row: OfRow
+    M: Matrix,
+    force: Sequence[Number],
+    rows: Sequence[Row],
+    of_speed: OfSpeed,
+    of_row: OfRow,
+    last: int = 0,
+    solve_last: SolveLast | None = None,
 ) -> tuple[list[Number], list[Number]]:
     """Accelerations and multipliers.
 
@@ -43,13 +52,18 @@ def solve(
         Mass matrix; its lower half is read.
     force : sequence of nv numbers
     rows : sequence of Row
-        Independent.
+        Independent, but for the last ones.
     of_speed : callable
         Inverse of the pivot of a speed.
     of_row : callable
         Inverse of a pivot of a row, with its sign changed.
+    last : int
+        How many rows may depend on others.
+    solve_last : callable, optional
+        Solves what is left for them, in place of the right side: a positive semidefinite matrix, of
+        which it is given the lower half, and its diagonal before other rows were eliminated.
     """
-    speeds, multipliers = _places(len(M), rows)
+    speeds, multipliers = _places(len(M), rows, len(rows) - last)
     entries = _entries(M, rows, speeds, multipliers)
     x: list[Number] = [0.0] * len(entries)
     for at, value in zip(speeds, force, strict=True):
@@ -57,18 +71,24 @@ def solve(
     for at, row in zip(multipliers, rows, strict=True):
         x[at] = -row.bias
     names = {at: k for k, at in enumerate(speeds)}
-    inverses = _eliminate(entries, x, names, of_speed, of_row)
-    for p in range(len(x) - 1, -1, -1):
+    end = len(x) - last
+    inverses, before = _eliminate(entries, x, names, of_speed, of_row, end)
+    if solve_last is not None and last:
+        left = [[-entries[j].get(i, 0.0) for j in range(end, i + 1)] for i in range(end, len(x))]
+        found = x[end:]
+        solve_last(left, found, [before[p] for p in range(end, len(x))])
+        x[end:] = [-value for value in found]
+    for p in range(end - 1, -1, -1):
         x[p] = x[p] * inverses[p]
         for j, factor in entries[p].items():
             x[p] = x[p] - factor * x[j]
     return [x[at] for at in speeds], [-x[at] for at in multipliers]
 
 
-def _places(nv: int, rows: Sequence[Row]) -> tuple[list[int], list[int]]:
-    """When each speed and each row is eliminated: a row after the last of its speeds."""
-    last = [min(row.jacobian, default=0) for row in rows]
-    speeds, multipliers, place = [0] * nv, [0] * len(rows), 0
+def _places(nv: int, rows: Sequence[Row], single: int) -> tuple[list[int], list[int]]:
+    """When each speed and each row is eliminated: a row after its speeds, or after all others."""
+    last = [min(row.jacobian, default=0) for row in rows[:single]]
+    speeds, multipliers, place = [0] * nv, [nv + r for r in range(len(rows))], 0
     for k in range(nv - 1, -1, -1):
         speeds[k], place = place, place + 1
         for r in (r for r, least in enumerate(last) if least == k):
@@ -91,16 +111,21 @@ def _entries(
 
 
 def _eliminate(
-    entries: Entries, x: list[Number], speeds: Mapping[int, int], of_speed: OfSpeed, of_row: OfRow
-) -> list[Number]:
-    """Inverses of the pivots; factors are left in place of entries, the right side is changed.
+    entries: Entries,
+    x: list[Number],
+    speeds: Mapping[int, int],
+    of_speed: OfSpeed,
+    of_row: OfRow,
+    end: int,
+) -> tuple[list[Number], dict[int, Number]]:
+    """Inverses of the pivots up to an end, and those of rows but for what other rows take of them.
 
-    ``before`` are pivots of rows, but for what other rows take of them.
+    Factors are left in place of entries, and the right side is changed.
     """
     inverses: list[Number] = []
     before: dict[int, Number] = {p: 0.0 for p in range(len(entries)) if p not in speeds}
     total: Number = 0.0
-    for p, own in enumerate(entries):
+    for p, own in enumerate(entries[:end]):
         pivot = own.pop(p, 0.0)
         if p in speeds:
             inverses.append(of_speed(speeds[p], pivot))
@@ -117,7 +142,7 @@ def _eliminate(
                 before[i] = before[i] + factor * own[i]
             x[i] = x[i] - factor * x[p]
             own[i] = factor
-    return inverses
+    return inverses, before
 
 
 def _sum_of_run(p: int, numbers: Mapping[int, Number], total: Number) -> Number:
