@@ -132,12 +132,14 @@ class Evaluator:
     ) -> Callable[[Array], Array]:
         """A function of q, evaluated without a compiler: for a few calls.
 
-        Of a model that depends on time it is that of ``t`` [s], by default the evaluator's.
+        Of a model that depends on time it is that of ``t`` [s], by default the evaluator's; a base
+        that moves is at rest.
         """
         key = (name, *sorted(options.items()))
         program = self._interpreted.get(key, lambda: self.program(name, options))
         time = self._time if t is None else t
-        inputs = (time,) if program.inputs[-1].name == "t" else ()
+        rest = self._base_inputs(name, None)
+        inputs = (*rest, time) if program.inputs[-1].name == "t" else rest
         return lambda q: evaluate(program, q, *inputs)[0]
 
     # -- calls --------------------------------------------------------------------------------

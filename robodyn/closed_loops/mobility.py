@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from functools import cached_property
 
@@ -80,7 +81,8 @@ class Mobility:
     def far(self) -> Array:
         """The same postures and some all over the place, (n, nq)."""
         apart = scattered(*self._beginning)
-        return np.concatenate([self.walks.reshape(-1, self._space.nq), apart])
+        along = self.walks
+        return np.concatenate([along.reshape(math.prod(along.shape[:-1]), self._space.nq), apart])
 
     @cached_property
     def _beginning(self) -> tuple[Model, PositionRows, ConfigurationSpace, Array]:

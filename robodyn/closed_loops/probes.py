@@ -28,6 +28,8 @@ def probe(K: Array, M: Array) -> Probe:
     M : ndarray, shape (nv, nv)
         Mass matrix at one.
     """
+    if not K.size:
+        return Probe((), ())
     A = K @ np.linalg.pinv(M) @ np.swapaxes(K, -1, -2)
     size = np.sqrt(np.median(np.diagonal(A, axis1=-2, axis2=-1), axis=0))
     rates = _irregular(len(size)) * np.where(size > 0.0, size, 1.0)
@@ -38,6 +40,8 @@ def probe(K: Array, M: Array) -> Probe:
 def motor_probe(K: Array, dependent: tuple[int, ...]) -> Probe:
     """Forces for inverse dynamics, at speeds without motor; parameters as for `probe`."""
     A = np.swapaxes(K[..., dependent], -1, -2)
+    if not A.size:
+        return Probe((), ())
     size = np.median(np.linalg.norm(A, axis=-1), axis=0)
     forces = _irregular(len(size)) * np.where(size > 0.0, size, 1.0)
     scale = np.median(np.linalg.norm(A, axis=-2), axis=0) ** 2

@@ -115,7 +115,8 @@ class _Loops:
         K = np.where(np.isfinite(K).all(axis=(1, 2), keepdims=True), K, 0.0)
         # squares of singular values will do: what they lose is made up for by the next step
         squares, U = np.linalg.eigh(K @ np.swapaxes(K, -1, -2))
-        U, squares = U[:, :, -self._rank :], squares[:, -self._rank :]
+        first = K.shape[1] - self._rank
+        U, squares = U[:, :, first:], squares[:, first:]
         inside = _by(np.swapaxes(U, 1, 2), b) / np.maximum(squares, 1e-20)
         return _by(np.swapaxes(K, 1, 2), _by(U, inside))
 

@@ -101,10 +101,8 @@ class Stepper:
         tau: FloatArray,
         h: float,
         a: FloatArray | None = None,
-        *,
-        close: bool = True,
     ) -> tuple[FloatArray, FloatArray]:
-        """The state after a step, in which the forces are held.
+        """The state after a step, in which the forces are held; loops are closed afterwards.
 
         Parameters
         ----------
@@ -116,8 +114,6 @@ class Stepper:
             Length of the step.
         a : ndarray, shape (..., nv), optional
             Accelerations at ``t``, where they are known.
-        close : bool
-            Close the loops afterwards, which steps let drift apart a little.
 
         Returns
         -------
@@ -146,7 +142,7 @@ class Stepper:
         if driven:
             q, v, _ = driven.at(t + h, q, v)
         _check_bounds(q, v)
-        return self.closed(t + h, q, v) if checked and close else (q, v)
+        return self.closed(t + h, q, v)
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at the start of a motion; small gaps of loops are closed.

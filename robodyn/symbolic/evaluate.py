@@ -29,12 +29,13 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
     """
     graph = program.graph
     scalars: list[Any] = []
+    batches: list[tuple[int, ...]] = []
     for port, array in zip(program.inputs, arrays, strict=True):
         x = np.asarray(array, dtype)
-        batch = x.shape[: x.ndim - len(port.shape)]
-        flat = x.reshape((*batch, port.size))
+        batches.append(x.shape[: x.ndim - len(port.shape)])
+        flat = x.reshape((*batches[-1], port.size))
         scalars.extend(flat[..., k] for k in range(port.size))
-    batch = np.broadcast_shapes(*(np.shape(x) for x in scalars)) if scalars else ()
+    batch = np.broadcast_shapes(*batches)
     value: dict[int, Any] = {}
 
     def at(edge: int) -> Any:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 
-from robodyn.description import JOINT_KINDS
+import robodyn as rd
+from robodyn.description import JOINT_KINDS, Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.joints import joint_kind
 
 BASES = ("fixed", "floating", "moving")
@@ -129,3 +130,18 @@ def test_ends_exchanged(kind):
     again = Case(dataclasses.replace(c.robot.mechanism, loops=(turned,)), q=c.q)
     a = c.robot.constrained_dynamics(c.q, c.v, c.tau).a
     close(again.robot.constrained_dynamics(c.q, c.v, c.tau).a, a, 1e-9)
+
+
+def test_a_linkage_without_joints_that_move():
+    """Nothing moves, and nothing is asked of a posture without numbers."""
+    links = (Link("ground"), Link("block", Inertia(2.0, Pose((0.5, 0.0, 0.0)), 1, 0, 0, 1, 0, 1)))
+    joints = (Joint("glue", "fixed", "ground", "block"),)
+    welded = Mechanism("welded", links, joints, (Loop("weld", "fixed", "ground", "block"),))
+    robot = rd.load(welded)
+    assert (robot.nv, robot.nc, robot.dof) == (0, 6, 0)
+    for count in ((), (3,)):
+        none = np.zeros((*count, 0))
+        for name in ("inverse_dynamics", "forward_dynamics"):
+            assert getattr(robot, name)(none, none, none).shape == none.shape
+        assert robot.hybrid_dynamics(none, none).a.shape == none.shape
+        assert robot.joint_wrenches(none, none, none)["base"].shape == (*count, 6)

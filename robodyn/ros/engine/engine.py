@@ -22,9 +22,6 @@ from robodyn.simulation.stepper import Stepper
 __all__ = ["Engine"]
 
 
-#: Loops are closed at least so often [s].
-CLOSURE = 5e-3
-
 #: What sums of steps may be off by [s].
 ROUNDING = 1e-9
 
@@ -189,13 +186,13 @@ class Engine:
     # -- moving ---------------------------------------------------------------------------------
 
     def advance(self, steps: int) -> None:
-        """Move by a number of steps; loops are closed at the end.
+        """Move by a number of steps; loops are closed after each, as controllers want them.
 
         A motion that breaks down (no number, loops that open) is taken back to the last good
         state, at rest, with a warning.
         """
         h = self.settings.step
-        batch = max(1, round(CLOSURE / h)) if self.robot.nc else steps
+        batch = 1 if self.robot.nc else steps
         done = 0
         while done < steps:
             count = min(batch, steps - done)
@@ -213,7 +210,7 @@ class Engine:
         for k in range(count):
             t = start + k * h
             tau = self._torque(t, q, v)
-            q, v = self._stepper.step(t, q, v, tau, h, close=k == count - 1)
+            q, v = self._stepper.step(t, q, v, tau, h)
         self.q, self.v, self.t = q, v, start + count * h
 
     def observe(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
