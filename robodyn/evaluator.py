@@ -139,7 +139,7 @@ class Evaluator:
         program = self._interpreted.get(key, lambda: self.program(name, options))
         time = self._time if t is None else t
         rest = self._base_inputs(name, None)
-        inputs = (*rest, time) if program.inputs[-1].name == "t" else rest
+        inputs: tuple[Any, ...] = (*rest, time) if program.inputs[-1].name == "t" else rest
         return lambda q: evaluate(program, q, *inputs)[0]
 
     # -- calls --------------------------------------------------------------------------------
