@@ -129,8 +129,8 @@ class Evaluator:
 
     def interpreted(
         self, name: str, *, t: float | None = None, **options: Any
-    ) -> Callable[[Array], Array]:
-        """A function of q, evaluated without a compiler: for a few calls.
+    ) -> Callable[..., Array]:
+        """A function of q, or of q and v, evaluated without a compiler: for a few calls.
 
         Of a model that depends on time it is that of ``t`` [s], by default the evaluator's; a base
         that moves is at rest.
@@ -140,7 +140,7 @@ class Evaluator:
         time = self._time if t is None else t
         rest = self._base_inputs(name, None)
         inputs: tuple[Any, ...] = (*rest, time) if program.inputs[-1].name == "t" else rest
-        return lambda q: evaluate(program, q, *inputs)[0]
+        return lambda *arrays: evaluate(program, *arrays, *inputs)[0]
 
     # -- calls --------------------------------------------------------------------------------
 

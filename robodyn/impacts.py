@@ -68,12 +68,19 @@ class Impacts:
         Of the same robot without gravity, springs and friction, at a time that stands still.
     joint_forces : JointForces
         Of that one.
+    moving : Dynamics
+        Of the robot as it moves: a clock that drives it gives it speeds before it is hit.
     """
 
     def __init__(
-        self, model: Model, evaluator: Evaluator, dynamics: Dynamics, joint_forces: _JointForces
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        dynamics: Dynamics,
+        joint_forces: _JointForces,
+        moving: Dynamics,
     ) -> None:
-        self._model, self._evaluator = model, evaluator
+        self._model, self._evaluator, self._moving = model, evaluator, moving
         self._dynamics, self._joint_forces = dynamics, joint_forces
 
     def point(
@@ -168,7 +175,7 @@ class Impacts:
         controlled: Iterable[str],
     ) -> Impact:
         """See `Robot.impact`."""
-        q, v = self._state(*state)
+        q, v = self._state(*state, self._moving)
         places, partner = self._met(place, against)
         names, robot = named("controlled", controlled), self._model.mechanism.name
         if direction is None:
@@ -195,7 +202,7 @@ class Impacts:
         self, state: tuple[ArrayLike, ArrayLike], joints: Iterable[str], base: BaseMotion | None
     ) -> Impact:
         """See `Robot.latch`."""
-        q, v = self._state(*state)
+        q, v = self._state(*state, self._moving)
         names = named("joints", joints)
         speeds = list(self._speeds(names))
         none = np.zeros((*v.shape[:-1], v.shape[-1] - len(speeds)))
@@ -219,7 +226,7 @@ class Impacts:
         base: BaseMotion | None,
     ) -> Array:
         """See `Robot.apparent_mass`."""
-        x, v = self._state(q, np.zeros(self._model.bodies.nv))
+        x, v = self._state(q, np.zeros(self._model.bodies.nv), self._dynamics)
         c = self.contact(x, v, (place,), unit_direction(direction)[None], (), World(), base)
         with np.errstate(divide="ignore"):
             return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))
@@ -231,7 +238,7 @@ class Impacts:
         base: BaseMotion | None,
     ) -> MovingPoint:
         """A point of this robot as another robot meets it."""
-        q, v = self._state(*state)
+        q, v = self._state(*state, self._moving)
         axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
         c = self.contact(q, v, (place,), axes, (), World(), base)
         velocity = c.points[0].velocity
@@ -239,14 +246,14 @@ class Impacts:
             velocity, c.mobility, lambda p: v + np.einsum("...k,k...n->...n", p, c.jumps)
         )
 
-    def _state(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    def _state(self, q: ArrayLike, v: ArrayLike, dynamics: Dynamics) -> tuple[Array, Array]:
         """Positions and speeds, checked, with the same leading axes."""
         name = self._model.mechanism.name
         x = shaped("q", q, self._model.bodies.nq, of=name)
         y = shaped("v", v, self._model.bodies.nv, of=name)
         finite(q=x, v=y)
         batch = together(q=x, v=y)
-        self._dynamics.check(x, y)
+        dynamics.check(x, y)
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
     def _met(

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.arrays import by_name, expect, named
+from robodyn.arrays import by_name, expect, named, numbers
 from robodyn.description import Actuator, Joint, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import ShapeError, UnknownNameError, UrdfWarning
@@ -113,8 +114,8 @@ def load(
         Between joints, beside loops; holonomic or not.
     near : array_like, shape (nq,), or mapping of joint name to position [rad, m]
         Where the closed posture `Robot.neutral` of a closed linkage is looked for. Joints that are
-        named stay there if the loops close with them; the others start at zero. Default: the zero
-        position.
+        named stay there if the loops close with them; the others start at zero. A joint that is cut
+        can be named if it has one coordinate. Default: the zero position.
     urdf : path
         The URDF that the YAML file of an Extended URDF belongs to. Default: the one that it names,
         that has its name, ``robot.urdf``, or the only one beside it.
@@ -217,12 +218,20 @@ def _with_balls(mechanism: Mechanism) -> Mechanism:
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
-    """Only joints with coordinates of their own can stand somewhere."""
-    for name in near:
-        if robot.joints[name].q.start == robot.joints[name].q.stop:
+    """Only joints with coordinates can stand somewhere; those that are cut, with one."""
+    for name, value in near.items():
+        joint = robot.joints[name]
+        if joint.q.start < joint.q.stop:
+            continue
+        if not joint.cut or (joint.kind.nq, joint.kind.nv) != (1, 1):
             raise UnknownNameError(
-                "joint with a coordinate of its own", name, robot.joint_names, "near"
+                "joint with a coordinate of its own, or with one where it is cut",
+                name,
+                robot.joint_names,
+                "near",
             )
+        if np.size(value) != 1 or not np.isfinite(numbers("near", value)).all():
+            raise ShapeError(f"near[{name!r}] is {value!r}, expected a finite number", name="near")
 
 
 def _number(what: str, value: Any) -> float:

@@ -11,7 +11,7 @@ from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
 from robodyn.closed_loops.constraint_rows import ConstraintRows
-from robodyn.closed_loops.cut_limits import CutLimits
+from robodyn.closed_loops.cut_joints import CutLimits, CutStart
 from robodyn.closed_loops.dynamics import ClosedLoopDynamics
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
@@ -90,7 +90,9 @@ class Parts:
         consistency = Consistency(model, evaluator, rows)
         self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
         self.joint_positions = TreeJointPositions(model, evaluator, space)
-        closer = LoopCloser(model, rows, space, CutLimits(model, evaluator))
+        closer = LoopCloser(
+            model, rows, space, CutLimits(model, evaluator), CutStart(model, evaluator)
+        )
         known = steady.mobility if steady else None
         mobility = Mobility(model, rows, space, closer, known)
         self.mobility: Mobility = mobility

@@ -1657,7 +1657,9 @@ class Robot:
     def _impacts(self, t: ArrayLike | None) -> Impacts:
         parts = self._at(t)
         still = self._still if parts is self._parts else self._still.at(t)
-        return Impacts(self._model, parts.evaluator, still.dynamics, still.joint_forces)
+        return Impacts(
+            self._model, parts.evaluator, still.dynamics, still.joint_forces, parts.dynamics
+        )
 
     @cached_property
     def _still(self) -> Parts:

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
-from robodyn.closed_loops.cut_limits import CutLimits, WithinLimits
+from robodyn.closed_loops.cut_joints import CutLimits, CutStart, WithCuts
 from robodyn.closed_loops.long_searches import going_on, search
 from robodyn.closed_loops.open_loops import loop_gaps, open_loops
 from robodyn.closed_loops.solvers import assemble
@@ -36,6 +36,7 @@ class LoopCloser:
     rows : ConstraintRows
     space : ConfigurationSpace
     cut_limits : CutLimits
+    cut_start : CutStart
     """
 
     def __init__(
@@ -44,9 +45,10 @@ class LoopCloser:
         rows: ConstraintRows,
         space: ConfigurationSpace,
         cut_limits: CutLimits,
+        cut_start: CutStart,
     ) -> None:
         self._model, self._rows, self._space = model, rows, space
-        self.cut_limits = cut_limits
+        self.cut_limits, self._cut_start = cut_limits, cut_start
 
     @property
     def neutral(self) -> Array:
@@ -68,6 +70,8 @@ class LoopCloser:
 
     def _found_neutral(self) -> Array | TopologyError:
         start = self._space.start()
+        if self._cut_start:
+            start = self._toward_cut_start(start)
         try:
             if not self._unnamed.all():
                 try:
@@ -83,6 +87,21 @@ class LoopCloser:
                 file=self._model.mechanism.file,
                 element=f"robot {self._model.mechanism.name!r}",
             )
+
+    def _toward_cut_start(self, start: Array) -> Array:
+        """A posture with the cut joints that the start names just there, or as near as may be."""
+
+        def close(
+            guess: Array, free: Array, rows: PositionRows, guesses: int, beyond: bool
+        ) -> Array:
+            return self.closed(guess, free, WithCuts(rows, self._cut_start), guesses, beyond=beyond)
+
+        for free in (self._unnamed, self._all):  # named joints stay if they can
+            try:
+                return self._soon(close, start, free)
+            except AssemblyError as error:
+                nearest = error.q
+        return np.asarray(nearest)
 
     def _soon(
         self, close: Callable[..., Array], guess: Array, free: Array, guesses: int = 20
@@ -150,7 +169,7 @@ class LoopCloser:
         found = self.closed(guess, free, rows, guesses, beyond=beyond)
         if not self.cut_limits.beyond(found):
             return found
-        limited = WithinLimits(rows, self.cut_limits)
+        limited = WithCuts(rows, self.cut_limits)
         try:
             return self.closed(guess, free, limited, guesses, beyond=beyond)
         except AssemblyError:
@@ -165,7 +184,7 @@ class LoopCloser:
         self,
         guess: Array,
         free: Array,
-        rows: PositionRows | WithinLimits,
+        rows: PositionRows | WithCuts,
         guesses: int = 20,
         *,
         beyond: bool = False,
@@ -193,7 +212,7 @@ class LoopCloser:
                 )
             return nearest_turns(self._model, found, guess, lower, upper)
         except AssemblyError as error:
-            if isinstance(rows, WithinLimits):
+            if isinstance(rows, WithCuts):
                 raise  # it is told which limits, not which loop
             raise AssemblyError(
                 open_loops(self._model, self._frames, self._residual, guess, error),

@@ -104,8 +104,12 @@ def _opposite(gap: LoopGap, model: Model) -> str:
     cut = joint_kind(gap.kind).cut
     if gap.tilt is None or gap.tilt < OPPOSITE or cut is None or cut.gap is None:
         return ""
-    loops = [loop.name for loop in model.mechanism.loops]
-    frame = "X_predecessor" if gap.name in loops else "its origin"
+    lines = {loop.name: loop.line for loop in model.mechanism.loops}
+    frame = "its origin"
+    if (line := lines.get(gap.name)) is not None:
+        frame = f"the origin of its frame on {gap.links[0]!r} (line {line})"
+    elif gap.name in lines:
+        frame = f"X_predecessor, its frame on {gap.links[0]!r},"
     return (
         f"; where they come nearest, the axes of the two frames point opposite ways: turn {frame} "
         "by half a turn across the axis if the joint is meant to close like that"

@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import robodyn as rd
+from robodyn import urdf
 from robodyn.description import Limits, Link, Loop, Pose
 from robodyn.errors import AssemblyError, TopologyError, UnknownNameError
 from robodyn.joints import KINDS
@@ -188,6 +189,28 @@ def test_a_hinge_whose_axes_are_opposite_is_named_with_the_remedy():
     assert rd.load(mirrored_four_bar(np.pi)).dof == 1
 
 
+LOOP = """
+  <loop name="pin" type="revolute"><axis xyz="0 0 1"/>
+    <predecessor link="rocker"><origin xyz="0.6 0 0"/></predecessor>
+    <successor link="coupler"/></loop>
+"""
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_the_frame_to_turn_is_called_as_the_reader_wrote_it(written):
+    drawn = mirrored_four_bar(0.0)
+    text = urdf.write(dataclasses.replace(drawn, joints=drawn.joints[:3]))
+    loop = Loop("pin", "revolute", "rocker", "coupler", Pose((0.6, 0.0, 0.0)), axis=(0, 0, 1))
+    if written:
+        robot = rd.load(text.replace("</robot>", LOOP + "</robot>"))
+        expected = r"turn the origin of its frame on 'rocker' \(line \d+\) by half a turn"
+    else:
+        robot = rd.load(text, loops=[loop])
+        expected = r"turn X_predecessor, its frame on 'rocker', by half a turn"
+    with pytest.raises(TopologyError, match=expected):
+        robot.neutral()
+
+
 def test_loops_that_do_not_reach_are_not_said_to_be_opposite():
     short = dataclasses.replace(
         hinged_plates(),
@@ -246,10 +269,50 @@ def test_a_start_chooses_the_neutral_posture():
     np.testing.assert_array_equal(again.neutral(), other.neutral())
     with pytest.raises(UnknownNameError):
         rd.load("four_bar", near={"crnak": 1.0})
-    with pytest.raises(UnknownNameError, match=r"coordinate of its own.*near"):
-        rd.load("four_bar", near={robot.loops[0].name: 0.3})
     with pytest.raises(rd.ShapeError):
         rd.load("four_bar", near=[1.0]).neutral()
+
+
+@pytest.mark.parametrize("name, position", [("five_bar", -1.7), ("crank_slider", 0.4)])
+def test_a_start_names_a_joint_that_is_cut(name, position):
+    robot = rd.load(name)
+    cut = robot.loops[0].name
+    start = rd.load(name, near={cut: position})
+    q = start.neutral()
+    assert np.abs(robot.loop_residual(q)).max() < 1e-10
+    turns = (robot.joint_positions(q)[cut] - position) / (2 * np.pi)
+    np.testing.assert_allclose(turns, np.round(turns), atol=1e-9)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(start)).neutral(), q)
+
+
+def test_a_start_that_a_cut_joint_cannot_reach_comes_near_it():
+    """The rocker's pin of this linkage has no positions between -2.2 and -1.2, or 0.6 and 2.4."""
+    robot = rd.load("four_bar")
+    cut = robot.loops[0].name
+    for wanted, low, high in ((-1.8, -2.5, -0.9), (1.3, 0.3, 2.7)):
+        q = rd.load("four_bar", near={cut: wanted}).neutral()
+        assert np.abs(robot.loop_residual(q)).max() < 1e-10
+        assert low < robot.joint_positions(q)[cut] < high
+
+
+def test_a_start_names_cut_and_other_joints_together():
+    drive, cut = "left_drive", rd.load("five_bar").loops[0].name
+    robot = rd.load("five_bar", near={drive: 0.4, cut: -0.3})
+    found = robot.joint_positions(robot.neutral())
+    assert (float(found[drive]), float(found[cut])) == pytest.approx((0.4, -0.3), abs=1e-9)
+
+
+def test_a_start_of_a_cut_joint_is_one_number_of_a_joint_that_has_one():
+    cut = rd.load("four_bar").loops[0].name
+    for wrong in ([0.1, 0.2], np.nan, []):
+        with pytest.raises(rd.ShapeError, match=r"near\[.*expected a finite number"):
+            rd.load("four_bar", near={cut: wrong})
+    with pytest.raises(rd.ShapeError, match="near"):
+        rd.load("four_bar", near={cut: "there"})
+    ball = rd.load("stewart").loops[0]
+    assert ball.kind == "spherical"
+    with pytest.raises(UnknownNameError, match=r"or with one where it is cut.*near"):
+        rd.load("stewart", near={ball.name: 0.3})
 
 
 def test_a_start_by_coordinates_outlives_a_locked_joint():

@@ -628,3 +628,59 @@ def test_base_parameters(bead):
     Y = bead.regressor(q, v, a, t=T)
     tau = bead.with_(passive=False).inverse_dynamics(q, v, a, t=T)
     close(Y[:, found.columns] @ found.values, tau, 1e-9)
+
+
+# -- joints that are cut --------------------------------------------------------------------------
+
+
+def clocked_four_bar(**options):
+    """A four-bar whose crank follows the clock, and the place of its rocker's pin."""
+    clock = rd.Constraint("clock", lambda q, t: q[0] - 0.4 * rd.sin(2.0 * t), ["crank_drive"])
+    return rd.load("four_bar", constraints=[clock], **options)
+
+
+def test_limits_of_a_cut_joint_hold_where_the_clock_drives_a_linkage():
+    free = clocked_four_bar()
+    q = free.neutral(t=T)
+    pin = free.loops[0]
+    there = float(free.joint_positions(q, t=T)[pin.name])
+    bounds = rd.Limits(lower=there + 0.1, upper=3.0)
+    joints = tuple(
+        replace(j, kind="revolute", limits=bounds) if j.name == pin.name else j
+        for j in free.mechanism.joints
+    )
+    limited = rd.load(replace(free.mechanism, joints=joints))
+    assert abs(there) > 0.1
+    found = limited.neutral(t=T)  # the other way to assemble it
+    close(found[0], q[0], 1e-9)
+    assert limited.joint_positions(found, t=T)[pin.name] >= there + 0.1
+
+
+def test_a_start_names_a_cut_joint_where_the_clock_drives_a_linkage():
+    free = clocked_four_bar()
+    pin = free.loops[0].name
+    q = free.assemble([0.0, 2.0, 0.0], t=T)
+    there = float(free.joint_positions(q, t=T)[pin])
+    found = clocked_four_bar(near={pin: there}).neutral(t=T)
+    close(free.joint_positions(found, t=T)[pin], there, 1e-9)
+    assert np.abs(free.loop_residual(found, t=T)).max() < 1e-10
+
+
+def test_what_the_clock_drives_in_a_linkage_can_be_hit():
+    """As the linkage whose drive is driven at that speed: the constraint keeps its speed."""
+    clock = rd.Constraint("clock", lambda q, t: q[0] - 0.4 * rd.sin(2.0 * t), ["left_drive"])
+    r, other = rd.load("five_bar", constraints=[clock]), rd.load("five_bar")
+    q = r.neutral(t=T)
+    v = r.consistent_velocity(q, [0.0, 0.5, 0.0, 0.0], t=T)
+    assert abs(v[0]) > 0.1
+    link, point, way = "right_rod", [0.0, 0.0, 0.1], np.array([1.0, 0.0, 0.0])
+    speed = way @ r.frame_twist(q, v, link, axes="world", t=T)[:3]
+    place = link, point, -np.sign(speed) * way
+    hit = r.impact(q, v, *place, t=T)
+    expected = other.impact(q, v, *place, controlled=["left_drive"])
+    assert np.abs(hit.v - v).max() > 1e-3
+    close(hit.v, expected.v, 1e-9)
+    close(hit.impulse, expected.impulse, 1e-9)
+    with pytest.raises(InconsistentStateError, match="clock"):
+        r.impact(q, 2.0 * v, *place, t=T)
+    assert r.apparent_mass(q, *place, t=T) > 0.0
