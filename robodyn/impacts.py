@@ -38,6 +38,8 @@ from robodyn.results import Impact, JointWrenches
 
 __all__ = ["Impacts"]
 
+#: Squares of a point's speeds along a direction, over those along all, that may be rounding alone.
+ROUNDED = 1e-12
 #: Speeds [rad/s, m/s] beyond which their products are no numbers.
 FASTEST = 1e100
 
@@ -161,14 +163,15 @@ class Impacts:
         theirs = np.einsum("i...a,...ab,j...b->...ij", axes, partner.mobility, axes)
         M = self._evaluator.call("mass_matrix", (q,))
         scale = np.abs(J * v[..., None, :]).sum(axis=(-1, -2)) + np.linalg.norm(u, axis=-1)
-        least = np.square(forces).sum(axis=-1).max(axis=0) / np.trace(M, axis1=-2, axis2=-1)
+        along = np.square(forces).sum(axis=-1).max(axis=0)
+        least = np.maximum(along, ROUNDED * np.square(J).sum(axis=(-1, -2)))
         return Contact(
             points=points,
             axes=axes,
             velocity=np.einsum("k...i,...i->...k", axes, u),
             speed_scale=scale,
             mobility=own + theirs,
-            mobility_scale=least,
+            mobility_scale=least / np.trace(M, axis1=-2, axis2=-1),
             jumps=jumps,
         )
 

@@ -468,6 +468,18 @@ def test_bad_input_is_refused(changed, error, says):
         robot.impact(**given)
 
 
+def test_a_direction_in_which_only_rounding_gives_way():
+    """A pin about y: a point above it moves along x, and along z by the last digit of a cosine."""
+    inertia = Inertia(1.0, Pose((0.1, 0.0, 0.0)), 0.1, 0, 0, 0.1, 0, 0.1)
+    joint = Joint("pin", "revolute", "ground", "arm", Pose((0.3, 0, 0)), (0, 1, 0))
+    robot = rd.load(Mechanism("pin", (Link("ground"), Link("arm", inertia)), (joint,)))
+    up = np.array([np.cos(0.3), 0.0, -np.sin(0.3)]), np.array([np.sin(0.3), 0.0, np.cos(0.3)])
+    for q, point in ((0.3, (0.0, 0.0, 0.1)), (0.3, (0.0, 0.0, 1e-3))):
+        assert robot.apparent_mass([q], "arm", point, up[1]) == np.inf
+        assert robot.impact([q], [1.0], "arm", point, up[1]).impulse == pytest.approx(0.0)
+        assert np.isfinite(robot.apparent_mass([q], "arm", point, up[0]))
+
+
 @pytest.mark.parametrize("size", [1e-310, 1e-300, 1e-160, 1e160, 1e300])
 def test_a_direction_may_have_any_length(size):
     robot = chain(1, "revolute")
