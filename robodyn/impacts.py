@@ -33,7 +33,6 @@ from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.postures import Postures
 from robodyn.results import Impact, JointWrenches
 
 __all__ = ["Impacts"]
@@ -62,6 +61,13 @@ class _JointForces(Protocol):
         """Force and moment in every joint."""
 
 
+class _Postures(Protocol):
+    """What knows closed states: `robodyn.postures.Postures`, or like it."""
+
+    def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
+        """The closed state near one that has drifted a little."""
+
+
 class Impacts:
     """Jumps of the speeds of one robot.
 
@@ -84,7 +90,7 @@ class Impacts:
         evaluator: Evaluator,
         dynamics: Dynamics,
         joint_forces: _JointForces,
-        postures: Postures,
+        postures: _Postures,
     ) -> None:
         self._model, self._evaluator, self._postures = model, evaluator, postures
         self._dynamics, self._joint_forces = dynamics, joint_forces
