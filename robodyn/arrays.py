@@ -124,10 +124,15 @@ def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tup
     Raises
     ------
     ShapeError
-        If it is no collection. That each is a name is for those to say who know the names.
+        If it is no collection, or gives values beside the names, which would not be used. That each
+        is a name is for those to say who know the names.
     """
     if isinstance(names, str):
         return (names,)
+    if isinstance(names, Mapping):
+        raise ShapeError(
+            f"{what} gives values by name, {names!r}, expected {kind} alone", name=what, given=names
+        )
     try:
         return tuple(names)
     except TypeError:

@@ -34,6 +34,8 @@ __all__ = [
 IMMOVABLE = 1e-12
 #: Mobilities below this part of the greatest one count as zero.
 FLAT = 1e-11
+#: The least mass of a particle [kg]; its inverse is the greatest.
+SMALL = 1e-200
 #: Speeds of approach, relative to all speeds of the contact, that count as none.
 ROUNDING = 1e-9
 
@@ -51,7 +53,7 @@ class PointMass:
     Raises
     ------
     SettingsError
-        If the mass is not a positive, finite number.
+        If the mass is not a positive number, or so large or small that its inverse is none.
     ShapeError
     """
 
@@ -59,8 +61,12 @@ class PointMass:
     velocity: ArrayLike
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.mass, int | float | np.number) and 0.0 < self.mass < np.inf):
-            raise SettingsError(f"mass is {self.mass!r}, expected a positive number [kg]")
+        known = isinstance(self.mass, int | float | np.number)
+        if not (known and 1.0 / SMALL > self.mass >= SMALL):
+            raise SettingsError(
+                f"mass is {self.mass!r}, expected a positive number [kg], from {SMALL:g} to "
+                f"{1.0 / SMALL:g}"
+            )
         velocity = shaped("velocity", self.velocity, 3)
         finite(velocity=velocity)
         object.__setattr__(self, "velocity", velocity)
@@ -300,9 +306,10 @@ def unit_direction(direction: ArrayLike) -> Array:
     """
     d = shaped("direction", direction, 3)
     finite(direction=d)
-    length = np.linalg.norm(d, axis=-1, keepdims=True)
-    if not np.all(length > 0.0):
+    largest = np.abs(d).max(axis=-1, keepdims=True)
+    if not np.all(largest > 0.0):
         raise ShapeError(
             "direction is zero: it says along which the impulse acts", name="direction"
         )
-    return np.asarray(d / length)
+    d = d / largest  # squares of the others may be too large or small for numbers
+    return np.asarray(d / np.linalg.norm(d, axis=-1, keepdims=True))

@@ -199,7 +199,7 @@ class InconsistentStateError(RobodynError, ValueError):
     ----------
     residual : ndarray, shape (nc,) [m, rad]
         Gaps of all constraint rows, as `Robot.loop_residual` has them: of the state that is
-        farthest from being closed.
+        farthest from being closed; None of a loop that is solved in closed form.
     rate : ndarray, shape (nc,) [m/s, rad/s]
         How fast these gaps grow.
     q, v : ndarray, shape (nq,), (nv,)

@@ -18,7 +18,12 @@ from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNam
 from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
-from robodyn.model.states import refuse_wrong_states
+from robodyn.model.states import (
+    overflow,
+    refuse_dead_points,
+    refuse_open_linkages,
+    refuse_wrong_states,
+)
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
@@ -29,6 +34,22 @@ __all__ = ["Evaluator", "Wrenches"]
 #: Where the code may have no numbers, in double and in single precision: the largest eigenvalue of
 #: a scaled mass matrix, and of its diagonal the largest part of what it is elsewhere.
 NEARLY_SINGULAR = ((1e-10, 2e-22), (1e-3, 2e-12))
+
+#: What has products of speeds, and more results than arguments: results may overflow.
+SQUARES = {"regressor"}
+
+#: What says by NaN that there is no such posture, or is asked where there may be none.
+TELL_BY_NAN = {
+    "cut_joint_poses",
+    "cut_joint_speeds",
+    "dependent_places",
+    "loop_bias",
+    "loop_jacobian",
+    "loop_openness",
+    "loop_residual",
+    "loop_velocity_offset",
+    "loop_weakness",
+}
 
 #: States of a batch that are named, and looked at for the joints at fault.
 SHOWN = 5
@@ -172,9 +193,12 @@ class Evaluator:
         Raises
         ------
         ShapeError
-            For what does not fit, and where results are not finite because an input is not.
+            For what does not fit, and where results are not finite because an input is not, or is
+            too large.
         SingularError
             Where accelerations are not determined, because joints move no mass in that posture.
+        InconsistentStateError
+            Where a loop that is solved in closed form does not close.
         """
         result: Array = self.results(name, arrays, base=base, out=out, wrenches=wrenches, **options)
         return result
@@ -203,24 +227,33 @@ class Evaluator:
         if self._model.setup.rheonomic and not QUANTITIES[name].timeless:
             given = (*given, self._time_beside(given))
         elif not extra:
-            finite = not (QUANTITIES[name].solves or self._model.has_quaternions)
+            finite = not (QUANTITIES[name].solves or name in SQUARES or self._may_not_be_finite)
             self._methods.bind(name, f, options, links, finite=finite)
         found = f(*given, out=out)
         if not all(np.isfinite(x).all() for x in (found if isinstance(found, tuple) else (found,))):
             refuse_wrong_states(self._model, f.inputs, given)
-            if QUANTITIES[name].solves and "rows" not in options:
+            if "rows" not in options and name not in TELL_BY_NAN:
                 first = found[0] if isinstance(found, tuple) else found
-                shape = f.outputs[0].shape
-                self._refuse_singular(np.asarray(arrays[0]), first, len(shape), options)
+                wrong = ~np.isfinite(first).all(axis=tuple(range(-len(f.outputs[0].shape), 0)))
+                if f.inputs[0].name == "q":
+                    self._refuse_open(np.asarray(arrays[0]), wrong)
+                if QUANTITIES[name].solves:
+                    self._refuse_singular(np.asarray(arrays[0]), first, wrong, options)
+                raise overflow(self._model, name, f.inputs, given, wrong)
         return found
 
+    @property
+    def _may_not_be_finite(self) -> bool:
+        """Whether results may not be finite at states that are."""
+        bodies = self._model.bodies
+        maps = any(body.joint.map is not None for body in bodies)
+        return self._model.has_quaternions or bool(bodies.linkages) or maps
+
     def _refuse_singular(
-        self, q: Array, found: Array, axes: int, options: Mapping[str, Any]
+        self, q: Array, found: Array, wrong: Array, options: Mapping[str, Any]
     ) -> None:
         """Raise `SingularError` if a result is not finite because some joints move no mass."""
-        batch = found.shape[: found.ndim - axes]
-        wrong = ~np.isfinite(found).all(axis=tuple(range(-axes, 0)))
-        rows = np.flatnonzero(wrong)
+        batch, rows = wrong.shape, np.flatnonzero(wrong)
         postures = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])[rows]
         controlled = self.speeds(options.get("controlled", ()))
         f = self.function("mass_matrix")
@@ -229,7 +262,7 @@ class Evaluator:
         joints: dict[str, None] = {}
         for x in zip(postures[:SHOWN].astype(float), *self._times(batch, rows), strict=False):
             M = f(*x)
-            if np.isfinite(M).all():  # loops in closed form may not close in that posture
+            if np.isfinite(M).all():
                 joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
         if not joints:
             return  # numbers that are too large, or masses: not this posture
@@ -240,6 +273,14 @@ class Evaluator:
             joints=tuple(joints),
             rows=tuple(int(k) for k in rows) if batch else (),
         )
+
+    def _refuse_open(self, q: Array, wrong: Array) -> None:
+        """Refuse postures in which loops that are solved in closed form do not close."""
+        if self._model.bodies.linkages:
+            postures = np.broadcast_to(q, (*wrong.shape, q.shape[-1])).astype(float)
+            places = self.function("dependent_places")(postures)
+            refuse_open_linkages(self._model, postures, places)
+            refuse_dead_points(self._model, self.function("dependent_speed_map")(postures))
 
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import finite, named, shaped, together
+from robodyn.arrays import checked, finite, named, shaped, together
 from robodyn.contact import (
     Contact,
     ContactPoint,
@@ -28,14 +28,19 @@ from robodyn.contact import (
     unit_direction,
 )
 from robodyn.dynamics import Dynamics
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.errors import ImpactError, SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import ByJoint, speed_indices
+from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 
 __all__ = ["Impacts"]
+
+#: Squares of a point's speeds along a direction, over those along all, that may be rounding alone.
+ROUNDED = 1e-12
+#: Speeds [rad/s, m/s] beyond which their products are no numbers.
+FASTEST = 1e100
 
 
 class _JointForces(Protocol):
@@ -56,6 +61,13 @@ class _JointForces(Protocol):
         """Force and moment in every joint."""
 
 
+class _Postures(Protocol):
+    """What knows closed states: `robodyn.postures.Postures`, or like it."""
+
+    def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
+        """The closed state near one that has drifted a little."""
+
+
 class Impacts:
     """Jumps of the speeds of one robot.
 
@@ -70,6 +82,8 @@ class Impacts:
         Of that one.
     moving : Dynamics
         Of the robot as it moves: a clock that drives it gives it speeds before it is hit.
+    postures : Postures
+        Of that one, too.
     """
 
     def __init__(
@@ -79,18 +93,19 @@ class Impacts:
         dynamics: Dynamics,
         joint_forces: _JointForces,
         moving: Dynamics,
+        postures: _Postures,
     ) -> None:
-        self._model, self._evaluator, self._moving = model, evaluator, moving
+        self._model, self._evaluator = model, evaluator
+        self._moving, self._postures = moving, postures
         self._dynamics, self._joint_forces = dynamics, joint_forces
 
     def point(
-        self, q: Array, v: Array, link: str, point: ArrayLike, base: BaseMotion | None
+        self, q: Array, v: Array, link: str, point: Array, base: BaseMotion | None
     ) -> ContactPoint:
         """A point of a link: where it is, how fast, and its Jacobian, in world axes."""
-        given = shaped("point", point, 3)
         options: dict[str, Any] = {"base": base, "frame": link}
         return contact_point(
-            given,
+            point,
             self._evaluator.call("frame_pose", (q,), **options),
             self._evaluator.call("frame_twist", (q, v), axes="world", **options),
             self._evaluator.call("frame_jacobian", (q,), axes="world", **options),
@@ -143,7 +158,12 @@ class Impacts:
             What the first link meets, if it is nothing of this robot.
         base : BaseMotion, optional
         """
-        points = tuple(self.point(q, v, *place, base) for place in places)
+        given = [(link, checked("point", point, 3)) for link, point in places]
+        together(
+            **{"q and v": q, "point": given[0][1], "direction": axes[0]},
+            against=given[1][1] if len(given) == 2 else partner.velocity,
+        )
+        points = tuple(self.point(q, v, *place, base) for place in given)
         J, u = points[0].J, points[0].velocity - partner.velocity
         if len(points) == 2:
             J, u = J - points[1].J, u - points[1].velocity
@@ -153,14 +173,15 @@ class Impacts:
         theirs = np.einsum("i...a,...ab,j...b->...ij", axes, partner.mobility, axes)
         M = self._evaluator.call("mass_matrix", (q,))
         scale = np.abs(J * v[..., None, :]).sum(axis=(-1, -2)) + np.linalg.norm(u, axis=-1)
-        least = np.square(forces).sum(axis=-1).max(axis=0) / np.trace(M, axis1=-2, axis2=-1)
+        along = np.square(forces).sum(axis=-1).max(axis=0)
+        least = np.maximum(along, ROUNDED * np.square(J).sum(axis=(-1, -2)))
         return Contact(
             points=points,
             axes=axes,
             velocity=np.einsum("k...i,...i->...k", axes, u),
             speed_scale=scale,
             mobility=own + theirs,
-            mobility_scale=least,
+            mobility_scale=least / np.trace(M, axis1=-2, axis2=-1),
             jumps=jumps,
         )
 
@@ -177,13 +198,13 @@ class Impacts:
         """See `Robot.impact`."""
         q, v = self._state(*state, self._moving)
         places, partner = self._met(place, against)
-        names, robot = named("controlled", controlled), self._model.mechanism.name
+        speeds, robot = self._speeds(named("controlled", controlled)), self._model.mechanism.name
         if direction is None:
             axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
         else:
             axes = unit_direction(direction)[None]
         e = _restitution(restitution, direction is None)
-        c = self.contact(q, v, places, axes, self._speeds(names), partner, base)
+        c = self.contact(q, v, places, axes, speeds, partner, base)
         if direction is not None:
             c.check_approach(robot, place[0])
         p = c.impulses(e, robot, place[0])
@@ -194,7 +215,7 @@ class Impacts:
             energy_loss=c.energy_loss(p),
             against_v=partner.after(impulse),
             make_joint_impulses=lambda: self._joint_impulses(
-                q, dict.fromkeys(names, 0.0), _on_links(c, places, impulse), base
+                q, self._stopped(speeds, np.zeros_like(v)), _on_links(c, places, impulse), base
             ),
         )
 
@@ -203,19 +224,18 @@ class Impacts:
     ) -> Impact:
         """See `Robot.latch`."""
         q, v = self._state(*state, self._moving)
-        names = named("joints", joints)
-        speeds = list(self._speeds(names))
+        speeds = list(self._speeds(named("joints", joints)))
         none = np.zeros((*v.shape[:-1], v.shape[-1] - len(speeds)))
         arrays = (q, np.zeros(v.shape), -v[..., speeds], none)
         jump, tau = self._dynamics.driven(arrays, tuple(speeds), None, _at_rest(base))
-        stopped = {name: -v[..., list(self._speeds((name,)))] for name in names}
-        stopped = {name: x[..., 0] if x.shape[-1] == 1 else x for name, x in stopped.items()}
         return Impact(
             v=v + jump,
             impulse=np.zeros((*v.shape[:-1], 3)),
             energy_loss=0.5 * np.einsum("...k,...k->...", -tau[..., speeds], v[..., speeds]),
             against_v=None,
-            make_joint_impulses=lambda: self._joint_impulses(q, stopped, None, base),
+            make_joint_impulses=lambda: self._joint_impulses(
+                q, self._stopped(speeds, -v), None, base
+            ),
         )
 
     def apparent_mass(
@@ -252,8 +272,15 @@ class Impacts:
         x = shaped("q", q, self._model.bodies.nq, of=name)
         y = shaped("v", v, self._model.bodies.nv, of=name)
         finite(q=x, v=y)
+        if np.abs(y).max(initial=0.0) > FASTEST:
+            raise ShapeError(
+                f"v holds {np.abs(y).max():.3g}: energies of such speeds overflow",
+                name="v",
+                given=v,
+            )
         batch = together(q=x, v=y)
         dynamics.check(x, y)
+        x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
     def _met(
@@ -268,7 +295,8 @@ class Impacts:
             case RobotPoint():
                 state, there = (against.q, against.v), (against.link, against.point)
                 return (place,), against.robot._impacts(against.t).met(state, there, against.base)
-            case (str(), _):
+            case (str() as link, _):
+                self._refuse_one_body(place[0], link)
                 return (place, against), World()
         raise ShapeError(
             f"against is {against!r}, expected None (the immovable world), (link, point) of the "
@@ -278,9 +306,26 @@ class Impacts:
             given=against,
         )
 
+    def _refuse_one_body(self, link: str, other: str) -> None:
+        """Two points of one rigid body keep their distance: they do not meet."""
+        frames = self._model.bodies.frames
+        if link in frames and other in frames and frames[link][0] == frames[other][0]:
+            raise ImpactError(
+                f"link {link!r} of {self._model.mechanism.name!r} cannot hit {other!r}: no joint "
+                "moves one against the other, they are one rigid body"
+            )
+
     def _speeds(self, names: tuple[str, ...]) -> tuple[int, ...]:
         found = [k for name in names for k in speed_indices(self._model, name)]
         return tuple(sorted(set(found)))
+
+    def _stopped(self, speeds: Iterable[int], jump: Array) -> dict[str, Array]:
+        """Jumps of some speeds, by joint or axis; ``jump`` has those of all speeds."""
+        found = {}
+        for name in speed_names(self._model, speeds):
+            own = jump[..., list(speed_indices(self._model, name))]
+            found[name] = own[..., 0] if own.shape[-1] == 1 else own
+        return found
 
     def _joint_impulses(
         self,

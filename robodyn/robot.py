@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import by_name, generator, named
+from robodyn.arrays import by_name, expect, generator, named
 from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
@@ -60,7 +60,9 @@ class Robot:
 
     Quaternions are normalised. Numbers that are not finite, and quaternions that are zero, are
     refused with `ShapeError` where they reach a result; accelerations that are not determined,
-    because joints move no mass in that posture, with `SingularError`.
+    because joints move no mass in that posture, with `SingularError`. Numbers that are so large
+    that results overflow are refused, too, and in minimal coordinates postures in which a loop does
+    not close, with `InconsistentStateError`.
 
     Attributes
     ----------
@@ -1578,6 +1580,8 @@ class Robot:
         >>> hit.joint_impulses["base"].shape
         (6,)
         """
+        if isinstance(against, RobotPoint):
+            expect("robot of against", against.robot, Robot, "against")
         place = (link, point)
         return self._impacts(t).impact(
             (q, v), place, direction, restitution, against, base, controlled
@@ -1658,7 +1662,12 @@ class Robot:
         parts = self._at(t)
         still = self._still if parts is self._parts else self._still.at(t)
         return Impacts(
-            self._model, parts.evaluator, still.dynamics, still.joint_forces, parts.dynamics
+            self._model,
+            parts.evaluator,
+            still.dynamics,
+            still.joint_forces,
+            parts.dynamics,
+            parts.postures,
         )
 
     @cached_property

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import finite
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.errors import AssemblyError
@@ -16,6 +17,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.joint_positions import TreeJointPositions
 from robodyn.model.model import Model
 from robodyn.model.position_limits import limit_excess
+from robodyn.model.states import refuse_open_linkages
 
 __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
 
@@ -134,6 +136,13 @@ class MinimalExpansion:
             own = joints[name].q
             full[..., own] = value if own.stop - own.start > 1 else value[..., None]
         return full
+
+    def closed_positions(self, q: ArrayLike) -> Array:
+        """The same, but refused where loops do not close."""
+        x = self._space.positions("q", q)
+        finite(q=x)
+        refuse_open_linkages(self._model, x, self._evaluator.call("dependent_places", (x,)))
+        return self.positions(x)
 
     def velocity(self, q: ArrayLike, v: ArrayLike) -> Array:
         """``B v``, shape (..., nv of the tree form)."""

@@ -26,9 +26,9 @@ class MinimalJointPositions:
 
     def positions(self, q: ArrayLike) -> dict[str, Array]:
         """By joint name, shape (...) or (..., n) [rad, m]."""
-        return self._tree_form.positions(self._expansion.positions(q))
+        return self._tree_form.positions(self._expansion.closed_positions(q))
 
     def velocities(self, q: ArrayLike, v: ArrayLike) -> dict[str, Array]:
         """By joint name, shape (...) or (..., n) [rad/s, m/s]."""
         expansion = self._expansion
-        return self._tree_form.velocities(expansion.positions(q), expansion.velocity(q, v))
+        return self._tree_form.velocities(expansion.closed_positions(q), expansion.velocity(q, v))

@@ -1,4 +1,4 @@
-"""States that a robot cannot be in: numbers that are not finite, quaternions of length zero."""
+"""States that a robot cannot be in: not finite, with quaternions of length zero, or open."""
 
 from __future__ import annotations
 
@@ -10,11 +10,20 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import refuse_not_finite
-from robodyn.errors import ShapeError
+from robodyn.errors import InconsistentStateError, ShapeError, SingularError
 from robodyn.model.model import Model
 from robodyn.symbolic.graph import Port
 
-__all__ = ["refuse_wrong_states", "refuse_zero_quaternions"]
+__all__ = [
+    "overflow",
+    "refuse_dead_points",
+    "refuse_open_linkages",
+    "refuse_wrong_states",
+    "refuse_zero_quaternions",
+]
+
+#: Arguments of less than this, in double and in single precision, are not what overflows.
+LARGE = 1e60, 1e8
 
 
 def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[ArrayLike]) -> None:
@@ -68,6 +77,109 @@ def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
                 name=name,
                 given=q,
             )
+
+
+def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
+    """Refuse postures in which a loop that is solved in closed form does not close.
+
+    Parameters
+    ----------
+    model : Model
+        In minimal coordinates.
+    q : ndarray, shape (..., nq)
+    places : ndarray, shape (..., freedoms that follow, 2)
+        Of the joints that follow; not numbers where the loop does not close.
+
+    Raises
+    ------
+    InconsistentStateError
+        Names the loop, and the states of a batch.
+    """
+    for name, part in _following(model):
+        wrong = np.isnan(places[..., part, :]).any(axis=(-1, -2))
+        if np.any(wrong):
+            rows = np.flatnonzero(wrong)
+            first = q.reshape(-1, q.shape[-1])[rows[0]].copy()
+            raise InconsistentStateError(
+                f"loop {name!r} of {model.mechanism.name!r} does not close at q = {_shown(first)}"
+                f"{_of_batch(wrong, rows)}: its other joints cannot get there, however they move. "
+                "dependent_positions(q) is NaN there; random() gives postures that close",
+                q=first,
+                loops=(name,),
+                rows=tuple(int(k) for k in rows) if np.ndim(wrong) else (),
+            )
+
+
+def refuse_dead_points(model: Model, speed_map: Array) -> None:
+    """Refuse postures in which joints do not determine the speeds of those that follow them.
+
+    Parameters
+    ----------
+    model : Model
+        In minimal coordinates.
+    speed_map : ndarray, shape (..., freedoms that follow, nv)
+
+    Raises
+    ------
+    SingularError
+        Names the loop, and the states of a batch.
+    """
+    for name, part in _following(model):
+        wrong = ~np.isfinite(speed_map[..., part, :]).all(axis=(-1, -2))
+        if np.any(wrong):
+            rows = np.flatnonzero(wrong)
+            raise SingularError(
+                f"loop {name!r} of {model.mechanism.name!r} is at a dead point"
+                f"{_of_batch(wrong, rows)}: the speeds of {', '.join(model.joint_names)} do not "
+                "determine those of the joints that follow. Take tree_form, or other independent "
+                "joints",
+                joints=model.joint_names,
+                rows=tuple(int(k) for k in rows) if np.ndim(wrong) else (),
+            )
+
+
+def overflow(
+    model: Model, name: str, ports: Sequence[Port], arrays: Sequence[ArrayLike], wrong: Array
+) -> ShapeError:
+    """What to raise where a result is not finite though all arguments are."""
+    sizes = {p.name: float(np.abs(x).max(initial=0.0)) for p, x in zip(ports, arrays, strict=True)}
+    worst = max(sizes, key=lambda key: sizes[key])
+    single = all(np.asarray(x).dtype == np.float32 for x in arrays)
+    reason = f"numbers as large as {sizes[worst]:.3g} in {worst} overflow"
+    if sizes[worst] < LARGE[single]:
+        reason = (
+            "a joint map or constraint has no derivative there, or masses and lengths are too "
+            "large or small to compute with"
+        )
+    elif single:
+        reason += " in single precision"
+    return ShapeError(
+        f"{name} of {model.mechanism.name!r} is not finite"
+        f"{_of_batch(wrong, np.flatnonzero(wrong))}: {reason}",
+        name=worst,
+        given=sizes[worst],
+    )
+
+
+def _following(model: Model) -> list[tuple[str, list[int]]]:
+    """Loops that are solved in closed form, in order, and the freedoms that follow by each."""
+    bodies, linkages = model.bodies.bodies, model.bodies.linkages
+    places: dict[int, list[int]] = {}
+    first = 0
+    for i in sorted(i for linkage in linkages for i in linkage.dependent):
+        count = len(bodies[i].joint.kind.turning)
+        places[i] = list(range(first, first + count))
+        first += count
+    return [(one.name, [k for i in one.dependent for k in places[i]]) for one in linkages]
+
+
+def _of_batch(wrong: Array, rows: Array) -> str:
+    """Where in a batch it is, in words."""
+    return f" (states {rows[:5].tolist()} of the batch)" if np.ndim(wrong) else ""
+
+
+def _shown(q: Array) -> str:
+    return np.array2string(q, precision=6, separator=", ", threshold=12)
 
 
 def _joint(model: Model, port: Port, index: list[int]) -> str:

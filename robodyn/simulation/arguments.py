@@ -26,6 +26,13 @@ def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
     """The path of the base, if it does not contradict itself."""
     if base is None:
         return None
+    if not callable(base):
+        raise ShapeError(
+            f"base is {type(base).__name__}, expected a robodyn.BasePath, or a function from the "
+            "time [s] to a robodyn.BaseMotion",
+            name="base",
+            given=base,
+        )
     path = base if isinstance(base, BasePath) else BasePath(base)
     at, interval = instants(times, CHECKED)
     path.check(at, interval=interval)
@@ -55,7 +62,7 @@ def start_state(
     v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
     for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
         if x.ndim != ndim or x.shape[-1] != size:
-            expected = (size,) if ndim == 1 else ("n", size)
+            expected = f"({size},)" if ndim == 1 else f"(n, {size})"
             raise ShapeError(
                 f"{name} has shape {x.shape}, expected {expected}",
                 name=name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,8 @@ def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray
         tau = np.array(given)
     except ValueError:  # lists of different lengths
         tau = np.array(None)
+    if np.ma.is_masked(given):  # there is no number behind a mask
+        tau = np.array(None)
     if tau.dtype.kind not in "fiub":
         raise ShapeError(
             f"the controller returned {_shown(given)} at t = {t:.6g} s, expected numbers of shape "
@@ -68,7 +71,10 @@ def event_value(event: Event, t: float, q: FloatArray, v: FloatArray) -> float:
     """
     given = event(t, q.copy(), v.copy())
     try:
-        return float(given)
+        value = float(given)
+        if math.isnan(value):  # it would never reach zero
+            raise ValueError
+        return value
     except (TypeError, ValueError):
         raise ShapeError(
             f"an event returned {_shown(given)} at t = {t:.6g} s, expected a number",
@@ -78,5 +84,5 @@ def event_value(event: Event, t: float, q: FloatArray, v: FloatArray) -> float:
 
 
 def _shown(given: Any) -> str:
-    text = repr(given)
+    text = " ".join(repr(given).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

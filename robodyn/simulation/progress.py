@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from robodyn.errors import ShapeError
+
 __all__ = ["Progress", "bar", "reporter"]
 
 #: Called with the finished part, 0 to 1.
@@ -17,6 +19,12 @@ def reporter(progress: Progress | bool | None) -> Progress:
     """What ``progress=`` asks for: a function as it is, a bar for ``True``, else silence."""
     if callable(progress):
         return progress
+    if not isinstance(progress, bool | None):
+        raise ShapeError(
+            f"progress is {progress!r}, expected True, or a function of the finished part, 0 to 1",
+            name="progress",
+            given=progress,
+        )
     return bar if progress and sys.stderr.isatty() else _silent
 
 

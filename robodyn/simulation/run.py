@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, named
-from robodyn.errors import AssemblyError, ShapeError
+from robodyn.errors import AssemblyError, InconsistentStateError, ShapeError, SingularError
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
 from robodyn.simulation.callbacks import Controller, Event, check_callable, event_value, torque
@@ -24,6 +24,9 @@ __all__ = ["rollout", "simulate"]
 
 #: Arrays that a motion makes itself, and that are not finite where it breaks down.
 OF_THE_MOTION = {"q", "v", "tau", "force", "dv", "u", "a_controlled", "tau_free"}
+
+#: What says that a motion cannot go on from where it has come.
+BREAKDOWNS = AssemblyError, InconsistentStateError, SingularError
 
 
 def simulate(
@@ -96,8 +99,9 @@ def simulate(
     PathError
         If the velocity or acceleration of a path is not the derivative of its position.
     SimulationError
-        If a position or velocity is no longer finite, or if loops cannot stay closed, as driven
-        joints leave what the linkage can do; ``.trajectory`` is what came before.
+        If a position or velocity is no longer finite, if loops cannot stay closed, as driven
+        joints leave what the linkage can do, or if accelerations are not determined where the
+        motion has come; ``.trajectory`` is what came before ``.time``, ``.__cause__`` the error.
     """
     expect("robot", robot, Robot)
     q, v = start_state(robot, q0, v0, 1)
@@ -178,21 +182,23 @@ def _run(
             report(k / max(last, 1))
         tau = limits.cut(torque(controller, t, q, v))
         end = instants[min(k + 1, last)]
+        until = t
         try:
             a, forces = stepper.accelerations(t, q, v, tau)
             record.add(t, q, v, a, forces)
             if k == last or ended:
                 break
+            until = end
             q_next, v_next = stepper.step(t, q, v, tau, end - t, a)
             if events:
                 after = partial(_after, stepper, t, q, v, tau, a)
                 h, ended = _until(events, t, q, v, end - t, after)
                 if ended:
                     end, (q_next, v_next) = t + h, after(h)
-        except (ShapeError, AssemblyError) as error:
+        except (ShapeError, *BREAKDOWNS) as error:
             if isinstance(error, ShapeError) and error.name not in OF_THE_MOTION:
                 raise  # what a user gave
-            raise record.broken(end, error) from None
+            raise record.broken(until, error) from error
         t, q, v = end, q_next, v_next
     report(1.0)
     motion = record.trajectory()

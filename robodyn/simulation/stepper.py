@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name
+from robodyn.arrays import by_name, numbers
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
@@ -72,7 +72,9 @@ class Stepper:
         self._wrenches: Any = wrenches
         if not callable(wrenches):
             given = by_name("wrenches", wrenches)
-            self._wrenches = {link: np.array(wrench, float) for link, wrench in given.items()}
+            self._wrenches = {
+                link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
+            }
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
 
     def accelerations(

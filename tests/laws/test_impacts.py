@@ -442,7 +442,17 @@ def test_an_impulse_that_nothing_could_have():
         ({"link": "rob1"}, rd.UnknownNameError, "rod1"),
         ({"point": (0, 0)}, rd.ShapeError, "point has shape"),
         ({"direction": (0, 0, 0)}, rd.ShapeError, "direction is zero"),
+        ({"point": (0, np.nan, 0)}, rd.ShapeError, "point holds numbers that are not finite"),
         ({"direction": (0, np.nan, 0)}, rd.ShapeError, "not finite"),
+        ({"q": np.zeros((3, 1)), "direction": np.ones((4, 3))}, rd.ShapeError, "broadcast"),
+        ({"q": np.zeros((3, 1)), "point": np.ones((4, 3))}, rd.ShapeError, "broadcast"),
+        (
+            {"q": np.zeros((3, 1)), "against": rd.PointMass(1.0, np.ones((4, 3)))},
+            rd.ShapeError,
+            "broadcast",
+        ),
+        ({"against": ("rod1", START)}, rd.ImpactError, "one rigid body"),
+        ({"against": rd.RobotPoint("arm", [0.0], [0.0], "rod1", END)}, rd.ShapeError, "Robot"),
         ({"restitution": 1.5}, rd.SettingsError, "from 0 to 1"),
         ({"restitution": 0.5, "direction": None}, rd.SettingsError, "sticks"),
         ({"against": "rod1"}, rd.ShapeError, "against is 'rod1'"),
@@ -458,7 +468,54 @@ def test_bad_input_is_refused(changed, error, says):
         robot.impact(**given)
 
 
-@pytest.mark.parametrize("mass", [0.0, -1.0, np.inf, np.nan, "1"])
+def test_a_direction_in_which_only_rounding_gives_way():
+    """A pin about y: a point above it moves along x, and along z by the last digit of a cosine."""
+    inertia = Inertia(1.0, Pose((0.1, 0.0, 0.0)), 0.1, 0, 0, 0.1, 0, 0.1)
+    joint = Joint("pin", "revolute", "ground", "arm", Pose((0.3, 0, 0)), (0, 1, 0))
+    robot = rd.load(Mechanism("pin", (Link("ground"), Link("arm", inertia)), (joint,)))
+    up = np.array([np.cos(0.3), 0.0, -np.sin(0.3)]), np.array([np.sin(0.3), 0.0, np.cos(0.3)])
+    for q, point in ((0.3, (0.0, 0.0, 0.1)), (0.3, (0.0, 0.0, 1e-3))):
+        assert robot.apparent_mass([q], "arm", point, up[1]) == np.inf
+        assert robot.impact([q], [1.0], "arm", point, up[1]).impulse == pytest.approx(0.0)
+        assert np.isfinite(robot.apparent_mass([q], "arm", point, up[0]))
+
+
+@pytest.mark.parametrize("size", [1e-310, 1e-300, 1e-160, 1e160, 1e300])
+def test_a_direction_may_have_any_length(size):
+    robot = chain(1, "revolute")
+    hit = robot.impact([0.0], [-1.0], "rod1", END, size * EY)
+    assert hit.impulse == pytest.approx([0.0, 1 / 3, 0.0])
+    assert robot.apparent_mass([0.0], "rod1", END, size * EY) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_speeds_that_fit_loops_in_single_precision_only(name):
+    """What they leave open is no motion that an impulse would have to stop."""
+    robot = CASES[name]
+    q, v, _ = state(robot, 1)
+    link = links_that_move(robot, q)[-1]
+    hit = robot.impact(q.astype("f4"), v.astype("f4"), link, (0.0, 0.0, 0.1), None)
+    expected = robot.impact(q, v, link, (0.0, 0.0, 0.1), None)
+    assert hit.v == pytest.approx(expected.v, abs=1e-3 * np.abs(v).max())
+
+
+def test_a_driven_joint_of_several_axes_has_its_impulses():
+    inertia = Inertia(1.0, Pose((0.3, 0, 0)), 0.1, 0, 0, 0.1, 0, 0.1)
+    links = Link("ground"), Link("one", inertia), Link("two", inertia)
+    joints = (
+        Joint("ball", "spherical", "ground", "one"),
+        Joint("pin", "revolute", "one", "two", Pose((0.6, 0, 0)), (0, 0, 1)),
+    )
+    robot = rd.load(Mechanism("arm", links, joints))
+    q, v = robot.neutral(), np.array([0.1, 0.2, 0.3, 1.0])
+    hit = robot.impact(q, v, "two", (0.5, 0, 0), -EY, controlled=["ball"])
+    assert hit.v[:3] == pytest.approx(v[:3])
+    assert np.abs(hit.joint_impulses["ball"]).max() > 0.0
+    caught = robot.latch(q, v, ["ball[2]", "ball"])
+    assert caught.joint_impulses["pin"].shape == (6,)
+
+
+@pytest.mark.parametrize("mass", [0.0, -1.0, np.inf, np.nan, "1", 1e-310])
 def test_a_particle_has_a_mass(mass):
     with pytest.raises(rd.SettingsError, match="positive number"):
         rd.PointMass(mass, EX)

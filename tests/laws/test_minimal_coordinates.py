@@ -216,12 +216,40 @@ def test_energy_stays_and_the_motion_is_that_with_constraints():
     close(*(np.exp(1j * angles) for angles in ends), 1e-6)
 
 
-def test_where_a_loop_cannot_close_nothing_is_a_number():
+@pytest.mark.parametrize("batch", [False, True])
+def test_where_a_loop_cannot_close_methods_say_so(batch):
+    """Always, and not only in the first call; functions give what is not a number."""
     robot = rd.load("excavator", coordinates="minimal")
-    q = robot.neutral()
+    q, still = robot.neutral(), np.zeros(4)
     q[robot.joints["boom_cylinder"].q] = 40.0
-    assert np.isnan(robot.forward_dynamics(q, np.zeros(4), np.zeros(4))).any()
     assert np.isnan(robot.dependent_positions(q)["boom_pivot"])
+    assert np.isnan(robot.function("forward_dynamics")(q, still, still)).any()
+    given = np.stack([robot.neutral(), q]) if batch else q
+    says = "loop 'boom_piston_pin' of 'excavator' does not close at q = "
+    for ask in (
+        robot.mass_matrix,
+        robot.frame_poses,
+        robot.joint_positions,
+        robot.speed_map,
+        lambda q: robot.forward_dynamics(q, still, still),
+        lambda q: robot.joint_wrenches(q, still, still),
+        lambda q: robot.impact(q, still, "bucket", (0, 0, 0), None),
+    ):
+        for _ in range(2):
+            with pytest.raises(rd.InconsistentStateError, match=says) as caught:
+                ask(given)
+            assert caught.value.loops == ("boom_piston_pin",)
+            assert caught.value.q == pytest.approx(q)
+            assert caught.value.rows == ((1,) if batch else ())
+
+
+def test_a_motion_that_leaves_what_a_loop_can_do():
+    robot = rd.load("excavator", coordinates="minimal")
+    push = np.zeros(4)
+    push[robot.joints["boom_cylinder"].v] = 1e7
+    with pytest.raises(rd.SimulationError, match="does not close") as caught:
+        rd.simulate(robot, lambda t, q, v: push, duration=3.0, limits="ignore")
+    assert 0.0 < caught.value.trajectory.t[-1] < caught.value.time
 
 
 def test_loops_that_are_no_loops_and_robots_without_any():

@@ -230,3 +230,20 @@ def test_a_hinge_that_can_point_along_another(spin):
             continue
         expected = reference(robot, q, v, tau)
         np.testing.assert_allclose(a, expected.astype(float), rtol=1e-6)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_motion_into_a_singular_posture(many):
+    """What came before is kept, with the time; the joints stand in the error that caused it."""
+    robot = load("mass on the axis")
+    q0, v0 = np.array([0.4, 0.5]), np.array([0.3, -1.0])
+    run = rd.rollout if many else rd.simulate
+    inward = {"slide": lambda t: (0.5 - t, -1.0, 0.0)}
+    if many:
+        q0, v0 = np.tile(q0, (3, 1)), np.tile(v0, (3, 1))
+    with pytest.raises(rd.SimulationError, match=r"at t = 0\.5 s joints turn of") as caught:
+        run(robot, None, q0=q0, v0=v0, controlled=inward, duration=1.0, step=1 / 64)
+    assert caught.value.time == 0.5
+    assert caught.value.trajectory.t[-1] == 0.5 - 1 / 64
+    assert isinstance(caught.value.__cause__, SingularError)
+    assert caught.value.__cause__.joints == ("turn",)

@@ -166,8 +166,31 @@ def test_differences_of_what_is_not_finite(arm):
         arm.difference(np.zeros(arm.nq), q)
 
 
-def test_results_that_overflow_are_no_error_of_the_state(arm):
-    """Finite numbers whose results are not."""
+@pytest.mark.parametrize("calls", [1, 2])
+def test_results_that_overflow_are_refused(arm, calls):
+    """Finite numbers whose results are not, also in calls that go straight to machine code."""
     given = state(arm)
-    with np.errstate(all="ignore"):
-        assert not np.isfinite(arm.kinetic_energy(given["q"], given["v"] * 1e200))
+    q, fast = given["q"], given["v"] * 1e200
+    for _ in range(calls):
+        with pytest.raises(ShapeError, match=r"kinetic_energy of .* in v overflow") as caught:
+            arm.kinetic_energy(q, fast)
+        assert caught.value.name == "v"
+        with pytest.raises(ShapeError, match=r"regressor of .* overflow"):
+            arm.regressor(q, fast, fast)
+        with pytest.raises(ShapeError, match=r"forward_dynamics of .*states \[1\] of the batch"):
+            arm.forward_dynamics(q, np.stack([0.0 * fast, fast]), 0.0 * fast)
+        single = q.astype("f4"), (given["v"] * 1e20).astype("f4")
+        with pytest.raises(ShapeError, match="overflow in single precision"):
+            arm.kinetic_energy(*single)
+
+
+def test_a_map_without_a_derivative():
+    def slide(q):
+        return [[1, 0, 0, (q[0] + 1.0) ** 0.5], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+    links = rd.Link("base"), rd.Link("block", rd.Inertia(2.0))
+    joint = rd.Joint("slide", "map", "base", "block", map=rd.JointMap(1, slide))
+    robot = rd.load(rd.Mechanism("edge", links, (joint,)), allow_unphysical=True)
+    for _ in range(3):
+        with pytest.raises(ShapeError, match="mass_matrix of 'edge' is not finite: a joint map"):
+            robot.mass_matrix([-1.0])

@@ -156,3 +156,17 @@ def test_motions_of_the_base_are_finite(name):
     given[name] = [0, 0, 0, np.nan, 0, 0]
     with pytest.raises(ShapeError, match=rf"{name}\[3\] is nan"):
         rd.BaseMotion(**given)
+
+
+def test_names_with_values_are_no_names():
+    """The values would not be used."""
+    robot = rd.load("double_pendulum")
+    for ask in (
+        lambda: robot.latch([0.1, 0.2], [0.0, 1.0], {"elbow": 0.5}),
+        lambda: robot.hybrid_dynamics([0.1, 0.2], [0.0, 1.0], locked={"elbow": 0.5}),
+        lambda: rd.load("four_bar").assemble(hold={"crank_drive": 0.5}),
+    ):
+        with pytest.raises(
+            ShapeError, match=r"gives values by name.* expected names of joints alone"
+        ):
+            ask()

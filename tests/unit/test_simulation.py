@@ -187,6 +187,11 @@ def test_a_broken_simulation_of_a_linkage():
         {"duration": -1.0},
         {"duration": 1e6, "step": 1e-12},
         {"step": 1e-320},
+        {"base": "base"},
+        {"base": rd.BaseMotion.at_rest()},
+        {"wrenches": {"lower": "strong"}},
+        {"locked": {"elbow": 0.3}},
+        {"progress": 3},
     ],
 )
 def test_wrong_arguments(double, wrong):
@@ -219,7 +224,7 @@ def late(wrong, right):
 @pytest.mark.parametrize(
     "wrong",
     [0.0, [0.0], [0.0] * 3, [[0.0, 0.0]], None, "up", ["1.0", "2.0"], [None, 0.0], [[0.0], 1.0],
-     [1j, 0.0], {"shoulder": 1.0}],
+     [1j, 0.0], {"shoulder": 1.0}, np.ma.masked_array([0.0, 1.0], [False, True])],
 )  # fmt: skip
 def test_what_is_no_torque_is_refused_with_the_time(double, wrong):
     with pytest.raises(ShapeError, match=r"controller returned .* at t = 0.005 s") as caught:
@@ -235,7 +240,7 @@ def test_torques_of_any_number_type(double):
         assert run.tau.dtype == np.float64
 
 
-@pytest.mark.parametrize("wrong", [None, "soon", [0.0, 1.0]])
+@pytest.mark.parametrize("wrong", [None, "soon", [0.0, 1.0], np.nan])
 def test_what_is_no_event_is_refused_with_the_time(double, wrong):
     with pytest.raises(ShapeError, match=r"event returned .* at t = 0.005 s, expected a number"):
         rd.simulate(double, events=[late(wrong, 1.0)], duration=0.01)
