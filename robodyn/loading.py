@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from robodyn.arrays import by_name, expect, named
 from robodyn.description import Actuator, Joint, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
-from robodyn.errors import ShapeError, UnknownNameError, UrdfWarning
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.joints import continuous, joint_kind, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
 from robodyn.model.hinges import meeting_hinges, with_balls
-from robodyn.model.settings import Settings
+from robodyn.model.settings import Settings, flag
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
@@ -142,6 +142,12 @@ def load(
     ShapeError
         A constraint that is none.
     """
+    strict, merge_hinges = flag("strict", strict), flag("merge_hinges", merge_hinges)
+    if branches and coordinates == "tree":
+        raise SettingsError(
+            "branches= goes with coordinates='minimal'; with the coordinates of the tree, near= "
+            "says which of the closed postures is meant"
+        )
     mechanism = load_mechanism(
         source,
         package_dirs=by_name("package_dirs", package_dirs),
