@@ -27,6 +27,9 @@ __all__ = ["load", "robots"]
 #: Stiffness [N m/rad, N/m] and rest position [rad, m].
 JointSpring = tuple[float, float]
 
+#: How far beyond its limit a joint may be looked for [rad, m]: people round what they read.
+NEAR = 1e-2
+
 
 def robots() -> tuple[str, ...]:
     """Names of the bundled robots."""
@@ -223,12 +226,22 @@ def _with_balls(mechanism: Mechanism) -> Mechanism:
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
-    """Only joints with coordinates of their own can stand somewhere."""
+    """Only joints with coordinates of their own can stand somewhere, and within their limits."""
+    start = robot.start()
     for name in near:
-        if robot.joints[name].q.start == robot.joints[name].q.stop:
+        at = robot.joints[name].q
+        if at.start == at.stop:
             raise UnknownNameError(
                 "joint with a coordinate of its own", name, robot.joint_names, "near"
             )
+        for x, lower, upper in zip(
+            start[at], robot.lower_limits[at], robot.upper_limits[at], strict=True
+        ):
+            if not lower - NEAR <= x <= upper + NEAR:
+                raise SettingsError(
+                    f"near[{name!r}] is {x:g}, beyond its limits {lower:g} to {upper:g}: no closed "
+                    "posture within limits has the joint there"
+                )
 
 
 def _number(what: str, value: Any) -> float:

@@ -222,9 +222,7 @@ class Extension:
                 f"a number behind it, as in {prefix.text}1, that would make pairs of them",
                 prefix.line,
             )
-            problems.append(
-                problem if alike else self._no_part("name_closedloop", prefix, frames)
-            )
+            problems.append(problem if alike else self._no_part("name_closedloop", prefix, frames))
         elif self._count not in (None, -1, len(pairs)):
             message = (
                 f"is {self._count}, but {len(pairs)} pairs of frames {prefix.text!r} are there"
