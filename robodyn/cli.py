@@ -136,6 +136,8 @@ def _near(arguments: argparse.Namespace) -> dict[str, list[float]] | None:
     near = {}
     for text in arguments.near:
         name, _, numbers = text.rpartition("=")
+        if name in near:
+            raise RobodynError(f"--near gives {name!r} twice; keep one")
         try:
             near[name] = [float(number) for number in numbers.split(",")]
         except ValueError:
@@ -276,8 +278,9 @@ def _check(arguments: argparse.Namespace) -> int:
 
 def _info(arguments: argparse.Namespace) -> int:
     robot = rd.load(arguments.robot, base=arguments.base, near=_near(arguments))
+    freedom = "1 degree" if robot.dof == 1 else f"{robot.dof} degrees"
     print(
-        f"{robot.name}: {robot.base} base, {robot.dof} degrees of freedom, nq {robot.nq}, "
+        f"{robot.name}: {robot.base} base, {freedom} of freedom, nq {robot.nq}, "
         f"nv {robot.nv}, moving mass {robot.total_mass:.6g} kg"
     )
     masses = {link.name: link.inertia for link in robot.mechanism.links}

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
 from robodyn.description import Actuator, Joint, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
-from robodyn.errors import ShapeError, UnknownNameError, UrdfWarning
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.joints import continuous, joint_kind, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
 from robodyn.model.hinges import meeting_hinges, with_balls
-from robodyn.model.settings import Settings
+from robodyn.model.settings import Settings, flag
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
@@ -27,6 +28,9 @@ __all__ = ["load", "robots"]
 
 #: Stiffness [N m/rad, N/m] and rest position [rad, m].
 JointSpring = tuple[float, float]
+
+#: How far beyond its limit a joint may be looked for [rad, m]: people round what they read.
+NEAR = 1e-2
 
 
 def robots() -> tuple[str, ...]:
@@ -143,6 +147,12 @@ def load(
     ShapeError
         A constraint that is none.
     """
+    strict, merge_hinges = flag("strict", strict), flag("merge_hinges", merge_hinges)
+    if branches and coordinates == "tree":
+        raise SettingsError(
+            "branches= goes with coordinates='minimal'; with the coordinates of the tree, near= "
+            "says which of the closed postures is meant"
+        )
     mechanism = load_mechanism(
         source,
         package_dirs=by_name("package_dirs", package_dirs),
@@ -218,10 +228,12 @@ def _with_balls(mechanism: Mechanism) -> Mechanism:
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
-    """Only joints with coordinates can stand somewhere; those that are cut, with one."""
+    """Only joints with coordinates can stand somewhere, within limits; cut ones, with one."""
+    start = robot.start()
     for name, value in near.items():
         joint = robot.joints[name]
         if joint.q.start < joint.q.stop:
+            _check_within(robot, name, start)
             continue
         if not joint.cut or (joint.kind.nq, joint.kind.nv) != (1, 1):
             raise UnknownNameError(
@@ -232,6 +244,19 @@ def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
             )
         if np.size(value) != 1 or not np.isfinite(numbers("near", value)).all():
             raise ShapeError(f"near[{name!r}] is {value!r}, expected a finite number", name="near")
+
+
+def _check_within(robot: Robot, name: str, start: Array) -> None:
+    """A joint that is named is to stand within its limits."""
+    at = robot.joints[name].q
+    for x, lower, upper in zip(
+        start[at], robot.lower_limits[at], robot.upper_limits[at], strict=True
+    ):
+        if not lower - NEAR <= x <= upper + NEAR:
+            raise SettingsError(
+                f"near[{name!r}] is {x:g}, beyond its limits {lower:g} to {upper:g}: no closed "
+                "posture within limits has the joint there"
+            )
 
 
 def _number(what: str, value: Any) -> float:

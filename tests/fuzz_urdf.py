@@ -88,8 +88,17 @@ NOTATIONS = f"""<robot name="notations">
 <axis xyz="0 0 1"/><pitch value="0.2"/></joint>
 <joint name="k" type="universal" cut="true"><parent link="a"/><child link="c"/>
 <origin xyz="0 1 0"/><axis xyz="0 0 1"/><axis2 xyz="0 1 0"/><dynamics damping="1"/></joint>
+<joint name="hinge" type="revolute" cut="true"><parent link="a"/><child link="c"/>
+<origin xyz="0 1 0"/><axis xyz="0 0 1"/><limit lower="-1.5" upper="1.25" effort="7" velocity="3"/>
+<dynamics damping="1" friction="0.5" spring_stiffness="2" spring_reference="0.1"/></joint>
+<motor joint="hinge" gear_ratio="20" rotor_inertia="1e-5" torque_limit="2"/>
 <loop name="l" type="distance"><predecessor link="a"><origin xyz="0 1 0"/></predecessor>
 <successor link="c"/><distance value="1"/><dynamics friction="1"/></loop>
+<loop name="slide" type="prismatic"><predecessor link="a"><origin xyz="0 1 0"/></predecessor>
+<successor link="c"><origin xyz="0 0 1"/></successor><axis xyz="0 0 1"/>
+<limit lower="-0.5" upper="0.25" effort="6" velocity="2"/>
+<dynamics damping="1" spring_stiffness="2" spring_reference="0.1"/></loop>
+<motor joint="slide" gear_ratio="10" rotor_inertia="1e-6" mounted_on="a"/>
 <coupling name="m"><predecessor link="b"/><successor link="c"/><ratio value="2"/>
 <offset value="0.1"/></coupling>
 <constraint name="n" type="planar"><parent link="a"/><parent_origin xyz="0 1 0"/>
@@ -354,7 +363,7 @@ def spoil_reference(element, rng, legal):
     element.set(key, misspelt(value, rng))
     if element.get(key) == value or element.get(key) in NAMES_OF_KINDS:
         return None
-    others = {e.get("name") for e in element.getroottree().iter("link", "joint")}
+    others = {e.get("name") for e in element.getroottree().iter("link", "joint", "loop")}
     if element.get(key) in others or (element.tag == "transmission"):
         return None
     return f"{key}={value!r} made {element.get(key)!r}"

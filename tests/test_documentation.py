@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import robodyn as rd
+from robodyn import errors
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -47,6 +48,24 @@ def test_every_public_name_of_a_robot_is_in_the_docs():
     text = (ROOT / "docs" / "robot.md").read_text()
     names = [name for name in dir(rd.Robot) if not name.startswith("_")]
     assert not [name for name in names if not re.search(rf"`{name}\b", text)]
+
+
+def test_every_argument_of_load_is_in_the_docs():
+    text = (ROOT / "docs" / "robot.md").read_text()
+    names = [*inspect.signature(rd.load).parameters][1:]
+    assert not [name for name in names if f"`{name}=" not in text]
+
+
+def test_every_error_is_in_the_docs():
+    text = (ROOT / "docs" / "conventions.md").read_text()
+    found = [
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, (rd.RobodynError, Warning))
+    ]
+    assert not [
+        name for name in found if name[0] != "_" and not re.search(rf"`(rd\.)?{name}`", text)
+    ]
 
 
 @pytest.mark.parametrize("name", [name for name in dir(rd.Robot) if not name.startswith("_")])

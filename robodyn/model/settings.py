@@ -12,7 +12,7 @@ import numpy as np
 
 from robodyn.errors import SettingsError, UnknownNameError
 
-__all__ = ["Settings"]
+__all__ = ["Settings", "flag"]
 
 BASES = ("fixed", "floating", "moving")
 ROTOR_MODELS = ("exact", "armature")
@@ -43,10 +43,7 @@ class Settings:
         if self.coordinates not in COORDINATES:
             raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
         for name in ("passive", "allow_unphysical"):
-            value = getattr(self, name)
-            if not (isinstance(value, int | np.bool_) and value in (0, 1)):
-                raise SettingsError(f"{name} is {value!r}, expected True or False")
-            object.__setattr__(self, name, bool(value))
+            object.__setattr__(self, name, flag(name, getattr(self, name)))
         object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
         object.__setattr__(self, "near", _near(self.near))
         try:
@@ -78,6 +75,13 @@ class Settings:
             if name not in known:
                 raise UnknownNameError("setting", name, known)
         return dataclasses.replace(self, **values)
+
+
+def flag(name: str, value: Any) -> bool:
+    """A truth value; words such as "no" are none."""
+    if not (isinstance(value, int | np.bool_) and value in (0, 1)):
+        raise SettingsError(f"{name} is {value!r}, expected True or False")
+    return bool(value)
 
 
 def _is_number(given: Any) -> bool:

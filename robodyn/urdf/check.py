@@ -121,10 +121,11 @@ def _bad_mimics(mechanism: Mechanism) -> list[RobodynError]:
     hints = Hints()
     joints = {joint.name: joint for joint in mechanism.joints}
     sound: set[str] = set()
+    cut = {loop.name for loop in mechanism.loops}
     for joint in mechanism.joints:
         if joint.mimic is None:
             continue
-        reason = _why_no_mimic(joint, joints, sound)
+        reason = _why_no_mimic(joint, joints, cut, sound)
         if reason is None:
             sound.add(joint.name)
         if isinstance(reason, UnknownNameError):
@@ -137,7 +138,7 @@ def _bad_mimics(mechanism: Mechanism) -> list[RobodynError]:
 
 
 def _why_no_mimic(
-    joint: Joint, joints: dict[str, Joint], sound: set[str]
+    joint: Joint, joints: dict[str, Joint], cut: set[str], sound: set[str]
 ) -> str | UnknownNameError | None:
     """Why a joint cannot follow another; ``sound`` are joints known to follow well."""
     if joint.nv != 1:
@@ -145,6 +146,8 @@ def _why_no_mimic(
     seen = {joint.name}
     while joint.mimic is not None:
         master = joints.get(joint.mimic.joint)
+        if master is None and joint.mimic.joint in cut:
+            return f"mimics {joint.mimic.joint!r}, which closes a loop and so has no coordinate"
         if master is None:
             return UnknownNameError("joint", joint.mimic.joint, joints)
         if master.nv != 1:

@@ -215,7 +215,14 @@ class Extension:
                 message = f"{prefix.text}{number} is not in the names of two frames: {told}"
                 problems.append(self._values.error("name_closedloop", message, prefix.line))
         if not numbered:
-            problems.append(self._no_part("name_closedloop", prefix, frames))
+            alike = [name for name in frames if prefix.text in name]
+            problem = self._values.error(
+                "name_closedloop",
+                f"{prefix.text!r} is in the names of frames ({', '.join(alike[:5])}), but without "
+                f"a number behind it, as in {prefix.text}1, that would make pairs of them",
+                prefix.line,
+            )
+            problems.append(problem if alike else self._no_part("name_closedloop", prefix, frames))
         elif self._count not in (None, -1, len(pairs)):
             message = (
                 f"is {self._count}, but {len(pairs)} pairs of frames {prefix.text!r} are there"

@@ -54,6 +54,11 @@ def read_limits(reader: Reader, joint: Element, kind: JointKind) -> Limits | Non
     if None not in written and kind.limited and lower > upper:
         reader.warn(element, f"lower limit {lower:g} is above upper limit {upper:g}: no limits")
         lower, upper = -math.inf, math.inf
+    if kind.nv > 1 and written != [None, None] and written[0] != written[1]:
+        reader.warn(
+            element,
+            f"lower and upper do not limit a {kind} joint: it has {kind.nv} degrees of freedom",
+        )
     bounds = []
     for key in ("velocity", "effort"):
         bounds.append(reader.number(element, key, math.inf, infinite=True))

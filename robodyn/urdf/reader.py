@@ -129,8 +129,9 @@ class Reader:
             hint = _XACRO if "$" in text else "is not three numbers separated by blanks"
             self.problem(element, f"<{local_name(element)}> {attribute}={text!r} {hint}")
             return default
+        before = len(self.problems)
         x, y, z = (self.to_number(element, attribute, word) for word in words)
-        return x, y, z
+        return (x, y, z) if len(self.problems) == before else default
 
     def to_number(
         self, element: Element, attribute: str, text: str, infinite: bool = False

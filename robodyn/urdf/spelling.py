@@ -34,9 +34,9 @@ _LONGEST = 60
 _LIKENESS = 0.7
 
 
-def check_spelling(reader: Reader, root: Element) -> None:
+def check_spelling(reader: Reader, root: Element, rule: Rule = ROOT) -> None:
     """Report the unknown names of a robot to the reader."""
-    _check(reader, root, "robot", ROOT)
+    _check(reader, root, "robot", rule)
 
 
 def _check(reader: Reader, element: Element, tag: str, rule: Rule) -> None:

@@ -14,9 +14,16 @@ from robodyn.errors import UnknownNameError
 from robodyn.files import as_path
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.report import announce
-from robodyn.urdf.xml import decode, local_name, parse_xml, read_bytes
+from robodyn.urdf.schema import Rule
+from robodyn.urdf.spelling import check_spelling
+from robodyn.urdf.xml import Element, decode, local_name, parse_xml, read_bytes
 
 __all__ = ["read_rotor_params"]
+
+_JOINT = Rule(frozenset(("name", "mass", "gear_ratio")))
+_ROTORS = Rule(frozenset(), {"joint": _JOINT})
+#: Of the other elements of an SRDF nothing is read.
+_ROOT = Rule(frozenset(("name",)), {"rotor_params": _ROTORS}, unknown="misspelt")
 
 
 def read_rotor_params(
@@ -39,30 +46,48 @@ def read_rotor_params(
     Raises
     ------
     UrdfError
-        If the file is not XML, or names a joint that does not exist.
+        If the file is not XML, misspells what is read, names a joint that does not exist, or one
+        twice with different numbers.
     """
     known, path = tuple(joints), as_path("srdf", path)
     file = str(path)
     reader = Reader(file)
+    root = parse_xml(decode(read_bytes(path), file), file)
+    check_spelling(reader, root, _ROOT)
+    groups = [group for group in root.iter() if local_name(group) == "rotor_params"]
+    if not groups and not reader.problems:
+        reader.warn(root, "has no <rotor_params>, and nothing else is read of an SRDF")
     found: dict[str, Actuator] = {}
-    for group in parse_xml(decode(read_bytes(path), file), file).iter():
-        if local_name(group) != "rotor_params":
-            continue
-        for element in group:
-            if local_name(element) != "joint":
-                continue
-            name = reader.name(element)
-            if name is not None and name not in known and not strict:
-                reader.warn(element, str(UnknownNameError("joint", name, known)))
-            elif name is not None and name not in known:
-                reader.problem(element, UnknownNameError("joint", name, known))
-            elif name is not None:
-                found[name] = Actuator(
-                    reader.number(element, "gear_ratio", 1.0),
-                    reader.number(element, "mass", 0.0),
-                )
+    for element in (element for group in groups for element in group):
+        if local_name(element) == "joint":
+            _read_rotor(reader, element, known, strict, found)
     if reader.problems:
         raise reader.problems[0]
     for warning in reader.warnings:
         announce([warning])
     return found
+
+
+def _read_rotor(
+    reader: Reader,
+    element: Element,
+    known: tuple[str, ...],
+    strict: bool,
+    found: dict[str, Actuator],
+) -> None:
+    """Add the motor of one ``<joint>`` to those found."""
+    name = reader.name(element)
+    if name is None:
+        return
+    if name not in known:
+        error = UnknownNameError("joint", name, known)
+        if strict:
+            reader.problem(element, error)
+        else:
+            reader.warn(element, str(error))
+        return
+    motor = Actuator(
+        reader.number(element, "gear_ratio", 1.0), reader.not_negative(element, "mass")
+    )
+    if found.setdefault(name, motor) != motor:
+        reader.problem(element, f"a second rotor for joint {name!r}; keep one")

@@ -158,6 +158,9 @@ def _composed(path: Path, file: str) -> Any:
     try:
         return yaml.compose(decode(read_bytes(path), file), Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
-        raise UrdfError(f"is no YAML: {error}", file=file) from error
+        mark = getattr(error, "problem_mark", None)
+        what = getattr(error, "problem", None) or " ".join(str(error).split())
+        line = None if mark is None else mark.line + 1
+        raise UrdfError(f"is no YAML: {what}", file=file, line=line) from error
     except RecursionError:
         raise UrdfError("is no Extended URDF: it is nested too deeply", file=file) from None

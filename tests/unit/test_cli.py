@@ -36,6 +36,13 @@ def test_check_prints_all_problems(tmp_path, capsys):
     assert "bad.urdf:" in out
 
 
+def test_near_names_a_joint_once(capsys):
+    assert main(["info", "four_bar", "--near=crank_drive=0.5", "--near=crank_drive=0.7"]) == 2
+    assert "--near gives 'crank_drive' twice" in capsys.readouterr().err
+    assert main(["info", "four_bar"]) == 0
+    assert "1 degree of freedom" in capsys.readouterr().out
+
+
 def test_info(capsys):
     assert main(["info", "dual_arm"]) == 0
     out = capsys.readouterr().out

@@ -34,6 +34,12 @@ def stretched(length):
     return dataclasses.replace(mechanism, joints=joints)
 
 
+def test_a_start_beyond_a_limit_is_refused_with_the_limit():
+    with pytest.raises(rd.SettingsError, match=r"near\['shoulder'\] is 5, beyond its limits -0\.7"):
+        rd.load("palletizer", near={"shoulder": 5.0})
+    rd.load("palletizer", near={"shoulder": -0.705})  # a limit, rounded by hand
+
+
 def test_a_loop_that_cannot_close_names_the_loop_and_the_gap():
     with pytest.raises(TopologyError, match=r"rocker_pin.*off by 4\.22") as caught:
         rd.load(stretched(5.0)).neutral()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.errors import UrdfWarning
 
 SRDF = """<?xml version="1.0"?>
 <robot name="arm7">
@@ -57,3 +58,28 @@ def test_bad_files_are_refused(tmp_path, old, new, line):
         rd.load("arm7", srdf=path)
     assert caught.value.file == str(path)
     assert line is None or caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "match"),
+    [
+        ('mass="1e-5"', 'mas="1e-5"', "mas='1e-5' is not read; did you mean 'mass'"),
+        ('mass="1e-5"', 'mass="-1e-5"', "mass=-1e-05 is negative"),
+        ("<joint name", "<jiont name", "did you mean <joint>"),
+        ("rotor_params>", "rotor_parms>", "did you mean <rotor_params>"),
+        ("wrist_pitch", "elbow_pitch", "a second rotor for joint 'elbow_pitch'"),
+    ],
+)
+def test_mistakes_are_refused(tmp_path, old, new, match):
+    path = tmp_path / "arm.srdf"
+    path.write_text(SRDF.replace(old, new))
+    with pytest.raises(rd.UrdfError, match=match) as caught:
+        rd.load("arm7", srdf=path)
+    assert caught.value.line
+
+
+def test_a_file_without_rotors_is_warned_of(tmp_path):
+    path = tmp_path / "arm.srdf"
+    path.write_text('<robot name="arm7"><group name="arm"/></robot>')
+    with pytest.warns(UrdfWarning, match="has no <rotor_params>"):
+        rd.load("arm7", srdf=path)

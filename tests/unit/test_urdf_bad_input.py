@@ -17,6 +17,7 @@ from robodyn.errors import (
     TopologyError,
     UnknownNameError,
     UrdfError,
+    UrdfWarning,
 )
 
 BODY = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
@@ -281,6 +282,30 @@ def test_several_bad_numbers_of_one_element_are_all_found():
     assert len(found) == 2
     assert "ixx" in str(found[0])
     assert "ixy" in str(found[1])
+
+
+def test_an_axis_that_is_no_number_is_one_problem():
+    found = urdf.problems(arm(5, "0 0 1", "0 0 1,5"))
+    assert ["1,5" in str(problem) for problem in found] == [True]
+
+
+def test_a_joint_cannot_follow_one_that_closes_a_loop():
+    cut = arm(
+        6, "</joint>", '<mimic joint="pin"/></joint>',
+        extra='<joint name="pin" type="revolute" cut="true"><parent link="base"/>'
+        '<child link="lower"/></joint>',
+    )  # fmt: skip
+    (problem,) = urdf.problems(cut)
+    assert "mimics 'pin', which closes a loop" in str(problem)
+
+
+@pytest.mark.parametrize("kind", ["spherical", "universal", "cylindrical", "planar"])
+def test_limits_of_several_coordinates_are_warned_of(kind):
+    limit = '<axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="3"/></joint>'
+    text = arm(6, '<axis xyz="0 1 0"/></joint>', limit).splitlines()
+    text[5] = re.sub('type="[a-z]+"', f'type="{kind}"', text[5])
+    with pytest.warns(UrdfWarning, match=f"upper do not limit a {kind} joint"):
+        urdf.load_mechanism("\n".join(text))
 
 
 def test_the_first_error_says_that_there_are_more():

@@ -139,7 +139,7 @@ def test_a_named_urdf_that_is_not_there_is_not_replaced_by_another(folder):
         ("name_closedloop: gap\nclosed_loop_number: one", 2),
         (f"{LOOP}{LOOP}", 2),
         ("? [a]\n: 1", 1),
-        ("closed_loop: [", None),
+        ("closed_loop: [", 1),
         ("- 1", None),
         ("", None),
         ("[" * 5000, None),

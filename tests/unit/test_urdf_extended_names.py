@@ -103,6 +103,7 @@ def test_closed_loop_goes_before_numbered_frames(folder):
         ("name_closedloop: gap\nclosed_loop_number: 3", "is 3, but 2 pairs"),
         ("name_closedloop: front", r"front1 is not in the names of two frames: front1"),
         ("name_closedloop: crack", "is part of no name"),
+        ("name_closedloop: mot", "'mot' is in the names of frames .*without a number behind it"),
     ],
 )
 def test_numbered_frames_that_make_no_pairs(folder, text, match):
@@ -238,3 +239,10 @@ def test_unknown_joints_of_an_srdf_are_left_out_with_a_warning_each(tmp_path):
         robot = rd.load(legs(), srdf=path, strict=False)
     assert [warning.message.line for warning in told] == [3, 4]
     assert robot.actuated_joints == ("mot_front1",)
+
+
+def test_what_is_no_yaml_is_told_in_one_line_with_its_place(folder):
+    with pytest.raises(rd.UrdfError, match="is no YAML: found character") as caught:
+        described(folder("name_closedloop: gap\nname_mot:\n\t- mot_front1"))
+    assert caught.value.line == 3
+    assert "\n" not in str(caught.value)

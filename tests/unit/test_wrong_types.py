@@ -41,6 +41,9 @@ import robodyn as rd
         {"constraints": [3]},
         {"friction_speed": "fast"},
         {"snap": "x"},
+        {"strict": "no"},
+        {"merge_hinges": "no"},
+        {"branches": {"pin": 1}},  # of the coordinates of a tree
     ],
 )
 def test_load(given):
