@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.errors import ShapeError
 
 __all__ = [
+    "all_finite",
     "by_name",
     "checked",
     "expect",
@@ -29,6 +31,11 @@ __all__ = [
 #: What arrays hold that hold no real numbers, by numpy's letters.
 _ELEMENTS = {"c": "complex numbers", "U": "text", "S": "text", "O": "objects"}
 
+_DOUBLE = np.dtype(float)
+
+#: Arrays up to this size are faster looked at without numpy.
+_FEW = 64
+
 
 def numbers(what: str, value: ArrayLike) -> Array:
     """An array of real numbers: float32 as it is, everything else in float64.
@@ -45,6 +52,8 @@ def numbers(what: str, value: ArrayLike) -> Array:
         For what is no array (a ragged list), and elements that are no real numbers: complex ones,
         text, other objects, and what a mask hides.
     """
+    if type(value) is np.ndarray and value.dtype is _DOUBLE:
+        return value
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
@@ -78,7 +87,9 @@ def shaped(what: str, value: ArrayLike, *tail: int | None, of: str = "") -> Floa
     ------
     ShapeError
     """
-    array = numbers(what, value).astype(float, copy=False)
+    array = numbers(what, value)
+    if array.dtype is not _DOUBLE:
+        array = array.astype(float, copy=False)
     last = array.shape[max(array.ndim - len(tail), 0) :]
     fits = last == tail or (
         len(last) == len(tail)
@@ -206,6 +217,13 @@ def vector(what: str, value: Any) -> tuple[float, float, float]:
     return number(f"{what}[0]", x), number(f"{what}[1]", y), number(f"{what}[2]", z)
 
 
+def all_finite(x: Array) -> bool:
+    """Whether all numbers are finite."""
+    if x.size <= _FEW and math.isfinite(sum(x.ravel().tolist())):
+        return True
+    return bool(np.isfinite(x).all())  # finite numbers may have no finite sum
+
+
 def finite(**arrays: ArrayLike) -> None:
     """Refuse arrays over coordinates or speeds that hold NaN or infinity.
 
@@ -236,7 +254,7 @@ def refuse_not_finite(
     ------
     ShapeError
     """
-    if x.dtype.kind != "f" or np.isfinite(x).all():
+    if x.dtype.kind != "f" or all_finite(x):
         return
     index = np.argwhere(~np.isfinite(x))[0].tolist()
     own = min(axes, len(index))

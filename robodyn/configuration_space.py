@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import finite, shaped, together
+from robodyn.arrays import all_finite, finite, shaped, together
 from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
@@ -87,7 +87,7 @@ class ConfigurationSpace:
             refuse_zero_quaternions(self._model, "q0", x)
             refuse_zero_quaternions(self._model, "q1", y)
             found = configuration.difference(self._model.blocks, x, y)
-        if not np.isfinite(found).all():
+        if not all_finite(found):
             finite(q0=x, q1=y)
         return found
 
@@ -100,5 +100,10 @@ class ConfigurationSpace:
             For a quaternion that is zero.
         """
         x = self.positions(name, q)
+        if not self._model.has_quaternions:
+            return x.copy()
+        size = np.linalg.norm(x[..., self._model.quaternions], axis=-1)
+        if (np.abs(size - 1.0) <= configuration.ROUNDING).all():
+            return x.copy()
         refuse_zero_quaternions(self._model, name, x)
         return configuration.normalised(self._model.blocks, x)

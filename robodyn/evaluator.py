@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import by_name, named, numbers
+from robodyn.arrays import all_finite, by_name, named, numbers
 from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
@@ -128,10 +128,10 @@ class Evaluator:
         SingularError
             If it needs the acceleration of a joint that moves no mass.
         """
-        options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
-        options |= {
-            key: named(key, options[key]) for key in ("wrenches", "joints") & options.keys()
-        }
+        if options:
+            options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
+            for key in ("wrenches", "joints") & options.keys():
+                options[key] = named(key, options[key])
         key = (name, *sorted(options.items()))
         return self._functions.get(key, lambda: self._make(self.program(name, options)))
 
@@ -230,7 +230,7 @@ class Evaluator:
             finite = not (QUANTITIES[name].solves or name in SQUARES or self._may_not_be_finite)
             self._methods.bind(name, f, options, links, finite=finite)
         found = f(*given, out=out)
-        if not all(np.isfinite(x).all() for x in (found if isinstance(found, tuple) else (found,))):
+        if not (all(map(all_finite, found)) if isinstance(found, tuple) else all_finite(found)):
             refuse_wrong_states(self._model, f.inputs, given)
             if "rows" not in options and name not in TELL_BY_NAN:
                 first = found[0] if isinstance(found, tuple) else found

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import all_finite
 from robodyn.closed_loops.analysis import spanning_rows
 from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
@@ -77,6 +78,16 @@ class ClosedLoopDynamics:
     def has_code(self) -> bool:
         """Whether forward dynamics can be straight-line code."""
         return self._mobility.analysis.choice is not None and not self._model.undetermined(())
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether dynamics depend on nothing but the state and forces."""
+        return self._model.settings.base != "moving" and not self._model.setup.rheonomic
+
+    @cached_property
+    def _code(self) -> Function:
+        """Forward dynamics that do not look whether loops are closed."""
+        return self._evaluator.function("forward_dynamics", **self._code_rows)
 
     @property
     def _code_rows(self) -> dict[str, Any]:
@@ -165,8 +176,7 @@ class ClosedLoopDynamics:
                 "closure_tolerance": self._consistency.tolerance,
                 "probe": self.regularity.probe,
             }
-            plain = self._model.settings.base != "moving" and not self._model.setup.rheonomic
-            if plain and base is None and not wrenches:
+            if self._plain and base is None and not wrenches:
                 f = self._evaluator.function("forward_dynamics", **chosen)
                 self._evaluator.bind("forward_dynamics", f)
                 a: Array = f(q, v, tau)
@@ -234,6 +244,10 @@ class ClosedLoopDynamics:
     ) -> Array:
         """Accelerations where no joint is driven."""
         q, v, _, tau = arrays
+        if self.has_code and self._plain and base is None and not wrenches:
+            a: Array = self._code(q, v, tau)
+            if all_finite(a):
+                return a
         if self.has_code:
             a = self._evaluator.call(
                 "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **self._code_rows

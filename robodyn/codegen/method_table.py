@@ -25,6 +25,7 @@ class MethodTable:
     def __init__(self, guarded: Collection[str] = ()) -> None:
         self._guarded = frozenset(guarded)
         self._methods: dict[str, Callable[..., Any]] = {}
+        self._plain: dict[str, Function] = {}
 
     def add(
         self,
@@ -69,7 +70,12 @@ class MethodTable:
         finite : bool
             Its results are finite wherever its arguments are.
         """
+        plain = not options and not wrenches
+        if plain and self._plain.get(name) is function:
+            return  # asked at each call that runs Python
         if isinstance(function, Function) and guarded == (name in self._guarded):
             method = self._methods.get(name)
             if method is not None:
                 add_function(method, function, options, wrenches, finite=finite)
+                if plain:
+                    self._plain[name] = function

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Loop, Mechanism
@@ -75,10 +77,16 @@ class Model:
         """Mass of everything that moves [kg]."""
         return total_mass(self.bodies, self.setup.base_inertia)
 
-    @property
+    @cached_property
+    def quaternions(self) -> NDArray[np.intp]:
+        """Where the quaternions of the joints stand in q, shape (n, 4)."""
+        ends = [b.q.stop for b in self.blocks if b.kind.coordinates.quaternion]
+        return np.array(ends, int).reshape(-1, 1) + np.arange(-4, 0)
+
+    @cached_property
     def has_quaternions(self) -> bool:
         """Whether some coordinates are quaternions."""
-        return any(block.kind.coordinates.quaternion for block in self.blocks)
+        return len(self.quaternions) > 0
 
     def undetermined(
         self,

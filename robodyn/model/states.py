@@ -26,6 +26,15 @@ __all__ = [
 LARGE = 1e60, 1e8
 
 
+def _sizes(dtype: type) -> tuple[float, float]:
+    limits = np.finfo(dtype)
+    return 1e2 * float(limits.tiny) ** 0.5, 1e-2 * float(limits.max) ** 0.5
+
+
+#: Between these sizes, squares are numbers with all their digits.
+_SINGLE, _DOUBLE = _sizes(np.float32), _sizes(np.float64)
+
+
 def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[ArrayLike]) -> None:
     """Refuse what is not finite, and quaternions that are zero, among the inputs of a function.
 
@@ -58,9 +67,10 @@ def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
     """
     if not model.has_quaternions:
         return
-    # squares of these are numbers with all their digits
-    limits = np.finfo(q.dtype if q.dtype == np.float32 else float)
-    small, large = 1e2 * np.sqrt(float(limits.tiny)), 1e-2 * np.sqrt(float(limits.max))
+    small, large = _SINGLE if q.dtype == np.float32 else _DOUBLE
+    size = np.abs(q[..., model.quaternions]).max(axis=-1)
+    if ((size > small) & (size < large)).all():
+        return
     for joint, block in zip(model.joint_names, model.blocks, strict=True):
         if not block.kind.coordinates.quaternion:
             continue

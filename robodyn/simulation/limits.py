@@ -205,8 +205,7 @@ def _beyond(
     samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), len(columns)))
     for sign, bounds in ((-1.0, -lower), (1.0, upper)):
         slack = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
-        peaks = np.fmax.reduce(sign * samples, axis=(0, 1), initial=-np.inf)
-        for k in np.flatnonzero(peaks > bounds + slack):
+        for k in np.flatnonzero(_peaks(samples, sign) > bounds + slack):
             values = sign * samples[:, :, k]
             passed = (values > bounds[k] + slack[k]).any(axis=1)
             sample, motion = np.unravel_index(np.nanargmax(values), values.shape)
@@ -221,6 +220,17 @@ def _beyond(
                 tuple(int(i) for i in np.unravel_index(motion, x.shape[1:-1])),
                 unit,
             )
+
+
+def _peaks(samples: FloatArray, sign: float) -> FloatArray:
+    """The largest of each column, or with a negative sign of what is opposite; of numbers only."""
+    extreme = np.maximum if sign > 0.0 else np.minimum
+    start = -sign * np.inf
+    peaks = extreme.reduce(samples, axis=(0, 1), initial=start)
+    if np.isnan(peaks).any():
+        extreme = np.fmax if sign > 0.0 else np.fmin
+        peaks = extreme.reduce(samples, axis=(0, 1), initial=start)
+    return np.asarray(sign * peaks)
 
 
 def _coordinates(robot: Robot) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.arrays import checked, number, numbers, shaped, vector
+from robodyn.arrays import all_finite, checked, number, numbers, shaped, vector
 from robodyn.controllers import PointToPoint
 from robodyn.description import Pose
 from robodyn.errors import ShapeError
@@ -49,6 +49,29 @@ def test_no_numbers_are_refused_by_our_error(taker, given):
     value, words = NO_NUMBERS[given]
     with pytest.raises(ShapeError, match=f"is not an array of real numbers: .*{words}"):
         TAKERS[taker](value)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 65, 200])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_finite_is_what_numpy_says(size, dtype):
+    x = np.full((1, size), np.finfo(dtype).max, dtype)  # no sum of them is finite
+    assert all_finite(x)
+    x[0, 0] *= -1.0
+    assert all_finite(x)
+    for bad in (np.nan, np.inf, -np.inf):
+        for k in (0, size // 2, size - 1):
+            y = np.zeros((size, 1), dtype)
+            y[k] = bad
+            assert not all_finite(y)
+            y[-1 - k] = -bad
+            assert not all_finite(y)
+
+
+@pytest.mark.parametrize("dtype", [">f8", "<f8", ">f4", np.longdouble])
+def test_numbers_of_any_byte_order_are_doubles(dtype):
+    x = shaped("x", np.array([1.0, 2.0]).astype(dtype), 2)
+    assert x.dtype is np.dtype(float)
+    np.testing.assert_array_equal(x, [1.0, 2.0])
 
 
 @pytest.mark.parametrize(

@@ -423,6 +423,19 @@ def test_more_choices_than_are_kept(robot):
     assert len(kept._known) == signatures.MAX_VARIANTS
 
 
+@needs_entry
+def test_choices_never_replace_the_plain_one(robot, monkeypatch):
+    expected = robot.frame_poses(Q)
+    for k in range(2 * signatures.MAX_VARIANTS + 5):
+        robot.frame_poses(Q, tuple(robot.frame_names[k % 3 : k % 3 + 2]))
+
+    def slow(*given, **named):
+        raise AssertionError("Python was run")
+
+    monkeypatch.setattr(Evaluator, "results", slow)
+    np.testing.assert_array_equal(robot.frame_poses(q=Q, frames=None), expected)
+
+
 def test_threads_that_ask_for_different_options(robot):
     names = robot.frame_names
     expected = {

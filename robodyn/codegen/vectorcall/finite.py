@@ -23,6 +23,9 @@ HIDDEN = {name: MAX_PORTS + k for k, name in enumerate(("kernel", "flaw", "start
 #: Numbers looked at together, and rows computed before they are looked at.
 LANES, BLOCK = 8, 128
 
+#: Vectors looked at before it is asked whether to go on.
+TOGETHER = 4
+
 _KERNEL = ir.FunctionType(VOID, [I64, I64, PTR, PTR])
 
 
@@ -78,11 +81,18 @@ class Finite:
             b.cbranch(some, flawed, after).set_weights([1, 1000])
             b.position_at_end(after)
 
-        def many(k: Any) -> None:
-            signs = b.bitcast(unless_finite(b.mul(k, word(LANES)), lanes), ir.IntType(LANES))
+        def vectors(first: Any, n: int) -> None:
+            some = unless_finite(first, lanes)
+            for k in range(1, n):
+                some = b.or_(some, unless_finite(b.add(first, word(LANES * k)), lanes))
+            signs = b.bitcast(some, ir.IntType(LANES))
             go_on_unless(b.icmp_unsigned("!=", signs, ir.Constant(ir.IntType(LANES), 0)))
 
-        _loop(b, b.sdiv(count, word(LANES)), many)
+        many = LANES * TOGETHER
+        _loop(b, b.sdiv(count, word(many)), lambda k: vectors(b.mul(k, word(many)), TOGETHER))
+        for n in (2, 1):
+            with b.if_then(b.icmp_unsigned("!=", b.and_(count, word(LANES * n)), word(0))):
+                vectors(b.and_(count, word(-2 * LANES * n)), n)
         for left in (4, 2, 1):
             with b.if_then(b.icmp_unsigned("!=", b.and_(count, word(left)), word(0))):
                 first = b.and_(count, word(-2 * left))

@@ -146,6 +146,7 @@ class Signature:
         self._behind: list[tuple[object, ...]] = []
         self._known: set[object] = set()
         self._next = 0
+        self._plain: object = None
         first = all(p.role is Role.ARRAY for p in parameters[:arrays])
         self._defaults = tuple(default for _, default in self._options)
         self._can_be_plain = first and not at_rest and REQUIRED not in self._defaults
@@ -197,8 +198,7 @@ class Signature:
         if len(self._behind) < MAX_VARIANTS:
             self._make_room()
             self._behind.append(())
-        index = self._next % MAX_VARIANTS
-        self._next += 1
+        index = self._place()
         if self._behind[index]:
             self._known.discard(self._behind[index][0])
         words = [id(value) for value in values] + [0] * (MAX_OPTIONS - len(values))
@@ -210,10 +210,20 @@ class Signature:
         block[first] = table.address
         self._words[SIGNATURE.index("variants")] = len(self._behind)
         self._known.add(choice)
-        if self._can_be_plain and not links and values == self._defaults:
+        if not links and values == self._defaults:
+            self._plain = choice
+        if self._plain is choice and self._can_be_plain:
             self._kept.append(table)
             self._words[SIGNATURE.index("plain_guarded")] = int(look)
             self._words[SIGNATURE.index("plain")] = table.address
+
+    def _place(self) -> int:
+        """Where the next variant goes: over the oldest one, but never over the plain one."""
+        index = self._next % MAX_VARIANTS
+        if self._behind[index] and self._behind[index][0] is self._plain:
+            index = (index + 1) % MAX_VARIANTS
+        self._next = index + 1
+        return index
 
     def _make_room(self) -> None:
         """A block of memory for one variant more."""
