@@ -42,6 +42,8 @@ import robodyn as rd
         {"friction_speed": "fast"},
         {"snap": "x"},
         {"strict": "no"},
+        {"actuators": {"elbow_pitch": rd.Actuator(torque_limit=-1.0)}},
+        {"actuators": {"elbow_pitch": rd.Actuator(torque_limit=np.nan)}},
         {"merge_hinges": "no"},
         {"branches": {"pin": 1}},  # of the coordinates of a tree
     ],
