@@ -179,10 +179,12 @@ def _check_values(name: str, motor: Actuator) -> None:
         )
         if not _is_number(getattr(motor, key), least)
     ]
+    if not (motor.torque_limit == np.inf or _is_number(motor.torque_limit, 0.0)):
+        wrong.append(f"torque_limit={motor.torque_limit}")
     if wrong:
         raise ActuationError(
             f"the motor of joint {name!r} has {', '.join(wrong)}: expected finite numbers, and "
-            "inertia and friction that are not negative",
+            "inertia, friction and torque limit that are not negative",
             direction=name,
         )
 

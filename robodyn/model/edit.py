@@ -187,6 +187,6 @@ def _welded(joint: Joint, position: tuple[float, ...]) -> Joint:
         return dataclasses.replace(joint, map=joint.map.held(position), mimic=None)
     X_JB = described_pose(joint_kind(joint.kind), joint, position)
     origin = Pose.from_matrix(joint.origin.matrix @ X_JB)
-    return dataclasses.replace(
-        joint, kind=fixed.KIND.name, origin=origin, mimic=None, map=None, parameters=()
-    )
+    weld = Joint(joint.name, fixed.KIND.name, joint.parent, joint.child, origin)
+    kept = ("limits", "damping", "friction", "independent", "extras", "line", "merged")
+    return dataclasses.replace(weld, **{name: getattr(joint, name) for name in kept})

@@ -73,8 +73,10 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
             yield f"the {key} is {type(pose).__name__}, expected a Pose"
     values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
     values["spring"] = (joint.stiffness, joint.rest)
-    if _numbers(joint.stiffness) and joint.stiffness < 0.0:
-        yield f"the stiffness is {joint.stiffness}: negative"
+    for key in ("damping", "friction", "stiffness"):
+        value = getattr(joint, key)
+        if _numbers(value) and value < 0.0:
+            yield f"the {key} is {value}: negative"
     yield from _why_no_limits(joint.limits)
     if isinstance(joint, Loop):
         values["distance"] = (joint.distance,)
@@ -94,10 +96,17 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
 def _why_no_limits(limits: Limits | None) -> Iterator[str]:
     if limits is None:
         return
+    if not isinstance(limits, Limits):
+        yield f"the limits are {limits!r}, expected Limits"
+        return
     for key in ("lower", "upper", "velocity", "effort"):
         value = getattr(limits, key)
         if not (_numbers(value) or (isinstance(value, float) and math.isinf(value))):
             yield f"the limit {key} is {value!r}, expected a number up to {LARGEST:g} or infinity"
+        elif key in ("velocity", "effort") and value < 0.0:
+            yield f"the limit {key} is {value:g}: negative"
+    if _numbers(limits.lower, limits.upper) and limits.lower > limits.upper:
+        yield f"the lower limit {limits.lower:g} is above the upper limit {limits.upper:g}"
 
 
 def _why_no_spring(spring: PointSpring) -> Iterator[str]:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from robodyn.description import (
     Actuator,
     Coupling,
@@ -22,6 +24,7 @@ from robodyn.description import (
     Pose,
 )
 from robodyn.errors import UrdfError
+from robodyn.files import as_path
 from robodyn.joints import fixed, joint_kind
 from robodyn.urdf.parse import read
 
@@ -78,7 +81,7 @@ def write(
     if illegal:
         raise UrdfError(f"cannot be written: XML cannot hold the character {illegal.group()!r}")
     if path is not None:
-        _write_at_once(Path(path), text)
+        _write_at_once(as_path("path", path), text)
     return text
 
 
@@ -116,7 +119,7 @@ _ESCAPES = str.maketrans(
 def _text(value: object) -> str:
     if isinstance(value, float):
         return repr(float(value)).removesuffix(".0")  # numpy's repr names the type
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list | np.ndarray):
         return " ".join(_text(float(number)) for number in value)
     return str(value)
 

@@ -252,3 +252,15 @@ def test_sim_writes_a_bag(tmp_path, capsys):
     assert main(["sim", "puma560", *arguments]) == 0
     assert str(bag) in capsys.readouterr().out
     assert len(read_bag(bag, rd.load("puma560"))) == 101
+
+
+def test_what_is_no_trajectory_no_robot_no_time_is_refused(tmp_path):
+    robot = rd.load("double_pendulum")
+    run = rd.simulate(robot, duration=0.01)
+    with pytest.raises(rd.ShapeError, match="trajectory is NoneType"):
+        write_bag(None, tmp_path / "run.mcap")
+    with pytest.raises(rd.ShapeError, match="start is 'now'"):
+        write_bag(run, tmp_path / "run.mcap", start="now")
+    write_bag(run, tmp_path / "run.mcap")
+    with pytest.raises(rd.ShapeError, match="robot is NoneType"):
+        read_bag(tmp_path / "run.mcap", None)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import robodyn as rd
 from robodyn import urdf
 from robodyn.description import (
     JOINT_KINDS,
@@ -271,3 +272,21 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 def test_writing_into_a_folder_that_does_not_exist_names_it(tmp_path):
     with pytest.raises(UrdfError, match=r"missing/robot\.urdf.*cannot be written"):
         urdf.write(urdf.load_mechanism("puma560"), tmp_path / "missing" / "robot.urdf")
+
+
+def test_locked_joints_read_back_equal():
+    robot = rd.load("double_pendulum", springs={"elbow": (3.0, 0.1)}).with_(locked={"elbow": 0.2})
+    described = dataclasses.replace(robot.mechanism, file=None)
+    assert dataclasses.replace(urdf.load_mechanism(urdf.write(described)), file=None) == described
+
+
+@pytest.mark.parametrize("path", [5, b"arm.urdf"])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(rd.ShapeError, match="expected the path of a file"):
+        urdf.write(urdf.load_mechanism("four_bar"), path)
+
+
+def test_axes_given_as_lists_are_written_as_numbers():
+    loop = Loop("pin", "revolute", "upper", "lower", axis=[0.0, 0.0, 1.0])
+    text = urdf.write(rd.load("double_pendulum", loops=[loop]).mechanism)
+    assert urdf.load_mechanism(text).loops[0].axis == (0.0, 0.0, 1.0)

@@ -42,6 +42,8 @@ import robodyn as rd
         {"friction_speed": "fast"},
         {"snap": "x"},
         {"strict": "no"},
+        {"actuators": {"elbow_pitch": rd.Actuator(torque_limit=-1.0)}},
+        {"actuators": {"elbow_pitch": rd.Actuator(torque_limit=np.nan)}},
         {"merge_hinges": "no"},
         {"branches": {"pin": 1}},  # of the coordinates of a tree
     ],
@@ -200,3 +202,19 @@ def test_choices_of_two_are_true_or_false(name):
     for load in (lambda **given: rd.load("scara", **given), rd.load("scara").with_):
         with pytest.raises(rd.SettingsError, match=f"{name} is 'no', expected True or False"):
             load(**{name: "no"})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"limits": 5}, "the limits are 5, expected Limits"),
+        ({"limits": rd.Limits(1.0, -1.0, 1.0, 1.0)}, "lower limit 1 is above the upper limit -1"),
+        ({"limits": rd.Limits(effort=-1.0)}, "the limit effort is -1: negative"),
+        ({"damping": -1.0}, "the damping is -1.0: negative"),
+        ({"friction": -1.0}, "the friction is -1.0: negative"),
+    ],
+)
+def test_values_of_a_loop(given, words):
+    loop = rd.Loop("pin", "revolute", "upper", "lower", axis=(0.0, 1.0, 0.0), **given)
+    with pytest.raises(rd.UrdfError, match=words):
+        rd.load("double_pendulum", loops=[loop])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from robodyn.arrays import expect, number
 from robodyn.bags import read_motion, write_motion
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
@@ -46,6 +47,7 @@ def write_bag(
         Without the extra ``bag``.
     BagError, ShapeError
     """
+    expect("trajectory", trajectory, Trajectory)
     write_motion(
         path,
         trajectory.robot,
@@ -55,7 +57,7 @@ def write_bag(
         topic=topic,
         description=description,
         storage=storage,
-        start=start,
+        start=number("start", start, "s"),
     )
 
 
@@ -99,6 +101,7 @@ def read_bag(
     UnknownNameError
         If the bag has joints that the robot does not have.
     """
+    expect("robot", robot, Robot)
     motion = read_motion(path, robot, topic=topic, ignore_unknown=ignore_unknown)
     base = BaseMotion.at_rest() if robot.base == "moving" else None
     return trajectory_of(robot, *motion, base)
