@@ -114,3 +114,12 @@ def test_random_postures_in_minimal_coordinates_are_within_the_limits_of_cut_joi
 def test_who_holds_a_cut_joint_is_told_how_it_gets_a_coordinate():
     with pytest.raises(UnknownNameError, match="it is cut; it gets one by a motor"):
         rd.load("four_bar").assemble(np.zeros(3), hold=["rocker_pin"])
+
+
+def test_who_drives_a_cut_joint_is_told_how_it_gets_a_coordinate():
+    robot = rd.load("four_bar")
+    still = {"q0": robot.neutral(), "v0": np.zeros(3), "duration": 0.1}
+    with pytest.raises(UnknownNameError, match="it is cut; it gets one by a motor"):
+        rd.simulate(robot, controlled={"rocker_pin": lambda t: (0.0, 0.0, 0.0)}, **still)
+    with pytest.raises(UnknownNameError, match="it is cut; it gets one by a motor"):
+        rd.simulate(robot, locked=["rocker_pin"], **still)
