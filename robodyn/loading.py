@@ -19,6 +19,7 @@ from robodyn.joints import continuous, joint_kind, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
 from robodyn.model.hinges import meeting_hinges, with_balls
+from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings, flag
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
@@ -233,7 +234,8 @@ def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
     for name, value in near.items():
         joint = robot.joints[name]
         if joint.q.start < joint.q.stop:
-            _check_within(robot, name, start)
+            at = joint.q
+            _check_within(name, start[at], robot.lower_limits[at], robot.upper_limits[at])
             continue
         if not joint.cut or (joint.kind.nq, joint.kind.nv) != (1, 1):
             raise UnknownNameError(
@@ -244,14 +246,15 @@ def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
             )
         if np.size(value) != 1 or not np.isfinite(numbers("near", value)).all():
             raise ShapeError(f"near[{name!r}] is {value!r}, expected a finite number", name="near")
+        if limits := joint.position_limits:
+            x = np.ravel(numbers("near", value))
+            x = nearest_turn(x, limits) if joint.kind.is_pin else x
+            _check_within(name, x, *np.reshape(limits, (2, 1)))
 
 
-def _check_within(robot: Robot, name: str, start: Array) -> None:
+def _check_within(name: str, start: Array, low: Array, high: Array) -> None:
     """A joint that is named is to stand within its limits."""
-    at = robot.joints[name].q
-    for x, lower, upper in zip(
-        start[at], robot.lower_limits[at], robot.upper_limits[at], strict=True
-    ):
+    for x, lower, upper in zip(start, low, high, strict=True):
         if not lower - NEAR <= x <= upper + NEAR:
             raise SettingsError(
                 f"near[{name!r}] is {x:g}, beyond its limits {lower:g} to {upper:g}: no closed "

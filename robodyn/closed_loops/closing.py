@@ -11,7 +11,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.cut_joints import CutLimits, CutStart, WithCuts
 from robodyn.closed_loops.long_searches import going_on, search
-from robodyn.closed_loops.open_loops import loop_gaps, open_loops
+from robodyn.closed_loops.open_loops import loop_gaps, open_loops, worst_row
 from robodyn.closed_loops.solvers import assemble
 from robodyn.closed_loops.turns import nearest_turns
 from robodyn.configuration_space import ConfigurationSpace
@@ -81,12 +81,21 @@ class LoopCloser:
             return self._soon(self._within_cut_limits, start, self._all)
         except AssemblyError as error:
             return TopologyError(
-                f"{error}. Load with near={{joint: position}} to search elsewhere; if a second "
-                f"parent is a typing error, mend it; if not, this is the closure to mend: "
-                f"{' '.join(map(loop_element, self._model.tree.cuts))}",
+                f"{error}. Load with near={{joint: position}} to search elsewhere; "
+                f"{self._to_mend(error)}",
                 file=self._model.mechanism.file,
                 element=f"robot {self._model.mechanism.name!r}",
             )
+
+    def _to_mend(self, error: AssemblyError) -> str:
+        """What the user may have written otherwise than meant."""
+        name = worst_row(self._model, error)[0].rpartition("[")[0]
+        if all(cut.name != name for cut in self._model.tree.cuts):
+            return f"if it should close here, mend constraint {name!r}, or what contradicts it"
+        return (
+            "if a second parent is a typing error, mend it; if not, this is the closure to mend: "
+            + " ".join(map(loop_element, self._model.tree.cuts))
+        )
 
     def _toward_cut_start(self, start: Array) -> Array:
         """A posture with the cut joints that the start names just there, or as near as may be."""

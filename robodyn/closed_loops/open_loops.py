@@ -13,7 +13,7 @@ from robodyn.joints import joint_kind
 from robodyn.model.model import Model
 from robodyn.results import LoopGap
 
-__all__ = ["loop_gaps", "open_loops"]
+__all__ = ["loop_gaps", "open_loops", "worst_row"]
 
 
 #: A coordinate this near to a limit [rad, m] is at it.
@@ -79,12 +79,10 @@ def open_loops(
     error : AssemblyError
         Of the search.
     """
-    rows = [model.setup.row_names[k] for k in model.setup.position_rows]
-    size = np.abs(error.residual)
-    worst = rows[int(size.argmax())]
+    worst, size = worst_row(model, error)
     text = (
-        f"the loops of {model.mechanism.name!r} do not close: {worst} is off by "
-        f"{size.max():.3g} (m or rad) at best"
+        f"the loops of {model.mechanism.name!r} do not close: {worst} is off by {size:.3g} (m or "
+        "rad) at best"
     )
     name = worst.rpartition("[")[0]
     reached = np.asarray(error.q)
@@ -97,6 +95,13 @@ def open_loops(
             text += f"; {_frames(before)}{_opposite(after, model)}"
     at = _limits(model, reached)
     return text + (f"; at their limits there: {', '.join(at)}" if at else "")
+
+
+def worst_row(model: Model, error: AssemblyError) -> tuple[str, float]:
+    """The row that a search missed by most, and by how much [m, rad]."""
+    rows = [model.setup.row_names[k] for k in model.setup.position_rows]
+    size = np.abs(error.residual)
+    return rows[int(size.argmax())], float(size.max())
 
 
 def _opposite(gap: LoopGap, model: Model) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.description import Joint
 from robodyn.equations.closed_form.linkage import Linkage, Posture
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body, MechanismModel, build
@@ -160,8 +161,19 @@ def _ordered(tree_form: Model, loops: Mapping[str, Loop]) -> Order:
     return order
 
 
+def _of_split(joint: str) -> str:
+    return (
+        f"{joint!r} closes it and needs a coordinate (of a motor or a spring, or as others refer "
+        "to it); let a joint without one close it"
+    )
+
+
 def _unsolvable(tree_form: Model, reasons: Mapping[str, str]) -> TopologyError:
-    told = "; ".join(f"{name!r}: {reason}" for name, reason in reasons.items())
+    split = {cut.name: cut.rejoins for cut in tree_form.tree.cuts if not isinstance(cut, Joint)}
+    told = "; ".join(
+        f"{name!r}: {_of_split(split[name]) if split.get(name) else reason}"
+        for name, reason in reasons.items()
+    )
     return TopologyError(
         f"loops without closed form: {told}. Load with coordinates='tree'",
         file=tree_form.mechanism.file,

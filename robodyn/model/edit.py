@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, numbers
-from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
+from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.description.graph_check import find_root
 from robodyn.equations.loops.constraint import TracedConstraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
@@ -19,6 +19,7 @@ from robodyn.joints.common.described import described_pose
 from robodyn.model.joint_info import Joints
 from robodyn.model.locking import all_held, couplings_left
 from robodyn.model.settings import Settings
+from robodyn.model.splitting import joint_of_loop
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
 __all__ = ["changed", "loaded", "start_by_joint", "without_forces"]
@@ -49,11 +50,12 @@ def changed(
     joints = {joint.name: joint for joint in mechanism.joints}
     if settings.base == "floating":  # in place of a fixed joint that has its name
         joints[FLOATING_BASE] = _free_base(mechanism)
-    positions = {}
+    closing = _joints_of_loops(mechanism)
+    positions, movers = {}, {**joints, **closing}
     for name, value in locked.items():
-        if name not in joints:
-            raise UnknownNameError("joint", name, joints, repr(mechanism.name))
-        positions[name] = _position(joints[name], value)
+        if name not in movers:
+            raise UnknownNameError("joint", name, movers, repr(mechanism.name))
+        positions[name] = _position(movers[name], value)
     if settings.base == "floating" and FLOATING_BASE in locked:
         mechanism = _on_a_world(mechanism, _welded(joints[FLOATING_BASE], positions[FLOATING_BASE]))
         settings = dataclasses.replace(settings, base="fixed")
@@ -66,6 +68,11 @@ def changed(
     mechanism = dataclasses.replace(
         mechanism,
         joints=tuple(joints.values()),
+        loops=tuple(
+            _welded_loop(loop, closing[loop.name], held[loop.name]) if loop.name in held else loop
+            for loop in mechanism.loops
+        ),
+        actuators=tuple(x for x in mechanism.actuators if not (x[0] in closing and x[0] in held)),
         couplings=couplings,
         constraints=(*(_holding(given, held) for given in mechanism.constraints), *rows),
     )
@@ -164,6 +171,29 @@ def _position(joint: Joint, given: ArrayLike) -> tuple[float, ...]:
             raise wrong
         position = np.concatenate([position[:-4], position[-4:] / norm])
     return tuple(position.tolist())
+
+
+def _joints_of_loops(mechanism: Mechanism) -> dict[str, Joint]:
+    """Loops that have coordinates, as the joints that they are, by name."""
+    kinds = {loop.name: joint_kind(loop.kind) for loop in mechanism.loops}
+    movable = [x for x in mechanism.loops if kinds[x.name].in_tree and kinds[x.name].nv]
+    return {loop.name: joint_of_loop(mechanism, loop) for loop in movable}
+
+
+def _welded_loop(loop: Loop, joint: Joint, position: tuple[float, ...]) -> Loop:
+    """A loop without freedoms; what acted along them has nothing left to act along."""
+    X_JB = described_pose(joint_kind(joint.kind), joint, position)
+    X_predecessor = Pose.from_matrix(loop.X_predecessor.matrix @ X_JB)
+    return dataclasses.replace(
+        loop,
+        kind=fixed.KIND.name,
+        X_predecessor=X_predecessor,
+        damping=0.0,
+        friction=0.0,
+        stiffness=0.0,
+        limits=None,
+        parameters=(),
+    )
 
 
 def _free_base(mechanism: Mechanism) -> Joint:

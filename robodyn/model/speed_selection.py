@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import named, numbers
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
+from robodyn.model.joint_info import JointInfo
 from robodyn.model.model import Model
 
-__all__ = ["Roles", "assign_roles", "speed_indices", "speed_names"]
+__all__ = ["Roles", "assign_roles", "speed_indices", "speed_names", "without_speed"]
 
 #: Values by joint name (or ``"joint[k]"``, one axis of it), or one array over all speeds.
 ByJoint = Mapping[str, ArrayLike] | ArrayLike
@@ -62,24 +63,27 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
     axis = re.fullmatch(r"(.+)\[(\d+)\]", name) if name not in model.joints else None
     joint = model.joints[axis[1] if axis else name]
     indices = tuple(range(joint.v.start, joint.v.stop))
-    if joint.cut:
-        raise UnknownNameError(
-            "joint with a speed of its own",
-            name,
-            model.joint_names,
-            f"{model.mechanism.name!r}: it is cut; it gets one by a motor, or where another joint "
-            'of its loop is marked with cut="true"',
-        )
     if not indices:
-        raise UnknownNameError(
-            "joint with a speed of its own", name, model.joint_names, repr(model.mechanism.name)
-        )
+        raise without_speed(name, joint, model.joint_names, model.mechanism.name)
     if axis is None:
         return indices
     if int(axis[2]) >= len(indices):
         known = [f"{joint.name}[{k}]" for k in range(len(indices))]
         raise UnknownNameError("axis", name, known, repr(model.mechanism.name))
     return (indices[int(axis[2])],)
+
+
+def without_speed(
+    name: str, joint: JointInfo, known: Iterable[str], robot: str
+) -> UnknownNameError:
+    """What to raise for a joint that has no speed in v."""
+    why = (
+        ": it is cut; it gets one by a motor, or where another joint of its loop is marked with "
+        'cut="true"'
+    )
+    return UnknownNameError(
+        "joint with a speed of its own", name, known, f"{robot!r}{why if joint.cut else ''}"
+    )
 
 
 def speed_names(model: Model, speeds: Iterable[int]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from robodyn.errors import TopologyError
 from robodyn.joints import fixed, joint_kind
 from robodyn.topology.spanning_tree import cut_joints, inverse_pose
 
-__all__ = ["with_split_links"]
+__all__ = ["joint_of_loop", "with_split_links"]
 
 
 def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
@@ -52,7 +52,7 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
         if joint.nv and (joint.name in needed or joint.stiffness or joint.map is not None)
     ]
     ends += [
-        (_as_joint(mechanism, loop), loop.X_successor)
+        (joint_of_loop(mechanism, loop), loop.X_successor)
         for loop in mechanism.loops
         if loop.name in needed or loop.stiffness
     ]
@@ -76,7 +76,7 @@ def _needing_coordinates(mechanism: Mechanism) -> set[str]:
     return needed
 
 
-def _as_joint(mechanism: Mechanism, loop: Loop) -> Joint:
+def joint_of_loop(mechanism: Mechanism, loop: Loop) -> Joint:
     """A loop as the joint that it is."""
     kind = joint_kind(loop.kind)
     if not (kind.in_tree and kind.nv):

@@ -12,6 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, named
 from robodyn.errors import ActuationError, PathError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
+from robodyn.model.speed_selection import without_speed
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath
 from robodyn.robot import Robot
@@ -256,7 +257,7 @@ def _moving_joint(robot: Robot, name: str) -> tuple[JointInfo, int | None]:
     """A joint that has speeds of its own, and which of them if one is named."""
     joint, axis = _joint_and_axis(robot, name)
     if joint.v.stop == joint.v.start:
-        raise UnknownNameError("joint with a speed of its own", name, robot.joint_names)
+        raise without_speed(name, joint, robot.joint_names, robot.name)
     return joint, axis
 
 

@@ -13,6 +13,10 @@ from robodyn.simulation.trajectory import Trajectory, trajectory_of
 __all__ = ["Record"]
 
 
+#: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.
+SINGULAR = 1e-8
+
+
 class Record:
     """Room for the samples of a simulation, which are copied into it.
 
@@ -46,14 +50,29 @@ class Record:
 
     def broken(self, t: float, error: RobodynError) -> SimulationError:
         """What to raise where the motion until ``t`` [s] breaks down: it has what came before."""
-        problem = f"at t = {t:.6g} s {error}"
+        singular = self._singular()
+        problem = f"at t = {t:.6g} s {error}" + (f"; {singular}" if singular else "")
         if isinstance(error, ShapeError):
+            why = singular or "the step is too long, or torques are not finite"
             problem = (
-                f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: the step "
-                f"is too long, or torques are not finite ({error})"
+                f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: {why} "
+                f"({error})"
             )
         return SimulationError(
             problem, trajectory=self.trajectory() if self.count else None, time=t
+        )
+
+    def _singular(self) -> str:
+        """Whether the loops were at a singular posture before, in words; empty if not."""
+        if not (self.robot.nc and self.count):
+            return ""
+        time, q = float(self._t[self.count - 1]), self._q[self.count - 1]
+        rank = self.robot.loop_rank(q, t=time if self.robot.depends_on_time else None)
+        if not rank.distance.min(initial=np.inf) < SINGULAR:
+            return ""
+        return (
+            f"at {time:.6g} s it stood at a singular posture, where ways to assemble it meet and "
+            "its motion is not determined; another step or start passes it between two samples"
         )
 
     def trajectory(self) -> Trajectory:

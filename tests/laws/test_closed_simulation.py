@@ -7,7 +7,8 @@ import pytest
 from rigid_robots import load
 
 import robodyn as rd
-from robodyn.errors import AssemblyError, ShapeError
+from robodyn.description import Joint, Link, Loop, Pose
+from robodyn.errors import AssemblyError, ShapeError, SimulationError
 
 
 def energy_range(robot, run):
@@ -96,3 +97,40 @@ def test_stabilization_takes_two_numbers(wrong):
     robot = load("four_bar")
     with pytest.raises(ShapeError):
         robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), stabilization=wrong)
+
+
+def parallelogram():
+    """Lies flat at zero; its drive, at the ground, counts from there."""
+    body = rd.Inertia(1.0, Pose((0.1, 0.0, 0.0)), ixx=0.01, iyy=0.01, izz=0.01)
+    links = (Link("ground"), *(Link(name, body) for name in ("crank", "coupler", "rocker")))
+    hinge = {"kind": "continuous", "axis": (0.0, 1.0, 0.0)}
+    joints = (
+        Joint("drive", parent="ground", child="crank", **hinge),
+        Joint("pin", parent="crank", child="coupler", origin=Pose((0.2, 0.0, 0.0)), **hinge),
+        Joint("pivot", parent="ground", child="rocker", origin=Pose((0.4, 0.0, 0.0)), **hinge),
+    )
+    ends = Pose((0.4, 0.0, 0.0)), Pose((0.2, 0.0, 0.0))
+    loop = Loop("end", "revolute", "coupler", "rocker", *ends, axis=hinge["axis"])
+    return rd.load(rd.Mechanism("parallelogram", links, joints, loops=(loop,)))
+
+
+@pytest.mark.parametrize("beside", [1e-11, 1e-9])
+def test_a_motion_that_ends_at_a_singular_posture_says_so(beside):
+    """A sample stands almost where the bars are flat: rounding decides the forces there."""
+    robot = parallelogram()
+
+    def run(first):
+        return rd.simulate(
+            robot,
+            q0=[first, -first, first],
+            v0=[1.0, -1.0, 1.0],
+            controlled={"drive": lambda t: (first + t, 1.0, 0.0)},
+            duration=0.5,
+            step=0.01,
+        )
+
+    with pytest.raises(SimulationError, match=r"at 0.3 s it stood at a singular post") as caught:
+        run(-0.3 - beside)
+    assert "step is too long" not in str(caught.value)
+    assert caught.value.trajectory.t[-1] == pytest.approx(0.3)
+    np.testing.assert_allclose(run(-0.304).q[-1], [0.196, -0.196, 0.196], atol=1e-9)

@@ -10,8 +10,8 @@ from recut import coordinates_of, speeds_of
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.description import Coupling, Mimic, Pose
-from robodyn.errors import ShapeError, TopologyError, UrdfError
+from robodyn.description import Coupling, Joint, Link, Mimic, Pose
+from robodyn.errors import SettingsError, ShapeError, TopologyError, UrdfError
 
 
 def four_bar(joint, **changes):
@@ -268,3 +268,34 @@ def test_a_coupling_counts_the_joints_as_they_are_drawn():
     row = robot.constraint_names.index("gear[0]")
     wanted = at["crank_drive"] + at["crank_pin"] - 0.5 * at["rocker_pivot"] - 0.1
     assert robot.loop_residual(q)[row] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("motor", [False, True])
+def test_a_loop_is_locked_as_the_joint_that_it_is(motor):
+    """The pin of a five-bar, as a `Loop` and as a joint of the graph: one linkage is left."""
+    written = urdf.load_mechanism("five_bar")
+    (pin,) = written.loops
+    end = Joint("end_weld", "fixed", pin.successor, "end", pin.X_successor)
+    closing = Joint(pin.name, pin.kind, pin.predecessor, "end", pin.X_predecessor, pin.axis)
+    drawn = dataclasses.replace(
+        written,
+        links=(*written.links, Link("end")),
+        joints=(*written.joints, end, closing),
+        loops=(),
+    )
+    actuators = {pin.name: rd.Actuator(gear_ratio=3.0, rotor_inertia=1e-3)} if motor else None
+    one = rd.load(drawn).with_(locked={pin.name: 0.3})
+    other = rd.load(written, actuators=actuators).with_(locked={pin.name: 0.3})
+    q0 = one.neutral()
+    v0 = one.consistent_velocity(q0, np.ones(one.nv))
+    found, speeds = one.joint_positions(q0), one.joint_velocities(q0, v0)
+    q, v = (np.array([x[name] for name in other.joint_names]) for x in (found, speeds))
+    assert np.abs(other.loop_residual(q)).max() < 1e-9
+    assert np.abs(v).min() > 1e-3
+    tau = {name: 1.0 for name in other.actuated_joints if name in one.joint_names}
+    a0 = one.hybrid_dynamics(q0, v0, tau=tau).a
+    a = other.hybrid_dynamics(q, v, tau=tau).a
+    expected = [a0[one.joints[name].v] for name in one.joint_names]
+    np.testing.assert_allclose([a[other.joints[n].v] for n in one.joint_names], expected, rtol=1e-8)
+    with pytest.raises(SettingsError, match="expected a finite number"):
+        rd.load(written).with_(locked={pin.name: [1.0, 2.0]})

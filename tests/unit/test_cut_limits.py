@@ -10,7 +10,13 @@ from recut import changed_joint
 
 import robodyn as rd
 from robodyn import urdf
-from robodyn.errors import AssemblyError, TopologyError, UnknownNameError, UrdfWarning
+from robodyn.errors import (
+    AssemblyError,
+    SettingsError,
+    TopologyError,
+    UnknownNameError,
+    UrdfWarning,
+)
 from robodyn.model.position_limits import limit_excess
 
 
@@ -114,3 +120,22 @@ def test_random_postures_in_minimal_coordinates_are_within_the_limits_of_cut_joi
 def test_who_holds_a_cut_joint_is_told_how_it_gets_a_coordinate():
     with pytest.raises(UnknownNameError, match="it is cut; it gets one by a motor"):
         rd.load("four_bar").assemble(np.zeros(3), hold=["rocker_pin"])
+
+
+def test_who_drives_a_cut_joint_is_told_how_it_gets_a_coordinate():
+    robot = rd.load("four_bar")
+    still = {"q0": robot.neutral(), "v0": np.zeros(3), "duration": 0.1}
+    with pytest.raises(UnknownNameError, match="it is cut; it gets one by a motor"):
+        rd.simulate(robot, controlled={"rocker_pin": lambda t: (0.0, 0.0, 0.0)}, **still)
+    with pytest.raises(UnknownNameError, match="it is cut; it gets one by a motor"):
+        rd.simulate(robot, locked=["rocker_pin"], **still)
+
+
+def test_a_start_of_a_cut_joint_is_within_its_limits():
+    for turns in (0.0, 2.0 * np.pi):
+        near = {"rocker_pin": 0.05 + turns}
+        q = limited(-0.4, 0.1, near=near).neutral()
+        found = limited(-0.4, 0.1).joint_positions(q)["rocker_pin"]
+        assert float(found) == pytest.approx(0.05, abs=1e-9)
+    with pytest.raises(SettingsError, match=r"near\['rocker_pin'\] is 0.3, beyond its limits"):
+        limited(-0.4, 0.1, near={"rocker_pin": 0.3})

@@ -10,6 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.errors import TopologyError
 from robodyn.view.posing import move, sliders
 
 FOUR_BAR = (resources.files("robodyn.urdf") / "robots" / "four_bar.urdf").read_text()
@@ -203,3 +204,12 @@ def test_the_command_line_says_where_to_look(tmp_path, capsys):
     assert main(["info", file, *near]) == 0
     for wrong in ("crank_drive", "=1", "crank_drive=x", "nothing=1"):
         assert main(["check", file, "--near", wrong]) == 2
+
+
+def test_a_constraint_that_cannot_be_met_is_what_is_to_be_mended():
+    far = rd.Constraint("far", lambda q: q[0] * q[0] + 1.0, ["crank_drive"])
+    with pytest.raises(TopologyError) as caught:
+        rd.load("four_bar", constraints=[far]).neutral()
+    assert "mend constraint 'far'" in str(caught.value)
+    assert "<loop" not in str(caught.value)
+    assert "second parent" not in str(caught.value)
