@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import named, numbers
+from robodyn.arrays import named_alone, numbers
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.model import Model
 
@@ -120,7 +120,7 @@ def assign_roles(
     """
     given = _by_speed(model, "controlled", controlled)
     held: set[int] = set()
-    for name in named("locked", locked):
+    for name in named_alone("locked", locked):
         for k in speed_indices(model, name):
             if k in given:
                 twice = "is named twice in locked" if k in held else "is both controlled and locked"

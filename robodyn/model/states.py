@@ -106,7 +106,7 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
         Names the loop, and the states of a batch.
     """
     for name, part in _following(model):
-        wrong = np.isnan(places[..., part, :]).any(axis=(-1, -2))
+        wrong = np.asarray(np.isnan(places[..., part, :]).any(axis=(-1, -2)))
         if np.any(wrong):
             rows = np.flatnonzero(wrong)
             first = q.reshape(-1, q.shape[-1])[rows[0]].copy()
@@ -135,7 +135,7 @@ def refuse_dead_points(model: Model, speed_map: Array) -> None:
         Names the loop, and the states of a batch.
     """
     for name, part in _following(model):
-        wrong = ~np.isfinite(speed_map[..., part, :]).all(axis=(-1, -2))
+        wrong = np.asarray(~np.isfinite(speed_map[..., part, :]).all(axis=(-1, -2)))
         if np.any(wrong):
             rows = np.flatnonzero(wrong)
             raise SingularError(
