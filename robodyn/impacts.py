@@ -282,7 +282,7 @@ class Impacts:
                 given=v,
             )
         batch = together(q=x, v=y)
-        dynamics.check(x, y)
+        dynamics.check(q, v)
         x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 

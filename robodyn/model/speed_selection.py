@@ -71,15 +71,23 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
             'of its loop is marked with cut="true"',
         )
     if not indices:
-        raise UnknownNameError(
-            "joint with a speed of its own", name, model.joint_names, repr(model.mechanism.name)
-        )
+        where = repr(model.mechanism.name)
+        if any(name == model.bodies.bodies[i].description.name for i in _following(model)):
+            where += (
+                ": it follows others by a loop in closed form; tree_form has speeds of all joints"
+            )
+        raise UnknownNameError("joint with a speed of its own", name, model.joint_names, where)
     if axis is None:
         return indices
     if int(axis[2]) >= len(indices):
         known = [f"{joint.name}[{k}]" for k in range(len(indices))]
         raise UnknownNameError("axis", name, known, repr(model.mechanism.name))
     return (indices[int(axis[2])],)
+
+
+def _following(model: Model) -> Iterable[int]:
+    """Bodies whose joints follow others by loops that are solved in closed form."""
+    return (i for linkage in model.bodies.linkages for i in linkage.dependent)
 
 
 def speed_names(model: Model, speeds: Iterable[int]) -> tuple[str, ...]:
