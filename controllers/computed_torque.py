@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import gain
+from robodyn.controllers.gains import at_speeds, gain
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
 
@@ -71,6 +71,8 @@ class ComputedTorque:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, a_ref = self.reference(t)
+        v_ref = at_speeds("velocities", v_ref, self.robot.nv)
+        a_ref = at_speeds("accelerations", a_ref, self.robot.nv)
         a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)
         base = None if self._path is None else self._path(t)
         return self._torques(q, v, a, base, t if self.robot.depends_on_time else None)

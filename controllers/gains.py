@@ -1,4 +1,4 @@
-"""Gains of controllers, checked once."""
+"""Gains of controllers, checked once, and what references return, at each call."""
 
 from __future__ import annotations
 
@@ -6,8 +6,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn import ShapeError
+from robodyn.array_types import FloatArray
 
-__all__ = ["gain"]
+__all__ = ["at_speeds", "gain"]
+
+
+def at_speeds(name: str, given: FloatArray, nv: int) -> FloatArray:
+    """What a reference gives for each speed, as it is.
+
+    Raises
+    ------
+    ShapeError
+        If it is for another number of speeds.
+    """
+    if np.shape(given) and np.shape(given)[-1] != nv:
+        raise ShapeError(
+            f"the reference gives {name} of shape {np.shape(given)}, expected ({nv},): one a speed "
+            "of the robot, of which a joint with a quaternion has fewer than coordinates",
+            name="reference",
+            given=np.shape(given),
+            expected=(nv,),
+        )
+    return given
 
 
 def gain(name: str, value: ArrayLike, nv: int) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import gain
+from robodyn.controllers.gains import at_speeds, gain
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.plant import Base, motor_error, motor_mask
 
@@ -62,5 +62,6 @@ class JointPD:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q_ref, v_ref, _ = self.reference(t)
+        v_ref = at_speeds("velocities", v_ref, self.robot.nv)
         tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
         return tau if self._weight is None else tau + self._weight(t, q, v)

@@ -20,6 +20,7 @@ __all__ = [
     "finite",
     "generator",
     "named",
+    "named_alone",
     "number",
     "numbers",
     "refuse_not_finite",
@@ -135,19 +136,30 @@ def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tup
     Raises
     ------
     ShapeError
-        If it is no collection, or gives values beside the names, which would not be used. That each
-        is a name is for those to say who know the names.
+        If it is no collection. That each is a name is for those to say who know the names.
     """
     if isinstance(names, str):
         return (names,)
-    if isinstance(names, Mapping):
-        raise ShapeError(
-            f"{what} gives values by name, {names!r}, expected {kind} alone", name=what, given=names
-        )
     try:
         return tuple(names)
     except TypeError:
         raise ShapeError(f"{what} is {names!r}, expected {kind}", name=what, given=names) from None
+
+
+def named_alone(what: str, names: Iterable[Any]) -> tuple[Any, ...]:
+    """`named`, where values beside the names would be taken for what joints are set to.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if isinstance(names, Mapping):
+        raise ShapeError(
+            f"{what} gives values by name, {names!r}, expected names of joints alone",
+            name=what,
+            given=names,
+        )
+    return named(what, names)
 
 
 def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:

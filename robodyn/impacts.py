@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked, finite, named, shaped, together
+from robodyn.arrays import checked, finite, named_alone, shaped, together
 from robodyn.contact import (
     Contact,
     ContactPoint,
@@ -198,7 +198,10 @@ class Impacts:
         """See `Robot.impact`."""
         q, v = self._state(*state, self._moving)
         places, partner = self._met(place, against)
-        speeds, robot = self._speeds(named("controlled", controlled)), self._model.mechanism.name
+        speeds, robot = (
+            self._speeds(named_alone("controlled", controlled)),
+            self._model.mechanism.name,
+        )
         if direction is None:
             axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
         else:
@@ -224,7 +227,7 @@ class Impacts:
     ) -> Impact:
         """See `Robot.latch`."""
         q, v = self._state(*state, self._moving)
-        speeds = list(self._speeds(named("joints", joints)))
+        speeds = list(self._speeds(named_alone("joints", joints)))
         none = np.zeros((*v.shape[:-1], v.shape[-1] - len(speeds)))
         arrays = (q, np.zeros(v.shape), -v[..., speeds], none)
         jump, tau = self._dynamics.driven(arrays, tuple(speeds), None, _at_rest(base))
@@ -279,7 +282,7 @@ class Impacts:
                 given=v,
             )
         batch = together(q=x, v=y)
-        dynamics.check(x, y)
+        dynamics.check(q, v)
         x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import named, numbers
+from robodyn.arrays import named_alone, numbers
 from robodyn.errors import ActuationError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.model import Model
@@ -64,7 +64,8 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
     joint = model.joints[axis[1] if axis else name]
     indices = tuple(range(joint.v.start, joint.v.stop))
     if not indices:
-        raise without_speed(name, joint, model.joint_names, model.mechanism.name)
+        follows = any(name == model.bodies.bodies[i].description.name for i in _following(model))
+        raise without_speed(name, joint, model.joint_names, model.mechanism.name, follows)
     if axis is None:
         return indices
     if int(axis[2]) >= len(indices):
@@ -74,16 +75,26 @@ def speed_indices(model: Model, name: str) -> tuple[int, ...]:
 
 
 def without_speed(
-    name: str, joint: JointInfo, known: Iterable[str], robot: str
+    name: str, joint: JointInfo, known: Iterable[str], robot: str, follows: bool = False
 ) -> UnknownNameError:
-    """What to raise for a joint that has no speed in v."""
-    why = (
-        ": it is cut; it gets one by a motor, or where another joint of its loop is marked with "
-        'cut="true"'
-    )
-    return UnknownNameError(
-        "joint with a speed of its own", name, known, f"{robot!r}{why if joint.cut else ''}"
-    )
+    """What to raise for a joint that has no speed in v.
+
+    ``follows``: it follows others by a loop in closed form.
+    """
+    why = ""
+    if joint.cut:
+        why = (
+            ": it is cut; it gets one by a motor, or where another joint of its loop is marked "
+            'with cut="true"'
+        )
+    elif follows:
+        why = ": it follows others by a loop in closed form; tree_form has speeds of all joints"
+    return UnknownNameError("joint with a speed of its own", name, known, f"{robot!r}{why}")
+
+
+def _following(model: Model) -> Iterable[int]:
+    """Bodies whose joints follow others by loops that are solved in closed form."""
+    return (i for linkage in model.bodies.linkages for i in linkage.dependent)
 
 
 def speed_names(model: Model, speeds: Iterable[int]) -> tuple[str, ...]:
@@ -124,7 +135,7 @@ def assign_roles(
     """
     given = _by_speed(model, "controlled", controlled)
     held: set[int] = set()
-    for name in named("locked", locked):
+    for name in named_alone("locked", locked):
         for k in speed_indices(model, name):
             if k in given:
                 twice = "is named twice in locked" if k in held else "is both controlled and locked"

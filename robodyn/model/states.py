@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -106,7 +107,7 @@ def refuse_open_linkages(model: Model, q: Array, places: Array) -> None:
         Names the loop, and the states of a batch.
     """
     for name, part in _following(model):
-        wrong = np.isnan(places[..., part, :]).any(axis=(-1, -2))
+        wrong = np.asarray(np.isnan(places[..., part, :]).any(axis=(-1, -2)))
         if np.any(wrong):
             rows = np.flatnonzero(wrong)
             first = q.reshape(-1, q.shape[-1])[rows[0]].copy()
@@ -135,7 +136,7 @@ def refuse_dead_points(model: Model, speed_map: Array) -> None:
         Names the loop, and the states of a batch.
     """
     for name, part in _following(model):
-        wrong = ~np.isfinite(speed_map[..., part, :]).all(axis=(-1, -2))
+        wrong = np.asarray(~np.isfinite(speed_map[..., part, :]).all(axis=(-1, -2)))
         if np.any(wrong):
             rows = np.flatnonzero(wrong)
             raise SingularError(
@@ -183,7 +184,7 @@ def _following(model: Model) -> list[tuple[str, list[int]]]:
     return [(one.name, [k for i in one.dependent for k in places[i]]) for one in linkages]
 
 
-def _of_batch(wrong: Array, rows: Array) -> str:
+def _of_batch(wrong: Any, rows: Array) -> str:
     """Where in a batch it is, in words."""
     return f" (states {rows[:5].tolist()} of the batch)" if np.ndim(wrong) else ""
 

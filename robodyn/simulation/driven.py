@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, named
+from robodyn.arrays import by_name, named_alone
 from robodyn.errors import ActuationError, PathError, ShapeError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.speed_selection import without_speed
@@ -146,7 +146,7 @@ def driven_joints(
     """
     along = by_name("controlled", controlled)
     paths = [_followed(robot, name, path, times) for name, path in along.items()]
-    paths += [_held(robot, name, q0) for name in named("locked", locked)]
+    paths += [_held(robot, name, q0) for name in named_alone("locked", locked)]
     return Driven(robot.nv, paths)
 
 

@@ -468,6 +468,43 @@ def test_bad_input_is_refused(changed, error, says):
         robot.impact(**given)
 
 
+@pytest.mark.parametrize("direction", [*np.eye(3), *-np.eye(3)])
+def test_a_joint_that_a_constraint_ties_to_time_is_a_driven_one(direction):
+    """Its speed, which the clock gives, does not jump; speeds that do not follow it are refused."""
+    free = rd.load("puma560")
+    clock = rd.Constraint("clock", lambda q, t: [q[0] - 0.3 * rd.sin(t)], ["joint1"])
+    robot = rd.load("puma560", constraints=[clock])
+    t = 0.4
+    q = robot.assemble(np.full(6, 0.3), t=t)
+    v = robot.consistent_velocity(q, np.ones(6), t=t)
+    assert v[0] == pytest.approx(0.3 * np.cos(t))
+    place = "flange", (0.0, 0.0, 0.1), direction
+    with pytest.raises(rd.InconsistentStateError, match="clock"):
+        robot.impact(q, np.zeros(6), *place, t=t)
+    try:
+        expected = free.impact(q, v, *place, controlled=["joint1"])
+    except rd.ImpactError:
+        with pytest.raises(rd.ImpactError):
+            robot.impact(q, v, *place, t=t)
+        return
+    hit = robot.impact(q, v, *place, t=t)
+    assert hit.v == pytest.approx(expected.v, abs=1e-11)
+    assert hit.energy_loss == pytest.approx(expected.energy_loss)
+    for joint in ("joint2", "joint5"):
+        found, wanted = hit.joint_impulses[joint], expected.joint_impulses[joint]
+        assert found == pytest.approx(wanted, abs=1e-9 * np.abs(hit.impulse).max())
+    caught = robot.latch(np.stack([q, q]), v, ["joint3"], t=[t, t])
+    assert caught.v[:, [0, 2]] == pytest.approx(np.array([[v[0], 0.0]] * 2))
+
+
+@pytest.mark.parametrize("joint", ["crank_pin", "rocker_pin"])
+def test_a_latch_of_a_joint_without_a_speed_says_what_to_do(joint):
+    robot = rd.load("four_bar", coordinates="minimal")
+    says = "tree_form" if joint == "crank_pin" else "it is cut"
+    with pytest.raises(rd.UnknownNameError, match=f"joint with a speed of its own.*{says}"):
+        robot.latch(robot.neutral(), [1.0], [joint])
+
+
 def test_a_direction_in_which_only_rounding_gives_way():
     """A pin about y: a point above it moves along x, and along z by the last digit of a cosine."""
     inertia = Inertia(1.0, Pose((0.1, 0.0, 0.0)), 0.1, 0, 0, 0.1, 0, 0.1)

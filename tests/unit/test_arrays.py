@@ -187,7 +187,9 @@ def test_names_with_values_are_no_names():
     for ask in (
         lambda: robot.latch([0.1, 0.2], [0.0, 1.0], {"elbow": 0.5}),
         lambda: robot.hybrid_dynamics([0.1, 0.2], [0.0, 1.0], locked={"elbow": 0.5}),
-        lambda: rd.load("four_bar").assemble(hold={"crank_drive": 0.5}),
+        lambda: robot.impact(
+            [0.1, 0.2], [0.0, 1.0], "lower", (0, 0, 0), None, controlled={"elbow": 0.5}
+        ),
     ):
         with pytest.raises(
             ShapeError, match=r"gives values by name.* expected names of joints alone"

@@ -86,3 +86,15 @@ def test_wrong_gains(double, wrong):
             make()
     with pytest.raises(rd.ShapeError, match="duration"):
         PointToPoint(np.zeros(2), np.zeros(2), 0.0)
+
+
+def test_references_of_another_number_of_speeds():
+    """A reference over coordinates does not fit a robot with quaternions."""
+    robot = rd.load("double_pendulum", base="floating")
+    q = robot.neutral()
+    reference = PointToPoint(q, q, 1.0)
+    for controller in (JointPD(robot, reference, 1.0, 1.0), ComputedTorque(robot, reference)):
+        with pytest.raises(
+            rd.ShapeError, match=r"reference gives velocities of shape \(9,\).*\(8,\)"
+        ):
+            controller(0.0, q, np.zeros(robot.nv))
