@@ -130,8 +130,8 @@ class Evaluator:
         """
         if options:
             options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
-            for some in ("wrenches", "joints") & options.keys():
-                options[some] = named(some, options[some])
+            for given in ("wrenches", "joints") & options.keys():
+                options[given] = named(given, options[given])
         key = (name, *sorted(options.items()))
         return self._functions.get(key, lambda: self._make(self.program(name, options)))
 

@@ -224,12 +224,11 @@ def _beyond(
 
 def _peaks(samples: FloatArray, sign: float) -> FloatArray:
     """The largest of each column, or with a negative sign of what is opposite; of numbers only."""
-    extreme: np.ufunc = np.maximum if sign > 0.0 else np.minimum
+    quick, able = (np.maximum, np.fmax) if sign > 0.0 else (np.minimum, np.fmin)
     start = -sign * np.inf
-    peaks = extreme.reduce(samples, axis=(0, 1), initial=start)
+    peaks = quick.reduce(samples, axis=(0, 1), initial=start)
     if np.isnan(peaks).any():
-        extreme = np.fmax if sign > 0.0 else np.fmin
-        peaks = extreme.reduce(samples, axis=(0, 1), initial=start)
+        peaks = able.reduce(samples, axis=(0, 1), initial=start)
     return np.asarray(sign * peaks)
 
 
