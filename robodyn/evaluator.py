@@ -131,8 +131,8 @@ class Evaluator:
         """
         if options:
             options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
-            for key in ("wrenches", "joints") & options.keys():
-                options[key] = named(key, options[key])
+            for option in ("wrenches", "joints") & options.keys():
+                options[option] = named(option, options[option])
         key = (name, *sorted(options.items()))
         return self._functions.get(key, lambda: self._make(self.program(name, options)))
 

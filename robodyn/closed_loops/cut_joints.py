@@ -137,7 +137,9 @@ class CutStart:
 
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         near = model.settings.near or ()
-        self._wanted = dict(entry for entry in near if isinstance(entry, tuple))
+        self._wanted: dict[str, tuple[float, ...]] = dict(
+            entry for entry in near if isinstance(entry, tuple)
+        )
         self._cuts = _CutPositions(model, evaluator, self._wanted)
 
     def __bool__(self) -> bool:
@@ -148,7 +150,7 @@ class CutStart:
         joints = self._cuts.joints
         off = self._cuts.positions(q) - [self._wanted[j.closure.name][0] for j in joints]
         around = np.remainder(off + np.pi, 2.0 * np.pi) - np.pi
-        return np.where([j.closure.kind.is_pin for j in joints], around, off)
+        return np.asarray(np.where([j.closure.kind.is_pin for j in joints], around, off))
 
     def jacobian(self, q: Array) -> Array:
         """Its slopes, shape (n, nv)."""

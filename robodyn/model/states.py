@@ -192,7 +192,7 @@ def _following(model: Model) -> list[tuple[str, list[int]]]:
     return [(one.name, [k for i in one.dependent for k in places[i]]) for one in linkages]
 
 
-def _of_batch(wrong: Array, rows: Array) -> str:
+def _of_batch(wrong: Array | np.bool_, rows: Array) -> str:
     """Where in a batch it is, in words."""
     return f" (states {listed(rows)} of the batch)" if np.ndim(wrong) else ""
 

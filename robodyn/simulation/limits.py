@@ -224,7 +224,7 @@ def _beyond(
 
 def _peaks(samples: FloatArray, sign: float) -> FloatArray:
     """The largest of each column, or with a negative sign of what is opposite; of numbers only."""
-    extreme = np.maximum if sign > 0.0 else np.minimum
+    extreme: np.ufunc = np.maximum if sign > 0.0 else np.minimum
     start = -sign * np.inf
     peaks = extreme.reduce(samples, axis=(0, 1), initial=start)
     if np.isnan(peaks).any():
