@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,12 +15,16 @@ from robodyn.model.model import Model
 from robodyn.symbolic.graph import Port
 
 __all__ = [
+    "listed",
     "overflow",
     "refuse_dead_points",
     "refuse_open_linkages",
     "refuse_wrong_states",
     "refuse_zero_quaternions",
 ]
+
+#: So many states of a batch are named in a message.
+SHOWN = 5
 
 #: Arguments of less than this, in double and in single precision, are not what overflows.
 LARGE = 1e60, 1e8
@@ -49,6 +52,11 @@ def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[Ar
         refuse_not_finite(port.name, x, len(port.shape), partial(_joint, model, port))
         if port.name == "q":
             refuse_zero_quaternions(model, "q", x)
+
+
+def listed(rows: Sequence[int] | Array) -> str:
+    """Which states of a batch are meant: the first of them."""
+    return ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
 
 
 def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
@@ -184,9 +192,9 @@ def _following(model: Model) -> list[tuple[str, list[int]]]:
     return [(one.name, [k for i in one.dependent for k in places[i]]) for one in linkages]
 
 
-def _of_batch(wrong: Any, rows: Array) -> str:
+def _of_batch(wrong: Array | np.bool_, rows: Array) -> str:
     """Where in a batch it is, in words."""
-    return f" (states {rows[:5].tolist()} of the batch)" if np.ndim(wrong) else ""
+    return f" (states {listed(rows)} of the batch)" if np.ndim(wrong) else ""
 
 
 def _shown(q: Array) -> str:
