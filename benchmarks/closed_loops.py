@@ -126,7 +126,7 @@ def errors(c: Case) -> dict[str, float]:
 
 def forward(c: Case, seconds: float) -> dict[str, float]:
     """Time of one state [ns]: single calls, and batches."""
-    f = c.robot.function("forward_dynamics", rows=c.robot.loops_analysis.rows)
+    f = c.robot.function("forward_dynamics")
     names = {"rd": rd, "robot": c.robot, "f": f}
     names |= Solver(c, "constraintDynamics", PROXIMAL).names("1")
     names |= Solver(c, "lcaba", PROXIMAL).names("2")

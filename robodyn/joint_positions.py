@@ -62,17 +62,13 @@ class TreeJointPositions:
         poses = self._evaluator.call("cut_joint_poses", (x,)) if self._cut else None
         found = {}
         for name in self._model.joints:
-            own: Array | None = None
             if name in self._cut:
                 index, closure, _ = self._cut[name]
                 assert poses is not None
                 limits = self._model.joints[name].position_limits
-                own = position_of_cut(closure, poses[..., index, :, :], limits)
-            elif name in self._bodies:
-                told = self._bodies[name].q
-                own = np.stack([x[..., k] * f + c for k, f, c in told], -1) if told else None
-            if own is not None:
-                found[name] = _alone(own)
+                found[name] = _alone(position_of_cut(closure, poses[..., index, :, :], limits))
+            elif name in self._bodies and self._bodies[name].q:
+                found[name] = _beside([x[..., k] * f + c for k, f, c in self._bodies[name].q])
         return found
 
     def velocities(self, q: ArrayLike, v: ArrayLike) -> dict[str, Array]:
@@ -86,7 +82,7 @@ class TreeJointPositions:
                 found[name] = _alone(speeds[..., self._cut[name][2]])
             elif name in self._bodies and self._bodies[name].speeds:
                 told = self._bodies[name].speeds
-                found[name] = _alone(np.stack([x[..., s.index] * s.factor for s in told], -1))
+                found[name] = _beside([x[..., s.index] * s.factor for s in told])
         return found
 
 
@@ -104,6 +100,11 @@ def position_of_cut(closure: Closure, X: Array, limits: tuple[float, float] | No
     assert closure.cut.position is not None
     own = closure.cut.position(X, closure.geometry)
     return nearest_turn(own, limits) if closure.kind.is_pin else own
+
+
+def _beside(own: list[Array]) -> Array:
+    """Numbers of a joint beside each other; a single one without an axis."""
+    return np.asarray(own[0]) if len(own) == 1 else np.stack(own, -1)
 
 
 def _alone(x: Array) -> Array:

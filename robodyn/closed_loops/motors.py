@@ -131,12 +131,13 @@ class LoopMotors:
         moving = self._model.settings.base == "moving"
         plain = base is None and actuated is None and not wrenches
         plain = plain and not self._model.setup.rheonomic
+        coded: Array | None = None
         if options and plain and not moving:
             f = self.function(**self._checked(options))
             self._evaluator.bind("inverse_dynamics", f)
-            tau: Array = f(q, v, a)
-            if all_numbers(tau):
-                return tau
+            coded = f(q, v, a)
+            if all_numbers(coded):
+                return coded
         if options:
             chosen = {**options, **self._checked(options)}
             tau, gap = self._evaluator.results(
@@ -147,7 +148,18 @@ class LoopMotors:
                 return tau
         self._consistency.check(q, v)
         self._regularity.check(q, v)
+        if coded is not None and coded.ndim > 1:
+            return self._completed(coded, (q, v, a), speeds)
         return self.solve(q, v, a, wrenches, base, speeds)[0]
+
+    def _completed(
+        self, tau: Array, state: tuple[ArrayLike, ArrayLike, ArrayLike], speeds: tuple[int, ...]
+    ) -> Array:
+        """Forces of a batch in which the code has no numbers for some states."""
+        left = np.isnan(tau).any(axis=-1)
+        q, v, a = (np.broadcast_to(x, (*left.shape, np.shape(x)[-1]))[left] for x in state)
+        tau[left] = self.solve(q, v, a, None, None, speeds)[0]
+        return tau
 
     def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """Choices by which states that are not closed, or nearly singular, give no numbers."""

@@ -45,14 +45,14 @@ def evaluate(program: Program, *arrays: ArrayLike, dtype: Any = None) -> tuple[N
     real = float if dtype is None else dtype
     for node in program.live():
         op, a, b = graph.op[node], graph.a[node], graph.b[node]
-        if op == CONST:
+        if op == MUL:
+            value[node] = at(a) * at(b)
+        elif op == ADD:
+            value[node] = at(a) + at(b)
+        elif op == CONST:
             value[node] = np.asarray(graph.value[node], real)
         elif op == INPUT:
             value[node] = scalars[a]
-        elif op == ADD:
-            value[node] = at(a) + at(b)
-        elif op == MUL:
-            value[node] = at(a) * at(b)
         elif op == DIV:
             value[node] = at(a) / at(b)
         else:

@@ -9,6 +9,7 @@ order of evaluation: operands always come before.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 __all__ = [
     "ADD",
@@ -145,8 +146,12 @@ class Program:
     graph: Graph
     results: tuple[int, ...]
 
-    def live(self) -> list[int]:
+    def live(self) -> tuple[int, ...]:
         """Nodes that the results need, in order of evaluation."""
+        return self._live
+
+    @cached_property
+    def _live(self) -> tuple[int, ...]:
         graph = self.graph
         needed = bytearray(len(graph.op))
         for edge in self.results:
@@ -158,7 +163,7 @@ class Program:
                     needed[graph.a[node] >> 1] = 1
                     if op in (ADD, MUL, DIV):
                         needed[graph.b[node] >> 1] = 1
-        return [node for node in range(len(needed)) if needed[node]]
+        return tuple(node for node in range(len(needed)) if needed[node])
 
     def operations(self) -> dict[str, int]:
         """Number of operations: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos`` (pairs)."""

@@ -147,3 +147,29 @@ def test_joints_that_are_tied_are_solved_for_all_the_same(robot):
     found, tau = robot.driven_dynamics(q, v, a, np.zeros(0), tuple(range(robot.nv)))
     np.testing.assert_allclose(found, a)
     np.testing.assert_allclose(robot.forward_dynamics(q, v, tau), a, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_one_state_does_not_slow_its_batch(kind, monkeypatch):
+    robot = rd.load("five_bar", passive=False)
+    rng = np.random.default_rng(4)
+    q = np.array([robot.random(rng) for _ in range(40)])
+    v, tau = rng.normal(size=(2, 40, robot.nv))
+    v = robot.consistent_velocity(q, v)
+    a = robot.forward_dynamics(q, v, tau)
+    state = tuple(x.astype(kind) for x in (q, v, a))
+    motors, asked = robot._parts.dynamics.motors, []
+    solve = motors.solve
+
+    def counted(q, *others):
+        asked.append(np.shape(q)[:-1])
+        return solve(q, *others)
+
+    monkeypatch.setattr(motors, "solve", counted)
+    alone = [robot.inverse_dynamics(*x) for x in zip(*state, strict=True)]
+    left = len(asked)
+    assert 0 < left < 20
+    asked.clear()
+    np.testing.assert_allclose(robot.inverse_dynamics(*state), alone, rtol=0, atol=0)
+    assert asked == [(left,)]
+    assert robot.inverse_dynamics(*state).dtype == kind
