@@ -131,13 +131,13 @@ class LoopMotors:
         moving = self._model.settings.base == "moving"
         plain = base is None and actuated is None and not wrenches
         plain = plain and not self._model.setup.rheonomic
-        coded: Array | None = None
+        coded: Any = None
         if options and plain and not moving:
             f = self.function(**self._checked(options))
             self._evaluator.bind("inverse_dynamics", f)
             coded = f(q, v, a)
             if all_numbers(coded):
-                return coded
+                return np.asarray(coded)
         if options:
             chosen = {**options, **self._checked(options)}
             tau, gap = self._evaluator.results(
