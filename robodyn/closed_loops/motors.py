@@ -145,7 +145,7 @@ class LoopMotors:
             )
             if all_numbers(tau):
                 self._check_gap(gap, a)
-                return tau
+                return np.asarray(tau)
         self._consistency.check(q, v)
         self._regularity.check(q, v)
         if coded is not None and coded.ndim > 1:
