@@ -119,8 +119,8 @@ def test_the_posture_is_near_the_guess(name):
     low, high = robot.lower_limits, robot.upper_limits
     angles = [j.q.start for j in robot.joints.values() if j.type in ("revolute", "continuous")]
     free = [k for k in angles if np.isinf(low[k]) and np.isinf(high[k])]
-    for _ in range(10):
-        guess = robot.integrate(robot.random(rng), rng.uniform(-0.5, 0.5, robot.nv))
+    for how_far in np.repeat([0.5, 6.0], 10):  # from far away the search winds joints up
+        guess = robot.integrate(robot.random(rng), rng.uniform(-how_far, how_far, robot.nv))
         guess[free] += 2.0 * np.pi * rng.integers(-3, 4, len(free))
         q = robot.assemble(guess)
         assert np.abs(q - guess)[free].max(initial=0.0) < np.pi + 1e-9
