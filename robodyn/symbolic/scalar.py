@@ -9,10 +9,11 @@ zero, signs are carried to the outside, equal expressions are one.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
 
-__all__ = ["Number", "Scalar", "by_precision", "cos", "edge_of", "inputs", "sin", "sqrt"]
+__all__ = ["Number", "Scalar", "by_precision", "cos", "dot", "edge_of", "inputs", "sin", "sqrt"]
 
 
 #: What is left of two factors that cancel, as a part of them.
@@ -170,6 +171,11 @@ def sqrt(x: Number) -> Number:
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SQRT, x.edge))
     return math.sqrt(x)
+
+
+def dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
+    """Sum of products."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
 
 
 def inputs(graph: Graph, first: int, count: int) -> list[Number]:

@@ -15,7 +15,8 @@ from robodyn.equations.loops.redundant import RowGroup, generalised_inverse
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.equations.tree.factorization import pivot_inverse
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
+from robodyn.symbolic.guarded import if_not_negative, inverse_above
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 
 __all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]
 
@@ -29,14 +30,12 @@ VANISHING = 1e-22
 def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
     """Inverse of a pivot that is positive; not a number where it is too small.
 
-    ``1 / (sqrt(p - e)^2 + e)`` with ``e`` a small part of what the pivot was before elimination,
-    and a much smaller one of the sum of all pivots before elimination.
+    That is below a small part of what it was before elimination, and a much smaller one of the sum
+    of all pivots before elimination.
     """
     if isinstance(pivot, float):
         return 1.0 / pivot
-    least = before * SINGULAR + total * VANISHING
-    root = sqrt(pivot - least)
-    return 1.0 / (root * root + least)
+    return inverse_above(pivot, before * SINGULAR + total * VANISHING)
 
 
 def accelerations(
@@ -121,32 +120,16 @@ def if_possible(
     a: Sequence[Number],
     part: tuple[float, float],
 ) -> list[Number]:
-    """Forces; not numbers where accelerations open the loops by more than a part of the largest.
+    """Forces, not all numbers where accelerations open loops by more than a part of the largest.
 
     The part is another one in single precision.
     """
-    opened = _dot(gaps, gaps)
+    opened = dot(gaps, gaps)
     if not isinstance(opened, Scalar):
         return list(tau)
     double, single = (x**2 / (len(a) + 1) for x in part)
-    rest = (_dot(a, a) + 1.0) * by_precision(opened.graph, double, single) - opened
-    root = sqrt(rest)
-    # zero, but for rounding far below that of the forces, where the root is a number
-    return [x if isinstance(x, float) else x + (root * root - rest) for x in tau]
-
-
-def _dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
-    total: Number = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
-
-
-def _sum(numbers: Sequence[Number]) -> Number:
-    total: Number = 0.0
-    for x in numbers:
-        total = total + x
-    return total
+    allowed = (dot(a, a) + 1.0) * by_precision(opened.graph, double, single)
+    return if_not_negative(tau, allowed - opened)
 
 
 def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
@@ -154,7 +137,7 @@ def _solve_positive(A: Matrix, b: list[Number]) -> list[Number]:
     n = len(b)
     inverse: list[Number] = []
     before = [A[i][i] for i in range(n)]
-    total = _sum(before)
+    total = sum(before, 0.0)
     x = list(b)
     for k in range(n):
         inverse.append(guarded_inverse(A[k][k], before[k], total))
@@ -182,24 +165,24 @@ def _solve_groups(
     ``before`` is its diagonal before other rows were eliminated.
     """
     n, first = len(x), 0
-    total = _sum(before)
+    total = sum(before, 0.0)
     eliminated: list[tuple[range, Matrix]] = []
     for group in groups:
         own = range(first, first + len(group.weights))
         S = [[A[max(i, j)][min(i, j)] for j in own] for i in own]
-        size = _dot(group.weights, [before[i] for i in own]) ** group.rank
+        size = dot(group.weights, [before[i] for i in own]) ** group.rank
         largest = (total * max(group.weights)) ** group.rank
         X = generalised_inverse(S, group, partial(guarded_inverse, before=size, total=largest))
         eliminated.append((own, X))
         first = own.stop
         for i in range(first, n):
-            factors = [_dot([A[i][k] for k in own], column) for column in zip(*X, strict=True)]
+            factors = [dot([A[i][k] for k in own], column) for column in zip(*X, strict=True)]
             for j in range(first, i + 1):
-                A[i][j] = A[i][j] - _dot(factors, [A[j][k] for k in own])
-            x[i] = x[i] - _dot(factors, [x[k] for k in own])
+                A[i][j] = A[i][j] - dot(factors, [A[j][k] for k in own])
+            x[i] = x[i] - dot(factors, [x[k] for k in own])
     for own, X in reversed(eliminated):
-        rest = [x[k] - _dot([A[i][k] for i in range(own.stop, n)], x[own.stop :]) for k in own]
-        x[own.start : own.stop] = [_dot(row, rest) for row in X]
+        rest = [x[k] - dot([A[i][k] for i in range(own.stop, n)], x[own.stop :]) for k in own]
+        x[own.start : own.stop] = [dot(row, rest) for row in X]
 
 
 def _solve_general(A: Matrix, b: list[Number], blocks: Sequence[int]) -> list[Number]:
@@ -208,8 +191,8 @@ def _solve_general(A: Matrix, b: list[Number], blocks: Sequence[int]) -> list[Nu
     Pivots are blocks of one or two.
     """
     n, columns, x = len(b), len(A[0]) if A else 0, list(b)
-    size = [_dot(row, row) for row in A]
-    total = _sum(size)
+    size = [dot(row, row) for row in A]
+    total = sum(size, 0.0)
     eliminated: list[tuple[range, Matrix]] = []
     first = 0
     for count in blocks:
@@ -218,15 +201,15 @@ def _solve_general(A: Matrix, b: list[Number], blocks: Sequence[int]) -> list[Nu
         X = _inverse([[A[i][j] for j in own] for i in own], [size[i] for i in own], total)
         eliminated.append((own, X))
         for i in range(first, n):
-            factors = [_dot([A[i][k] for k in own], column) for column in zip(*X, strict=True)]
+            factors = [dot([A[i][k] for k in own], column) for column in zip(*X, strict=True)]
             for j in range(first, columns):
-                A[i][j] = A[i][j] - _dot(factors, [A[k][j] for k in own])
-            x[i] = x[i] - _dot(factors, [x[k] for k in own])
+                A[i][j] = A[i][j] - dot(factors, [A[k][j] for k in own])
+            x[i] = x[i] - dot(factors, [x[k] for k in own])
     rest = _least_solution([row[first:] for row in A[first:]], x[first:])
     x[first:] = rest or [0.0] * (columns - first)
     for own, X in reversed(eliminated):
-        known = [x[k] - _dot(A[k][own.stop :], x[own.stop :]) for k in own]
-        x[own.start : own.stop] = [_dot(row, known) for row in X]
+        known = [x[k] - dot(A[k][own.stop :], x[own.stop :]) for k in own]
+        x[own.start : own.stop] = [dot(row, known) for row in X]
     return x
 
 
@@ -251,10 +234,10 @@ def _least_solution(A: Matrix, b: list[Number]) -> list[Number]:
     columns = list(zip(*A, strict=True))
 
     def applied(rest: list[Number]) -> list[Number]:
-        square = [[_dot(A[i], A[j]) for j in range(i + 1)] for i in range(len(A))]
+        square = [[dot(A[i], A[j]) for j in range(i + 1)] for i in range(len(A))]
         y = _solve_positive(square, rest)
-        return [_dot(column, y) for column in columns]
+        return [dot(column, y) for column in columns]
 
     x = applied(b)
-    missing = [value - _dot(row, x) for value, row in zip(b, A, strict=True)]
+    missing = [value - dot(row, x) for value, row in zip(b, A, strict=True)]
     return [a + c for a, c in zip(x, applied(missing), strict=True)]

@@ -17,8 +17,9 @@ from robodyn.equations.loops.closure_rows import Closure, loop_motion
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.mechanism.state import State
 from robodyn.joints.common.cut import RelativeMotion, Row
+from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.rotation import Rotation
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, by_precision
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
 
@@ -116,13 +117,8 @@ def if_closed(
     if not isinstance(above, Scalar):
         return list(values)
     double, single = tolerance
-    rest = below * by_precision(above.graph, double**2, single**2) - above
-    root = sqrt(rest)
-    result = list(values)
-    k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
-    # zero, but for rounding far below that of the values, where the root is a number
-    result[k] = result[k] + (root * root - rest)
-    return result
+    allowed = below * by_precision(above.graph, double**2, single**2)
+    return if_not_negative(values, allowed - above)
 
 
 # -- units ----------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ For p = 1 it is ``x = W b / trace(W S)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.scalar import Number, dot
 
 __all__ = ["RowGroup", "generalised_inverse"]
 
@@ -63,19 +63,9 @@ def generalised_inverse(S: Matrix, group: RowGroup, inverse: Callable[[Number], 
 
 
 def _trace(A: Matrix) -> Number:
-    total: Number = 0.0
-    for i, row in enumerate(A):
-        total = total + row[i]
-    return total
+    return sum((row[i] for i, row in enumerate(A)), 0.0)
 
 
 def _product(A: Matrix, B: Matrix) -> Matrix:
     n = range(len(A))
-    return [[_dot(A[i], [B[k][j] for k in n]) for j in n] for i in n]
-
-
-def _dot(a: Sequence[Number], b: Sequence[Number]) -> Number:
-    total: Number = 0.0
-    for x, y in zip(a, b, strict=True):
-        total = total + x * y
-    return total
+    return [[dot(A[i], [B[k][j] for k in n]) for j in n] for i in n]

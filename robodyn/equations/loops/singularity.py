@@ -7,14 +7,15 @@ singular posture, or its square. It costs a substitution: the elimination is the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from robodyn.equations.loops.constrained import accelerations, motor_forces
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.scalar import Number, Scalar, sqrt
+from robodyn.symbolic.guarded import if_not_negative
+from robodyn.symbolic.scalar import Number, dot
 
 __all__ = ["Probe", "if_regular", "motor_weakness", "weakness"]
 
@@ -46,7 +47,7 @@ def weakness(M: Matrix, rows: Sequence[Row], probe: Probe, *more: Any) -> Number
     asked = [Row(0.0, row.jacobian, -rate) for row, rate in zip(rows, probe.right, strict=True)]
     none: list[Number] = [0.0] * len(M)
     lam = accelerations(M, none, asked, *more)[1]
-    return _sum(x * w for x, w in zip(lam, probe.weights, strict=True))
+    return dot(lam, probe.weights)
 
 
 def motor_weakness(
@@ -60,24 +61,9 @@ def motor_weakness(
     for k, force in zip(dependent, probe.right, strict=True):
         needed[k] = force
     lam = motor_forces(needed, rows, dependent, *more)[1]
-    return _sum(x * x * w for x, w in zip(lam, probe.weights, strict=True))
+    return dot([x * x for x in lam], probe.weights)
 
 
 def if_regular(values: Sequence[Number], weak: Number) -> list[Number]:
     """Values, of which one is not a number where the solution of a probe is too large."""
-    if not isinstance(weak, Scalar):
-        return list(values)
-    rest = SMALL - weak * SMALL
-    root = sqrt(rest)
-    result = list(values)
-    k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
-    # zero, but for rounding far below that of the values, where the root is a number
-    result[k] = result[k] + (root * root - rest)
-    return result
-
-
-def _sum(numbers: Iterable[Number]) -> Number:
-    total: Number = 0.0
-    for x in numbers:
-        total = total + x
-    return total
+    return if_not_negative(values, SMALL - weak * SMALL)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from robodyn.equations.tree.composite_body import Matrix
-from robodyn.symbolic.scalar import Number, Scalar, by_precision, sqrt
+from robodyn.symbolic.guarded import inverse_above
+from robodyn.symbolic.scalar import Number, Scalar, by_precision
 
 __all__ = ["Factors", "factorize", "inverse", "lower", "pivot_inverse", "solve", "upper"]
 
@@ -72,16 +73,11 @@ def pivot_inverse(
 
 
 def _guarded(pivot: Number, before: Number, typical: float) -> Number:
-    """Inverse of a pivot; not a number where next to nothing was left of it.
-
-    ``1 / (sqrt(p - e)^2 + e)``
-    """
+    """Inverse of a pivot; not a number where next to nothing was left of it."""
     if not isinstance(pivot, Scalar):
         return 1.0 / pivot
     left, vanishing = (by_precision(pivot.graph, *pair) for pair in (LEFT, VANISHING))
-    least = before * left + (vanishing * typical + SMALLEST)
-    root = sqrt(pivot - least)
-    return 1.0 / (root * root + least)
+    return inverse_above(pivot, before * left + (vanishing * typical + SMALLEST))
 
 
 def solve(factors: Factors, b: Sequence[Number]) -> list[Number]:

@@ -1,0 +1,35 @@
+"""Results of straight-line code that are numbers only where they can be trusted.
+
+Code without branches cannot raise an error. It takes the root of what must not be negative: that is
+not a number where it is, and neither is what it enters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from robodyn.symbolic.scalar import Number, Scalar, sqrt
+
+__all__ = ["if_not_negative", "inverse_above"]
+
+
+def inverse_above(pivot: Number, least: Number) -> Number:
+    """Inverse of a number; not a number where it is below another one, which is positive.
+
+    ``1 / (sqrt(p - e)^2 + e)``
+    """
+    root = sqrt(pivot - least)
+    return 1.0 / (root * root + least)
+
+
+def if_not_negative(values: Sequence[Number], test: Number) -> list[Number]:
+    """Values, of which one is not a number where a tested number is negative.
+
+    Elsewhere that one changes by the rounding of the tested number, which has to be far below it.
+    """
+    result = list(values)
+    if isinstance(test, Scalar):
+        root = sqrt(test)
+        k = next((k for k, x in enumerate(result) if isinstance(x, Scalar)), 0)
+        result[k] = result[k] + (root * root - test)
+    return result
