@@ -160,3 +160,19 @@ def test_energy_of_a_spring_in_a_cut_joint_is_kept():
     energy = robot.kinetic_energy(found.q, found.v) + robot.potential_energy(found.q)
     assert robot.kinetic_energy(found.q, found.v).max() > 0.1
     np.testing.assert_allclose(energy, start, atol=1e-6)
+
+
+def test_a_loop_in_which_every_joint_has_a_spring():
+    """Energy and motor torque by the positions of all joints, also of the one that was cut."""
+    rest = {"crank_drive": 0.1, "crank_pin": -0.2, "rocker_pivot": 0.3, "rocker_pin": 0.4}
+    springs = {name: (10.0 + k, x) for k, (name, x) in enumerate(rest.items())}
+    robot = rd.load("four_bar", springs=springs, gravity=(0.0, 0.0, 0.0))
+    rng, still = np.random.default_rng(3), np.zeros(robot.nv)
+    for _ in range(5):
+        q = robot.random(rng)
+        v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+        x, dx = robot.joint_positions(q), robot.joint_velocities(q, v)
+        energy = sum(0.5 * k * (x[name] - at) ** 2 for name, (k, at) in springs.items())
+        power = sum(k * (x[name] - at) * dx[name] for name, (k, at) in springs.items())
+        assert robot.potential_energy(q) == pytest.approx(energy, rel=1e-12)
+        assert robot.inverse_dynamics(q, still, still) @ v == pytest.approx(power, rel=1e-9)
