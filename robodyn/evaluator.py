@@ -19,6 +19,7 @@ from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import (
+    listed,
     overflow,
     refuse_dead_points,
     refuse_open_linkages,
@@ -51,8 +52,8 @@ TELL_BY_NAN = {
     "loop_weakness",
 }
 
-#: States of a batch that are named, and looked at for the joints at fault.
-SHOWN = 5
+#: States of a batch that are looked at for the joints at fault.
+LOOKED_AT = 5
 
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
@@ -260,13 +261,13 @@ class Evaluator:
         light = self._model.bodies.light
         nearly = NEARLY_SINGULAR[found.dtype == np.float32] if light else (0.0, 0.0)
         joints: dict[str, None] = {}
-        for x in zip(postures[:SHOWN].astype(float), *self._times(batch, rows), strict=False):
+        for x in zip(postures[:LOOKED_AT].astype(float), *self._times(batch, rows), strict=False):
             M = f(*x)
             if np.isfinite(M).all():
                 joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
         if not joints:
             return  # numbers that are too large, or masses: not this posture
-        where = f", in states {rows[:SHOWN].tolist()} of the batch" if batch else ""
+        where = f", in {len(rows)} of {wrong.size} states: {listed(rows)}" if batch else ""
         raise SingularError(
             f"joints {', '.join(joints)} of {self._model.mechanism.name!r} move no mass in this "
             f"posture, at least not independently{where}: their accelerations are not determined",

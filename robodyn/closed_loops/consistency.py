@@ -12,6 +12,7 @@ from robodyn.closed_loops.precision import is_single
 from robodyn.errors import InconsistentStateError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
+from robodyn.model.states import listed
 
 __all__ = ["Consistency"]
 
@@ -19,7 +20,7 @@ __all__ = ["Consistency"]
 #: Smallest tolerance of states in single precision.
 SINGLE = 1e-4
 
-#: So many states of a batch are named in a message.
+#: So many loops are named in a message.
 SHOWN = 5
 
 
@@ -88,8 +89,7 @@ class Consistency:
         loops = self._open(np.abs((gap if still else rate) / units))
         text = (self._of_posture if still else self._of_speeds)(loops, gap if still else rate)
         if batch:
-            shown = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
-            text += f"; so it is with {len(rows)} of {size.size} states: {shown}"
+            text += f"; so it is with {len(rows)} of {size.size} states: {listed(rows)}"
         allowed = f"closure_tolerance is {self.tolerance[0]:.3g}"
         if tolerance != self.tolerance[0]:
             allowed = f"closure_tolerance is {tolerance:.3g} in single precision"

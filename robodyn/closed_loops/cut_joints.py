@@ -15,11 +15,9 @@ from robodyn.equations.loops.closure_rows import Closure
 from robodyn.evaluator import Evaluator
 from robodyn.joint_positions import position_of_cut
 from robodyn.model.model import Model
+from robodyn.model.position_limits import AT_LIMIT, excess
 
 __all__ = ["CutLimits", "CutStart", "WithCuts"]
-
-#: How far beyond its limit [rad, m] a joint may be and count as at it.
-AT_LIMIT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +99,7 @@ class CutLimits:
         """How far they are beyond their limits, shape (n,): negative below, positive above."""
         x = self._cuts.positions(q)
         lower, upper = np.array([j.limits for j in self._cuts.joints]).reshape(-1, 2).T
-        beyond = np.maximum(x - upper, 0.0) + np.minimum(x - lower, 0.0)
+        beyond = excess(x, lower, upper)
         return np.asarray(np.where(np.abs(beyond) > AT_LIMIT, beyond, 0.0))
 
     def jacobian(self, q: Array) -> Array:

@@ -24,6 +24,7 @@ from robodyn.equations.loops.singularity import Probe
 from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
+from robodyn.model.states import listed
 
 __all__ = ["Regularity"]
 
@@ -36,9 +37,6 @@ LOST = 1e-6, 1e-2
 
 #: Gaps and rates below these are rounding.
 ROUNDING = 2e-16, 1e-7
-
-#: So many states of a batch are named in a message.
-SHOWN = 5
 
 
 class Regularity:
@@ -139,8 +137,7 @@ class Regularity:
         name = self._model.mechanism.name
         where = ""
         if rows is not None:
-            shown = ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
-            where = f", {len(rows)} of {count} states: {shown}"
+            where = f", {len(rows)} of {count} states: {listed(rows)}"
         return SingularError(
             f"{name!r} is {distance:.2g} from a singular posture, at which ways to assemble it "
             f"meet{where}: its motion is not determined to six digits; loop_rank(q).distance tells "

@@ -16,7 +16,7 @@ from robodyn.errors import AssemblyError
 from robodyn.evaluator import Evaluator
 from robodyn.joint_positions import TreeJointPositions
 from robodyn.model.model import Model
-from robodyn.model.position_limits import limit_excess
+from robodyn.model.position_limits import AT_LIMIT, limit_excess
 from robodyn.model.states import refuse_open_linkages
 
 __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
@@ -227,7 +227,7 @@ class ClosedPositions:
             return True
         positions = self._joint_positions.positions(q)
         cut = {name: x for name, x in positions.items() if joints[name].cut}
-        return all(abs(float(x)) <= 1e-9 for x in limit_excess(cut, joints).values())
+        return all(abs(float(x)) <= AT_LIMIT for x in limit_excess(cut, joints).values())
 
 
 def _angle(turn: Array, offset: float) -> Array:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.model.joint_info import JointInfo
 
-__all__ = ["limit_excess", "nearest_turn"]
+__all__ = ["AT_LIMIT", "excess", "limit_excess", "nearest_turn"]
+
+#: How far beyond its limit [rad, m] a joint may be and count as at it.
+AT_LIMIT = 1e-9
 
 TURN = 2.0 * np.pi
 
@@ -35,10 +39,13 @@ def limit_excess(
     for name, position in positions.items():
         limits = joints[name].position_limits
         if limits is not None:
-            lower, upper = limits
-            x = np.asarray(position)
-            found[name] = np.maximum(x - upper, 0.0) + np.minimum(x - lower, 0.0)
+            found[name] = excess(np.asarray(position), *limits)
     return found
+
+
+def excess(x: Array, lower: ArrayLike, upper: ArrayLike) -> Array:
+    """How far positions are beyond limits: above positive, below negative, between them zero."""
+    return np.asarray(np.maximum(x - upper, 0.0) + np.minimum(x - lower, 0.0))
 
 
 def nearest_turn(angle: Array, limits: tuple[float, float] | None) -> Array:

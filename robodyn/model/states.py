@@ -16,12 +16,16 @@ from robodyn.model.model import Model
 from robodyn.symbolic.graph import Port
 
 __all__ = [
+    "listed",
     "overflow",
     "refuse_dead_points",
     "refuse_open_linkages",
     "refuse_wrong_states",
     "refuse_zero_quaternions",
 ]
+
+#: So many states of a batch are named in a message.
+SHOWN = 5
 
 #: Arguments of less than this, in double and in single precision, are not what overflows.
 LARGE = 1e60, 1e8
@@ -49,6 +53,11 @@ def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[Ar
         refuse_not_finite(port.name, x, len(port.shape), partial(_joint, model, port))
         if port.name == "q":
             refuse_zero_quaternions(model, "q", x)
+
+
+def listed(rows: Sequence[int] | Array) -> str:
+    """Which states of a batch are meant: the first of them."""
+    return ", ".join(map(str, rows[:SHOWN])) + (", ..." if len(rows) > SHOWN else "")
 
 
 def refuse_zero_quaternions(model: Model, name: str, q: Array) -> None:
@@ -186,7 +195,7 @@ def _following(model: Model) -> list[tuple[str, list[int]]]:
 
 def _of_batch(wrong: Any, rows: Array) -> str:
     """Where in a batch it is, in words."""
-    return f" (states {rows[:5].tolist()} of the batch)" if np.ndim(wrong) else ""
+    return f" (states {listed(rows)} of the batch)" if np.ndim(wrong) else ""
 
 
 def _shown(q: Array) -> str:

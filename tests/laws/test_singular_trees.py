@@ -177,6 +177,7 @@ def test_every_method_that_solves_refuses(name):
         with pytest.raises(SingularError) as error:
             call(batch)
         assert error.value.rows == (1, 4), what
+        assert "in 2 of 5 states: 1, 4:" in str(error.value), what
         assert fault <= {x.partition("[")[0] for x in error.value.joints}, what
     a = robot.function("forward_dynamics")(batch, zero, one)
     assert np.isnan(a[[1, 4]]).any(axis=-1).all() and np.isfinite(a[[0, 2, 3]]).all()
