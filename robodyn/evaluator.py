@@ -267,7 +267,7 @@ class Evaluator:
                 joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
         if not joints:
             return  # numbers that are too large, or masses: not this posture
-        where = f", in {len(rows)} of {wrong.size} states: {listed(rows)}" if batch else ""
+        where = f", in states {listed(rows)} of the batch" if batch else ""
         raise SingularError(
             f"joints {', '.join(joints)} of {self._model.mechanism.name!r} move no mass in this "
             f"posture, at least not independently{where}: their accelerations are not determined",

@@ -23,6 +23,7 @@ from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import Roles, speed_names
+from robodyn.model.states import listed
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import ConstrainedDynamics, HybridDynamics
 
@@ -149,9 +150,11 @@ class ConstrainedSolve:
         idle = (Z @ motions)[:, inertia <= 1e-9 * np.abs(inertia).max(initial=0.0)]
         moved = [k for i, k in enumerate(free) if np.abs(idle[i]).max(initial=0.0) > 1e-6]
         names = speed_names(self._model, moved)
+        where = f", in states {listed(error.rows)} of the batch" if error.rows else ""
         return SingularError(
             f"joints {', '.join(names)} of {self._model.mechanism.name!r} can move together "
-            "without moving mass: their accelerations are not determined; give their links inertia",
+            f"without moving mass{where}: their accelerations are not determined; give their links "
+            "inertia",
             joints=names,
             rows=error.rows,
         )

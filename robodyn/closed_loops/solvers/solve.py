@@ -139,12 +139,12 @@ def solve_mixed(
         for name, array in zip(named, arrays, strict=True):
             checked(name, array)
     if worst == SINGULAR:
-        raise _singular(np.flatnonzero(status == SINGULAR).tolist(), status.size)
+        raise _singular(np.flatnonzero(status == SINGULAR).tolist() if batch else [])
     return ConstrainedSolution(a, lam, rank, residual, chosen)
 
 
-def _singular(rows: list[int], count: int) -> SingularError:
-    where = f" in rows {rows} of the batch" if count > 1 else ""
+def _singular(rows: list[int]) -> SingularError:
+    where = f" in rows {rows} of the batch" if rows else ""
     return SingularError(
         "the mass matrix is not positive definite on the motions that the constraints "
         f"leave{where}: a link without inertia can move freely there",
