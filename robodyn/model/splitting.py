@@ -159,7 +159,7 @@ def _welded_to(mechanism: Mechanism, link: str) -> dict[str, FloatArray]:
     while waiting:
         at = waiting.pop()
         for joint in mechanism.joints:
-            if joint.nv == 0 and at in (joint.parent, joint.child):
+            if joint.nv == 0 and joint.map is None and at in (joint.parent, joint.child):
                 X, other = joint.origin.matrix, joint.child
                 if at == joint.child:
                     X, other = inverse_pose(X), joint.parent

@@ -11,6 +11,7 @@ from recut import changed_joint, coordinates_of, cut_at, speeds_of
 
 import robodyn as rd
 from robodyn import urdf
+from robodyn.description import Pose
 
 MOTOR = rd.Actuator(gear_ratio=7.0, rotor_inertia=3e-3, viscous=0.01, coulomb=0.02)
 
@@ -176,3 +177,32 @@ def test_a_loop_in_which_every_joint_has_a_spring():
         power = sum(k * (x[name] - at) * dx[name] for name, (k, at) in springs.items())
         assert robot.potential_energy(q) == pytest.approx(energy, rel=1e-12)
         assert robot.inverse_dynamics(q, still, still) @ v == pytest.approx(power, rel=1e-9)
+
+
+def about_y(q, t):
+    c, s = rd.cos(3.0 * t), rd.sin(3.0 * t)
+    return [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0]]
+
+
+@pytest.mark.parametrize("carrier", ["crank", "coupler", "rocker"])
+def test_a_wheel_that_time_turns_is_not_welded_to_the_link_that_is_cut_in_two(carrier):
+    """The same motion as where no link is cut in two: the springs of all joints make the cut."""
+    mechanism, spin = urdf.load_mechanism("four_bar"), {"spin": rd.JointMap(0, about_y)}
+    wheel = rd.Link("wheel", rd.Inertia(5.0, Pose((0.15, 0, 0.02)), ixx=0.1, iyy=0.1, izz=0.1))
+    axle = rd.Joint("spin", "fixed", carrier, "wheel", Pose((0.1, 0.0, 0.0)))
+    mechanism = dataclasses.replace(
+        mechanism, links=(*mechanism.links, wheel), joints=(*mechanism.joints, axle)
+    )
+    whole = rd.load(mechanism, joint_maps=spin)
+    springs = dict.fromkeys(("crank_drive", "crank_pin", "rocker_pivot", "rocker_pin"), (1.0, 0.0))
+    split = rd.load(mechanism, joint_maps=spin, springs=springs)
+    assert split.nv == whole.nv + 1
+    for t in (0.0, 0.4):
+        q = whole.neutral(t=t)
+        v = whole.consistent_velocity(q, np.ones(whole.nv), t=t)
+        x, dx = whole.joint_positions(q, t=t), whole.joint_velocities(q, v, t=t)
+        state = [[values[name] for name in split.joint_names] for values in (x, dx)]
+        kinetic = whole.kinetic_energy(q, v, t=t)
+        assert split.kinetic_energy(*state, t=t) == pytest.approx(kinetic, rel=1e-12)
+        centre = split.center_of_mass(state[0], t=t)
+        np.testing.assert_allclose(centre, whole.center_of_mass(q, t=t), rtol=0, atol=1e-12)
