@@ -200,7 +200,9 @@ class Robot:
             ``"floating_base"``: a floating base, which becomes a fixed one; the root of such a
             robot is a link ``"world"``.
         **settings
-            ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap`` as in `robodyn.load`.
+            ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
+            ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance`` as in
+            `robodyn.load`.
 
         Raises
         ------

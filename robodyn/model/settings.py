@@ -19,6 +19,10 @@ ROTOR_MODELS = ("exact", "armature")
 COORDINATES = ("tree", "minimal")
 
 
+#: What `Robot.with_` changes besides settings.
+OTHER_CHANGES = ("payload", "locked")
+
+
 @dataclass(frozen=True)
 class Settings:
     """Choices of `robodyn.load` that are not in the file."""
@@ -44,7 +48,12 @@ class Settings:
             raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
         for name in ("passive", "allow_unphysical"):
             object.__setattr__(self, name, flag(name, getattr(self, name)))
-        object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
+        try:
+            object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
+        except (TypeError, ValueError):
+            raise SettingsError(
+                f"branches is {self.branches!r}, expected {{loop: +1 or -1}}"
+            ) from None
         object.__setattr__(self, "near", _near(self.near))
         try:
             g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
@@ -73,7 +82,7 @@ class Settings:
         known = [f.name for f in dataclasses.fields(self)]
         for name in values:
             if name not in known:
-                raise UnknownNameError("setting", name, known)
+                raise UnknownNameError("setting", name, (*OTHER_CHANGES, *known))
         return dataclasses.replace(self, **values)
 
 
@@ -88,13 +97,19 @@ def _is_number(given: Any) -> bool:
     return isinstance(given, int | float | np.number)
 
 
+def _position(name: str, given: Any) -> tuple[float, ...]:
+    try:
+        return tuple(np.ravel(np.asarray(given, float)).tolist())
+    except (TypeError, ValueError):
+        raise SettingsError(f"near[{name!r}] is {given!r}, expected numbers") from None
+
+
 def _near(given: Any) -> tuple[Any, ...] | None:
     """A posture as a tuple: of numbers, or of (joint, numbers)."""
     if given is None:
         return None
     if isinstance(given, Mapping):
-        joints = tuple((name, tuple(np.ravel(value).tolist())) for name, value in given.items())
-        return joints or None
+        return tuple((name, _position(name, value)) for name, value in given.items()) or None
     if isinstance(given, tuple) and given and isinstance(given[0], tuple):
         return given
     try:

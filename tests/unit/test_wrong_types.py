@@ -84,6 +84,36 @@ def test_a_payload_that_leaves_no_mass(taken):
         robot.with_(payload={"link6": rd.Inertia(-taken * mass)})
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("payloads", "payload"), ("lock", "locked"), ("gravty", "gravity")]
+)
+def test_a_changed_copy_of_what_is_not_known(name, meant):
+    with pytest.raises(rd.UnknownNameError, match=f"did you mean '{meant}'"):
+        rd.load("puma560").with_(**{name: {}})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **given: rd.load("four_bar", **given),
+        lambda **given: rd.load("four_bar").with_(**given),
+    ],
+)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"near": {"crank_drive": "x"}}, r"near\['crank_drive'\] is 'x', expected numbers"),
+        ({"near": {"crank_drive": [[0.1], [0.2, 0.3]]}}, r"near\['crank_drive'\] is .*numbers"),
+        ({"near": {"nobody": 0.3}}, "no joint 'nobody'"),
+        ({"branches": 3, "coordinates": "minimal"}, "branches is "),
+        ({"branches": "ab", "coordinates": "minimal"}, "branches is "),
+    ],
+)  # fmt: skip
+def test_starts_and_branches_that_are_none(make, given, words):
+    with pytest.raises(rd.RobodynError, match=words):
+        make(**given).neutral()
+
+
 def test_a_payload_without_mass_turns_with_its_link():
     robot, q = rd.load("puma560"), np.linspace(0.1, 0.6, 6)
     wheel = rd.Inertia(0.0, ixx=0.1, iyy=0.1, izz=0.1)
