@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
 __all__ = ["Settings", "flag"]
 
@@ -101,7 +101,7 @@ def _position(name: str, given: Any) -> tuple[float, ...]:
     try:
         return tuple(np.ravel(np.asarray(given, float)).tolist())
     except (TypeError, ValueError):
-        raise SettingsError(f"near[{name!r}] is {given!r}, expected numbers") from None
+        raise ShapeError(f"near[{name!r}] is {given!r}, expected numbers", name="near") from None
 
 
 def _near(given: Any) -> tuple[Any, ...] | None:
