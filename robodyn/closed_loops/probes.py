@@ -14,11 +14,15 @@ __all__ = ["motor_probe", "probe"]
 #: nearer to a singular one than others, by the root of it.
 LARGE = 1e3
 
+#: In double precision, postures nearer than this to a singular one are looked at: enough for those
+#: at which less than six digits are left, and few enough to cost little.
+LOOKED_AT = 2e-3
+
 #: Golden section: numbers that no symmetry cancels.
 GOLDEN = 0.6180339887498949
 
 
-def probe(K: Array, M: Array) -> Probe:
+def probe(K: Array, M: Array, distance: float) -> Probe:
     """Rates for forward dynamics.
 
     Parameters
@@ -27,6 +31,8 @@ def probe(K: Array, M: Array) -> Probe:
         Rows of the code at some postures.
     M : ndarray, shape (nv, nv)
         Mass matrix at one.
+    distance : float
+        Of such postures from singular ones.
     """
     if not K.size:
         return Probe((), ())
@@ -34,10 +40,10 @@ def probe(K: Array, M: Array) -> Probe:
     size = np.sqrt(np.median(np.diagonal(A, axis1=-2, axis2=-1), axis=0))
     rates = _irregular(len(size)) * np.where(size > 0.0, size, 1.0)
     energy = np.median(rates @ np.linalg.pinv(A, rcond=1e-12) @ rates) if len(K) else 1.0
-    return Probe(_floats(rates), _floats(rates / (LARGE * energy)))
+    return Probe(_floats(rates), _floats(rates / (LARGE * energy)), _ease(distance))
 
 
-def motor_probe(K: Array, dependent: tuple[int, ...]) -> Probe:
+def motor_probe(K: Array, dependent: tuple[int, ...], distance: float) -> Probe:
     """Forces for inverse dynamics, at speeds without motor; parameters as for `probe`."""
     A = np.swapaxes(K[..., dependent], -1, -2)
     if not A.size:
@@ -47,7 +53,13 @@ def motor_probe(K: Array, dependent: tuple[int, ...]) -> Probe:
     scale = np.median(np.linalg.norm(A, axis=-2), axis=0) ** 2
     weights = np.where(scale > 0.0, scale, 1.0)
     solved = np.linalg.pinv(A) @ forces
-    return Probe(_floats(forces), _floats(weights / (LARGE * np.median(solved**2 @ weights))))
+    usual = np.median(solved**2 @ weights)
+    return Probe(_floats(forces), _floats(weights / (LARGE * usual)), _ease(distance))
+
+
+def _ease(distance: float) -> float:
+    """By how much less than `LARGE` times the usual it may be in double precision."""
+    return float(min(1.0, LARGE * (LOOKED_AT / distance) ** 2)) if distance else 1.0
 
 
 def _irregular(count: int) -> Array:

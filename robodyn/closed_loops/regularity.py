@@ -68,11 +68,11 @@ class Regularity:
         """Of forward dynamics, over the rows of the code."""
         if self._steady is not None:
             return self._steady.probe
-        return probe(self._code_jacobian, self._model.some_mass_matrix)
+        return probe(self._code_jacobian, self._model.some_mass_matrix, self._distance)
 
     def motor_probe(self, dependent: tuple[int, ...]) -> Probe:
         """Of inverse dynamics, where given speeds have no motors."""
-        return motor_probe(self._code_jacobian, dependent)
+        return motor_probe(self._code_jacobian, dependent, self._distance)
 
     @cached_property
     def _code_jacobian(self) -> Array:
@@ -81,6 +81,18 @@ class Regularity:
         found = self._mobility.analysis
         K = self._rows.interpreted_jacobian(found.postures[list(found.regular)])
         return np.asarray(K[:, [] if found.choice is None else list(found.choice.rows)])
+
+    @cached_property
+    def _distance(self) -> float:
+        """Of the postures looked at from singular ones."""
+        if self._steady is not None:
+            return self._steady._distance
+        found, setup = self._mobility.analysis, self._model.setup
+        if not found.general_rank:
+            return 0.0
+        K = self._rows.interpreted_jacobian(found.postures[list(found.regular)])
+        K = K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units)
+        return float(np.median(np.linalg.svd(K, compute_uv=False)[:, found.general_rank - 1]))
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states whose dynamics are not determined to six digits.

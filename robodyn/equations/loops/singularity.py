@@ -15,7 +15,7 @@ from robodyn.equations.loops.constrained import accelerations, motor_forces
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.guarded import if_not_negative
-from robodyn.symbolic.scalar import Number, dot
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
 
 __all__ = ["Probe", "if_regular", "motor_weakness", "weakness"]
 
@@ -33,10 +33,13 @@ class Probe:
         Of each equation.
     weights : tuple of float
         Of each unknown, so that the weighted sum must not exceed 1.
+    ease : float
+        The part of that sum that must not exceed 1 in double precision, which can do with less.
     """
 
     right: tuple[float, ...]
     weights: tuple[float, ...]
+    ease: float = 1.0
 
 
 def weakness(M: Matrix, rows: Sequence[Row], probe: Probe, *more: Any) -> Number:
@@ -64,6 +67,8 @@ def motor_weakness(
     return dot([x * x for x in lam], probe.weights)
 
 
-def if_regular(values: Sequence[Number], weak: Number) -> list[Number]:
+def if_regular(values: Sequence[Number], weak: Number, probe: Probe) -> list[Number]:
     """Values, of which one is not a number where the solution of a probe is too large."""
-    return if_not_negative(values, SMALL - weak * SMALL)
+    if isinstance(weak, Scalar):
+        weak = weak * by_precision(weak.graph, SMALL * probe.ease, SMALL)
+    return if_not_negative(values, SMALL - weak)

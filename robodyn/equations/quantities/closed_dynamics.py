@@ -24,7 +24,7 @@ def forward_dynamics(t: Tracer) -> Results:
     """Accelerations, and multipliers of the chosen rows."""
     a, _, multipliers = _sweep(t, t.zeros, applied_forces(t), frozenset())
     if "probe" in t.options:
-        a = singularity.if_regular(a, _weakness(t))
+        a = singularity.if_regular(a, _weakness(t), t.options["probe"])
     return {"a": _if_closed(t, a), "multipliers": multipliers}
 
 
@@ -60,7 +60,7 @@ def inverse_dynamics(t: Tracer) -> Results:
     if "probe" in t.options:
         nv, probe = t.model.nv, t.options["probe"]
         weak = singularity.motor_weakness(rows, nv, probe, dependent, order, scales)
-        tau = singularity.if_regular(tau, weak)
+        tau = singularity.if_regular(tau, weak, probe)
     return {"tau": _if_closed(t, tau), "gap": gap}
 
 
