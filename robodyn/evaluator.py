@@ -18,42 +18,17 @@ from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNam
 from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
-from robodyn.model.states import (
-    listed,
-    overflow,
-    refuse_dead_points,
-    refuse_open_linkages,
-    refuse_wrong_states,
-)
+from robodyn.model.states import refuse_wrong_states
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.not_finite import NotFinite
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Evaluator", "Wrenches"]
 
 
-#: Where the code may have no numbers, in double and in single precision: the largest eigenvalue of
-#: a scaled mass matrix, and of its diagonal the largest part of what it is elsewhere.
-NEARLY_SINGULAR = ((1e-10, 2e-22), (1e-3, 2e-12))
-
 #: What has products of speeds, and more results than arguments: results may overflow.
 SQUARES = {"regressor"}
-
-#: What says by NaN that there is no such posture, or is asked where there may be none.
-TELL_BY_NAN = {
-    "cut_joint_poses",
-    "cut_joint_speeds",
-    "dependent_places",
-    "loop_bias",
-    "loop_jacobian",
-    "loop_openness",
-    "loop_residual",
-    "loop_velocity_offset",
-    "loop_weakness",
-}
-
-#: States of a batch that are looked at for the joints at fault.
-LOOKED_AT = 5
 
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]
@@ -233,14 +208,11 @@ class Evaluator:
         found = f(*given, out=out)
         if not (all(map(all_finite, found)) if isinstance(found, tuple) else all_finite(found)):
             refuse_wrong_states(self._model, f.inputs, given)
-            if "rows" not in options and name not in TELL_BY_NAN:
-                first = found[0] if isinstance(found, tuple) else found
-                wrong = ~np.isfinite(first).all(axis=tuple(range(-len(f.outputs[0].shape), 0)))
-                if f.inputs[0].name == "q":
-                    self._refuse_open(np.asarray(arrays[0]), wrong)
-                if QUANTITIES[name].solves:
-                    self._refuse_singular(np.asarray(arrays[0]), first, wrong, options)
-                raise overflow(self._model, name, f.inputs, given, wrong)
+            if "rows" not in options:
+                controlled = self.speeds(options.get("controlled", ()))
+                NotFinite(self._model, self.function, self._times).refuse(
+                    name, f, given, found[0] if isinstance(found, tuple) else found, controlled
+                )
         return found
 
     @property
@@ -249,39 +221,6 @@ class Evaluator:
         bodies = self._model.bodies
         maps = any(body.joint.map is not None for body in bodies)
         return self._model.has_quaternions or bool(bodies.linkages) or maps
-
-    def _refuse_singular(
-        self, q: Array, found: Array, wrong: Array, options: Mapping[str, Any]
-    ) -> None:
-        """Raise `SingularError` if a result is not finite because some joints move no mass."""
-        batch, rows = wrong.shape, np.flatnonzero(wrong)
-        postures = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])[rows]
-        controlled = self.speeds(options.get("controlled", ()))
-        f = self.function("mass_matrix")
-        light = self._model.bodies.light
-        nearly = NEARLY_SINGULAR[found.dtype == np.float32] if light else (0.0, 0.0)
-        joints: dict[str, None] = {}
-        for x in zip(postures[:LOOKED_AT].astype(float), *self._times(batch, rows), strict=False):
-            M = f(*x)
-            if np.isfinite(M).all():
-                joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
-        if not joints:
-            return  # numbers that are too large, or masses: not this posture
-        where = f", in states {listed(rows)} of the batch" if batch else ""
-        raise SingularError(
-            f"joints {', '.join(joints)} of {self._model.mechanism.name!r} move no mass in this "
-            f"posture, at least not independently{where}: their accelerations are not determined",
-            joints=tuple(joints),
-            rows=tuple(int(k) for k in rows) if batch else (),
-        )
-
-    def _refuse_open(self, q: Array, wrong: Array) -> None:
-        """Refuse postures in which loops that are solved in closed form do not close."""
-        if self._model.bodies.linkages:
-            postures = np.broadcast_to(q, (*wrong.shape, q.shape[-1])).astype(float)
-            places = self.function("dependent_places")(postures)
-            refuse_open_linkages(self._model, postures, places)
-            refuse_dead_points(self._model, self.function("dependent_speed_map")(postures))
 
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""

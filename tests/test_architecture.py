@@ -24,6 +24,7 @@ FLOORS = (
     {"topology"},
     {"equations", "urdf"},
     {"model"},
+    {"not_finite"},
     {"evaluator"},
     {"configuration_space", "dynamics", "identification"},
     {"postures", "joint_loads", "joint_positions", "impacts"},

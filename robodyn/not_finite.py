@@ -1,0 +1,132 @@
+"""Why a result of a state that is right holds numbers that are not finite, as an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.codegen import Function
+from robodyn.equations.catalogue import QUANTITIES
+from robodyn.errors import SingularError
+from robodyn.model.model import Model
+from robodyn.model.states import listed, overflow, refuse_dead_points, refuse_open_linkages
+
+__all__ = ["NotFinite"]
+
+#: Where the code may have no numbers, in double and in single precision: the largest eigenvalue of
+#: a scaled mass matrix, and of its diagonal the largest part of what it is elsewhere.
+NEARLY_SINGULAR = ((1e-10, 2e-22), (1e-3, 2e-12))
+
+#: What says by NaN that there is no such posture, or is asked where there may be none.
+TELL_BY_NAN = {
+    "cut_joint_poses",
+    "cut_joint_speeds",
+    "dependent_places",
+    "loop_bias",
+    "loop_jacobian",
+    "loop_openness",
+    "loop_residual",
+    "loop_velocity_offset",
+    "loop_weakness",
+}
+
+#: States of a batch that are looked at for the joints at fault.
+LOOKED_AT = 5
+
+
+class NotFinite:
+    """Raises what a result that is not finite is due to.
+
+    Parameters
+    ----------
+    model : Model
+    function : callable
+        From the name of a quantity to its function.
+    times : callable
+        From leading axes and rows of a batch to the times of these rows: one array for a model that
+        depends on time, none for others.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        function: Callable[[str], Function],
+        times: Callable[[tuple[int, ...], Array], tuple[Array, ...]],
+    ) -> None:
+        self._model, self._function, self._times = model, function, times
+
+    def refuse(
+        self,
+        name: str,
+        f: Function,
+        given: Sequence[ArrayLike],
+        found: Array,
+        controlled: tuple[int, ...],
+    ) -> None:
+        """Look for the cause, and raise it.
+
+        Parameters
+        ----------
+        name : str
+            Of the quantity; nothing is raised for those that tell by NaN.
+        f : Function
+        given : sequence of array_like
+            Its arguments: all finite.
+        found : ndarray
+            Its first result.
+        controlled : tuple of int
+            Speeds whose acceleration was given.
+
+        Raises
+        ------
+        InconsistentStateError
+            A loop that is solved in closed form does not close.
+        SingularError
+            Accelerations are not determined, because joints move no mass in that posture.
+        ShapeError
+            An argument is too large.
+        """
+        if name in TELL_BY_NAN:
+            return
+        axes = tuple(range(-len(f.outputs[0].shape), 0))
+        wrong = np.asarray(~np.isfinite(found).all(axis=axes))
+        if f.inputs[0].name == "q":
+            self._refuse_open(np.asarray(given[0]), wrong)
+        if QUANTITIES[name].solves:
+            self._refuse_singular(np.asarray(given[0]), found.dtype, wrong, controlled)
+        raise overflow(self._model, name, f.inputs, given, wrong)
+
+    def _refuse_open(self, q: Array, wrong: Array) -> None:
+        """Refuse postures in which loops that are solved in closed form do not close."""
+        if self._model.bodies.linkages:
+            postures = np.broadcast_to(q, (*wrong.shape, q.shape[-1])).astype(float)
+            places = self._function("dependent_places")(postures)
+            refuse_open_linkages(self._model, postures, places)
+            refuse_dead_points(self._model, self._function("dependent_speed_map")(postures))
+
+    def _refuse_singular(
+        self, q: Array, kind: np.dtype[np.floating], wrong: Array, controlled: tuple[int, ...]
+    ) -> None:
+        """Refuse postures in which some joints move no mass."""
+        batch, rows = wrong.shape, np.flatnonzero(wrong)
+        postures = np.broadcast_to(q, (*batch, q.shape[-1])).reshape(-1, q.shape[-1])[rows]
+        f = self._function("mass_matrix")
+        light = self._model.bodies.light
+        nearly = NEARLY_SINGULAR[kind == np.float32] if light else (0.0, 0.0)
+        joints: dict[str, None] = {}
+        for x in zip(postures[:LOOKED_AT].astype(float), *self._times(batch, rows), strict=False):
+            M = f(*x)
+            if np.isfinite(M).all():
+                joints |= dict.fromkeys(self._model.undetermined(controlled, M, *nearly))
+        if not joints:
+            return  # numbers that are too large, or masses: not this posture
+        where = f", in states {listed(rows)} of the batch" if batch else ""
+        raise SingularError(
+            f"joints {', '.join(joints)} of {self._model.mechanism.name!r} move no mass in this "
+            f"posture, at least not independently{where}: their accelerations are not determined",
+            joints=tuple(joints),
+            rows=tuple(int(k) for k in rows) if batch else (),
+        )
