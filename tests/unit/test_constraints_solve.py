@@ -8,7 +8,7 @@ from constraint_problems import dense, mass_matrix, problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robodyn.closed_loops.solvers import constrained_accelerations
+from robodyn.closed_loops.solvers import constrained_accelerations, solve
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
 
 METHODS = ("kkt", "schur", "nullspace", "partition")
@@ -60,6 +60,20 @@ def test_scales_of_rows_do_not_disturb_the_accelerations(drawn):
     free = np.linalg.svd(K / np.sqrt(np.diag(M)))[0][:, rank:] / s[:, None]
     free = free / np.linalg.norm(free, axis=0)
     assert np.abs(free.T @ lam).max(initial=0.0) < 1e-7 * size
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("sizes", [(3, 5, 0), (3, 5, 2), (4, 4, 4), (0, 3, 0), (6, 2, 1)])
+def test_results_do_not_depend_on_what_memory_held_before(method, sizes):
+    given_ = problem(np.random.default_rng(1), *sizes)
+    first = constrained_accelerations(*given_, method)
+    nv, nc = given_[0].shape[0], given_[2].shape[0]
+    memory, _ = solve._workspaces._arrays[nv, nc]
+    for rest in (np.nan, 1e9):
+        memory[:] = rest
+        again = constrained_accelerations(*given_, method)
+        np.testing.assert_array_equal(again.a, first.a)
+        np.testing.assert_array_equal(again.multipliers, first.multipliers)
 
 
 @pytest.mark.parametrize("method", ("auto", *METHODS))

@@ -175,6 +175,9 @@ def product(
     m, k, n = shape
     if type(n) is int:  # a vector
         rows, columns = (k, m) if transposed == "TN" else (m, k)
+        if keep == 0.0:  # dgemv leaves C as it was where k is 0
+            for i in A.code.each(m):
+                C.put(0.0, i)
         A.code.call("dgemv", transposed[0], rows, columns, factor, A, B, 1, keep, C, 1)
     else:
         A.code.call("dgemm", *transposed, m, n, k, factor, A, B, keep, C)
