@@ -215,6 +215,28 @@ QUANTITIES: dict[str, Quantity] = {
         (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
         lambda t: {"bias": [row.bias for row in t.gaps]},
     ),
+    "loop_corrections": Quantity(
+        ("q", "v"),
+        (
+            Output("dq", ("nv",), "rad, m"),
+            Output("dv", ("nv",), "rad/s, m/s"),
+            Output("gap", (), "m, rad"),
+        ),
+        closed_dynamics.loop_corrections,
+        options=("controlled",),
+        solves=True,
+        closed=Quantity(
+            ("q", "v"),
+            (
+                Output("dq", ("nv",), "rad, m"),
+                Output("dv", ("nv",), "rad/s, m/s"),
+                Output("gap", (), "m, rad"),
+            ),
+            closed_dynamics.loop_corrections,
+            options=("controlled", "rows", "groups"),
+            solves=True,
+        ),
+    ),
     "loop_weakness": Quantity(
         ("q",),
         (Output("weakness", (), "1"),),
