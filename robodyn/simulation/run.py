@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
-from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, named
-from robodyn.errors import AssemblyError, InconsistentStateError, ShapeError, SingularError
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
-from robodyn.simulation.callbacks import Controller, Event, check_callable, event_value, torque
+from robodyn.simulation.callbacks import Controller, Event
 from robodyn.simulation.driven import PathOfTime, driven_joints
 from robodyn.simulation.limits import Limits
+from robodyn.simulation.loop import run_motion
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
-
-#: Arrays that a motion makes itself, and that are not finite where it breaks down.
-OF_THE_MOTION = {"q", "v", "tau", "force", "dv", "u", "a_controlled", "tau_free"}
-
-#: What says that a motion cannot go on from where it has come.
-BREAKDOWNS = AssemblyError, InconsistentStateError, SingularError
 
 
 def simulate(
@@ -112,7 +104,7 @@ def simulate(
     bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), ())
     stops = named("events", events, "functions")
-    return _run(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
+    return run_motion(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
 
 
 def rollout(
@@ -155,93 +147,4 @@ def rollout(
     stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
     bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), q.shape[:-1])
-    return _run(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
-
-
-def _run(
-    stepper: Stepper,
-    controller: Controller | None,
-    q: FloatArray,
-    v: FloatArray,
-    times: FloatArray,
-    events: tuple[Event, ...],
-    record: Record,
-    report: Progress,
-    limits: Limits,
-) -> Trajectory:
-    """Step from instant to instant, and record the state at each."""
-    if controller is not None:
-        check_callable("controller", controller)
-    for event in events:
-        check_callable("event", event)
-    instants, last, ended = times.tolist(), len(times) - 1, False
-    t = instants[0]
-    q, v = stepper.start(t, q, v)
-    for k in range(last + 1):
-        if k % 50 == 0:
-            report(k / max(last, 1))
-        tau = limits.cut(torque(controller, t, q, v))
-        end = instants[min(k + 1, last)]
-        until = t
-        try:
-            a, forces = stepper.accelerations(t, q, v, tau)
-            record.add(t, q, v, a, forces)
-            if k == last or ended:
-                break
-            until = end
-            q_next, v_next = stepper.step(t, q, v, tau, end - t, a)
-            if events:
-                after = partial(_after, stepper, t, q, v, tau, a)
-                h, ended = _until(events, t, q, v, end - t, after)
-                if ended:
-                    end, (q_next, v_next) = t + h, after(h)
-        except (ShapeError, *BREAKDOWNS) as error:
-            if isinstance(error, ShapeError) and error.name not in OF_THE_MOTION:
-                raise  # what a user gave
-            raise record.broken(until, error) from error
-        t, q, v = end, q_next, v_next
-    report(1.0)
-    motion = record.trajectory()
-    limits.announce(motion.t, motion.q, motion.v, motion.tau)
-    return motion
-
-
-def _after(
-    stepper: Stepper,
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    tau: FloatArray,
-    a: FloatArray,
-    h: float,
-) -> tuple[FloatArray, FloatArray]:
-    """The state after a part ``h`` [s] of a step."""
-    return stepper.step(t, q, v, tau, h, a)
-
-
-def _until(
-    events: tuple[Event, ...],
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    h: float,
-    after: Callable[[float], tuple[FloatArray, FloatArray]],
-) -> tuple[float, bool]:
-    """Part of a step of ``h`` [s] after which the first event has happened, and whether one has."""
-    before = [event_value(event, t, q, v) for event in events]
-
-    def happened(part: float) -> bool:
-        state = after(part)
-        # an event that starts at zero happens when it comes back
-        return any(
-            g != 0.0 and g * event_value(event, t + part, *state) <= 0.0
-            for g, event in zip(before, events, strict=True)
-        )
-
-    if not happened(h):
-        return h, False
-    low, high = 0.0, h
-    while high - low > 1e-12 * h:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if happened(middle) else (middle, high)
-    return high, True
+    return run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
