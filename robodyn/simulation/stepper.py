@@ -15,6 +15,7 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.driven import Driven
+from robodyn.simulation.integrators.method import coordinates_of
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 
@@ -68,7 +69,7 @@ class Stepper:
         self.driven = Driven(robot.nv) if driven is None else driven
         self.base = base
         self._method = integrators.integrator(integrator)
-        self._coordinates = integrators.coordinates_of(robot)
+        self._coordinates = coordinates_of(robot)
         self._wrenches: Any = wrenches
         if not callable(wrenches):
             given = by_name("wrenches", wrenches)
