@@ -37,6 +37,7 @@ def simulate(
     events: Sequence[Event] = (),
     limits: str = "report",
     progress: Progress | bool | None = None,
+    stabilization: tuple[float, float] | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -79,6 +80,11 @@ def simulate(
     progress : callable or bool, optional
         Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
         terminal.
+    stabilization : (alpha, beta), optional [1/s]
+        Loops, and constraints of speeds, are held closed by ``-2 alpha rate - beta^2 gap`` among
+        the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
+        alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
+        has nothing to stabilise.
 
     Returns
     -------
@@ -100,7 +106,14 @@ def simulate(
     times = step_times(duration, step)
     path = base_path(base, times)
     driven = driven_joints(robot, controlled, locked, times)
-    stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
+    stepper = Stepper(
+        robot,
+        integrator,
+        driven=driven,
+        base=path,
+        wrenches=wrenches,
+        stabilization=stabilization,
+    )
     bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), ())
     stops = named("events", events, "functions")
@@ -122,6 +135,7 @@ def rollout(
     integrator: str = "rk4",
     limits: str = "report",
     progress: Progress | bool | None = None,
+    stabilization: tuple[float, float] | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -131,7 +145,7 @@ def rollout(
     controller : callable or None
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
-    duration, step, base, controlled, locked, wrenches, integrator, limits, progress
+    duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
         As in `simulate`.
 
     Returns
@@ -144,7 +158,14 @@ def rollout(
     times = step_times(duration, step)
     path = base_path(base, times)
     driven = driven_joints(robot, controlled, locked, times)
-    stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
+    stepper = Stepper(
+        robot,
+        integrator,
+        driven=driven,
+        base=path,
+        wrenches=wrenches,
+        stabilization=stabilization,
+    )
     bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), q.shape[:-1])
     return run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
