@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
@@ -18,6 +19,7 @@ from robodyn.simulation.limits import Limits
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
+from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
@@ -45,6 +47,8 @@ def simulate(
     events: Sequence[Event] = (),
     limits: str = "report",
     progress: Progress | bool | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -87,11 +91,17 @@ def simulate(
     progress : callable or bool, optional
         Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
         terminal.
+    every : int
+        Every so many steps are kept as samples, and the first and last one always.
+    to : path, optional
+        A folder to write samples to while the motion goes on, which must not be there yet: the
+        arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
+        if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
 
     Returns
     -------
     trajectory : Trajectory
-        One sample a step, the start included.
+        One sample a step, or what ``every`` says, the start included.
 
     Raises
     ------
@@ -102,6 +112,9 @@ def simulate(
         If a position or velocity is no longer finite, if loops cannot stay closed, as driven
         joints leave what the linkage can do, or if accelerations are not determined where the
         motion has come; ``.trajectory`` is what came before ``.time``, ``.__cause__`` the error.
+        Also if ``to`` cannot be written to any more, as where a disk is full.
+    FileError
+        If the folder ``to`` is there already, or cannot be made.
     """
     expect("robot", robot, Robot)
     q, v = start_state(robot, q0, v0, 1)
@@ -110,7 +123,8 @@ def simulate(
     driven = driven_joints(robot, controlled, locked, times, q)
     stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
     bounds = Limits(robot, limits)
-    record = Record(robot, path, len(times), ())
+    given = Given(path, wrenches)
+    record = Record(robot, given, len(times), driven=driven.speeds, every=every, to=to)
     stops = named("events", events, "functions")
     return _run(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
 
@@ -130,6 +144,8 @@ def rollout(
     integrator: str = "rk4",
     limits: str = "report",
     progress: Progress | bool | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -139,7 +155,7 @@ def rollout(
     controller : callable or None
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
-    duration, step, base, controlled, locked, wrenches, integrator, limits, progress
+    duration, step, base, controlled, locked, wrenches, integrator, limits, progress, every, to
         As in `simulate`.
 
     Returns
@@ -154,7 +170,8 @@ def rollout(
     driven = driven_joints(robot, controlled, locked, times, q)
     stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
     bounds = Limits(robot, limits)
-    record = Record(robot, path, len(times), q.shape[:-1])
+    given, batch = Given(path, wrenches), q.shape[:-1]
+    record = Record(robot, given, len(times), batch, driven=driven.speeds, every=every, to=to)
     return _run(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
 
 
