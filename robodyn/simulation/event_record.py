@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["EventRecord", "sample_of"]
+__all__ = ["EventRecord", "events_among", "sample_of"]
 
 
 @dataclass(frozen=True)
@@ -39,3 +40,17 @@ def sample_of(t: FloatArray, time: float) -> int:
     """
     first, beyond = (int(np.searchsorted(t, time, side=side)) for side in ("left", "right"))
     return beyond - 1 if beyond > first else first
+
+
+def events_among(
+    events: tuple[EventRecord, ...], t: FloatArray, index: Any
+) -> tuple[EventRecord, ...]:
+    """Events between the first and the last of the samples that an index takes."""
+    if not events:
+        return ()
+    times = np.atleast_1d(t)
+    kept = np.arange(times.size).reshape(np.shape(t))[index]
+    if not kept.size:
+        return ()
+    first, last = kept.min(), kept.max()
+    return tuple(event for event in events if first <= sample_of(times, event.time) <= last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
 from robodyn.simulation.samples import Samples
 
-__all__ = ["JointMotion", "joint_motion"]
+__all__ = ["JointMotion", "joint_column", "joint_motion"]
 
 #: How far a state moves, at most, for the acceleration of a joint that is cut [rad, m].
 NEAR = 1e-3
@@ -42,9 +43,32 @@ class JointMotion:
     a: FloatArray
     tau: FloatArray
 
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, index: Any) -> JointMotion:
+        q = None if self.q is None else self.q[index]
+        rest = (x[index] for x in (self.v, self.a, self.tau))
+        return JointMotion(self.name, self.t[index], q, *rest)
+
     def __repr__(self) -> str:
-        shape = self.v.shape
-        return f"<JointMotion {self.name!r}: {len(self.t)} samples, v of shape {shape}>"
+        count = f"{len(self)} samples" if self.t.ndim else f"at {self.t:g} s"
+        return f"<JointMotion {self.name!r}: {count}, v of shape {self.v.shape}>"
+
+
+def joint_column(names: tuple[str, ...], name: str, columns: tuple[FloatArray, ...]) -> JointMotion:
+    """The motion of a joint where nothing but the names of the speeds is known.
+
+    Raises
+    ------
+    UnknownNameError
+    """
+    if name not in names:
+        raise UnknownNameError("joint", name, names)
+    t, q, *speeds = columns
+    k = names.index(name)
+    place = q[..., k] if q.shape[-1] == len(names) else None
+    return JointMotion(name, t, place, *(x[..., k] for x in speeds))
 
 
 def joint_motion(samples: Samples, name: str) -> JointMotion:

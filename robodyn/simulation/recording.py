@@ -22,7 +22,7 @@ from robodyn.errors import FileError, ShapeError
 from robodyn.files import writing
 from robodyn.simulation.archive import STATES, check_columns, events_from, surroundings_from
 
-__all__ = ["PARTIAL", "Folder", "read"]
+__all__ = ["PARTIAL", "Folder", "is_recording", "read"]
 
 #: What the name of a folder ends in while a motion is written to it.
 PARTIAL = ".partial"
@@ -128,6 +128,11 @@ class Folder:
             self._say(about)
             os.rename(self.path, self.target)
         return self.target
+
+
+def is_recording(path: Path) -> bool:
+    """Whether a path is a folder that a motion was written to."""
+    return (path / CONTENTS).is_file()
 
 
 def read(source: Path) -> dict[str, Any]:

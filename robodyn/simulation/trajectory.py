@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.errors import SettingsError
 from robodyn.results import JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation import energies, table, trajectory_files
 from robodyn.simulation.audit import EnergyAudit, audit_of
-from robodyn.simulation.event_record import EventRecord, sample_of
-from robodyn.simulation.joint_motion import JointMotion, joint_motion
+from robodyn.simulation.event_record import EventRecord, events_among
+from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.limits import LimitViolation, limit_violations
 from robodyn.simulation.resampling import instants_of, resampled
 from robodyn.simulation.samples import Samples
@@ -28,14 +28,26 @@ from robodyn.simulation.surroundings import Given, Surroundings
 __all__ = ["Trajectory"]
 
 
+def _energy(run: Trajectory) -> FloatArray:
+    """Kinetic and potential, shape (n, ...) [J]."""
+    return run.kinetic_energy + run.potential_energy
+
+
+def _gaps(run: Trajectory) -> FloatArray:
+    """Largest gap of closed loops, shape (n, ...) [m, rad]."""
+    return run._computed(energies.largest_gap)
+
+
 #: Defaults of fields that are computed from the others when they are first asked for.
-_ENERGY: Any = cached_property(lambda run: run.kinetic_energy + run.potential_energy)
-_GAPS: Any = cached_property(lambda run: run._computed(energies.largest_gap))
+_ENERGY: Any = cached_property(_energy)
+_GAPS: Any = cached_property(_gaps)
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
     """Samples of a motion; indexing and slicing give samples, a joint's name the joint's motion.
+
+    What is not given is computed when it is first asked for.
 
     Attributes
     ----------
@@ -45,9 +57,9 @@ class Trajectory:
     tau : ndarray, shape (n, ..., nv) [N m, N]
         Applied by the controller, and by what drives joints.
     energy : ndarray, shape (n, ...) [J]
-        Kinetic and potential; computed when it is first asked for, unless given.
+        Kinetic and potential.
     loop_residual : ndarray, shape (n, ...) [m, rad]
-        Largest gap of closed loops, zeros for a tree; computed when it is first asked for.
+        Largest gap of closed loops; zeros for a tree.
     joint_names : tuple of str
         One a column of ``tau``.
     robot : Robot or None
@@ -113,12 +125,7 @@ class Trajectory:
             for name in ("energy", "loop_residual")
             if name in vars(self)
         }
-        kept = np.arange(len(self))[index]
-        events = tuple(
-            event
-            for event in self.events
-            if kept.size and kept.min() <= sample_of(self.t, event.time) <= kept.max()
-        )
+        events = events_among(self.events, self.t, index)
         return Trajectory(
             t, q, v, a, tau, **known,
             joint_names=self.joint_names, robot=self.robot, driven=self.driven,
@@ -140,13 +147,10 @@ class Trajectory:
         return x if self.t.ndim else x[0]
 
     def _joint(self, name: str) -> JointMotion:
-        if self.robot is not None:
-            return joint_motion(self._samples(), name)
-        if name not in self.joint_names:
-            raise UnknownNameError("joint", name, self.joint_names)
-        k = self.joint_names.index(name)
-        q = self.q[..., k] if self.q.shape == self.v.shape else None
-        return JointMotion(name, self.t, q, *(x[..., k] for x in (self.v, self.a, self.tau)))
+        if self.robot is None:
+            return joint_column(self.joint_names, name, (self.t, self.q, self.v, self.a, self.tau))
+        motion = joint_motion(self._samples(), name)
+        return motion if self.t.ndim else motion[0]
 
     def _fields(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -170,7 +174,7 @@ class Trajectory:
 
     @cached_property
     def audit(self) -> EnergyAudit:
-        """Where energy came from and went: see `EnergyAudit`. Computed when first asked for."""
+        """Where energy came from and went."""
         return audit_of(self._samples(), self.events)
 
     @property

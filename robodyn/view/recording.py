@@ -10,6 +10,7 @@ import numpy as np
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.ros.bag.trajectories import read_bag
+from robodyn.simulation.recording import is_recording
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["read_motion"]
@@ -21,7 +22,8 @@ def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
     Parameters
     ----------
     path : path
-        ``.npz``, ``.csv``, or a bag (``.mcap``, ``.db3``, a folder; extra ``bag``).
+        ``.npz``, ``.csv``, a folder that a simulation wrote, or a bag (``.mcap``, ``.db3``, a
+        folder; extra ``bag``).
     robot : Robot
 
     Raises
@@ -31,7 +33,7 @@ def read_motion(path: str | os.PathLike[str], robot: Robot) -> Trajectory:
     BagError, MissingExtraError
     """
     source = Path(path)
-    if source.suffix in (".npz", ".csv"):
+    if source.suffix in (".npz", ".csv") or is_recording(source):
         motion = Trajectory.load(source, robot)
     elif source.is_dir() or source.suffix in (".mcap", ".db3"):
         motion = read_bag(source, robot, ignore_unknown=True)
