@@ -336,6 +336,7 @@ QUANTITIES: dict[str, Quantity] = {
     "potential_energy": Quantity(
         ("q",), (Output("U", (), "J"),), energy.potential_energy, base=True, parametric=True
     ),
+    "elastic_energy": Quantity(("q",), (Output("U", (), "J"),), energy.elastic_energy, base=True),
     "momentum": Quantity(
         ("q", "v"),
         (Output("momentum", (6,), "kg m/s, kg m^2/s"),),

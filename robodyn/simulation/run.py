@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from numpy.typing import ArrayLike
@@ -16,6 +17,7 @@ from robodyn.simulation.loop import run_motion
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
+from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
@@ -38,6 +40,8 @@ def simulate(
     limits: str = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -85,11 +89,17 @@ def simulate(
         the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
         alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
         has nothing to stabilise.
+    every : int
+        Every so many steps are kept as samples, and the first and last one always.
+    to : path, optional
+        A folder to write samples to while the motion goes on, which must not be there yet: the
+        arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
+        if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
 
     Returns
     -------
     trajectory : Trajectory
-        One sample a step, the start included.
+        One sample a step, or what ``every`` says, the start included.
 
     Raises
     ------
@@ -100,6 +110,9 @@ def simulate(
         If a position or velocity is no longer finite, if loops cannot stay closed, as driven
         joints leave what the linkage can do, or if accelerations are not determined where the
         motion has come; ``.trajectory`` is what came before ``.time``, ``.__cause__`` the error.
+        Also if ``to`` cannot be written to any more, as where a disk is full.
+    FileError
+        If the folder ``to`` is there already, or cannot be made.
     """
     expect("robot", robot, Robot)
     q, v = start_state(robot, q0, v0, 1)
@@ -115,7 +128,8 @@ def simulate(
         stabilization=stabilization,
     )
     bounds = Limits(robot, limits)
-    record = Record(robot, path, len(times), ())
+    given = Given(path, wrenches)
+    record = Record(robot, given, len(times), driven=driven.speeds, every=every, to=to)
     stops = named("events", events, "functions")
     return run_motion(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
 
@@ -136,6 +150,8 @@ def rollout(
     limits: str = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -146,6 +162,7 @@ def rollout(
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
+    every, to
         As in `simulate`.
 
     Returns
@@ -167,5 +184,6 @@ def rollout(
         stabilization=stabilization,
     )
     bounds = Limits(robot, limits)
-    record = Record(robot, path, len(times), q.shape[:-1])
+    given, batch = Given(path, wrenches), q.shape[:-1]
+    record = Record(robot, given, len(times), batch, driven=driven.speeds, every=every, to=to)
     return run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
