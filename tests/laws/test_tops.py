@@ -75,15 +75,18 @@ def test_o20_regular_precession(on, rate):
 
 @pytest.mark.parametrize("on", ON)
 def test_o20_a_horizontal_axis_precesses_with_weight_over_spin(on):
-    robot, q, v = start(on, np.pi / 2, WEIGHT / (J3 * 40.0), 40.0)
+    rate, spin = WEIGHT / (J3 * 40.0), 40.0
+    robot, q, v = start(on, np.pi / 2, rate, spin)
     a = robot.forward_dynamics(q, v, np.zeros(3))
-    np.testing.assert_allclose(a[1 if on == "gimbals" else 0], 0.0, atol=1e-10)
+    # the axes of the ball joint turn with the top, and so does the precession in them
+    nutation = a[1] if on == "gimbals" else a[0] - rate * spin
+    assert nutation == pytest.approx(0.0, abs=1e-10)
 
 
 def turned(robot, angle, spin):
     """How the axis of a top of ``spin`` [rad/s] that is tilted by ``angle`` moves, at rest else."""
     q = np.array([np.sin(angle / 2), 0.0, 0.0, np.cos(angle / 2)])
-    run = rd.simulate(robot, q0=q, v0=[0.0, 0.0, spin], duration=3.0, step=2e-3)
+    run = rd.simulate(robot, q0=q, v0=[0.0, 0.0, spin], duration=8.0, step=2e-3)
     return angles(robot, run.q)[0].max()
 
 
@@ -178,15 +181,13 @@ OUTER, INNER = 0.02, (0.012, 0.010, 0.015)
 
 def heavy_gimbals():
     """Axis 3 of the inner gimbal is that of spin; its axis 2 in the book is here x, 1 is y."""
-    ring = Inertia(0.0, Pose(), INNER[1], 0.0, 0.0, INNER[0], 0.0, INNER[2])
-    return gimbals(Inertia(0.0, Pose(), 0.0, 0.0, 0.0, 0.0, 0.0, OUTER), ring)
+    ring = Inertia(1.0, Pose(), INNER[1], 0.0, 0.0, INNER[0], 0.0, INNER[2])
+    return gimbals(Inertia(1.0, Pose(), OUTER, 0.0, 0.0, OUTER, 0.0, OUTER), ring)
 
 
 P, Q, B = OUTER + INNER[0] + J1, OUTER + INNER[2], INNER[1] + J1
-MASSLESS = pytest.mark.filterwarnings("ignore:.*principal moments of inertia")
 
 
-@MASSLESS
 def test_o24_mass_matrix_of_a_rotor_in_gimbals():
     robot = heavy_gimbals()
     for theta in (0.3, 1.1, 2.4):
@@ -195,7 +196,6 @@ def test_o24_mass_matrix_of_a_rotor_in_gimbals():
         np.testing.assert_allclose(robot.mass_matrix([0.4, theta, 2.0]), expected, atol=1e-15)
 
 
-@MASSLESS
 def test_o24_a_rotor_in_gimbals_turns_back():
     """At the limit and after the half period of the quadrature of [W 4.52, 4.53]."""
     theta, spin = np.pi / 3, 40.0
@@ -224,7 +224,6 @@ def test_o24_a_rotor_in_gimbals_turns_back():
     assert run.t[-1] == pytest.approx(time, abs=2e-6)
 
 
-@MASSLESS
 @pytest.mark.parametrize("rate", [0.9195790083434, 22.1351760348843])
 def test_o24_regular_precession_in_gimbals(rate):
     theta, spin = np.pi / 3, 40.0
