@@ -1,4 +1,4 @@
-"""Bodies in the plane whose motion is tied down [Wittenburg 1977, problems 3.5 and 3.6]: O10, O11."""
+"""O10, O11: bodies tied down in the plane [Wittenburg 1977, problems 3.5 and 3.6]."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def test_o10_the_period_of_a_rolling_cylinder(kind, start, period):
     k = np.sin(start / 2)
 
     def slope(x):
-        f = 2 * np.arcsin(k * np.sin(x))
-        return np.sqrt(inertia_at(f) / (MASS * GRAVITY * OFFSET)) / np.sqrt(1 - (k * np.sin(x)) ** 2)
+        s = k * np.sin(x)
+        return np.sqrt(inertia_at(2 * np.arcsin(s)) / (MASS * GRAVITY * OFFSET * (1 - s**2)))
 
     assert 4 * quad(slope, 0.0, np.pi / 2, epsabs=1e-12)[0] == pytest.approx(period, rel=1e-6)
     run = rd.simulate(

@@ -201,9 +201,7 @@ def test_o24_a_rotor_in_gimbals_turns_back():
     theta, spin = np.pi / 3, 40.0
     robot = heavy_gimbals()
     q, v = [0.0, theta, 0.0], [0.0, 0.0, spin]
-    run = rd.simulate(
-        robot, q0=q, v0=v, duration=1.0, step=5e-4, events=[lambda t, q, v: v[1]]
-    )
+    run = rd.simulate(robot, q0=q, v0=v, duration=1.0, step=5e-4, events=[lambda t, q, v: v[1]])
     assert run.q[-1, 1] == pytest.approx(1.2130685300605, abs=1e-9)
     assert run.t[-1] == pytest.approx(0.3135021839317, abs=1e-9)
     L, E = J3 * spin * np.cos(theta), WEIGHT * np.cos(theta)
