@@ -83,6 +83,11 @@ class Limits:
     robot : Robot
     choice : {"ignore", "report", "enforce"}
 
+    Attributes
+    ----------
+    efforts : ndarray, shape (nv,), or None
+        The largest ones, where they are enforced.
+
     Raises
     ------
     UnknownNameError
@@ -93,13 +98,13 @@ class Limits:
         if not isinstance(choice, str) or choice not in LIMITS:
             raise UnknownNameError("way to treat limits", choice, LIMITS)
         self._robot, self._choice = robot, choice
-        self._efforts = effort_bounds(robot) if choice == "enforce" else None
+        self.efforts = effort_bounds(robot) if choice == "enforce" else None
 
     def cut(self, tau: FloatArray) -> FloatArray:
         """Efforts as they act, shape (..., nv): within their limits where these are enforced."""
-        if self._efforts is None:
+        if self.efforts is None:
             return tau
-        return np.minimum(np.maximum(tau, -self._efforts), self._efforts)
+        return np.minimum(np.maximum(tau, -self.efforts), self.efforts)
 
     def announce(self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> None:
         """Warn once, in one line, of the limits that samples leave: the first, and how many.
@@ -114,7 +119,7 @@ class Limits:
             return
         count = "a limit" if len(found) == 1 else f"{len(found)} limits"
         more = f"; and {len(found) - 1} more" if len(found) > 1 else ""
-        enforce = "" if self._efforts is not None else "limits='enforce' cuts efforts to theirs, "
+        enforce = "" if self.efforts is not None else "limits='enforce' cuts efforts to theirs, "
         message = LimitWarning(
             f"the motion of {self._robot.name!r} leaves {count} of its joints: {found[0]}{more}. "
             f"Trajectory.limit_violations lists them; {enforce}limits='ignore' says nothing"

@@ -1,15 +1,18 @@
 """Carry a motion from instant to instant, and record the state at each.
 
-`run_motion` checks what is given, starts the motion, lets one of two loops carry it, and closes the
-record: `move` where nothing happens but time, `robodyn.simulation.event_loop` where events are
-looked for within each step.
+`run_motion` checks what is given, starts the motion, lets a loop carry it, and closes the record:
+`robodyn.simulation.compiled.carry` wherever a step is machine code, `move` where Python takes part
+in it, `robodyn.simulation.event_loop` where events are looked for within each step.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import Controller, Event, check_callable, torque
+from robodyn.simulation.compiled.carry import carry
 from robodyn.simulation.event_loop import move_until
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.progress import Progress
@@ -58,6 +61,10 @@ def move(
     limits: Limits,
 ) -> None:
     """Step over all instants and record the state at each; events are not looked for."""
+    motion = stepper.compiled(times, q, v, limits.efforts)
+    if motion is not None:
+        torques = None if controller is None else partial(torque, controller)
+        return carry(motion, stepper, torques, times, record, report)
     instants, last = times.tolist(), len(times) - 1
     for k, t in enumerate(instants):
         if k % 50 == 0:

@@ -49,6 +49,8 @@ class Record:
 
     Attributes
     ----------
+    shape : tuple of int
+        Leading axes of a state.
     events : list of EventRecord
         What happened, in the order of time: to be added to.
 
@@ -76,6 +78,7 @@ class Record:
                 given=every,
             )
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
+        self.shape = batch
         self.events: list[EventRecord] = []
         self._every, self._steps = int(every), 0
         self._folder = None if to is None else Folder(as_path("to", to))
@@ -117,6 +120,30 @@ class Record:
         self._behind = not keep and self._steps % self._every != 0
         self._kept += not self._behind
         self._steps += not keep
+
+    # -- samples that machine code writes -------------------------------------------------------
+
+    @property
+    def every(self) -> int:
+        """Steps from one sample to the next."""
+        return self._every
+
+    def room(self) -> list[FloatArray]:
+        """Where the samples from the next one on belong, at least two: q, v, a and tau."""
+        if len(self._columns[0]) - self._kept < 2:
+            self._make_room()
+        return [x[self._kept :] for x in self._columns[1:]]
+
+    def filled(self, t: FloatArray, steps: int) -> None:
+        """Count the samples that were written into `room`, at ``t`` [s], over so many steps.
+
+        The last sample may be replaced if it is that of no step that is kept.
+        """
+        n = len(t)
+        self._columns[0][self._kept : self._kept + n] = t
+        self._steps += steps
+        self._behind = n > 0 and (self._steps - 1) % self._every != 0
+        self._kept += n - self._behind
 
     def _make_room(self) -> None:
         if self._folder is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,7 +16,11 @@ from robodyn.errors import AssemblyError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.compiled.functions import functions_of
+from robodyn.simulation.compiled.motion import CompiledMotion
+from robodyn.simulation.compiled.tables import Paths
 from robodyn.simulation.driven import Driven
+from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.integrators.method import coordinates_of
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
@@ -85,6 +90,40 @@ class Stepper:
                 link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
             }
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
+
+    def of_row(self, row: int, rows: int) -> Stepper:
+        """The same for one of many motions, if wrenches differ from motion to motion."""
+        if callable(self._wrenches) or all(x.ndim == 1 for x in self._wrenches.values()):
+            return self
+        other = copy.copy(self)
+        one = {k: np.broadcast_to(x, (rows, 6))[row] for k, x in self._wrenches.items()}
+        other._wrenches = one
+        return other
+
+    def compiled(
+        self, times: FloatArray, q: FloatArray, v: FloatArray, efforts: FloatArray | None
+    ) -> CompiledMotion | None:
+        """The motion from a state as machine code; none where Python takes part in its steps.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,) [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+            Closed, as `start` has them.
+        efforts : ndarray, shape (nv,), optional
+            What forces of a controller are cut to.
+        """
+        if callable(self._wrenches) or not isinstance(self._method, EXPLICIT):
+            return None
+        functions = functions_of(self.robot, self.driven, self._wrenches, self._gains is not None)
+        if functions is None:
+            return None
+        states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
+        return CompiledMotion(
+            self.robot, functions, self._method, Paths(
+                self.driven, self.base, self._wrenches, self._gains
+            ), times, *states, efforts,
+        )  # fmt: skip
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray

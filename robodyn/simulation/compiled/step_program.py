@@ -15,12 +15,15 @@ from robodyn.codegen.llvm.rows import Buffer, Rows
 from robodyn.simulation.compiled.block import Block
 from robodyn.simulation.compiled.symbols import Duration, Instant
 from robodyn.simulation.compiled.words import Words, words_of
-from robodyn.simulation.integrators import Coordinates, Integrator
+from robodyn.simulation.integrators.method import Coordinates, Explicit
 
-__all__ = ["DRIFT", "DIVERGED", "NEWTON", "Plan", "StepProgram", "step_program"]
+__all__ = ["APART", "DIVERGED", "DRIFT", "NEWTON", "OPEN", "Plan", "StepProgram", "step_program"]
 
 #: Drift [m, rad] that is not mended, steps that mend it, and what no motion goes on with.
 DRIFT, NEWTON, APART = 1e-12, 8, 1e-6
+
+#: Gaps of loops [m, rad] with which no motion starts, and none that gains hold closed goes on.
+OPEN = 1e-3
 
 #: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
 #: constraints over speeds and their determinants, is still a number.
@@ -38,7 +41,9 @@ class Plan:
     driven : bool
         Some joints follow paths.
     closed : bool
-        Loops are closed after every step.
+        There are loops, which are closed after every step.
+    stabilised : bool
+        They are held closed by gains, and only looked at.
     dynamics, control, corrections : int
         Inputs of the functions besides the state and forces; ``control`` is -1 without a
         controller that is machine code.
@@ -49,6 +54,7 @@ class Plan:
     flat: bool
     driven: bool = False
     closed: bool = False
+    stabilised: bool = False
     dynamics: int = 0
     control: int = -1
     corrections: int = 0
@@ -79,7 +85,7 @@ class StepProgram:
     room: tuple[int, int, int]
 
 
-def step_program(integrator: Integrator, plan: Plan) -> StepProgram:
+def step_program(integrator: Explicit, plan: Plan) -> StepProgram:
     """The program of an integrator."""
     code = Code("@run(i64 %begin, i64 %end, ptr %words, ptr %unused)")
     return _Writer(code, integrator, plan).program()
@@ -88,7 +94,7 @@ def step_program(integrator: Integrator, plan: Plan) -> StepProgram:
 class _Writer:
     """The program while it is written."""
 
-    def __init__(self, code: Code, integrator: Integrator, plan: Plan) -> None:
+    def __init__(self, code: Code, integrator: Explicit, plan: Plan) -> None:
         self.code, self.integrator, self.plan = code, integrator, plan
         self.words = Words(code, plan.words)
         self.parts: list[float] = [0.0]
@@ -161,7 +167,8 @@ class _Writer:
         every = words.number("every")
         sampled = (k - (k / every) * every).equals(0) | k.equals(words.number("end"))
         with code.when(sampled):
-            row = ((k + every - 1) / every) * words.number("robots") + block.first
+            sample = (k + every - 1) / every - words.number("before")
+            row = sample * words.number("robots") + block.first
             for name, kind, width, source in (
                 ("samples_q", "q", block.nq, q),
                 ("samples_v", "v", block.nv, v),
@@ -288,6 +295,9 @@ class _Writer:
         results: list[tuple[str, Number | int]] = [
             (dq.pointer, block.nv), (dv.pointer, block.nv), (gaps.pointer, 1),
         ]  # fmt: skip
+        if self.plan.stabilised:
+            block.call("corrections", [*given, *extras, *results])
+            return gaps
         moving = code.variable(1)
         for n in code.each(NEWTON + 1):
             with code.when(moving.value.equals(1)):
@@ -332,7 +342,7 @@ class _Writer:
         for r in code.each(block.count):
             fine = self._small(new[0], r, block.nq) & self._small(new[1], r, block.nv)
             if gaps is not None:
-                fine = fine & (gaps.get(r) < APART)
+                fine = fine & (gaps.get(r) < (OPEN if self.plan.stabilised else APART))
             reached.put(k + 1, block.first + r)
             with code.when(fine):
                 for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):

@@ -5,8 +5,13 @@ from __future__ import annotations
 from robodyn.errors import UnknownNameError
 from robodyn.simulation.integrators import euler, heun, midpoint, rk4, semi_implicit
 from robodyn.simulation.integrators.method import Explicit
+from robodyn.simulation.integrators.runge_kutta import RungeKutta
+from robodyn.simulation.integrators.semi_implicit import SemiImplicitEuler
 
-__all__ = ["INTEGRATORS", "integrator"]
+__all__ = ["EXPLICIT", "INTEGRATORS", "integrator"]
+
+#: Kinds of methods whose step is sums, products and accelerations only.
+EXPLICIT = RungeKutta, SemiImplicitEuler
 
 #: Methods by name.
 INTEGRATORS: dict[str, Explicit] = {

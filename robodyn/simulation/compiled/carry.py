@@ -1,0 +1,126 @@
+"""Carry a motion from instant to instant by machine code, and record it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import RobodynError
+from robodyn.simulation.breakdown import breaking_down
+from robodyn.simulation.compiled.motion import CompiledMotion
+from robodyn.simulation.progress import Progress
+from robodyn.simulation.record import Record
+from robodyn.simulation.stepper import Stepper
+
+__all__ = ["carry"]
+
+#: (t, q, v) -> tau, of one state or of many.
+Torques = Callable[[float, FloatArray, FloatArray], FloatArray]
+
+#: Steps of robots after which Python is asked whether it was interrupted.
+AT_ONCE = 2_000_000
+
+
+class _Carrier:
+    """A motion, what records it, and what does the steps that machine code cannot do."""
+
+    def __init__(
+        self, motion: CompiledMotion, stepper: Stepper, times: FloatArray, record: Record
+    ) -> None:
+        self.motion, self.stepper, self.times, self.record = motion, stepper, times, record
+        self._last = len(times) - 1
+        self._first, self._room = 0, list[FloatArray]()
+        self._look_for_room(0)
+
+    def _look_for_room(self, first: int) -> None:
+        """Point machine code to where samples from a step on belong."""
+        self._first, self._room = first, self.record.room()
+        self.motion.samples(self._room, first, self.record.every)
+        before = -(-first // self.record.every)
+        #: The step that there is no room for.
+        self.end = min(self._last, (before + len(self._room[0]) - 1) * self.record.every)
+
+    def count(self, stop: int) -> None:
+        """Let the record know of the samples before a step."""
+        steps = np.arange(self._first, stop)
+        kept = (steps % self.record.every == 0) | (steps == self._last)
+        self.record.filled(self.times[self._first : stop][kept], len(steps))
+        self._first = stop
+
+    def advance(self, first: int, last: int, final: bool) -> None:
+        """Do the steps from one instant to another."""
+        self.motion.advance(first, last, final, self._rescue)
+
+    def make_room(self, first: int) -> None:
+        """Make room for the samples from a step on, if there is none."""
+        if self.end <= first < self._last:
+            self.count(first)
+            self._look_for_room(first)
+
+    def _rescue(self, k: int, r: int) -> None:
+        """Do a step of a robot, with errors that say what is wrong."""
+        m, t, end = self.motion, float(self.times[k]), float(self.times[k + 1])
+        q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
+        stepper = self.stepper.of_row(r, len(m.q))
+        stop = k
+        try:
+            a, forces = stepper.accelerations(t, q, v, tau)
+            self._sample(k, r, (q, v, a, forces))
+            stop = k + 1
+            m.q[r], m.v[r] = stepper.step(t, q, v, tau, end - t, a)
+        except RobodynError:
+            self.count(stop)
+            with breaking_down(self.record, float(self.times[stop])):
+                raise
+
+    def _sample(self, k: int, r: int, state: tuple[FloatArray, ...]) -> None:
+        every = self.record.every
+        if k % every == 0 or k == self._last:
+            row = -(-k // every) - -(-self._first // every)
+            for room, x in zip(self._room, state, strict=True):
+                room[row].reshape(-1, len(x))[r] = x
+
+
+def carry(
+    motion: CompiledMotion,
+    stepper: Stepper,
+    torques: Torques | None,
+    times: FloatArray,
+    record: Record,
+    report: Progress,
+) -> None:
+    """Step over all instants.
+
+    Parameters
+    ----------
+    motion : CompiledMotion
+    stepper : Stepper
+        Does the steps that machine code cannot do.
+    torques : callable or None
+        A controller that Python calls at every step.
+    times : ndarray, shape (n,) [s]
+    record : Record
+    report : callable
+        Told the finished part.
+    """
+    carrier, last = _Carrier(motion, stepper, times, record), len(times) - 1
+    at_once = 1 if torques else max(1, AT_ONCE // len(motion.q))
+    k = 0
+    while True:
+        if torques is not None:
+            if k % 50 == 0:
+                report(k / max(last, 1))
+            shape = record.shape
+            q, v = motion.q.reshape(*shape, -1), motion.v.reshape(*shape, -1)
+            motion.tau[...] = torques(float(times[k]), q, v)
+        else:
+            report(k / max(last, 1))
+        carrier.make_room(k)
+        stop = min(k + at_once, carrier.end)
+        carrier.advance(k, stop, final=stop == last and (torques is None or k == last))
+        if k == last or (torques is None and stop == last):
+            carrier.count(last + 1)
+            return
+        k = stop
