@@ -728,6 +728,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        stabilization: tuple[float, float] | None = None,
         t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """`hybrid_dynamics` for roles that are known as indices, for loops over time.
@@ -746,6 +747,8 @@ class Robot:
             Driven speeds, in the order of ``a_controlled``.
         wrenches, base
             As in `inverse_dynamics`.
+        stabilization : (alpha, beta), optional [1/s]
+            As in `forward_dynamics`.
         t : array_like, shape (...), optional [s]
             Time, of a robot that depends on it.
 
@@ -754,7 +757,7 @@ class Robot:
         a, tau : ndarray, shape (..., nv)
         """
         arrays = (q, v, a_controlled, tau_free)
-        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base)
+        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base, stabilization)
 
     def constrained_dynamics(
         self,
