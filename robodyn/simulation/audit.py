@@ -85,20 +85,19 @@ class EnergyAudit:
         def total(x: FloatArray) -> float:
             return float(np.sum(x[-1]))
 
-        parts = [
-            f"{total(self.stored) - float(np.sum(self.stored[0])):+.4g} J stored",
-            f"{total(self.forces):+.4g} J by forces",
-        ]
-        for name, what in (("wrenches", "by wrenches"), ("base", "by the base")):
-            if np.any(getattr(self, name)):
-                parts.append(f"{total(getattr(self, name)):+.4g} J {what}")
-        for name, what in (("dissipated", "dissipated"), ("impacts", "lost in impacts")):
-            if np.any(getattr(self, name)):
-                parts.append(f"{total(getattr(self, name)):.4g} J {what}")
+        flows = [("stored", self.stored - self.stored[:1]), ("by forces", self.forces)]
+        others = (
+            ("by wrenches", self.wrenches),
+            ("by the base", self.base),
+            ("dissipated", self.dissipated),
+            ("lost in impacts", self.impacts),
+        )
+        flows += [(what, x) for what, x in others if np.any(x)]
+        told = ", ".join(f"{what} {total(x):.4g} J" for what, x in flows)
         worst = float(np.abs(self.unexplained).max(initial=0.0))
         exchanged = float(np.max(self.exchanged, initial=0.0))
         share = f" ({100.0 * worst / exchanged:.2g} % of what was exchanged)" if exchanged else ""
-        return f"{', '.join(parts)}; at most {worst:.3g} J unexplained{share}"
+        return f"{told}; unexplained at most {worst:.3g} J{share}"
 
     def __repr__(self) -> str:
         return f"<EnergyAudit: {self}>"
