@@ -2034,6 +2034,31 @@ class Robot:
         """
         return self._at(t).postures.closed_state(q, v, free)
 
+    def check_state(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None) -> None:
+        """Refuse states in which loops are open, come open, or nearly lose a constraint.
+
+        Methods look for themselves; functions do not, so loops over functions ask here.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Raises
+        ------
+        InconsistentStateError
+        SingularError
+            ``.rows`` are the states of a batch.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> robot.check_state(robot.neutral(), [0.0, 0.0, 0.0])
+        """
+        self._at(t).dynamics.check(q, v)
+
     def consistent_velocity(
         self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = (), *, t: ArrayLike | None = None
     ) -> Array:

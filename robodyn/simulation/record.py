@@ -22,7 +22,7 @@ __all__ = ["Record"]
 
 
 #: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.
-SINGULAR = 1e-8
+SINGULAR = 1e-6
 
 #: Numbers in the memory of a record that is written to files.
 BLOCK = 1 << 20

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, numbers
+from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.closed_loops.constraint_rows import gains
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.compiled.functions import functions_of
+from robodyn.simulation.compiled.functions import Functions, functions_of
 from robodyn.simulation.compiled.motion import CompiledMotion
 from robodyn.simulation.compiled.tables import Paths
 from robodyn.simulation.driven import Driven
 from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.integrators.method import coordinates_of
+from robodyn.simulation.loop_closer import close_loops
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 
@@ -91,6 +93,11 @@ class Stepper:
             }
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
 
+    @property
+    def stabilised(self) -> bool:
+        """Loops are held closed by gains."""
+        return self._gains is not None
+
     def of_row(self, row: int, rows: int) -> Stepper:
         """The same for one of many motions, if wrenches differ from motion to motion."""
         if callable(self._wrenches) or all(x.ndim == 1 for x in self._wrenches.values()):
@@ -115,7 +122,7 @@ class Stepper:
         """
         if callable(self._wrenches) or not isinstance(self._method, EXPLICIT):
             return None
-        functions = functions_of(self.robot, self.driven, self._wrenches, self._gains is not None)
+        functions = self._functions
         if functions is None:
             return None
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
@@ -231,12 +238,28 @@ class Stepper:
         """
         if not self.robot.nc:
             return q, v
-        time = self._time(t)
-        q, v = self.robot.closed_state(q, v, self.driven.is_free, t=time)
+        q, v = self._closed(t, q, v)
         hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
         self._check_gap(t, q, APART, hint)
         _check_bounds(q, v)
         return q, v
+
+    def _closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same without a look at it: by code, or revealing the rank where there is none."""
+        functions, time = self._functions, self._time(t)
+        if functions is not None and functions.corrections is not None:
+            given = () if time is None else (time,)
+            closed = close_loops(functions.corrections, self._coordinates, q, v, *given)
+            if all_finite(closed[0]) and all_finite(closed[1]):
+                return closed
+        return self.robot.closed_state(q, v, self.driven.is_free, t=time)
+
+    @cached_property
+    def _functions(self) -> Functions | None:
+        """The functions that a step calls, where it is machine code."""
+        if callable(self._wrenches):
+            return None
+        return functions_of(self.robot, self.driven, self._wrenches, self.stabilised)
 
     def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
         """Refuse loops that are open by more than a motion can go on with."""

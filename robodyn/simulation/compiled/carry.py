@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
-from robodyn.errors import RobodynError
+from robodyn.array_types import FloatArray, IntArray
+from robodyn.errors import RobodynError, SingularError
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.compiled.motion import CompiledMotion
 from robodyn.simulation.progress import Progress
@@ -43,11 +43,31 @@ class _Carrier:
         self.end = min(self._last, (before + len(self._room[0]) - 1) * self.record.every)
 
     def count(self, stop: int) -> None:
-        """Let the record know of the samples before a step."""
+        """Let the record know of the samples before a step, if they can be trusted."""
         steps = np.arange(self._first, stop)
-        kept = (steps % self.record.every == 0) | (steps == self._last)
-        self.record.filled(self.times[self._first : stop][kept], len(steps))
+        kept = steps[(steps % self.record.every == 0) | (steps == self._last)]
+        error = self._nearly_singular(kept)
+        if error is not None:
+            kept = kept[: error.rows[0] // len(self.motion.q) + 1]
+            stop = int(kept[-1]) + 1
+        self.record.filled(self.times[kept], stop - self._first)
         self._first = stop
+        if error is not None:
+            with breaking_down(self.record, float(self.times[kept[-1]])):
+                raise error
+
+    def _nearly_singular(self, kept: IntArray) -> SingularError | None:
+        """What is wrong with samples, if their forces and accelerations are not determined."""
+        robot = self.stepper.robot
+        if not robot.nc or self.stepper.stabilised or not len(kept):
+            return None
+        q, v = (x[: len(kept)].reshape(len(kept), len(self.motion.q), -1) for x in self._room[:2])
+        t = self.times[kept][:, None] if robot.depends_on_time else None
+        try:
+            robot.check_state(q, v, t=t)
+        except SingularError as error:
+            return error
+        return None
 
     def advance(self, first: int, last: int, final: bool) -> None:
         """Do the steps from one instant to another."""

@@ -307,8 +307,13 @@ class _Writer:
                     if not self.plan.flat:
                         self._moved(block, q, dq, moved)
                     self._correct(block, gaps, (q, dq, moved), moving)
-        for i in code.each(block.size("v")):
-            v.put(i, Rows.of(v).__add__(Rows.of(dv)).at(i))
+        # the last corrections are there already: of positions they are within rounding
+        (Rows.of(v) + Rows.of(dv)).keep(v, block.size("v"))
+        if self.plan.flat:
+            (Rows.of(q) + Rows.of(dq)).keep(q, block.size("q"))
+        else:
+            self._moved(block, q, dq, moved)
+            block.copy(moved, q, "q")
         return gaps
 
     def _moved(self, block: Block, q: Buffer, dq: Buffer, moved: Buffer) -> None:
