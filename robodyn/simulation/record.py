@@ -18,7 +18,7 @@ from robodyn.simulation.recording import Folder, read
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["Record"]
+__all__ = ["SINGULAR", "Record"]
 
 
 #: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.

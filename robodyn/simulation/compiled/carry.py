@@ -11,7 +11,7 @@ from robodyn.errors import RobodynError, SingularError
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.compiled.motion import CompiledMotion
 from robodyn.simulation.progress import Progress
-from robodyn.simulation.record import Record
+from robodyn.simulation.record import SINGULAR, Record
 from robodyn.simulation.stepper import Stepper
 
 __all__ = ["carry"]
@@ -57,16 +57,25 @@ class _Carrier:
                 raise error
 
     def _nearly_singular(self, kept: IntArray) -> SingularError | None:
-        """What is wrong with samples, if their forces and accelerations are not determined."""
+        """What is wrong with samples at a singular posture, where rounding decides forces.
+
+        A motion that passes one at some distance may lose some digits for a sample.
+        """
         robot = self.stepper.robot
         if not robot.nc or self.stepper.stabilised or not len(kept):
             return None
         q, v = (x[: len(kept)].reshape(len(kept), len(self.motion.q), -1) for x in self._room[:2])
-        t = self.times[kept][:, None] if robot.depends_on_time else None
+        t = np.broadcast_to(self.times[kept][:, None], q.shape[:2])
+        time = t if robot.depends_on_time else None
         try:
-            robot.check_state(q, v, t=t)
+            robot.check_state(q, v, t=time)
         except SingularError as error:
-            return error
+            for row in error.rows:
+                k, r = divmod(row, len(self.motion.q))
+                at = float(t[k, r]) if robot.depends_on_time else None
+                if robot.loop_rank(q[k, r], t=at).distance < SINGULAR:
+                    error.rows = (row,)
+                    return error
         return None
 
     def advance(self, first: int, last: int, final: bool) -> None:

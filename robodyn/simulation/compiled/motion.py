@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,9 @@ class CompiledMotion:
         if effort is not None:
             self._point("effort", np.ascontiguousarray(effort, float))
         if self._paths.driven:
-            coordinates, speeds = (np.ascontiguousarray(x, np.int64) for x in self._paths.driven.places)
+            coordinates, speeds = (
+                np.ascontiguousarray(x, np.int64) for x in self._paths.driven.places
+            )
             self._point("driven_q", coordinates)
             self._point("driven_v", speeds)
             self._point("free_v", np.ascontiguousarray(self._paths.driven.free, np.int64))
@@ -239,7 +242,7 @@ class CompiledMotion:
         cuts = [0, *(np.flatnonzero(np.diff(reached)) + 1), end - begin]
         return sorted(
             (int(reached[b]), begin + int(b), begin + int(e))
-            for b, e in zip(cuts, cuts[1:], strict=False)
+            for b, e in pairwise(cuts)
             if self._stuck[begin + b : begin + e].any()
         )
 

@@ -216,7 +216,7 @@ class _Writer:
     def _coordinates(self, block: Block) -> Any:
         """How the coordinates of the robot move."""
         if self.plan.flat:
-            return Coordinates(lambda q, u: q + u, lambda u, v: v)  # type: ignore[arg-type, return-value]
+            return Coordinates(lambda q, u: q + u, lambda u, v: v)
 
         def called(function: str, kinds: str) -> Any:
             def result(x: Rows, y: Rows) -> Rows:
