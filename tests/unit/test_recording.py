@@ -219,6 +219,9 @@ def test_a_process_that_was_killed(double, tmp_path):
     assert len(left) == 448
     whole = rd.simulate(double, duration=1.0, limits="ignore")
     same(left, whole[:448])
+    column = tmp_path / "run.partial" / "v.npy"
+    column.write_bytes(column.read_bytes()[:-24])  # killed between two files
+    same(rd.Trajectory.load(tmp_path / "run.partial", double), whole[:446])
 
 
 def test_damaged_folders(double, tmp_path, small_blocks):
