@@ -138,6 +138,13 @@ def test_a_base_that_moves(name):
     assert np.abs(audit.wrenches).max() > 0.01 * audit.exchanged
 
 
+def test_a_base_that_moves_and_samples_far_apart():
+    """Between samples loops are closed before forces are asked for."""
+    robot = rd.load("four_bar", base="moving")
+    audit = rd.simulate(robot, base=shaken, duration=0.5, every=100, **start(robot, 3.0)).audit
+    assert np.abs(audit.unexplained).max() < 0.05 * audit.exchanged
+
+
 @pytest.mark.parametrize("name", ["arm7", "four_bar"])
 def test_driven_joints(name):
     robot = rd.load(name)
