@@ -167,19 +167,19 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     """States at one part of some steps, with the accelerations and forces that act there."""
     robot, driven = samples.robot, samples.driven
     q, v, a = between(samples, k, np.full(len(k), s))
+    if robot.nc and (driven or robot.base == "moving"):
+        q, v = robot.closed_state(q, v)
     t = samples.t[k] + s * (samples.t[k + 1] - samples.t[k])
     surroundings = samples.surroundings.moved_to(t, q, v)
     x = Samples(robot, t, q, v, a, np.asarray(samples.tau[k]), driven, surroundings)
-    if driven or robot.base == "moving":
-        if robot.nc:
-            q, v = robot.closed_state(q, v)
-        free = [column for column in range(robot.nv) if column not in driven]
-        a, tau = robot.driven_dynamics(
-            q, v, a[..., list(driven)], x.tau[..., free], driven,
-            base=x.base, wrenches=x.wrenches or None,
-        )  # fmt: skip
-        x = Samples(robot, t, q, v, a, tau, driven, surroundings)
-    return x
+    if not driven:
+        return x
+    free = [column for column in range(robot.nv) if column not in driven]
+    loads = {"base": x.base, "wrenches": x.wrenches or None}
+    a, tau = robot.driven_dynamics(
+        q, v, a[..., list(driven)], x.tau[..., free], driven, **loads
+    )  # fmt: skip
+    return Samples(robot, t, q, v, a, tau, driven, surroundings)
 
 
 def _powers(x: Samples) -> Mapping[str, FloatArray]:

@@ -161,18 +161,23 @@ class Record:
         assert self._folder is not None
         arrays = dict(zip(STATES, (x[: self.count] for x in self._columns), strict=True))
         t, q, v = (arrays[name] for name in ("t", "q", "v"))
+        arrays.update(outside_arrays(self.surroundings, t, q, v))
         try:
-            arrays.update(outside_arrays(self.surroundings, t, q, v))
             self._folder.append(arrays, self._about())
         except FileError as error:
-            kept = self._in_files(complete=False) if self._folder.rows else None
-            until = float(kept.t[-1]) if kept is not None else 0.0
-            raise SimulationError(
-                f"{error}; the motion until t = {until:.6g} s stays in {str(self._folder.path)!r}",
-                trajectory=kept,
-                time=until,
-            ) from error
+            raise self._refused(error) from error
         self._kept, self._behind = 0, False
+
+    def _refused(self, error: FileError) -> SimulationError:
+        """What to raise where files take no more: it has what they took."""
+        assert self._folder is not None
+        kept = self._in_files(complete=False) if self._folder.rows else None
+        until = 0.0 if kept is None else float(kept.t[-1])
+        return SimulationError(
+            f"{error}; the motion until t = {until:.6g} s stays in {str(self._folder.path)!r}",
+            trajectory=kept,
+            time=until,
+        )
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -215,7 +220,10 @@ class Record:
         if self._folder is not None:
             if self.count:
                 self._write()
-            return self._in_files(complete=complete)
+            try:
+                return self._in_files(complete=complete)
+            except FileError as error:
+                raise self._refused(error) from error
         return self._made(*(x[: self.count].copy() for x in self._columns))
 
     def _made(self, *states: FloatArray) -> Trajectory:

@@ -52,6 +52,14 @@ def test_held_torques_and_friction(name):
     assert not audit.wrenches.any() and not audit.base.any() and not audit.impacts.any()
 
 
+@pytest.mark.parametrize("name", rd.robots())
+def test_every_bundled_mechanism(name):
+    robot = rd.load(name, friction_speed=0.2)
+    audit = rd.simulate(robot, duration=0.1, **start(robot, 0.3)).audit
+    assert audit.exchanged > 0.0
+    assert np.abs(audit.unexplained).max() < 1e-8 * audit.exchanged
+
+
 def test_torques_that_jump_at_each_step():
     """A sampled controller puts in its held torque times the way, not a mean of two torques."""
     robot = rd.load("double_pendulum", passive=False)
@@ -128,6 +136,13 @@ def test_a_base_that_moves(name):
     audit = closes(move, below=1e-6)
     assert np.abs(audit.base).max() > 0.01 * audit.exchanged
     assert np.abs(audit.wrenches).max() > 0.01 * audit.exchanged
+
+
+def test_a_base_that_moves_and_samples_far_apart():
+    """Between samples loops are closed before forces are asked for."""
+    robot = rd.load("four_bar", base="moving")
+    audit = rd.simulate(robot, base=shaken, duration=0.5, every=100, **start(robot, 3.0)).audit
+    assert np.abs(audit.unexplained).max() < 0.05 * audit.exchanged
 
 
 @pytest.mark.parametrize("name", ["arm7", "four_bar"])

@@ -219,6 +219,9 @@ def test_a_process_that_was_killed(double, tmp_path):
     assert len(left) == 448
     whole = rd.simulate(double, duration=1.0, limits="ignore")
     same(left, whole[:448])
+    column = tmp_path / "run.partial" / "v.npy"
+    column.write_bytes(column.read_bytes()[:-24])  # killed between two files
+    same(rd.Trajectory.load(tmp_path / "run.partial", double), whole[:446])
 
 
 def test_damaged_folders(double, tmp_path, small_blocks):
@@ -238,3 +241,40 @@ def test_damaged_folders(double, tmp_path, small_blocks):
     column.unlink()
     with pytest.raises(ShapeError, match="not a trajectory, or is damaged"):
         load()
+
+
+def test_a_disk_that_is_full_in_the_end(double, tmp_path, monkeypatch, small_blocks):
+    """All samples are there; what they are called in the end cannot be written."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("robodyn.simulation.recording.os.rename", full)
+    with pytest.raises(SimulationError, match="No space left on device") as caught:
+        move(double, to=tmp_path / "run")
+    same(caught.value.trajectory, move(double))
+    same(rd.Trajectory.load(tmp_path / "run.partial", double), move(double))
+
+
+def test_wrenches_that_come_and_go(double, tmp_path, small_blocks):
+    def push(t, q, v):
+        return {"lower" if t < 0.05 else "upper": np.full(6, 0.1)}
+
+    whole = move(double, wrenches=push)
+    run = move(double, wrenches=push, to=tmp_path / "run")
+    again = rd.Trajectory.load(tmp_path / "run", double)
+    same(run, whole)
+    np.testing.assert_array_equal(again.joint_wrenches()["base"], whole.joint_wrenches()["base"])
+    np.testing.assert_allclose(again.audit.wrenches, whole.audit.wrenches, atol=1e-4)
+
+
+def test_a_controller_that_fails(double, tmp_path, small_blocks):
+    def fail(t, q, v):
+        if t > 0.05:
+            raise KeyboardInterrupt
+        return [0.1, 0.0]
+
+    with pytest.raises(KeyboardInterrupt):
+        rd.simulate(double, fail, to=tmp_path / "run", limits="ignore")
+    left = rd.Trajectory.load(tmp_path / "run.partial", double)
+    assert 32 <= len(left) <= 51

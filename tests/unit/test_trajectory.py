@@ -34,7 +34,7 @@ def swing(ball, step, **options):
 @pytest.fixture(scope="module")
 def linkage():
     robot = rd.load("four_bar")
-    run = rd.simulate(robot, lambda t, q, v: [0.5, 0, 0], duration=0.3, limits="ignore")
+    run = rd.simulate(robot, lambda t, q, v: [0.5, 0.2, 0.1], duration=0.3, limits="ignore")
     return robot, run
 
 
@@ -141,6 +141,18 @@ def test_energies_are_computed_when_they_are_asked_for(ball):
     np.testing.assert_array_equal(run.energy, run.kinetic_energy + run.potential_energy)
     given = dataclasses.replace(run, energy=np.ones(41))
     assert (given.energy == 1.0).all()
+
+
+def test_long_motions_are_computed_in_blocks(monkeypatch, ball):
+    q0, v0 = np.tile(ball.neutral(), (3, 1)), np.random.default_rng(1).normal(size=(3, 4))
+    many = rd.rollout(ball, None, q0, v0, duration=0.1, step=1e-3)
+    energy, lost = many.energy, many.audit.unexplained
+    monkeypatch.setattr("robodyn.simulation.samples.BLOCK", 50)
+    monkeypatch.setattr("robodyn.simulation.audit.BLOCK", 50)
+    again = dataclasses.replace(many[:])
+    del vars(again)["energy"]
+    np.testing.assert_array_equal(again.energy, energy)
+    np.testing.assert_array_equal(again.audit.unexplained, lost)
 
 
 # -- what follows ---------------------------------------------------------------------------------

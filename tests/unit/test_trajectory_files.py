@@ -72,6 +72,14 @@ def test_npz_knows_what_acted(tmp_path, carried):
     # between samples, a smooth path through them
     gap = np.abs(again.audit.base - carried.audit.base).max()
     assert gap < 1e-5 * carried.audit.exchanged
+    at = carried.t[:-1] + 0.3e-3
+    ours, exact = again.resample(at), carried.resample(at)
+    np.testing.assert_allclose(ours.kinetic_energy, exact.kinetic_energy, rtol=1e-4)
+    np.testing.assert_allclose(
+        ours.joint_wrenches()["base"], exact.joint_wrenches()["base"], rtol=1e-3, atol=1e-3
+    )
+    few = again.resample(3e-3)
+    np.testing.assert_array_equal(few[10:15].kinetic_energy, few.kinetic_energy[10:15])
     part = again[10:30]
     np.testing.assert_array_equal(part.joint_wrenches()["elbow"], theirs["elbow"][10:30])
     np.testing.assert_array_equal(part.resample(part.t).kinetic_energy, part.kinetic_energy)
@@ -166,6 +174,17 @@ def test_a_damaged_number_in_an_archive(tmp_path, run):
     (tmp_path / "run.npz").write_bytes(whole)
     with pytest.raises(ShapeError, match="damaged"):
         rd.Trajectory.load(tmp_path / "run.npz")
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_arrays_that_do_not_belong_together(tmp_path, run, name):
+    run.save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as held:
+        arrays = {**held}
+    for wrong in (arrays[name][:-1], arrays[name][..., None]):
+        np.savez(tmp_path / "wrong.npz", **{**arrays, name: wrong})
+        with pytest.raises(ShapeError, match="not a trajectory, or is damaged"):
+            rd.Trajectory.load(tmp_path / "wrong.npz")
 
 
 def test_foreign_files(tmp_path, run):
