@@ -117,8 +117,6 @@ OPTIONS = {
     "batch": (dict(batch=0), "batch is 0"),
     "half a process": (dict(processes=1.5), "processes is 1.5"),
     "no number": (dict(processes="two"), "processes is 'two'"),
-    "errors": (dict(errors="ignore"), "'keep' or 'raise'"),
-    "two ways": (dict(processes=2, scheduler="tcp://x"), "not both"),
     "progress": (dict(progress=3), "progress is 3"),
     "path": (dict(path=3), "path is int"),
 }
@@ -128,6 +126,13 @@ OPTIONS = {
 def test_options_that_make_no_sense(options, said):
     with pytest.raises(rd.ShapeError, match=said):
         rd.sweep(**({"study": lambda a: 0, "values": {"a": [1]}} | options))
+
+
+def test_choices_that_there_are_not():
+    with pytest.raises(rd.UnknownNameError, match=r"no way to treat errors 'ignore'"):
+        rd.sweep(lambda a: 0, {"a": [1]}, errors="ignore")
+    with pytest.raises(rd.SettingsError, match="processes or scheduler, not both"):
+        rd.sweep(lambda a: 0, {"a": [1]}, processes=2, scheduler="tcp://127.0.0.1:9")
 
 
 def test_random_numbers_of_a_row_are_its_own():
