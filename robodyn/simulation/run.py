@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, named
-from robodyn.errors import AssemblyError, InconsistentStateError, ShapeError, SingularError
+from robodyn.errors import RobodynError
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
 from robodyn.simulation.callbacks import Controller, Event, check_callable, event_value, torque
 from robodyn.simulation.driven import PathOfTime, driven_joints
+from robodyn.simulation.integrators.method import is_breakdown
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
@@ -21,12 +22,6 @@ from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
-
-#: Arrays that a motion makes itself, and that are not finite where it breaks down.
-OF_THE_MOTION = {"q", "v", "tau", "force", "dv", "u", "a_controlled", "tau_free"}
-
-#: What says that a motion cannot go on from where it has come.
-BREAKDOWNS = AssemblyError, InconsistentStateError, SingularError
 
 
 def simulate(
@@ -46,6 +41,7 @@ def simulate(
     limits: str = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
+    tolerance: float | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -73,7 +69,10 @@ def simulate(
     wrenches : mapping or callable, optional
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
-        A key of `robodyn.simulation.INTEGRATORS`.
+        A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"euler"``,
+        ``"semi_implicit"``, ``"midpoint"``, ``"heun"``, ``"rk4"``), ``"adaptive"`` ones within
+        each step, the ``"variational"`` one, an ``"implicit"`` one for stiff motions, ``"auto"``,
+        and scipy's (``"scipy:Radau"``, ...). docs/integrators.md says which to choose.
     events : sequence of callables
         ``(t, q, v) -> float``; the motion ends where one of them reaches or crosses zero. The last
         sample is that instant, to 1e-12 of a step.
@@ -93,6 +92,9 @@ def simulate(
         the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
         alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
         has nothing to stabilise.
+    tolerance : float, optional [rad, m]
+        What a step may be wrong by, for integrators that choose their own steps between samples.
+        Default: 1e-8.
 
     Returns
     -------
@@ -121,6 +123,8 @@ def simulate(
         base=path,
         wrenches=wrenches,
         stabilization=stabilization,
+        tolerance=tolerance,
+        until=float(times[-1]),
     )
     bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), ())
@@ -216,8 +220,8 @@ def _run(
                 h, ended = _until(events, t, q, v, end - t, after)
                 if ended:
                     end, (q_next, v_next) = t + h, after(h)
-        except (ShapeError, *BREAKDOWNS) as error:
-            if isinstance(error, ShapeError) and error.name not in OF_THE_MOTION:
+        except RobodynError as error:
+            if not is_breakdown(error):
                 raise  # what a user gave
             raise record.broken(until, error) from error
         t, q, v = end, q_next, v_next

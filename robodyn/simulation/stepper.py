@@ -11,12 +11,18 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, numbers
 from robodyn.closed_loops.constraint_rows import gains
-from robodyn.errors import AssemblyError, ShapeError
+from robodyn.errors import AssemblyError, SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.driven import Driven
-from robodyn.simulation.integrators.method import coordinates_of
+from robodyn.simulation.integrators.method import (
+    Acceleration,
+    Advance,
+    Motion,
+    Surroundings,
+    coordinates_of,
+)
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 
@@ -53,6 +59,10 @@ class Stepper:
 
     stabilization : (alpha, beta), optional [1/s]
         Loops are held closed by these gains [W 5.198], instead of being closed after each step.
+    tolerance : float, optional [rad, m]
+        For methods that choose their steps.
+    until : float, optional [s]
+        Paths and wrenches are not asked for times after this. Default: the end of each step.
 
     Raises
     ------
@@ -71,12 +81,14 @@ class Stepper:
         base: BaseAt | None = None,
         wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
         stabilization: tuple[float, float] | None = None,
+        tolerance: float | None = None,
+        until: float | None = None,
     ) -> None:
         self.robot = robot
         self._gains = None if stabilization is None else gains(stabilization)
         self.driven = Driven(robot.nv) if driven is None else driven
         self.base = base
-        self._method = integrators.integrator(integrator)
+        self._until = until
         self._coordinates = coordinates_of(robot)
         self._wrenches: Any = wrenches
         if not callable(wrenches):
@@ -84,6 +96,11 @@ class Stepper:
             self._wrenches = {
                 link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
             }
+        self._explicit = integrators.explicit(integrator)
+        method = integrators.integrator(integrator, tolerance)
+        self._advance: Advance | None = None
+        if self._explicit is None:
+            self._advance = self._solver(integrator, method)
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
 
     def accelerations(
@@ -149,14 +166,56 @@ class Stepper:
 
         with np.errstate(over="ignore", invalid="ignore"):
             first = self.accelerations(t, q, v, tau)[0] if a is None else a
-            q, v = self._method.step(acceleration, self._coordinates, t, q, v, h, first)
-        if driven:
-            q, v, _ = driven.at(t + h, q, v)
+            if self._explicit is not None:
+                space = self._coordinates
+                q, v = self._explicit.step(acceleration, space, t, q, v, h, first)
+        if self._advance is not None:
+            return self._advance(self._motion(acceleration, tau), t, q, v, h, first)
+        return self._ended(t + h, q, v)
+
+    def _ended(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The state at the end of a step, with driven joints in place and loops closed."""
+        if self.driven:
+            q, v, _ = self.driven.at(t, q, v)
         _check_bounds(q, v)
         if self._gains is not None:
-            self._check_gap(t + h, q, OPEN, "take larger gains or shorter steps")
+            self._check_gap(t, q, OPEN, "take larger gains or shorter steps")
             return q, v
-        return self.closed(t + h, q, v)
+        return self.closed(t, q, v)
+
+    def _solver(self, name: str, method: Any) -> Advance:
+        """What carries on one motion, by a method that is not explicit.
+
+        Raises
+        ------
+        SettingsError
+            If the method cannot move this robot.
+        """
+        around = Surroundings(bool(self.driven), self.base is not None, self._gains is not None)
+        refusal = method.refusal(self.robot, around)
+        if refusal:
+            raise SettingsError(
+                f"integrator {name!r} {refusal}; take another one to move {self.robot.name!r}"
+            )
+        return method.begin()  # type: ignore[no-any-return]
+
+    def _motion(self, acceleration: Acceleration, tau: FloatArray) -> Motion:
+        """What a method that is not explicit is told of one motion."""
+        if tau.ndim > 1:
+            raise SettingsError(
+                "many motions at once go by the same steps: take an explicit integrator for "
+                f"rollout, one of {', '.join(integrators.EXPLICIT)}, or simulate them one by one"
+            )
+        until = -np.inf if self._until is None else self._until
+        return Motion(
+            self.robot,
+            acceleration,
+            self._ended,
+            self._coordinates,
+            tau.copy(),
+            self._wrenches_at,
+            until,
+        )
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at the start of a motion; small gaps of loops are closed.
