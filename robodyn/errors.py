@@ -15,6 +15,7 @@ __all__ = [
     "ActuationError",
     "AssemblyError",
     "BagError",
+    "EnergyWarning",
     "FileError",
     "Hints",
     "ImpactError",
@@ -90,6 +91,10 @@ class UrdfNote(_Located):
 
 class LimitWarning(UserWarning):
     """A simulated motion leaves limits of its joints."""
+
+
+class EnergyWarning(UserWarning):
+    """A simulated motion gains or loses energy that nothing gives or takes."""
 
 
 class UrdfError(_LocatedError):

@@ -14,6 +14,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
 from robodyn.simulation.callbacks import Controller, Event, check_callable, event_value, torque
 from robodyn.simulation.driven import PathOfTime, driven_joints
+from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.integrators.method import is_breakdown
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.progress import Progress, reporter
@@ -96,6 +97,13 @@ def simulate(
         What a step may be wrong by, for integrators that choose their own steps between samples.
         Default: 1e-8.
 
+    Warns
+    -----
+    LimitWarning
+        If joints leave their limits; see ``limits``.
+    EnergyWarning
+        If energy does not add up, as steps were too long for the integrator.
+
     Returns
     -------
     trajectory : Trajectory
@@ -129,7 +137,10 @@ def simulate(
     bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), ())
     stops = named("events", events, "functions")
-    return _run(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
+    motion = _run(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
+    if stepper.steps_are_given:
+        announce_imbalance(robot, path, driven.speeds, motion)
+    return motion
 
 
 def rollout(
@@ -180,7 +191,10 @@ def rollout(
     )
     bounds = Limits(robot, limits)
     record = Record(robot, path, len(times), q.shape[:-1])
-    return _run(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
+    motion = _run(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
+    if stepper.steps_are_given:
+        announce_imbalance(robot, path, driven.speeds, motion)
+    return motion
 
 
 def _run(

@@ -98,6 +98,8 @@ class Stepper:
             }
         self._explicit = integrators.explicit(integrator)
         method = integrators.integrator(integrator, tolerance)
+        #: Steps are those of the caller, and not chosen by an error between them.
+        self.steps_are_given: bool = getattr(method, "tolerance", None) is None
         self._advance: Advance | None = None
         if self._explicit is None:
             self._advance = self._solver(integrator, method)
