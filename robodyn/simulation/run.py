@@ -12,6 +12,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
 from robodyn.simulation.callbacks import Controller, Event
 from robodyn.simulation.driven import PathOfTime, driven_joints
+from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.loop import run_motion
 from robodyn.simulation.progress import Progress, reporter
@@ -40,6 +41,7 @@ def simulate(
     limits: str = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
+    tolerance: float | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
@@ -69,7 +71,10 @@ def simulate(
     wrenches : mapping or callable, optional
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
-        A key of `robodyn.simulation.INTEGRATORS`.
+        A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"euler"``,
+        ``"semi_implicit"``, ``"midpoint"``, ``"heun"``, ``"rk4"``), ``"adaptive"`` ones within
+        each step, the ``"variational"`` one, an ``"implicit"`` one for stiff motions, ``"auto"``,
+        and scipy's (``"scipy:Radau"``, ...). docs/integrators.md says which to choose.
     events : sequence of callables
         ``(t, q, v) -> float``; the motion ends where one of them reaches or crosses zero. The last
         sample is that instant, to 1e-12 of a step.
@@ -89,12 +94,22 @@ def simulate(
         the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
         alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
         has nothing to stabilise.
+    tolerance : float, optional [rad, m]
+        What a step may be wrong by, for integrators that choose their own steps between samples.
+        Default: 1e-8.
     every : int
         Every so many steps are kept as samples, and the first and last one always.
     to : path, optional
         A folder to write samples to while the motion goes on, which must not be there yet: the
         arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
         if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
+
+    Warns
+    -----
+    LimitWarning
+        If joints leave their limits; see ``limits``.
+    EnergyWarning
+        If energy does not add up, as steps were too long for the integrator.
 
     Returns
     -------
@@ -126,12 +141,17 @@ def simulate(
         base=path,
         wrenches=wrenches,
         stabilization=stabilization,
+        tolerance=tolerance,
+        until=float(times[-1]),
     )
     bounds = Limits(robot, limits)
     given = Given(path, wrenches)
     record = Record(robot, given, len(times), driven=driven.speeds, every=every, to=to)
     stops = named("events", events, "functions")
-    return run_motion(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
+    motion = run_motion(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
+    if stepper.steps_are_given:
+        announce_imbalance(robot, path, driven.speeds, motion)
+    return motion
 
 
 def rollout(
@@ -186,4 +206,7 @@ def rollout(
     bounds = Limits(robot, limits)
     given, batch = Given(path, wrenches), q.shape[:-1]
     record = Record(robot, given, len(times), batch, driven=driven.speeds, every=every, to=to)
-    return run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
+    motion = run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
+    if stepper.steps_are_given:
+        announce_imbalance(robot, path, driven.speeds, motion)
+    return motion
