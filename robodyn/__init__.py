@@ -53,7 +53,7 @@ from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from robodyn.simulation import Trajectory, rollout, simulate
+    from robodyn.simulation import Event, Trajectory, events, rollout, simulate
 
 __all__ = [
     "ActuationError",
@@ -65,6 +65,7 @@ __all__ = [
     "BasePath",
     "Constraint",
     "Coupling",
+    "Event",
     "Function",
     "HybridDynamics",
     "Impact",
@@ -97,6 +98,7 @@ __all__ = [
     "UnknownNameError",
     "UrdfError",
     "cos",
+    "events",
     "get_num_threads",
     "load",
     "robots",
@@ -108,7 +110,7 @@ __all__ = [
 ]
 
 #: Imported when first used, to keep the import of robodyn fast.
-_LATE = frozenset({"Trajectory", "rollout", "simulate"})
+_LATE = frozenset({"Event", "Trajectory", "events", "rollout", "simulate"})
 
 
 def __getattr__(name: str) -> Any:

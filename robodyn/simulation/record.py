@@ -25,7 +25,7 @@ class Record:
     robot : Robot
     base : BasePath or None
     size : int
-        Most samples.
+        Samples that there is room for at once.
     batch : tuple of int
         Leading axes of a state.
 
@@ -45,8 +45,17 @@ class Record:
     def add(self, t: float, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray) -> None:
         """Copy a sample."""
         k = self.count
+        if k == len(self._t):
+            self._grow()
         self._t[k], self._q[k], self._v[k], self._a[k], self._tau[k] = t, q, v, a, tau
         self.count = k + 1
+
+    def _grow(self) -> None:
+        """Make room for half as many samples again: events have added some."""
+        more = 16 + self.count // 2
+        for name in ("_t", "_q", "_v", "_a", "_tau"):
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate([old, np.empty((more, *old.shape[1:]))]))
 
     def broken(self, t: float, error: RobodynError) -> SimulationError:
         """What to raise where the motion until ``t`` [s] breaks down: it has what came before."""

@@ -9,10 +9,13 @@ from numpy.typing import ArrayLike
 from robodyn.arrays import expect, named
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
-from robodyn.simulation.callbacks import Controller, Event
-from robodyn.simulation.driven import PathOfTime, driven_joints
+from robodyn.simulation.callbacks import Controller
+from robodyn.simulation.driven import PathOfTime
+from robodyn.simulation.event_loop import Makers
+from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.loop import run_motion
+from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
@@ -34,7 +37,7 @@ def simulate(
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
-    events: Sequence[Event] = (),
+    events: Sequence[Event | EventFunction] = (),
     limits: str = "report",
     progress: Progress | bool | None = None,
 ) -> Trajectory:
@@ -65,9 +68,11 @@ def simulate(
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
         A key of `robodyn.simulation.INTEGRATORS`.
-    events : sequence of callables
-        ``(t, q, v) -> float``; the motion ends where one of them reaches or crosses zero. The last
-        sample is that instant, to 1e-12 of a step.
+    events : sequence of Event, or of callables
+        What happens within the motion, and what it changes then: see `robodyn.Event`. A plain
+        function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last
+        sample is that instant, to 1e-12 of a step. Several at one instant, which is 1e-9 of a
+        step long, happen in the order given.
     limits : {"ignore", "report", "enforce"}
         What becomes of the limits that the file gives for positions, velocities and efforts of
         joints and torques of motors. ``"report"``: a motion that leaves them warns once
@@ -83,7 +88,8 @@ def simulate(
     Returns
     -------
     trajectory : Trajectory
-        One sample a step, the start included.
+        One sample a step, the start included; and at each event one just before it and, if it
+        changes something, one just after it. See `Trajectory.events` and `Trajectory.phases`.
 
     Raises
     ------
@@ -99,12 +105,16 @@ def simulate(
     q, v = start_state(robot, q0, v0, 1)
     times = step_times(duration, step)
     path = base_path(base, times)
-    driven = driven_joints(robot, controlled, locked, times, q)
-    stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
-    bounds = Limits(robot, limits)
-    record = Record(robot, path, len(times), ())
-    stops = named("events", events, "functions")
-    return run_motion(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
+    phase = start_phase(robot, controller, path, controlled, locked, times, q)
+    make = Makers(
+        stepper=lambda robot, driven, base: Stepper(
+            robot, integrator, driven=driven, base=base, wrenches=wrenches
+        ),
+        record=lambda robot, base, size: Record(robot, base, size, ()),
+        limits=lambda robot: Limits(robot, limits),
+    )
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    return run_motion(phase, happening, q, v, times, make, reporter(progress))
 
 
 def rollout(
@@ -143,8 +153,12 @@ def rollout(
     q, v = start_state(robot, q0, v0, 2)
     times = step_times(duration, step)
     path = base_path(base, times)
-    driven = driven_joints(robot, controlled, locked, times, q)
-    stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
-    bounds = Limits(robot, limits)
-    record = Record(robot, path, len(times), q.shape[:-1])
-    return run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
+    phase = start_phase(robot, controller, path, controlled, locked, times, q)
+    make = Makers(
+        stepper=lambda robot, driven, base: Stepper(
+            robot, integrator, driven=driven, base=base, wrenches=wrenches
+        ),
+        record=lambda robot, base, size: Record(robot, base, size, q.shape[:-1]),
+        limits=lambda robot: Limits(robot, limits),
+    )
+    return run_motion(phase, (), q, v, times, make, reporter(progress))

@@ -15,6 +15,7 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.files import as_path, writing
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
+from robodyn.simulation.events.record import EventRecord
 from robodyn.simulation.limits import LimitViolation, limit_violations
 
 __all__ = ["Trajectory", "speed_names", "trajectory_of"]
@@ -38,7 +39,13 @@ class Trajectory:
     joint_names : tuple of str
         One a column of ``tau``.
     robot : Robot or None
-        What moved, where that is known.
+        What moved, where that is known; the first, where an event changed it.
+    events : tuple of EventRecord
+        What happened, in the order of time.
+    phases : tuple of Trajectory
+        The motion in pieces, in each of which one robot moves and the same joints are driven;
+        empty if it is one piece. Their samples are those of the whole: at an event that changes
+        something there is one just before it and one just after it.
     """
 
     t: FloatArray
@@ -50,6 +57,8 @@ class Trajectory:
     loop_residual: FloatArray
     joint_names: tuple[str, ...] = ()
     robot: Robot | None = field(default=None, repr=False)
+    events: tuple[EventRecord, ...] = ()
+    phases: tuple[Trajectory, ...] = field(default=(), repr=False)
 
     def __len__(self) -> int:
         return len(self.t)
