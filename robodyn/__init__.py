@@ -53,7 +53,7 @@ from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from robodyn.simulation import Event, Trajectory, events, rollout, simulate
+    from robodyn.simulation import Event, RigidStops, Trajectory, events, rollout, simulate
 
 __all__ = [
     "ActuationError",
@@ -85,6 +85,7 @@ __all__ = [
     "PathError",
     "PointMass",
     "PointSpring",
+    "RigidStops",
     "RobodynError",
     "Robot",
     "RobotPoint",
@@ -110,7 +111,7 @@ __all__ = [
 ]
 
 #: Imported when first used, to keep the import of robodyn fast.
-_LATE = frozenset({"Event", "Trajectory", "events", "rollout", "simulate"})
+_LATE = frozenset({"Event", "RigidStops", "Trajectory", "events", "rollout", "simulate"})
 
 
 def __getattr__(name: str) -> Any:

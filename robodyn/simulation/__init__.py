@@ -5,12 +5,14 @@ from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits import LimitViolation
 from robodyn.simulation.run import rollout, simulate
+from robodyn.simulation.stops import RigidStops
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = [
     "INTEGRATORS",
     "Event",
     "LimitViolation",
+    "RigidStops",
     "Trajectory",
     "events",
     "rollout",

@@ -22,6 +22,7 @@ from robodyn.simulation.phases import joined
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
+from robodyn.simulation.stops import Contact, End, RigidStops, check_start, ends_of, met
 from robodyn.simulation.trajectory import Trajectory
 from robodyn.simulation.zeno import Zeno
 
@@ -43,11 +44,13 @@ class Makers:
         (robot, base, size) -> Record.
     limits : callable
         robot -> Limits.
+    stops : RigidStops or None
     """
 
     stepper: Callable[..., Stepper]
     record: Callable[..., Record]
     limits: Callable[..., Limits]
+    stops: RigidStops | None = None
 
 
 def move_through_events(
@@ -78,6 +81,12 @@ def move_through_events(
 class _Motion:
     """The state of a motion while it goes on."""
 
+    _phase: Phase
+    _stepper: Stepper
+    _free: Stepper
+    _limits: Limits
+    _ends: tuple[End, ...]
+
     def __init__(
         self,
         phase: Phase,
@@ -88,32 +97,47 @@ class _Motion:
         make: Makers,
     ) -> None:
         self._times, self._make, self.ended = times, make, False
+        self._interval = float(times[1] - times[0]) if len(times) > 1 else 1.0
         self._t, self._q, self._v = float(times[0]), q, v
         self._tau, self._sampled = np.zeros(phase.robot.nv), False
         self._forces: tuple[FloatArray, FloatArray] | None = None
         self._records: list[Record] = []
         self._events: list[EventRecord] = []
+        self._held: tuple[End, ...] = ()
+        self._of_stops: dict[tuple[End, bool], Watch] = {}
+        watches = {event: _watch_of(event) for event in events}
+        self._timed = [(at, watches[event]) for at, event in _instants(events, times)]
+        self._given = list(watches.values())
+        self._zeno, self._lookout = Zeno(), Lookout(())
         self._begin(phase)
         self._q, self._v = self._stepper.start(self._t, q, v)
-        self._instants = _instants(events, times)
-        order = {event: _watch_of(event) for event in events}
-        self._timed = [(at, order[event]) for at, event in self._instants]
-        self._order = list(order.values())
-        self._zeno = Zeno()
-        self._lookout = Lookout([x for x in self._order if x.value is not _never])
+        check_start(phase.robot, self._ends, self._q)
+        self._lookout.jumped(self._watches())
 
     # -- from instant to instant ------------------------------------------------------------------
 
     def ask(self) -> None:
         """Ask the controller for torques, which are held until it is asked again."""
-        tau = torque(self._phase.controller, self._t, self._q, self._v)
-        self._tau, self._forces = self._limits.cut(tau), None
+        tau = self._limits.cut(torque(self._phase.controller, self._t, self._q, self._v))
+        starts = not self._records[0].count
+        if self._ends and (self._held or starts):
+            contact = self._at_stops(tau)
+            if contact.held != self._held:
+                if not starts:
+                    self.sample()  # with the torques until now
+                self._tau = tau
+                self._go_on_from(contact)
+                self._lookout.jumped(self._watches())
+        self._tau, self._forces = tau, None
 
     def sample(self) -> None:
-        """Record the state, once."""
+        """Record the state, once; what a stop gives is no torque of the controller."""
         if self._sampled:
             return
         a, forces = self._accelerations()
+        if self._held:
+            forces, at = forces.copy(), [end.speed for end in self._held]
+            forces[at] = self._tau[at]
         self._records[-1].add(self._t, self._q, self._v, a, forces)
         self._sampled = True
 
@@ -137,7 +161,6 @@ class _Motion:
             return (q, v) if part == 0.0 else self._stepper.step(t, q, v, tau, part, a)
 
         with self._breaking(goal):
-            after(h)
             part, found = self._lookout.first(t, h, step, after)
             if part == 0.0:
                 return found
@@ -156,31 +179,36 @@ class _Motion:
     # -- what happens -----------------------------------------------------------------------------
 
     def _happen(self, found: Sequence[Watch]) -> None:
-        """Let everything happen that does so at this instant, in the order given."""
+        """Let everything happen that does so at this instant: stops, then events as given."""
         if not found:
             return
         self.sample()
-        phase, waiting = self._phase, list(found)
+        before, waiting, settled_by_events = self._phase, list(found), False
         while waiting:
-            waiting.sort(key=self._order.index)
+            waiting.sort(key=lambda x: self._given.index(x) if x in self._given else -1)
             watch = waiting.pop(0)
             with self._breaking(self._t):
-                self._zeno.check(watch.name, self._t, float(self._times[1] - self._times[0]))
-                self._carry_out(watch)
-            new = self._lookout.carried_across(self._t, self._q, self._v)
+                self._zeno.check(watch.name, self._t, self._interval)
+                if watch in self._given:
+                    settled_by_events |= self._carry_out(watch)
+                else:
+                    self._go_on_from(self._at_stops(self._tau))
+                    self._lookout.done(watch, False)
+                new = self._lookout.carried_across(self._given, self._t, self._q, self._v)
             waiting += [x for x in new if x not in waiting]
-        self._lookout.jumped()
-        changed = self._phase
-        if changed.robot is not phase.robot or changed.controller is not phase.controller:
+        if settled_by_events and self._ends:
+            self._go_on_from(self._at_stops(self._tau))
+        self._lookout.jumped(self._watches())
+        after = self._phase
+        if after.robot is not before.robot or after.controller is not before.controller:
             self.ask()
         if self.ended:
             self.sample()
 
-    def _carry_out(self, watch: Watch) -> None:
-        """Do what a watch does, one action after the other, and record it."""
-        parts, lost = False, []
+    def _carry_out(self, watch: Watch) -> bool:
+        """Do what an event does, one action after the other, and record it."""
+        parts, lost, before = False, 0.0, None
         earlier = tuple(x.name for x in self._lookout.happened)
-        before = None
         for action in watch.actions:
             state = self._phase.state(self._t, self._q, self._v, earlier)
             change = action(state)
@@ -198,10 +226,11 @@ class _Motion:
                 before = here if before is None else before
                 self._apply(change)
                 here -= self._energy()
-                lost.append(here if change.dissipated is None else change.dissipated)
+                lost += here if change.dissipated is None else change.dissipated
         loss = 0.0 if before is None else before - self._energy()
-        self._events.append(EventRecord(self._t, watch.name, loss, float(sum(lost))))
+        self._events.append(EventRecord(self._t, watch.name, loss, lost))
         self._lookout.done(watch, parts)
+        return before is not None
 
     def _apply(self, change: Change) -> None:
         """The state and what moves after a change."""
@@ -210,7 +239,7 @@ class _Motion:
         phase, q, v = self._phase.changed(change, left, state)
         moved = change.q is not None or change.v is not None or phase.robot is not self._phase.robot
         self._q, self._v = settled(phase, self._t, q, v, moved)
-        self._sampled, self._forces = False, None
+        self._sampled, self._forces, self._held = False, None, ()
         if phase.differs(self._phase):
             self._begin(phase)
         self._phase = phase
@@ -218,12 +247,63 @@ class _Motion:
     def _begin(self, phase: Phase) -> None:
         """What moves and what drives it from now on."""
         self._phase = phase
-        self._stepper = self._make.stepper(phase.robot, phase.driven, phase.base)
+        self._stepper = self._free = self._make.stepper(phase.robot, phase.driven, phase.base)
+        if phase.held:
+            self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
         self._limits = self._make.limits(phase.robot)
+        self._ends = ends_of(phase.robot, self._make.stops)
         size = int(np.count_nonzero(self._times >= self._t)) + 1
         self._records.append(self._make.record(phase.robot, phase.base, size))
         if len(self._tau) != phase.robot.nv:
             self._tau = np.zeros(phase.robot.nv)
+
+    # -- stops ------------------------------------------------------------------------------------
+
+    def _at_stops(self, tau: FloatArray) -> Contact:
+        with self._breaking(self._t):
+            restitution = 0.0 if self._make.stops is None else self._make.stops.restitution
+            state = (self._t, self._q, self._v, tau)
+            return met(self._phase, self._free, self._ends, restitution, *state, self._interval)
+
+    def _go_on_from(self, contact: Contact) -> None:
+        """Rebound from stops, be held by them, or leave them; and record it."""
+        if not contact.hit and contact.held == self._held:
+            return
+        before, was = self._energy(), self._held
+        self._v, self._held = contact.v, contact.held
+        self._sampled, self._forces = False, None
+        loss = before - self._energy()
+        for end in dict.fromkeys((*contact.hit, *contact.held)):
+            if end in contact.hit or end not in was:
+                self._events.append(EventRecord(self._t, end.reached, loss, loss))
+                loss = 0.0  # all that several stops take at once is told with the first
+        for end in was:
+            if end not in contact.held:
+                self._events.append(EventRecord(self._t, end.left))
+        if contact.held != was:
+            names = tuple(end.joint for end in contact.held)
+            self._begin(self._phase.holding(names, self._q))
+
+    def _watches(self) -> list[Watch]:
+        """All that is looked for: joints on their way to stops or held there, and events."""
+        free = [end for end in self._ends if end.speed not in self._phase.driven.speeds]
+        at_stops = [self._watch_of_stop(end, end in self._held) for end in (*free, *self._held)]
+        return at_stops + [x for x in self._given if x.value is not _never]
+
+    def _watch_of_stop(self, end: End, held: bool) -> Watch:
+        """One and the same each time."""
+        if (end, held) not in self._of_stops:
+            if held:
+                watch = Watch(end.left, functools.partial(self._push, end), -1)
+            else:
+                watch = Watch(end.reached, lambda t, q, v: end.gap(q), -1, one_sided=True)
+            self._of_stops[end, held] = watch
+        return self._of_stops[end, held]
+
+    def _push(self, end: End, t: float, q: FloatArray, v: FloatArray) -> float:
+        """Of a stop on the joint that it holds."""
+        forces = self._stepper.accelerations(t, q, v, self._tau)[1]
+        return float(end.side * (forces[end.speed] - self._tau[end.speed]))
 
     # -- what is known of it ----------------------------------------------------------------------
 

@@ -106,6 +106,9 @@ class Lookout:
             if self._leaves(watch, side):
                 self._from[watch], self._scale[watch] = -side, abs(end - start)
                 return 0.0
+        elif sign(start) != side:  # it has jumped by itself
+            self._from[watch], self._scale[watch] = side, abs(end - start)
+            return None if watch.direction == side else 0.0
         self._from[watch], self._scale[watch] = side, abs(end - start)
         if low >= h or sign(end) == side or watch.direction == side:
             return None
@@ -153,10 +156,12 @@ class Lookout:
         if parts:
             self._parting.add(watch)
 
-    def carried_across(self, t: float, q: FloatArray, v: FloatArray) -> tuple[Watch, ...]:
-        """What a jump to another state makes happen at the same instant; each happens once."""
+    def carried_across(
+        self, watches: Sequence[Watch], t: float, q: FloatArray, v: FloatArray
+    ) -> tuple[Watch, ...]:
+        """Which a jump to another state makes happen at the same instant; each happens once."""
         found = []
-        for watch in self.watches:
+        for watch in watches:
             now, before = sign(watch.value(t, q, v)), self._side.get(watch, 0)
             if watch not in self.happened and now == -before != 0 and watch.direction != before:
                 found.append(watch)

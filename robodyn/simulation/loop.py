@@ -37,7 +37,7 @@ def run_motion(
     if phase.controller is not None:
         check_callable("controller", phase.controller)
     limits = make.limits(phase.robot)
-    if events:
+    if events or make.stops is not None:
         motion = move_through_events(phase, events, q, v, times, make, report)
     else:
         stepper = make.stepper(phase.robot, phase.driven, phase.base)

@@ -148,10 +148,7 @@ class Phase:
         if gone or change.robot is not None:
             paths = driven_joints(new.robot, controlled, locked, times, q)
             new = dataclasses.replace(new, paths=paths)
-        held = tuple(name for name in self.held if name not in gone and name in new.robot.joints)
-        if held == self.held and new.paths is self.paths:
-            return dataclasses.replace(new, held=held)
-        return new.holding(held, q)
+        return dataclasses.replace(new, driven=new.paths, held=())
 
 
 def start_phase(

@@ -19,6 +19,7 @@ from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
+from robodyn.simulation.stops import RigidStops
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
@@ -40,6 +41,7 @@ def simulate(
     events: Sequence[Event | EventFunction] = (),
     limits: str = "report",
     progress: Progress | bool | None = None,
+    stops: RigidStops | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -84,6 +86,8 @@ def simulate(
     progress : callable or bool, optional
         Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
         terminal.
+    stops : RigidStops, optional
+        What stands at the limits of joints. Default: nothing, joints pass their limits.
 
     Returns
     -------
@@ -112,6 +116,7 @@ def simulate(
         ),
         record=lambda robot, base, size: Record(robot, base, size, ()),
         limits=lambda robot: Limits(robot, limits),
+        stops=stops,
     )
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
     return run_motion(phase, happening, q, v, times, make, reporter(progress))

@@ -87,11 +87,10 @@ def impact(
             "controlled": state.driven,
             "t": state.time,
         }
-        place = (state.q, state.v, link, point)
         try:
-            result = state.robot.impact(*place, along, **options)
+            result = state.robot.impact(state.q, state.v, link, point, along, **options)
         except ImpactError:
-            if not (state.earlier and _part(state.robot, place, along, options)):
+            if not (state.earlier and _part(state, link, point, along, options)):
                 raise
             return Change(parts=True)  # what happened at this instant has parted them
         contact = other is None or isinstance(other, tuple)
@@ -103,13 +102,18 @@ def impact(
 
 
 def _part(
-    robot: Robot, place: tuple[Any, ...], along: ArrayLike | None, options: Mapping[str, Any]
+    state: State,
+    link: str,
+    point: ArrayLike,
+    along: ArrayLike | None,
+    options: Mapping[str, Any],
 ) -> bool:
     """Whether bodies move apart along a direction, and so could meet along the opposite one."""
     if along is None:
         return False
     try:
-        robot.impact(*place, -np.asarray(along, float), **options)
+        opposite = -np.asarray(along, float)
+        state.robot.impact(state.q, state.v, link, point, opposite, **options)
     except ImpactError:
         return False
     return True
