@@ -44,9 +44,7 @@ def limited(name, limits, **options):
 @pytest.mark.parametrize("step", [1e-3, 0.013])
 def test_a_ball_bounces_and_comes_to_rest(step):
     e, h = 0.5, 1.0
-    run = rd.simulate(
-        falling(), q0=[h], duration=3.0, step=step, stops=rd.RigidStops(e)
-    )
+    run = rd.simulate(falling(), q0=[h], duration=3.0, step=step, stops=rd.RigidStops(e))
     first = math.sqrt(2 * h / G)
     times = [event.time for event in run.events]
     wanted = first * (1 + 2 * np.r_[0, np.cumsum(e ** np.arange(1, len(times)))])
@@ -73,7 +71,7 @@ def test_it_leaves_when_the_stop_would_have_to_pull():
         run = rd.simulate(falling(), lift, duration=4.0, step=step, stops=rd.RigidStops())
         left = [event for event in run.events if "leaves" in event.name]
         assert len(left) == 1
-        assert weight / rate <= left[0].time <= weight / rate + step
+        assert weight / rate - 1e-9 <= left[0].time <= weight / rate + step
         s = run.t[-1] - weight / rate
         assert run.q[-1, 0] == pytest.approx(rate * s**3 / (6 * 2), rel=5 * step)
 
@@ -81,13 +79,9 @@ def test_it_leaves_when_the_stop_would_have_to_pull():
 def test_the_force_is_found_within_a_step():
     """A swinging body on a stopped joint: it leaves where centrifugal force beats the weight."""
     robot = limited("double_pendulum", {"shoulder": (0.0, 3.0)}, passive=False)
-    run = rd.simulate(
-        robot, q0=[0.0, 1.0], v0=[0.0, 0.0], duration=1.0, step=5e-3, stops=rd.RigidStops()
-    )
+    run = rd.simulate(robot, q0=[0.0, -1.0], duration=0.6, step=5e-3, stops=rd.RigidStops())
     left = [event for event in run.events if "leaves" in event.name]
-    fine = rd.simulate(
-        robot, q0=[0.0, 1.0], v0=[0.0, 0.0], duration=1.0, step=5e-4, stops=rd.RigidStops()
-    )
+    fine = rd.simulate(robot, q0=[0.0, -1.0], duration=0.6, step=5e-4, stops=rd.RigidStops())
     again = [event for event in fine.events if "leaves" in event.name]
     assert [event.name for event in run.events] == [event.name for event in fine.events]
     np.testing.assert_allclose([x.time for x in left], [x.time for x in again], atol=1e-7)
@@ -220,9 +214,7 @@ def test_joints_by_name():
     assert run.q[-1, 0] < -0.5
     assert run.q[-1, 1] == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(SettingsError, match="no limits"):
-        rd.simulate(
-            rd.load("four_bar"), duration=0.1, stops=rd.RigidStops(joints=["crank_drive"])
-        )
+        rd.simulate(rd.load("four_bar"), duration=0.1, stops=rd.RigidStops(joints=["crank_drive"]))
     with pytest.raises(SettingsError, match="restitution"):
         rd.RigidStops(1.5)
 
