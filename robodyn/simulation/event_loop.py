@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import ImpactError, ShapeError, SimulationError
+from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationError
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import event_value, torque
+from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.events.event import Change, Event
-from robodyn.simulation.events.record import EventRecord
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
 from robodyn.simulation.phase import Phase, settled
@@ -41,16 +41,19 @@ class Makers:
     stepper : callable
         (robot, driven, base) -> Stepper.
     record : callable
-        (robot, base, size) -> Record.
+        (robot, base, size, driven) -> Record.
     limits : callable
         robot -> Limits.
     stops : RigidStops or None
+    to_files : bool
+        Whether records are written to files.
     """
 
     stepper: Callable[..., Stepper]
     record: Callable[..., Record]
     limits: Callable[..., Limits]
     stops: RigidStops | None = None
+    to_files: bool = False
 
 
 def move_through_events(
@@ -100,6 +103,7 @@ class _Motion:
         self._interval = float(times[1] - times[0]) if len(times) > 1 else 1.0
         self._t, self._q, self._v = float(times[0]), q, v
         self._tau, self._sampled = np.zeros(phase.robot.nv), False
+        self._kept = False  # whether the next sample is, whatever ``every`` says
         self._forces: tuple[FloatArray, FloatArray] | None = None
         self._records: list[Record] = []
         self._events: list[EventRecord] = []
@@ -134,11 +138,12 @@ class _Motion:
         """Record the state, once; what a stop gives is no torque of the controller."""
         if self._sampled:
             return
+        keep, self._kept = self._kept, False
         a, forces = self._accelerations()
         if self._held:
             forces, at = forces.copy(), [end.speed for end in self._held]
             forces[at] = self._tau[at]
-        self._records[-1].add(self._t, self._q, self._v, a, forces)
+        self._records[-1].add(self._t, self._q, self._v, a, forces, keep=keep)
         self._sampled = True
 
     def advance(self, end: float) -> None:
@@ -182,6 +187,7 @@ class _Motion:
         """Let everything happen that does so at this instant: stops, then events as given."""
         if not found:
             return
+        self._kept = True
         self.sample()
         before, waiting, settled_by_events = self._phase, list(found), False
         while waiting:
@@ -202,6 +208,7 @@ class _Motion:
         after = self._phase
         if after.robot is not before.robot or after.controller is not before.controller:
             self.ask()
+        self._kept = not self._sampled
         if self.ended:
             self.sample()
 
@@ -228,7 +235,7 @@ class _Motion:
                 here -= self._energy()
                 lost += here if change.dissipated is None else change.dissipated
         loss = 0.0 if before is None else before - self._energy()
-        self._events.append(EventRecord(self._t, watch.name, loss, lost))
+        self._note(EventRecord(self._t, watch.name, loss, dissipated=lost))
         self._lookout.done(watch, parts)
         return before is not None
 
@@ -252,8 +259,13 @@ class _Motion:
             self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
         self._limits = self._make.limits(phase.robot)
         self._ends = ends_of(phase.robot, self._make.stops)
+        if self._records and self._make.to_files:
+            raise SettingsError(
+                f"an event at t = {self._t:.6g} s changes what moves, or what drives it; such a "
+                "motion cannot be written while it goes on: leave out to=, and save it afterwards"
+            )
         size = int(np.count_nonzero(self._times >= self._t)) + 1
-        self._records.append(self._make.record(phase.robot, phase.base, size))
+        self._records.append(self._make.record(phase.robot, phase.base, size, phase.driven))
         if len(self._tau) != phase.robot.nv:
             self._tau = np.zeros(phase.robot.nv)
 
@@ -275,14 +287,14 @@ class _Motion:
         loss = before - self._energy()
         for end in dict.fromkeys((*contact.hit, *contact.held)):
             if end in contact.hit or end not in was:
-                self._events.append(EventRecord(self._t, end.reached, loss, loss))
+                self._note(EventRecord(self._t, end.reached, loss, dissipated=loss))
                 loss = 0.0  # all that several stops take at once is told with the first
         for end in was:
             if end not in contact.held:
-                self._events.append(EventRecord(self._t, end.left))
+                self._note(EventRecord(self._t, end.left))
         if contact.held != was:
             names = tuple(end.joint for end in contact.held)
-            self._begin(self._phase.holding(names, self._q))
+            self._begin(self._phase.holding(names))
 
     def _watches(self) -> list[Watch]:
         """All that is looked for: joints on their way to stops or held there, and events."""
@@ -307,10 +319,15 @@ class _Motion:
 
     # -- what is known of it ----------------------------------------------------------------------
 
-    def trajectory(self) -> Trajectory:
+    def trajectory(self, *, complete: bool = True) -> Trajectory:
         """What was recorded."""
-        phases = [record.trajectory() for record in self._records if record.count]
+        some = [record for record in self._records if record.count or self._make.to_files]
+        phases = [record.trajectory(complete=complete) for record in some]
         return joined(phases, tuple(self._events))
+
+    def _note(self, event: EventRecord) -> None:
+        self._events.append(event)
+        self._records[-1].events.append(event)
 
     def _accelerations(self) -> tuple[FloatArray, FloatArray]:
         if self._forces is None:
@@ -333,7 +350,10 @@ class _Motion:
             shown = str(error)
             if isinstance(error, ImpactError):
                 shown = f"at t = {until:.6g} s {error}"
-            motion = self.trajectory() if any(record.count for record in self._records) else None
+            motion = getattr(error, "trajectory", None)
+            if motion is None or len(self._records) > 1:
+                some = any(record.count for record in self._records)
+                motion = self.trajectory(complete=False) if some else None
             raise SimulationError(shown, trajectory=motion, time=until) from (
                 error.__cause__ or error
             )

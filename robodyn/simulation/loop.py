@@ -41,7 +41,7 @@ def run_motion(
         motion = move_through_events(phase, events, q, v, times, make, report)
     else:
         stepper = make.stepper(phase.robot, phase.driven, phase.base)
-        record = make.record(phase.robot, phase.base, len(times))
+        record = make.record(phase.robot, phase.base, len(times), phase.driven)
         q, v = stepper.start(float(times[0]), q, v)
         move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()

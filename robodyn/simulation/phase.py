@@ -76,9 +76,9 @@ class Phase:
         same = self.robot is other.robot and self.base is other.base
         return not (same and self.driven is other.driven)
 
-    def holding(self, held: tuple[str, ...], q: FloatArray) -> Phase:
+    def holding(self, held: tuple[str, ...]) -> Phase:
         """The same with other joints held by stops, where they are."""
-        driven = self.paths.and_held(self.robot, held, q) if held else self.paths
+        driven = self.paths.and_held(self.robot, held) if held else self.paths
         return dataclasses.replace(self, held=held, driven=driven)
 
     def changed(self, change: Change, times: FloatArray, state: State) -> tuple[Phase, Any, Any]:
@@ -103,7 +103,7 @@ class Phase:
         q = q if change.q is None else checked("q of a change", change.q, robot.nq).copy()
         v = v if change.v is None else checked("v of a change", change.v, robot.nv).copy()
         new = dataclasses.replace(self, robot=robot, bare=bare, carried=carried)
-        return new._driven_after(change, times, q), q, v
+        return new._driven_after(change, times), q, v
 
     def _robot_after(self, change: Change) -> tuple[Robot, Mapping[str, Inertia]]:
         bare = self.bare
@@ -126,7 +126,7 @@ class Phase:
                 carried[link] = load
         return bare, carried
 
-    def _driven_after(self, change: Change, times: FloatArray, q: FloatArray) -> Phase:
+    def _driven_after(self, change: Change, times: FloatArray) -> Phase:
         """With what is controlled, locked and asked from then on."""
         released = named_alone("released", change.released)
         for name in released:
@@ -146,7 +146,7 @@ class Phase:
             base = change.base if isinstance(change.base, BasePath) else BasePath(change.base)
             new = dataclasses.replace(new, base=base)
         if gone or change.robot is not None:
-            paths = driven_joints(new.robot, controlled, locked, times, q)
+            paths = driven_joints(new.robot, controlled, locked, times)
             new = dataclasses.replace(new, paths=paths)
         return dataclasses.replace(new, driven=new.paths, held=())
 
@@ -158,10 +158,9 @@ def start_phase(
     controlled: Mapping[str, PathOfTime] | None,
     locked: Iterable[str],
     times: FloatArray,
-    q: FloatArray,
 ) -> Phase:
-    """What moves first, of the arguments of `simulate`; locked joints stay where ``q`` has them."""
-    driven = driven_joints(robot, controlled, locked, times, q)
+    """What moves first, of the arguments of `simulate`."""
+    driven = driven_joints(robot, controlled, locked, times)
     along, names = by_name("controlled", controlled), named_alone("locked", locked)
     return Phase(robot, controller, base, along, names, driven, driven, robot)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
-from robodyn.simulation.events.record import EventRecord
+from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["joined"]
@@ -27,15 +27,16 @@ def joined(phases: Sequence[Trajectory], events: tuple[EventRecord, ...]) -> Tra
         return dataclasses.replace(first, events=events)
     parts = [_as_seen_from(first.robot, phase) for phase in phases]
     q, v, a, tau = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return dataclasses.replace(
-        first,
-        t=np.concatenate([phase.t for phase in phases]),
-        q=q,
-        v=v,
-        a=a,
-        tau=tau,
-        energy=np.concatenate([phase.energy for phase in phases]),
-        loop_residual=np.concatenate([phase.loop_residual for phase in phases]),
+    return Trajectory(
+        np.concatenate([phase.t for phase in phases]),
+        q,
+        v,
+        a,
+        tau,
+        joint_names=first.joint_names,
+        robot=first.robot,
+        driven=first.driven,
+        surroundings=first.surroundings,
         events=events,
         phases=tuple(phases),
     )

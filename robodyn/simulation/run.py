@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, named
+from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
 from robodyn.simulation.callbacks import Controller
-from robodyn.simulation.driven import PathOfTime
+from robodyn.simulation.driven import Driven, PathOfTime
 from robodyn.simulation.event_loop import Makers
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.limits import Limits
@@ -20,6 +24,7 @@ from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
 from robodyn.simulation.stops import RigidStops
+from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
@@ -41,6 +46,9 @@ def simulate(
     events: Sequence[Event | EventFunction] = (),
     limits: str = "report",
     progress: Progress | bool | None = None,
+    stabilization: tuple[float, float] | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
     stops: RigidStops | None = None,
 ) -> Trajectory:
     """Move a robot through time.
@@ -86,14 +94,25 @@ def simulate(
     progress : callable or bool, optional
         Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
         terminal.
+    stabilization : (alpha, beta), optional [1/s]
+        Loops, and constraints of speeds, are held closed by ``-2 alpha rate - beta^2 gap`` among
+        the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
+        alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
+        has nothing to stabilise.
+    every : int
+        Every so many steps are kept as samples, and the first and last one always.
+    to : path, optional
+        A folder to write samples to while the motion goes on, which must not be there yet: the
+        arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
+        if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
     stops : RigidStops, optional
         What stands at the limits of joints. Default: nothing, joints pass their limits.
 
     Returns
     -------
     trajectory : Trajectory
-        One sample a step, the start included; and at each event one just before it and, if it
-        changes something, one just after it. See `Trajectory.events` and `Trajectory.phases`.
+        One sample a step, or what ``every`` says, the start included; and at each event one just
+        before it and, if it changes something, one just after it. `Trajectory.events` lists them.
 
     Raises
     ------
@@ -104,19 +123,23 @@ def simulate(
         If a position or velocity is no longer finite, if loops cannot stay closed, as driven
         joints leave what the linkage can do, or if accelerations are not determined where the
         motion has come; ``.trajectory`` is what came before ``.time``, ``.__cause__`` the error.
+        Also if ``to`` cannot be written to any more, as where a disk is full.
+    FileError
+        If the folder ``to`` is there already, or cannot be made.
     """
     expect("robot", robot, Robot)
     q, v = start_state(robot, q0, v0, 1)
     times = step_times(duration, step)
     path = base_path(base, times)
-    phase = start_phase(robot, controller, path, controlled, locked, times, q)
+    phase = start_phase(robot, controller, path, controlled, locked, times)
     make = Makers(
-        stepper=lambda robot, driven, base: Stepper(
-            robot, integrator, driven=driven, base=base, wrenches=wrenches
+        stepper=partial(
+            _stepper, integrator=integrator, wrenches=wrenches, stabilization=stabilization
         ),
-        record=lambda robot, base, size: Record(robot, base, size, ()),
+        record=partial(_record, wrenches=wrenches, every=every, to=to),
         limits=lambda robot: Limits(robot, limits),
         stops=stops,
+        to_files=to is not None,
     )
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
     return run_motion(phase, happening, q, v, times, make, reporter(progress))
@@ -137,6 +160,9 @@ def rollout(
     integrator: str = "rk4",
     limits: str = "report",
     progress: Progress | bool | None = None,
+    stabilization: tuple[float, float] | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -146,7 +172,8 @@ def rollout(
     controller : callable or None
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
-    duration, step, base, controlled, locked, wrenches, integrator, limits, progress
+    duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
+    every, to
         As in `simulate`.
 
     Returns
@@ -158,12 +185,28 @@ def rollout(
     q, v = start_state(robot, q0, v0, 2)
     times = step_times(duration, step)
     path = base_path(base, times)
-    phase = start_phase(robot, controller, path, controlled, locked, times, q)
+    phase = start_phase(robot, controller, path, controlled, locked, times)
     make = Makers(
-        stepper=lambda robot, driven, base: Stepper(
-            robot, integrator, driven=driven, base=base, wrenches=wrenches
+        stepper=partial(
+            _stepper, integrator=integrator, wrenches=wrenches, stabilization=stabilization
         ),
-        record=lambda robot, base, size: Record(robot, base, size, q.shape[:-1]),
+        record=partial(_record, wrenches=wrenches, every=every, to=to, batch=q.shape[:-1]),
         limits=lambda robot: Limits(robot, limits),
     )
     return run_motion(phase, (), q, v, times, make, reporter(progress))
+
+
+def _stepper(robot: Robot, driven: Driven, base: BasePath | None, **options: Any) -> Stepper:
+    return Stepper(robot, driven=driven, base=base, **options)
+
+
+def _record(
+    robot: Robot,
+    base: BasePath | None,
+    size: int,
+    driven: Driven,
+    wrenches: Any,
+    batch: tuple[int, ...] = (),
+    **options: Any,
+) -> Record:
+    return Record(robot, Given(base, wrenches), size, batch, driven=driven.speeds, **options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from robodyn.errors import SimulationError
 
 __all__ = ["Zeno"]
@@ -43,7 +45,7 @@ class Zeno:
         times = self._times.setdefault(name, [])
         times += [t] if t not in times[-1:] else []
         del times[: -IN_A_ROW - 1]
-        intervals = [b - a for a, b in zip(times, times[1:], strict=False)]
+        intervals = [b - a for a, b in itertools.pairwise(times)]
         if len(intervals) < IN_A_ROW or max(intervals) > SHORT * step:
             return
         ratio = intervals[-1] / intervals[-2] if intervals[-2] else 1.0

@@ -133,7 +133,7 @@ def test_an_event_without_end_at_one_instant_is_named(double):
 @pytest.mark.parametrize("step", [1e-3, 0.01, 0.3])
 @pytest.mark.parametrize("at", [0.0, 0.25, 0.3, 0.123456, 1.0])
 def test_an_instant_is_hit_exactly(double, at, step):
-    kick = events.jump(v=lambda state: state.v + [1.0, 0.0])
+    kick = events.jump(v=lambda state: state.v + np.array([1.0, 0.0]))
     run = rd.simulate(double, duration=1.0, step=step, events=[rd.Event(at, kick)])
     (event,) = run.events
     assert event.time == pytest.approx(at, abs=1e-15)
@@ -194,7 +194,7 @@ def test_events_at_one_instant_happen_in_the_order_given(double, order):
     def note(name):
         def action(state):
             seen.append((name, state.earlier, state.v[0]))
-            return events.Change(v=state.v + [1.0, 0.0])
+            return events.Change(v=state.v + np.array([1.0, 0.0]))
 
         return action
 

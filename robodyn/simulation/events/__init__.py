@@ -15,12 +15,10 @@ from robodyn.simulation.events.actions import (
     switch,
 )
 from robodyn.simulation.events.event import Change, Event, State, stop
-from robodyn.simulation.events.record import EventRecord
 
 __all__ = [
     "Change",
     "Event",
-    "EventRecord",
     "State",
     "become",
     "drive",

@@ -1,7 +1,7 @@
 """Jumps of speeds that impulses at joints make, and contacts that can only push [W 6.18].
 
-The impulse `p` along some speeds makes them jump by `A p`, where `A` is the inverse of the mass that
-they feel, loops closed and driven joints held.
+The impulse `p` along some speeds makes them jump by `A p`, where `A` is the inverse of the mass
+that they feel, loops closed and driven joints held.
 """
 
 from __future__ import annotations

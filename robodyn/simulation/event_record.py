@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 
-__all__ = ["EventRecord", "sample_of"]
+__all__ = ["EventRecord", "events_among", "sample_of"]
 
 
 @dataclass(frozen=True)
@@ -22,18 +23,18 @@ class EventRecord:
         Of the event.
     energy_loss : float [J]
         What the motion had just before it, less what it has just after: of the robot, and of what
-        it carries. Less than zero where a load is caught that brings energy.
-    dissipated : float [J]
-        What was lost for good: of bodies that meet, by the contact between them.
+        it carries. Less than zero where it catches a load that brings energy.
     motion : tuple of int
         Which of simultaneous motions it happened to; empty for a single one.
+    dissipated : float [J]
+        What was lost for good: of bodies that meet, in the contact between them.
     """
 
     time: float
     name: str
     energy_loss: float = 0.0
-    dissipated: float = 0.0
     motion: tuple[int, ...] = ()
+    dissipated: float = 0.0
 
 
 def sample_of(t: FloatArray, time: float) -> int:
@@ -43,3 +44,17 @@ def sample_of(t: FloatArray, time: float) -> int:
     """
     first, beyond = (int(np.searchsorted(t, time, side=side)) for side in ("left", "right"))
     return beyond - 1 if beyond > first else first
+
+
+def events_among(
+    events: tuple[EventRecord, ...], t: FloatArray, index: Any
+) -> tuple[EventRecord, ...]:
+    """Events between the first and the last of the samples that an index takes."""
+    if not events:
+        return ()
+    times = np.atleast_1d(t)
+    kept = np.arange(times.size).reshape(np.shape(t))[index]
+    if not kept.size:
+        return ()
+    first, last = kept.min(), kept.max()
+    return tuple(event for event in events if first <= sample_of(times, event.time) <= last)
