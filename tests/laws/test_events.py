@@ -459,3 +459,45 @@ def test_a_loop_is_cut_and_closed_again():
     with pytest.raises(SimulationError, match="open by"):
         late = rd.Event(0.05, events.become(closed), name="close")
         rd.simulate(tree, q0=q0, v0=v, duration=0.1, events=[late])
+
+
+# -- what is told of it ---------------------------------------------------------------------------
+
+
+def test_the_audit_of_a_motion_with_phases_adds_up(double):
+    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.diag([0.01, 0.01, 0.01]))
+    made = [
+        rd.Event(0.1, events.grasp("lower", body, velocity=(2.0, 0.0, 1.0)), name="catch"),
+        rd.Event(0.2, events.latch(["elbow"]), name="latch"),
+        rd.Event(0.3, events.release(["elbow"]), name="release"),
+        rd.Event(0.4, events.drop("lower"), name="drop"),
+    ]
+    run = rd.simulate(double, lambda t, q, v: [3.0, -1.0], duration=0.5, events=made)
+    assert len(run.phases) == 5
+    audit = run.audit
+    assert np.abs(audit.unexplained).max() < 1e-8 * audit.exchanged
+    assert audit.impacts[-1] == pytest.approx(sum(event.energy_loss for event in run.events))
+    np.testing.assert_allclose(audit.stored, run.energy, atol=1e-12)
+    part = run[50:250]
+    assert len(part.phases) == 3
+    np.testing.assert_allclose(part.energy, run.energy[50:250], atol=1e-12)
+    assert [event.name for event in part.events] == ["catch", "latch"]
+    with pytest.raises(rd.SettingsError, match="resample its phases"):
+        run.resample(0.01)
+
+
+def test_every_so_many_steps_and_every_event_are_kept(ball):
+    run = rd.simulate(ball, q0=[1.0], duration=0.8, step=1e-3, events=[floor(0.5)], every=100)
+    time = run.events[0].time
+    assert run.t.tolist() == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, time, time, 0.5, 0.6, 0.7, 0.8])
+
+
+def test_a_motion_with_events_is_written_while_it_goes_on(ball, tmp_path):
+    options = {"q0": [1.0], "duration": 0.8, "step": 1e-3, "events": [floor(0.5)]}
+    run = rd.simulate(ball, to=tmp_path / "motion", **options)
+    again = rd.Trajectory.load(tmp_path / "motion", ball)
+    np.testing.assert_array_equal(again.q, rd.simulate(ball, **options).q)
+    assert again.events == run.events
+    swap = rd.Event(0.1, events.become(ball.with_(gravity=(0, 0, -1))))
+    with pytest.raises(rd.SettingsError, match="leave out to="):
+        rd.simulate(ball, to=tmp_path / "other", q0=[1.0], events=[swap])
