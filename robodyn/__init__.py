@@ -54,7 +54,15 @@ from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from robodyn.simulation import Event, RigidStops, Trajectory, events, rollout, simulate
+    from robodyn.simulation import (
+        Event,
+        MotorLimits,
+        RigidStops,
+        Trajectory,
+        events,
+        rollout,
+        simulate,
+    )
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -84,6 +92,7 @@ __all__ = [
     "Loop",
     "Mechanism",
     "MissingExtraError",
+    "MotorLimits",
     "PathError",
     "PointMass",
     "PointSpring",
@@ -118,6 +127,7 @@ __all__ = [
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
     "Event": "robodyn.simulation",
+    "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
     "Trajectory": "robodyn.simulation",
