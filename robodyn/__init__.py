@@ -54,7 +54,15 @@ from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from robodyn.simulation import Trajectory, rollout, simulate
+    from robodyn.simulation import (
+        Event,
+        MotorLimits,
+        RigidStops,
+        Trajectory,
+        events,
+        rollout,
+        simulate,
+    )
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -67,6 +75,7 @@ __all__ = [
     "BasePath",
     "Constraint",
     "Coupling",
+    "Event",
     "Function",
     "HybridDynamics",
     "Impact",
@@ -83,9 +92,11 @@ __all__ = [
     "Loop",
     "Mechanism",
     "MissingExtraError",
+    "MotorLimits",
     "PathError",
     "PointMass",
     "PointSpring",
+    "RigidStops",
     "RobodynError",
     "Robot",
     "RobotPoint",
@@ -101,6 +112,7 @@ __all__ = [
     "UnknownNameError",
     "UrdfError",
     "cos",
+    "events",
     "get_num_threads",
     "load",
     "robots",
@@ -114,8 +126,12 @@ __all__ = [
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
+    "Event": "robodyn.simulation",
+    "MotorLimits": "robodyn.simulation",
+    "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
     "Trajectory": "robodyn.simulation",
+    "events": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
     "sweep": "robodyn.simulation.sweep",

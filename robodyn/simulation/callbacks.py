@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
+from robodyn.simulation.events.event import EventFunction
 
-__all__ = ["Controller", "Event", "check_callable", "event_value", "torque"]
+__all__ = ["Controller", "at_start", "check_callable", "event_value", "torque"]
 
 Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
-Event = Callable[[float, FloatArray, FloatArray], float]
 
 
 def check_callable(what: str, given: Any) -> None:
     """Refuse a controller or an event that is no function."""
     if not callable(given):
         raise ShapeError(f"the {what} is {given!r}, expected a function (t, q, v)", name=what)
+
+
+def at_start(controller: Controller | None) -> Controller | None:
+    """A controller at the start of a motion: one that has a memory gets an empty one."""
+    fresh = getattr(controller, "fresh", None)
+    return controller if fresh is None else cast(Controller, fresh())
 
 
 def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -61,7 +67,7 @@ def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray
     return tau if tau.dtype == np.float64 else tau.astype(np.float64)
 
 
-def event_value(event: Event, t: float, q: FloatArray, v: FloatArray) -> float:
+def event_value(event: EventFunction, t: float, q: FloatArray, v: FloatArray) -> float:
     """The number that an event returns.
 
     Raises

@@ -7,14 +7,18 @@ in it, `robodyn.simulation.event_loop` where events are looked for within each s
 
 from __future__ import annotations
 
-from functools import partial
+import dataclasses
+from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import Controller, Event, check_callable, torque
+from robodyn.simulation.callbacks import Controller, at_start, check_callable, torque
 from robodyn.simulation.compiled.carry import carry
-from robodyn.simulation.event_loop import move_until
+from robodyn.simulation.energy_check import announce_imbalance
+from robodyn.simulation.event_loop import Makers, move_through_events
+from robodyn.simulation.events.event import Event
 from robodyn.simulation.limits import Limits
+from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
@@ -24,28 +28,30 @@ __all__ = ["run_motion"]
 
 
 def run_motion(
-    stepper: Stepper,
-    controller: Controller | None,
+    phase: Phase,
+    events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
     times: FloatArray,
-    events: tuple[Event, ...],
-    record: Record,
+    make: Makers,
     report: Progress,
-    limits: Limits,
 ) -> Trajectory:
     """The motion from a state over some instants, or until an event ends it."""
-    if controller is not None:
-        check_callable("controller", controller)
-    for event in events:
-        check_callable("event", event)
-    q, v = stepper.start(float(times[0]), q, v)
-    if events:
-        move_until(events, stepper, controller, q, v, times, record, report, limits)
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    phase = dataclasses.replace(phase, controller=at_start(phase.controller))
+    limits = make.limits(phase.robot)
+    if events or make.stops is not None:
+        motion = move_through_events(phase, events, q, v, times, make, report)
     else:
-        move(stepper, controller, q, v, times, record, report, limits)
+        stepper = make.stepper(phase.robot, phase.driven, phase.base)
+        record = make.record(phase.robot, phase.base, len(times), phase.driven)
+        q, v = stepper.start(float(times[0]), q, v)
+        move(stepper, phase.controller, q, v, times, record, report, limits)
+        motion = record.trajectory()
+        if stepper.steps_are_given and record.every == 1:
+            announce_imbalance(phase.robot, phase.base, phase.driven.speeds, motion)
     report(1.0)
-    motion = record.trajectory()
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
 
@@ -63,13 +69,17 @@ def move(
     """Step over all instants and record the state at each; events are not looked for."""
     motion = stepper.compiled(times, q, v, limits.efforts)
     if motion is not None:
-        torques = None if controller is None else partial(torque, controller)
-        return carry(motion, stepper, torques, times, record, report)
+
+        def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+            return limits.cut(torque(controller, t, q, v), v)
+
+        asked = None if controller is None else torques
+        return carry(motion, stepper, asked, times, record, report)
     instants, last = times.tolist(), len(times) - 1
     for k, t in enumerate(instants):
         if k % 50 == 0:
             report(k / max(last, 1))
-        tau = limits.cut(torque(controller, t, q, v))
+        tau = limits.cut(torque(controller, t, q, v), v)
         with breaking_down(record, t):
             a, forces = stepper.accelerations(t, q, v, tau)
             record.add(t, q, v, a, forces)
