@@ -15,6 +15,7 @@ from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     Coupling,
+    Ground,
     Inertia,
     Joint,
     Limits,
@@ -66,6 +67,7 @@ __all__ = [
     "Constraint",
     "Coupling",
     "Function",
+    "Ground",
     "HybridDynamics",
     "Impact",
     "ImpactError",

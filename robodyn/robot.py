@@ -41,6 +41,7 @@ from robodyn.parts import Parts, TreeForm
 from robodyn.results import (
     BaseParameters,
     ConstrainedDynamics,
+    GroundContact,
     HybridDynamics,
     Impact,
     JointWrenches,
@@ -201,8 +202,8 @@ class Robot:
             robot is a link ``"world"``.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
-            ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance`` as in
-            `robodyn.load`.
+            ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
+            ``ground`` as in `robodyn.load`.
 
         Raises
         ------
@@ -940,7 +941,7 @@ class Robot:
         t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Generalised forces that damping, friction and springs exert.
+        """Generalised forces that damping, friction, springs and the ground exert.
 
         Parameters
         ----------
@@ -960,6 +961,42 @@ class Robot:
         tau : ndarray, shape (..., nv) [N m, N]
         """
         return self._at(t).evaluator.call("passive_forces", (q, v), base=base, out=out)
+
+    def ground_contacts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> dict[str, GroundContact]:
+        """Force, depth and slip where points of links may touch the ground, by name of the contact.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        contacts : dict of str to GroundContact
+            Those of `Ground.points`; none for a robot without a ground.
+        """
+        names = [name for plane in self._model.setup.ground for name, _, _ in plane.contacts]
+        if not names:
+            return {}
+        found = self._at(t).evaluator.results("ground_contacts", (q, v), base=base)
+        force, depth, slip = (x + 0.0 for x in found)  # no zero has a sign
+        return {
+            name: GroundContact(force[..., k, :], depth[..., k], slip[..., k, :])
+            for k, name in enumerate(names)
+        }
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
 
@@ -1028,7 +1065,7 @@ class Robot:
         t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Potential energy of gravity and springs.
+        """Potential energy of gravity, springs and the ground.
 
         Zero with all mass at the world origin and all springs relaxed.
 
@@ -1676,9 +1713,8 @@ class Robot:
     def _still(self) -> Parts:
         """Made when an impact is first asked for: it takes functions of its own."""
         kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        return Robot(
-            without_forces(self._model.mechanism), kept.replaced({"gravity": (0.0, 0.0, 0.0)})
-        )._parts
+        free = kept.replaced({"gravity": (0.0, 0.0, 0.0), "ground": ()})
+        return Robot(without_forces(self._model.mechanism), free)._parts
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:

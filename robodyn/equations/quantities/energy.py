@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.equations.quantities.tracer import Results, Tracer
-from robodyn.equations.tree import force_elements, kinematics, momentum, passive
+from robodyn.equations.tree import force_elements, ground_contact, kinematics, momentum, passive
 
 __all__ = ["kinetic_energy", "potential_energy", "total_momentum"]
 
@@ -15,8 +15,9 @@ def kinetic_energy(t: Tracer) -> Results:
 
 
 def potential_energy(t: Tracer) -> Results:
-    """Of gravity, and of springs where they belong to the mechanism."""
+    """Of gravity and the ground, and of springs where they belong to the mechanism."""
     U = momentum.potential_energy(t.model, t.state, t.base, t.setup.base_inertia)
+    U += ground_contact.energy(t.model, t.state, t.base, t.contacts)
     if t.setup.passive:
         U += passive.spring_energy(t.model, t.state)
         U += force_elements.energy(t.model, t.state, t.base, t.springs)
