@@ -21,7 +21,7 @@ from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
 from robodyn.contact import PointMass, RobotPoint
-from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism
+from robodyn.description import Actuator, Ground, Inertia, Joint, Loop, Mechanism
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -80,6 +80,7 @@ class Robot:
         Joints or constraints are functions of time: methods need ``t=`` [s], functions have ``t``
         as their last input. `dof`, and what else is asked for without a time, is that at time zero.
     gravity : tuple of 3 floats [m/s^2]
+    ground : tuple of Ground
     total_mass : float [kg]
         Of everything that moves (with a fixed base: without the base link).
     joint_names : tuple of str
@@ -280,6 +281,11 @@ class Robot:
     def gravity(self) -> tuple[float, float, float]:
         """Gravity in the world [m/s^2]."""
         return self._model.settings.gravity
+
+    @property
+    def ground(self) -> tuple[Ground, ...]:
+        """Planes that resist points of its links."""
+        return self._model.setup.ground
 
     @property
     def coordinates(self) -> str:
@@ -729,6 +735,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        stabilization: tuple[float, float] | None = None,
         t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """`hybrid_dynamics` for roles that are known as indices, for loops over time.
@@ -747,6 +754,8 @@ class Robot:
             Driven speeds, in the order of ``a_controlled``.
         wrenches, base
             As in `inverse_dynamics`.
+        stabilization : (alpha, beta), optional [1/s]
+            As in `forward_dynamics`.
         t : array_like, shape (...), optional [s]
             Time, of a robot that depends on it.
 
@@ -755,7 +764,7 @@ class Robot:
         a, tau : ndarray, shape (..., nv)
         """
         arrays = (q, v, a_controlled, tau_free)
-        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base)
+        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base, stabilization)
 
     def constrained_dynamics(
         self,
@@ -988,7 +997,7 @@ class Robot:
         contacts : dict of str to GroundContact
             Those of `Ground.points`; none for a robot without a ground.
         """
-        names = [name for plane in self._model.setup.ground for name, _, _ in plane.contacts]
+        names = [name for plane in self.ground for name, _, _ in plane.contacts]
         if not names:
             return {}
         found = self._at(t).evaluator.results("ground_contacts", (q, v), base=base)
@@ -1085,6 +1094,33 @@ class Robot:
         U : ndarray, shape (...) [J]
         """
         return self._at(t).evaluator.call("potential_energy", (q,), base=base, out=out)
+
+    def elastic_energy(
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """The part of the potential energy that is in springs and in the ground.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        U : ndarray, shape (...) [J]
+        """
+        return self._at(t).evaluator.call("elastic_energy", (q,), base=base, out=out)
 
     def momentum(
         self,
