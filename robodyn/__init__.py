@@ -55,7 +55,7 @@ from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from robodyn.simulation import Trajectory, rollout, simulate
+    from robodyn.simulation import Event, RigidStops, Trajectory, events, rollout, simulate
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -68,6 +68,7 @@ __all__ = [
     "BasePath",
     "Constraint",
     "Coupling",
+    "Event",
     "Function",
     "Ground",
     "HybridDynamics",
@@ -88,6 +89,7 @@ __all__ = [
     "PathError",
     "PointMass",
     "PointSpring",
+    "RigidStops",
     "RobodynError",
     "Robot",
     "RobotPoint",
@@ -103,6 +105,7 @@ __all__ = [
     "UnknownNameError",
     "UrdfError",
     "cos",
+    "events",
     "get_num_threads",
     "load",
     "robots",
@@ -116,8 +119,11 @@ __all__ = [
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
+    "Event": "robodyn.simulation",
+    "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
     "Trajectory": "robodyn.simulation",
+    "events": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
     "sweep": "robodyn.simulation.sweep",

@@ -16,7 +16,7 @@ from robodyn.simulation.event_record import EventRecord, sample_of
 from robodyn.simulation.interpolation import Indices, between
 from robodyn.simulation.samples import BLOCK, Samples
 
-__all__ = ["EnergyAudit", "audit_of"]
+__all__ = ["EnergyAudit", "audit_of", "joined_audits"]
 
 #: Parts of a step at which powers are taken, each for half of it: Gauss's rule of fourth order.
 NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
@@ -118,16 +118,43 @@ def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
     elastic = samples.computed(energies.elastic_energy)
     gravitational = samples.computed(energies.potential_energy) - elastic
     works = {name: np.cumsum(x, axis=0) for name, x in _flows(samples).items()}
-    lost = np.zeros_like(kinetic)
+    return _added_up(samples.t, (kinetic, gravitational, elastic), works, events)
+
+
+def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) -> EnergyAudit:
+    """The energies of a motion from those of its phases, and what events took."""
+    t, *stored = (
+        np.concatenate([getattr(audit, name) for audit in audits])
+        for name in ("t", "kinetic", "gravitational", "elastic")
+    )
+    works = {}
+    for name in FLOWS:
+        until = np.zeros(())
+        rows = []
+        for audit in audits:
+            rows.append(until + getattr(audit, name))
+            until = rows[-1][-1]
+        works[name] = np.concatenate(rows)
+    return _added_up(t, tuple(stored), works, events)
+
+
+def _added_up(
+    t: FloatArray,
+    stored: tuple[FloatArray, ...],
+    works: Mapping[str, FloatArray],
+    events: Sequence[EventRecord],
+) -> EnergyAudit:
+    lost: FloatArray = np.zeros_like(stored[0])
     for event in events:
-        at: Any = (slice(sample_of(samples.t, event.time), None), *event.motion)
+        at: Any = (slice(sample_of(t, event.time), None), *event.motion)
         lost[at] += event.energy_loss
     lost = lost - lost[:1]
-    stored = kinetic + gravitational + elastic
+    total = sum(stored, start=np.zeros(()))
     put_in = works["forces"] + works["wrenches"] + works["base"]
-    unexplained = stored - stored[:1] - put_in + works["dissipated"] + lost
+    unexplained = total - total[:1] - put_in + works["dissipated"] + lost
+    kinetic, gravitational, elastic = stored
     return EnergyAudit(
-        samples.t, kinetic, gravitational, elastic, **works, impacts=lost, unexplained=unexplained
+        t, kinetic, gravitational, elastic, **works, impacts=lost, unexplained=unexplained
     )
 
 

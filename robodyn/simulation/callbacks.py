@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
+from robodyn.simulation.events.event import EventFunction
 
-__all__ = ["Controller", "Event", "check_callable", "event_value", "torque"]
+__all__ = ["Controller", "check_callable", "event_value", "torque"]
 
 Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
-Event = Callable[[float, FloatArray, FloatArray], float]
 
 
 def check_callable(what: str, given: Any) -> None:
@@ -61,7 +61,7 @@ def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray
     return tau if tau.dtype == np.float64 else tau.astype(np.float64)
 
 
-def event_value(event: Event, t: float, q: FloatArray, v: FloatArray) -> float:
+def event_value(event: EventFunction, t: float, q: FloatArray, v: FloatArray) -> float:
     """The number that an event returns.
 
     Raises

@@ -7,11 +7,15 @@ looked for within each step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import Controller, Event, check_callable, torque
-from robodyn.simulation.event_loop import move_until
+from robodyn.simulation.callbacks import Controller, check_callable, torque
+from robodyn.simulation.event_loop import Makers, move_through_events
+from robodyn.simulation.events.event import Event
 from robodyn.simulation.limits import Limits
+from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
@@ -21,28 +25,27 @@ __all__ = ["run_motion"]
 
 
 def run_motion(
-    stepper: Stepper,
-    controller: Controller | None,
+    phase: Phase,
+    events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
     times: FloatArray,
-    events: tuple[Event, ...],
-    record: Record,
+    make: Makers,
     report: Progress,
-    limits: Limits,
 ) -> Trajectory:
     """The motion from a state over some instants, or until an event ends it."""
-    if controller is not None:
-        check_callable("controller", controller)
-    for event in events:
-        check_callable("event", event)
-    q, v = stepper.start(float(times[0]), q, v)
-    if events:
-        move_until(events, stepper, controller, q, v, times, record, report, limits)
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    limits = make.limits(phase.robot)
+    if events or make.stops is not None:
+        motion = move_through_events(phase, events, q, v, times, make, report)
     else:
-        move(stepper, controller, q, v, times, record, report, limits)
+        stepper = make.stepper(phase.robot, phase.driven, phase.base)
+        record = make.record(phase.robot, phase.base, len(times), phase.driven)
+        q, v = stepper.start(float(times[0]), q, v)
+        move(stepper, phase.controller, q, v, times, record, report, limits)
+        motion = record.trajectory()
     report(1.0)
-    motion = record.trajectory()
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
 

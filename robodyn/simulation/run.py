@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, named
+from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
-from robodyn.simulation.callbacks import Controller, Event
-from robodyn.simulation.driven import PathOfTime, driven_joints
+from robodyn.simulation.callbacks import Controller
+from robodyn.simulation.driven import Driven, PathOfTime
+from robodyn.simulation.event_loop import Makers
+from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.loop import run_motion
+from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
+from robodyn.simulation.stops import RigidStops
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
@@ -36,12 +43,13 @@ def simulate(
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
-    events: Sequence[Event] = (),
+    events: Sequence[Event | EventFunction] = (),
     limits: str = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
+    stops: RigidStops | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -70,9 +78,11 @@ def simulate(
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
         A key of `robodyn.simulation.INTEGRATORS`.
-    events : sequence of callables
-        ``(t, q, v) -> float``; the motion ends where one of them reaches or crosses zero. The last
-        sample is that instant, to 1e-12 of a step.
+    events : sequence of Event, or of callables
+        What happens within the motion, and what it changes then: see `robodyn.Event`. A plain
+        function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last
+        sample is that instant, to 1e-12 of a step. Several at one instant, which is 1e-9 of a
+        step long, happen in the order given.
     limits : {"ignore", "report", "enforce"}
         What becomes of the limits that the file gives for positions, velocities and efforts of
         joints and torques of motors. ``"report"``: a motion that leaves them warns once
@@ -95,11 +105,14 @@ def simulate(
         A folder to write samples to while the motion goes on, which must not be there yet: the
         arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
         if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
+    stops : RigidStops, optional
+        What stands at the limits of joints. Default: nothing, joints pass their limits.
 
     Returns
     -------
     trajectory : Trajectory
-        One sample a step, or what ``every`` says, the start included.
+        One sample a step, or what ``every`` says, the start included; and at each event one just
+        before it and, if it changes something, one just after it. `Trajectory.events` lists them.
 
     Raises
     ------
@@ -118,20 +131,18 @@ def simulate(
     q, v = start_state(robot, q0, v0, 1)
     times = step_times(duration, step)
     path = base_path(base, times)
-    driven = driven_joints(robot, controlled, locked, times)
-    stepper = Stepper(
-        robot,
-        integrator,
-        driven=driven,
-        base=path,
-        wrenches=wrenches,
-        stabilization=stabilization,
+    phase = start_phase(robot, controller, path, controlled, locked, times)
+    make = Makers(
+        stepper=partial(
+            _stepper, integrator=integrator, wrenches=wrenches, stabilization=stabilization
+        ),
+        record=partial(_record, wrenches=wrenches, every=every, to=to),
+        limits=lambda robot: Limits(robot, limits),
+        stops=stops,
+        to_files=to is not None,
     )
-    bounds = Limits(robot, limits)
-    given = Given(path, wrenches)
-    record = Record(robot, given, len(times), driven=driven.speeds, every=every, to=to)
-    stops = named("events", events, "functions")
-    return run_motion(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    return run_motion(phase, happening, q, v, times, make, reporter(progress))
 
 
 def rollout(
@@ -174,16 +185,28 @@ def rollout(
     q, v = start_state(robot, q0, v0, 2)
     times = step_times(duration, step)
     path = base_path(base, times)
-    driven = driven_joints(robot, controlled, locked, times)
-    stepper = Stepper(
-        robot,
-        integrator,
-        driven=driven,
-        base=path,
-        wrenches=wrenches,
-        stabilization=stabilization,
+    phase = start_phase(robot, controller, path, controlled, locked, times)
+    make = Makers(
+        stepper=partial(
+            _stepper, integrator=integrator, wrenches=wrenches, stabilization=stabilization
+        ),
+        record=partial(_record, wrenches=wrenches, every=every, to=to, batch=q.shape[:-1]),
+        limits=lambda robot: Limits(robot, limits),
     )
-    bounds = Limits(robot, limits)
-    given, batch = Given(path, wrenches), q.shape[:-1]
-    record = Record(robot, given, len(times), batch, driven=driven.speeds, every=every, to=to)
-    return run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
+    return run_motion(phase, (), q, v, times, make, reporter(progress))
+
+
+def _stepper(robot: Robot, driven: Driven, base: BasePath | None, **options: Any) -> Stepper:
+    return Stepper(robot, driven=driven, base=base, **options)
+
+
+def _record(
+    robot: Robot,
+    base: BasePath | None,
+    size: int,
+    driven: Driven,
+    wrenches: Any,
+    batch: tuple[int, ...] = (),
+    **options: Any,
+) -> Record:
+    return Record(robot, Given(base, wrenches), size, batch, driven=driven.speeds, **options)

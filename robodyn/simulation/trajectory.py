@@ -17,10 +17,11 @@ from robodyn.errors import SettingsError
 from robodyn.results import JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation import energies, table, trajectory_files
-from robodyn.simulation.audit import EnergyAudit, audit_of
+from robodyn.simulation.audit import EnergyAudit, audit_of, joined_audits
 from robodyn.simulation.event_record import EventRecord, events_among
 from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.limits import LimitViolation, limit_violations
+from robodyn.simulation.pieces import pieces
 from robodyn.simulation.resampling import instants_of, resampled
 from robodyn.simulation.samples import Samples
 from robodyn.simulation.surroundings import Given, Surroundings
@@ -63,13 +64,17 @@ class Trajectory:
     joint_names : tuple of str
         One a column of ``tau``.
     robot : Robot or None
-        What moved, where that is known.
+        What moved, where that is known; the first, if events changed it.
     driven : tuple of int
         Columns of ``tau`` that follow from paths of time; the others are held within a step.
     surroundings : Given or Sampled
         Motion of the base and external wrenches.
     events : tuple of EventRecord
         What happened, in the order of time.
+    phases : tuple of Trajectory
+        Pieces of a motion whose events changed what moves or what drives it, in each of which this
+        stays; empty if it is one piece. Together they have the samples of the whole, which is in
+        coordinates of the first robot; see `robodyn.events.become`. Files hold no phases.
 
     Examples
     --------
@@ -95,6 +100,7 @@ class Trajectory:
     driven: tuple[int, ...] = ()
     surroundings: Surroundings = field(default_factory=Given, repr=False)
     events: tuple[EventRecord, ...] = ()
+    phases: tuple[Trajectory, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         for name in ("energy", "loop_residual"):
@@ -130,6 +136,7 @@ class Trajectory:
             t, q, v, a, tau, **known,
             joint_names=self.joint_names, robot=self.robot, driven=self.driven,
             surroundings=self.surroundings[index], events=events,
+            phases=pieces(self.phases, index),
         )  # fmt: skip
 
     def _samples(self) -> Samples:
@@ -143,6 +150,8 @@ class Trajectory:
         return Samples(self.robot, x.t, x.q, x.v, x.a, x.tau, x.driven, x.surroundings)
 
     def _computed(self, f: Callable[[Samples], FloatArray]) -> FloatArray:
+        if self.phases:
+            return np.concatenate([phase._computed(f) for phase in self.phases])
         x = self._samples().computed(f)
         return x if self.t.ndim else x[0]
 
@@ -175,6 +184,9 @@ class Trajectory:
     @cached_property
     def audit(self) -> EnergyAudit:
         """Where energy came from and went."""
+        if self.phases:
+            audits = [audit_of(phase._samples(), ()) for phase in self.phases]
+            return joined_audits(audits, self.events)
         return audit_of(self._samples(), self.events)
 
     @property
@@ -249,6 +261,10 @@ class Trajectory:
             For instants beyond the motion.
         """
         samples = self._samples()
+        if self.phases:
+            raise SettingsError(
+                "what moves, or what drives it, changes within this motion: resample its phases"
+            )
         x = resampled(samples, instants_of(samples, times))
         events = tuple(e for e in self.events if len(x) and x.t[0] <= e.time <= x.t[-1])
         names = self.joint_names
