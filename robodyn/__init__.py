@@ -15,6 +15,7 @@ from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     Coupling,
+    Ground,
     Inertia,
     Joint,
     Limits,
@@ -77,6 +78,7 @@ __all__ = [
     "Coupling",
     "Event",
     "Function",
+    "Ground",
     "HybridDynamics",
     "Impact",
     "ImpactError",

@@ -110,7 +110,7 @@ def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
     ------
     SettingsError
         Where the power of what acts is not known: of constraints that move with time, and of
-        dampers between the ground and a robot with a moving base.
+        dampers, damping and friction between the ground and a robot with a moving base.
     """
     _check_known(samples)
     kinetic = samples.computed(energies.kinetic_energy)
@@ -171,6 +171,11 @@ def _check_known(samples: Samples) -> None:
             raise SettingsError(
                 f"dampers between the ground and links of {robot.name!r}, whose base moves "
                 f"({', '.join(grounded)}): what they take is not known"
+            )
+        if any(plane.damping or plane.friction for plane in robot.ground):
+            raise SettingsError(
+                f"the ground rubs or dampens points of {robot.name!r}, whose base moves: what it "
+                "takes is not known"
             )
     if np.isnan(samples.tau).any():
         raise SettingsError("tau is not known at all samples, and so nor is the work it does")

@@ -173,12 +173,12 @@ class Trajectory:
 
     @cached_property
     def potential_energy(self) -> FloatArray:
-        """Of gravity and springs, shape (n, ...) [J]."""
+        """Of gravity, springs and the ground, shape (n, ...) [J]."""
         return self._computed(energies.potential_energy)
 
     @cached_property
     def elastic_energy(self) -> FloatArray:
-        """Of springs alone, shape (n, ...) [J]."""
+        """Of springs and the ground alone, shape (n, ...) [J]."""
         return self._computed(energies.elastic_energy)
 
     @cached_property
