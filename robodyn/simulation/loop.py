@@ -1,7 +1,7 @@
 """Carry a motion from instant to instant, and record the state at each.
 
 `run_motion` checks what is given, starts the motion, lets a loop carry it, and closes the record:
-`robodyn.simulation.compiled.carry` wherever a step is machine code, `move` where Python takes part
+`robodyn.simulation.carry` wherever a step is machine code, `move` where Python takes part
 in it, `robodyn.simulation.event_loop` where events are looked for within each step.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import Controller, at_start, check_callable, torque
-from robodyn.simulation.compiled.carry import carry
+from robodyn.simulation.carry import carry
 from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_loop import Makers, move_through_events
 from robodyn.simulation.events.event import Event

@@ -17,9 +17,6 @@ from robodyn.errors import AssemblyError, SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
-from robodyn.simulation.compiled.functions import Functions, functions_of
-from robodyn.simulation.compiled.motion import CompiledMotion
-from robodyn.simulation.compiled.tables import Paths
 from robodyn.simulation.driven import Driven
 from robodyn.simulation.integrators.method import (
     Acceleration,
@@ -29,6 +26,9 @@ from robodyn.simulation.integrators.method import (
     coordinates_of,
 )
 from robodyn.simulation.loop_closer import close_loops
+from robodyn.simulation.path_tables import Paths
+from robodyn.simulation.step_code_motion import CompiledMotion
+from robodyn.simulation.step_functions import Functions, functions_of
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 

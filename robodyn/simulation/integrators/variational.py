@@ -78,7 +78,9 @@ def advance(
     step = _Step(motion, t, q, v, h)
     x = step.solved(v + 0.5 * h * first)
     end, p = motion.coordinates.move(q, h * x), step.momenta(x)[1]
-    return motion.close(t + h, end, np.linalg.solve(motion.robot.mass_matrix(end), p))
+    return motion.close(
+        t + h, end, np.asarray(np.linalg.solve(motion.robot.mass_matrix(end), p), np.float64)
+    )
 
 
 class _Step:

@@ -12,10 +12,10 @@ from typing import Any
 
 from robodyn.codegen.llvm.loops import Code, Number, Variable
 from robodyn.codegen.llvm.rows import Buffer, Rows
-from robodyn.simulation.compiled.block import Block
-from robodyn.simulation.compiled.symbols import Duration, Instant
-from robodyn.simulation.compiled.words import Words, words_of
 from robodyn.simulation.integrators.method import Coordinates, Explicit
+from robodyn.simulation.step_code.block import Block
+from robodyn.simulation.step_code.symbols import Duration, Instant
+from robodyn.simulation.step_code.words import Words, words_of
 
 __all__ = ["APART", "DIVERGED", "DRIFT", "NEWTON", "OPEN", "Plan", "StepProgram", "step_program"]
 

@@ -15,10 +15,10 @@ from robodyn.codegen.llvm import threads
 from robodyn.codegen.llvm.loops import load_program
 from robodyn.codegen.llvm.once import Memo
 from robodyn.robot import Robot
-from robodyn.simulation.compiled.functions import Functions
-from robodyn.simulation.compiled.step_program import Plan, StepProgram, step_program
-from robodyn.simulation.compiled.tables import Paths, driven_tables, instants
 from robodyn.simulation.integrators.method import Explicit
+from robodyn.simulation.path_tables import Paths, driven_tables, instants
+from robodyn.simulation.step_code.step_program import Plan, StepProgram, step_program
+from robodyn.simulation.step_functions import Functions
 
 __all__ = ["CompiledMotion"]
 
