@@ -9,9 +9,9 @@ import numpy as np
 from robodyn.array_types import FloatArray, IntArray
 from robodyn.errors import RobodynError, SingularError
 from robodyn.simulation.breakdown import breaking_down
+from robodyn.simulation.compiled_motion import CompiledMotion
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import SINGULAR, Record
-from robodyn.simulation.step_code_motion import CompiledMotion
 from robodyn.simulation.stepper import Stepper
 
 __all__ = ["carry"]

@@ -17,6 +17,7 @@ from robodyn.errors import AssemblyError, SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.compiled_motion import CompiledMotion
 from robodyn.simulation.driven import Driven
 from robodyn.simulation.integrators.method import (
     Acceleration,
@@ -27,7 +28,6 @@ from robodyn.simulation.integrators.method import (
 )
 from robodyn.simulation.loop_closer import close_loops
 from robodyn.simulation.path_tables import Paths
-from robodyn.simulation.step_code_motion import CompiledMotion
 from robodyn.simulation.step_functions import Functions, functions_of
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]

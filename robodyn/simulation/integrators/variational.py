@@ -106,7 +106,7 @@ class _Step:
             if not np.isfinite(size):
                 break
             if count % 10 == 4 and size > 0.01 * last:  # the mass alone is no good slope
-                inverse = np.linalg.inv(self._slope(x))
+                inverse = np.asarray(np.linalg.inv(self._slope(x)), np.float64)
         raise SingularError(
             f"no speed solves the variational step at t = {self._middle:.6g} s: take shorter steps"
         )
