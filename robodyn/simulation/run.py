@@ -90,7 +90,8 @@ def simulate(
         alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
         has nothing to stabilise.
     every : int
-        Every so many steps are kept as samples, and the first and last one always.
+        Every so many steps are kept as samples, and the first and last one always; limits are
+        looked at there.
     to : path, optional
         A folder to write samples to while the motion goes on, which must not be there yet: the
         arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and

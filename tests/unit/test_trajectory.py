@@ -291,3 +291,8 @@ def test_many_motions_are_resampled_at_once(ball):
 def test_instants_that_are_none(ball, times, said):
     with pytest.raises(ShapeError, match=said):
         swing(ball, 1e-2).resample(times)
+
+
+def test_nothing_is_known_of_no_samples(ball):
+    with pytest.raises(ShapeError, match="without samples"):
+        swing(ball, 1e-2)[:0].resample([])
