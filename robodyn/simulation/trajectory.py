@@ -21,6 +21,7 @@ from robodyn.simulation.audit import EnergyAudit, audit_of
 from robodyn.simulation.event_record import EventRecord, events_among
 from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.limits import LimitViolation, limit_violations
+from robodyn.simulation.one_motion import one_motion
 from robodyn.simulation.resampling import instants_of, resampled
 from robodyn.simulation.samples import Samples
 from robodyn.simulation.surroundings import Given, Surroundings
@@ -128,6 +129,21 @@ class Trajectory:
         events = events_among(self.events, self.t, index)
         surroundings = self.surroundings[index]
         return replace(self, **states, **known, surroundings=surroundings, events=events)
+
+    def motion(self, *place: int) -> Trajectory:
+        """One of several motions at once.
+
+        Parameters
+        ----------
+        *place : int
+            Its index along each axis between those of samples and of coordinates.
+
+        Raises
+        ------
+        ShapeError
+            If there is no such motion.
+        """
+        return replace(self, **{**_COMPUTED, **one_motion(vars(self), place)})
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: functions of time, which have none, by what they were at the samples."""
