@@ -207,9 +207,9 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     if not driven:
         return x
     free = [column for column in range(robot.nv) if column not in driven]
-    wanted, forces = a[..., list(driven)], x.tau[..., free]
+    wanted, held = a[..., list(driven)], x.tau[..., free]
     a, tau = robot.driven_dynamics(
-        q, v, wanted, forces, driven, base=x.base, wrenches=x.wrenches or None
+        q, v, wanted, held, driven, base=x.base, wrenches=x.wrenches or None
     )
     return Samples(robot, t, q, v, a, tau, driven, surroundings)
 

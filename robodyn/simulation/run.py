@@ -107,7 +107,8 @@ def simulate(
         What a step may be wrong by, for integrators that choose their own steps between samples.
         Default: 1e-8.
     every : int
-        Every so many steps are kept as samples, and the first and last one always.
+        Every so many steps are kept as samples, and the first and last one always; limits are
+        looked at there.
     to : path, optional
         A folder to write samples to while the motion goes on, which must not be there yet: the
         arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and

@@ -291,3 +291,49 @@ def test_many_motions_are_resampled_at_once(ball):
 def test_instants_that_are_none(ball, times, said):
     with pytest.raises(ShapeError, match=said):
         swing(ball, 1e-2).resample(times)
+
+
+def test_nothing_is_known_of_no_samples(ball):
+    with pytest.raises(ShapeError, match="without samples"):
+        swing(ball, 1e-2)[:0].resample([])
+
+
+# -- one of many ----------------------------------------------------------------------------------
+
+
+def test_one_of_many_motions():
+    robot = rd.load("double_pendulum", base="moving")
+    q0, v0 = np.random.default_rng(1).normal(size=(2, 3, 2))
+    push = np.random.default_rng(2).normal(size=(3, 6))
+
+    def base(t):
+        return rd.BaseMotion.from_world(
+            (0, 0, t * t), linear_velocity=(0, 0, 2 * t), linear_acceleration=(0, 0, 2)
+        )
+
+    def function(t, q, v):
+        return {"lower": push * t, "upper": push[0]}
+
+    for wrenches in (None, {"lower": push, "upper": push[0]}, function):
+        options = {"duration": 0.02, "limits": "ignore", "base": base}
+        many = rd.rollout(robot, None, q0, v0, wrenches=wrenches, **options)
+        events = tuple(EventRecord(0.01, f"{k}", motion=(k,)) for k in range(3))
+        many = dataclasses.replace(many, events=(EventRecord(0.0, "starts"), *events))
+        one = many.motion(1)
+        assert [event.name for event in one.events] == ["starts", "1"]
+        np.testing.assert_array_equal(one.q, many.q[:, 1])
+        np.testing.assert_array_equal(one.energy, many.energy[:, 1])
+        ours, all_of_them = one.joint_wrenches()["base"], many.joint_wrenches()["base"]
+        np.testing.assert_allclose(ours, all_of_them[:, 1], rtol=1e-13)
+        np.testing.assert_allclose(
+            one.audit.wrenches, many.audit.wrenches[:, 1],
+            atol=1e-6 * (wrenches is function) + 1e-13,
+        )  # fmt: skip
+        np.testing.assert_array_equal(many.motion(-1).v, many.v[:, 2])
+
+
+@pytest.mark.parametrize("place", [(), (3,), (0, 0), ("a",), (1.0,), (slice(2),)])
+def test_motions_that_are_not_there(place):
+    many = rd.rollout(rd.load("double_pendulum"), None, np.zeros((3, 2)), np.zeros((3, 2)))
+    with pytest.raises(ShapeError, match=r"motions of shape \(3,\)"):
+        many.motion(*place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import math
+import pickle
 import sys
 
 import numpy as np
@@ -85,12 +86,28 @@ def test_npz_knows_what_acted(tmp_path, carried):
     np.testing.assert_array_equal(part.resample(part.t).kinetic_energy, part.kinetic_energy)
 
 
-def test_one_state_and_many_motions_as_npz(tmp_path, robot, run):
+def test_pickles_need_no_functions(carried):
+    for part in (carried, carried[7], carried[10:20]):
+        again = pickle.loads(pickle.dumps(part))
+        same(again, part)
+        np.testing.assert_array_equal(again.joint_wrenches()["base"], part.joint_wrenches()["base"])
+    plain = rd.simulate(rd.load("double_pendulum"), duration=0.01, wrenches={"lower": [0.0] * 6})
+    assert pickle.loads(pickle.dumps(plain)).surroundings.wrenches.keys() == {"lower"}
+
+
+def test_one_state_and_many_motions_as_npz(tmp_path, robot, run, carried):
     run[5].save(tmp_path / "one.npz")
     same(rd.Trajectory.load(tmp_path / "one.npz", robot), run[5])
     many = rd.rollout(robot, None, np.tile(run.q[0], (3, 1)), np.zeros((3, 10)), duration=0.01)
     many.save(tmp_path / "many.npz")
     same(rd.Trajectory.load(tmp_path / "many.npz", robot), many)
+    carried[5].save(tmp_path / "carried.npz")
+    again = rd.Trajectory.load(tmp_path / "carried.npz", carried.robot)
+    same(again, carried[5])
+    np.testing.assert_array_equal(again.kinetic_energy, carried.kinetic_energy[5])
+    np.testing.assert_array_equal(
+        again.joint_wrenches()["base"][0], carried.joint_wrenches()["base"][5]
+    )
     with pytest.raises(ShapeError, match="a CSV holds one motion"):
         many.save(tmp_path / "many.csv")
     with pytest.raises(ShapeError, match="a table holds one motion"):
