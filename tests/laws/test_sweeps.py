@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -86,6 +87,31 @@ def test_batches_that_were_interrupted_are_cut_as_before(tmp_path):
         one_thread(study, tmp_path)
     table = one_thread(study, tmp_path)
     assert seen == [[0, 1, 2], [3, 4, 5], [3, 4, 5], [6, 7, 8], [9]]
+    assert table["value"].tolist() == list(range(10))
+
+
+def test_batches_that_were_done_out_of_order_are_cut_as_before(threads, tmp_path):
+    """The first one is still under way when the second one is stored and the sweep ends."""
+    seen, second_done = [], [threading.Event()]  # lists are no part of a study
+
+    def study(k):
+        seen.append(k.tolist())
+        if k[0] == 0 and not second_done[0].is_set():
+            assert second_done[0].wait(60.0)
+        return k
+
+    def stop(part):
+        if part > 0.0:
+            second_done[0].set()
+            raise KeyboardInterrupt
+
+    threads(2)
+    options = {"batch": 4, "path": tmp_path / "batches.sweep"}
+    with pytest.raises(KeyboardInterrupt):
+        rd.sweep(study, {"k": range(10)}, progress=stop, **options)
+    assert sorted(seen) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    table = rd.sweep(study, {"k": range(10)}, **options)
+    assert sorted(seen[2:]) == [[0, 1, 2, 3], [8, 9]]
     assert table["value"].tolist() == list(range(10))
 
 

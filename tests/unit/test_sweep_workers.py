@@ -187,6 +187,39 @@ def test_a_row_that_kills_dask_workers_fails_and_is_tried_again(folder, tmp_path
     np.testing.assert_array_equal(table["value"][0], np.arange(6) / 3.0)
 
 
+def test_rows_beside_one_that_kills_its_worker_are_tried_again(folder):  # noqa: F811
+    """A cluster that gives up all that was on a worker as soon as it dies."""
+    import dask
+    import distributed
+
+    unforgiving = {
+        "distributed.scheduler.allowed-failures": 0,
+        "distributed.scheduler.worker-saturation": "inf",
+    }
+    with (
+        dask.config.set(unforgiving),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        pytest.warns(SweepWarning, match="1 of 8 rows failed; row 3"),
+    ):
+        table = rd.sweep(dies, values(folder, 8), scheduler=cluster.scheduler_address)
+    assert table.done[0].tolist() == [True] * 3 + [False] + [True] * 4
+
+
+def test_results_that_a_cluster_drops_are_computed_again(folder, cluster):  # noqa: F811
+    import distributed
+
+    with distributed.Client(cluster, set_as_default=False) as client:
+
+        def restart(part):
+            if part == 0.2:
+                client.restart()
+
+        table = rd.sweep(slow, values(folder, 20), scheduler=client, progress=restart)
+    np.testing.assert_array_equal(table["value"][0], np.arange(20) / 3.0)
+
+
 def test_a_main_process_killed_while_a_cluster_works(folder, tmp_path, cluster):  # noqa: F811
     path = tmp_path / "study.sweep"
     process = started(folder, path, "dask", cluster.scheduler_address)
