@@ -39,6 +39,7 @@ from robodyn.errors import (
     ShapeError,
     SimulationError,
     SingularError,
+    SweepError,
     TopologyError,
     UnknownNameError,
     UrdfError,
@@ -54,6 +55,7 @@ from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from robodyn.simulation import Trajectory, rollout, simulate
+    from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
     "ActuationError",
@@ -92,6 +94,8 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "SweepError",
+    "SweepTable",
     "TopologyError",
     "Trajectory",
     "UnknownNameError",
@@ -105,18 +109,25 @@ __all__ = [
     "simulate",
     "sin",
     "sqrt",
+    "sweep",
 ]
 
-#: Imported when first used, to keep the import of robodyn fast.
-_LATE = frozenset({"Trajectory", "rollout", "simulate"})
+#: Imported when first used, to keep the import of robodyn fast: from which package.
+_LATE = {
+    "SweepTable": "robodyn.simulation.sweep",
+    "Trajectory": "robodyn.simulation",
+    "rollout": "robodyn.simulation",
+    "simulate": "robodyn.simulation",
+    "sweep": "robodyn.simulation.sweep",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Public names that are imported when they are first used."""
     if name in _LATE:
-        import robodyn.simulation
+        import importlib
 
-        return getattr(robodyn.simulation, name)
+        return getattr(importlib.import_module(_LATE[name]), name)
     raise AttributeError(f"module 'robodyn' has no attribute {name!r}")
 
 

@@ -30,6 +30,8 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "SweepError",
+    "SweepWarning",
     "TopologyError",
     "UnknownNameError",
     "UrdfError",
@@ -91,6 +93,10 @@ class UrdfNote(_Located):
 
 class LimitWarning(UserWarning):
     """A simulated motion leaves limits of its joints."""
+
+
+class SweepWarning(UserWarning):
+    """Rows of a sweep failed."""
 
 
 class EnergyWarning(UserWarning):
@@ -284,6 +290,33 @@ class SimulationError(RobodynError, RuntimeError):
     def __init__(self, message: str, *, trajectory: Any = None, time: float | None = None) -> None:
         self.trajectory = trajectory
         self.time = time
+        super().__init__(message)
+
+
+class SweepError(RobodynError, RuntimeError):
+    """A sweep cannot be begun, or gone on with.
+
+    Attributes
+    ----------
+    table : SweepTable or None
+        What there is, where a row failed.
+    row : int or None
+        That row.
+    differences : tuple of str
+        Where a file holds another sweep, what differs.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        table: Any = None,
+        row: int | None = None,
+        differences: tuple[str, ...] = (),
+    ) -> None:
+        self.table = table
+        self.row = row
+        self.differences = differences
         super().__init__(message)
 
 

@@ -1052,6 +1052,33 @@ class Robot:
         """
         return self._at(t).evaluator.call("potential_energy", (q,), base=base, out=out)
 
+    def elastic_energy(
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """The part of the potential energy that is in springs.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        U : ndarray, shape (...) [J]
+        """
+        return self._at(t).evaluator.call("elastic_energy", (q,), base=base, out=out)
+
     def momentum(
         self,
         q: ArrayLike,

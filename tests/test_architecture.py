@@ -47,7 +47,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 #: Imported when first used, not with the package.
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
-    "cyclonedds", "viser", "trimesh",
+    "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"robodyn.ros.dds.types"}

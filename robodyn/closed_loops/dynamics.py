@@ -115,13 +115,12 @@ class ClosedLoopDynamics:
             )
         if name == "inverse_dynamics":
             return self.motors.function(**options)
-        if name == "hybrid_dynamics":
+        if name in ("hybrid_dynamics", "loop_corrections"):
             controlled = self._evaluator.speeds(options.get("controlled", ()))
             if not self.rows_suffice(controlled):
                 raise ActuationError(
                     f"the loops of {self._model.mechanism.name!r} tie the controlled joints to "
-                    "each other: there is no straight-line code for hybrid_dynamics; call the "
-                    "method"
+                    f"each other: there is no straight-line code for {name}; call the method"
                 )
             options["controlled"] = controlled
         return self._evaluator.function(name, **options, **self._code_rows)

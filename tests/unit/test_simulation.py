@@ -324,7 +324,7 @@ def test_save(double, tmp_path):
     run.save(tmp_path / "run.csv")
     with open(tmp_path / "run.csv", newline="") as file:
         head, *rows = csv.reader(file)
-    assert head[:3] == ["t", "q0", "q1"]
+    assert head[:3] == ["t [s]", "q:shoulder [rad]", "q:elbow [rad]"]
     np.testing.assert_array_equal(np.array(rows, float)[:, 1:3], run.q)
     run.plot(tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 10_000

@@ -1,0 +1,155 @@
+"""A short text that tells things apart by what they are, the same in every process."""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import hashlib
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.robot import Robot
+
+__all__ = ["digest"]
+
+#: What says by ``repr`` all that it is.
+PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
+
+#: Constants of a module that a function may use.
+CONSTANT = (bool, int, float, complex, str, bytes, tuple, frozenset, np.ndarray, np.generic)
+
+
+def digest(value: Any) -> str:
+    """Sixteen hexadecimal digits.
+
+    Arrays, dataclasses and collections count with all they hold, functions with their code, the
+    defaults and the enclosed variables, and with those functions, constants and robots of their own
+    module that they name; what can change, a list or a mapping, is not looked at there: it may be a
+    memory. Modules, classes and functions of other modules with their names; other objects
+    with what pickle would keep of them.
+    """
+    return _digest(value, {})[:16]
+
+
+def _digest(value: Any, known: dict[int, tuple[str, Any]]) -> str:
+    if id(value) in known:
+        return known[id(value)][0]
+    known[id(value)] = "within itself", value
+    said = hashlib.sha256()
+    for part in _parts(value):
+        text = part if isinstance(part, str) else _digest(part.value, known)
+        said.update(f"{len(text)}:{text}".encode())
+    known[id(value)] = said.hexdigest(), value  # which keeps it, and so its id
+    return known[id(value)][0]
+
+
+class _Inner:
+    """Something that a value holds."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _parts(value: Any) -> Iterable[str | _Inner]:
+    """What a value is made of."""
+    kind = type(value)
+    yield f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(value, PLAIN):
+        yield repr(value)
+    elif isinstance(value, np.ndarray | np.generic) and not np.asarray(value).dtype.hasobject:
+        array = np.asarray(value)
+        yield f"{array.dtype.str} {array.shape} {hashlib.sha256(array.tobytes()).hexdigest()}"
+    elif isinstance(value, Mapping):
+        for key in sorted(value, key=digest):
+            yield from (_Inner(key), _Inner(value[key]))
+    elif isinstance(value, set | frozenset):
+        yield from sorted(map(digest, value))
+    elif isinstance(value, list | tuple):
+        yield from map(_Inner, value)
+    elif isinstance(value, types.FunctionType):
+        yield from map(_Inner, _function(value))
+    elif isinstance(value, types.CodeType):
+        yield from map(_Inner, _code(value))
+    elif isinstance(value, types.MethodType):
+        yield from map(_Inner, (value.__self__, value.__func__))
+    elif isinstance(value, functools.partial):
+        yield from map(_Inner, (value.func, value.args, value.keywords))
+    elif isinstance(value, type | types.ModuleType | types.BuiltinFunctionType | np.ufunc):
+        yield f"{getattr(value, '__module__', '')}.{value.__name__}"
+    elif is_dataclass(value):
+        yield from (_Inner(getattr(value, field.name)) for field in fields(value) if field.init)
+        yield from map(_Inner, _call_of(kind))
+    else:
+        yield from map(_Inner, _reduced(value))
+
+
+def _function(function: types.FunctionType) -> tuple[Any, ...]:
+    """What a function does, but for the module it lies in: scripts are their own main module."""
+    code, own = function.__code__, function.__globals__
+    used = []
+    for name in sorted(_names(code)):
+        value = own.get(name)
+        ours = isinstance(value, types.FunctionType) and value.__globals__ is own
+        if ours or isinstance(value, CONSTANT) or _is_frozen(value):
+            used.append((name, value))
+    cells = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
+    enclosed = [x for x in cells if not isinstance(x, list | dict | set)]
+    return (
+        function.__qualname__,
+        code,
+        function.__defaults__,
+        function.__kwdefaults__,
+        used,
+        enclosed,
+    )
+
+
+def _is_frozen(value: Any) -> bool:
+    """Whether it is an object that never changes."""
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return isinstance(value, Robot) or (parameters is not None and parameters.frozen)
+
+
+def _is_filled(cell: types.CellType) -> bool:
+    """Whether an enclosed variable has a value yet."""
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _code(code: types.CodeType) -> tuple[Any, ...]:
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    return code.co_code, code.co_consts, *names, code.co_argcount, code.co_flags
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """Global names that code uses, and the functions within it."""
+    inner = (x for x in code.co_consts if isinstance(x, types.CodeType))
+    return {*code.co_names}.union(*map(_names, inner))
+
+
+def _call_of(kind: type) -> tuple[Callable[..., Any], ...]:
+    """How instances of a class are called, if they are."""
+    call = getattr(kind, "__call__", None)  # noqa: B004
+    return (call,) if isinstance(call, types.FunctionType) else ()
+
+
+def _reduced(value: Any) -> tuple[Any, ...]:
+    """What pickle keeps of an object; its class where pickle cannot."""
+    calls = _call_of(type(value))
+    try:
+        reduced = value.__reduce_ex__(2)
+    except Exception:
+        return calls
+    if isinstance(reduced, str):
+        return reduced, *calls
+    make, arguments = reduced[0], reduced[1]
+    if make is copyreg.__newobj__:  # type: ignore[attr-defined]
+        make, arguments = arguments[0], arguments[1:]
+    state = [list(x) if n > 0 and x is not None else x for n, x in enumerate(reduced[2:])]
+    return make, arguments, state, *calls
