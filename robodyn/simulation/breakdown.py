@@ -1,4 +1,4 @@
-"""What says that a motion cannot go on, and what is raised then."""
+"""What is raised where a motion cannot go on."""
 
 from __future__ import annotations
 

@@ -8,7 +8,9 @@ for its method shows as energy that comes from nowhere.
 
 from __future__ import annotations
 
+import math
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +21,7 @@ from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.column_names import speed_names
+from robodyn.simulation.samples import BLOCK
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["Imbalance", "announce_imbalance", "imbalance"]
@@ -64,19 +67,10 @@ class Imbalance:
 
 
 def announce_imbalance(
-    robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory
+    robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory, every: int = 1
 ) -> None:
-    """Warn once, in one line, of energy that does not add up.
-
-    Parameters
-    ----------
-    robot : Robot
-    base : BasePath or None
-    driven : tuple of int
-        Speeds that follow paths.
-    motion : Trajectory
-    """
-    found = imbalance(robot, base, driven, motion)
+    """Warn once, in one line, of energy that does not add up; arguments as of `imbalance`."""
+    found = imbalance(robot, base, driven, motion, every)
     if found is None:
         return
     message = EnergyWarning(
@@ -87,9 +81,12 @@ def announce_imbalance(
 
 
 def imbalance(
-    robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory
+    robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory, every: int = 1
 ) -> Imbalance | None:
-    """Energy that does not add up; none if it does, or if constraints that move by themselves work.
+    """Energy that does not add up; none if it does, or if that cannot be told.
+
+    It cannot where constraints that move by themselves work, nor where work is done between
+    samples that stand several steps apart.
 
     Parameters
     ----------
@@ -98,90 +95,116 @@ def imbalance(
     driven : tuple of int
         Speeds that follow paths.
     motion : Trajectory
+    every : int
+        Steps between samples.
     """
     if len(motion) < 2 or robot.depends_on_time or not robot.nv:
         return None
-    samples = _Samples(robot, base, driven, motion)
-    for work in (samples.work, samples.better_work):
-        found = samples.compare(work())
-        if found is None:
+    energy, kinetic = (x.reshape(len(motion), -1) for x in (motion.energy, motion.kinetic_energy))
+    stored = np.maximum(np.ptp(kinetic, axis=0), np.ptp(energy - kinetic, axis=0))
+    found = None
+    for better in (False, True):
+        work = np.concatenate([x.work(better) for x in _pieces(robot, base, driven, motion)])
+        done = np.abs(work).sum(axis=0)
+        if every > 1 and (done > 0.1 * PART * stored).any():
             return None
+        gained = np.diff(energy, axis=0) - work
+        gained[np.diff(motion.t) <= 0.0] = 0.0  # a jump takes no time, and is explained elsewhere
+        allowed = PART * np.maximum(stored, done) + ROUNDING * np.abs(energy).max(axis=0)
+        found = _worst(robot, motion, gained, np.maximum(stored, done), allowed)
+        if found is None:
+            break
     return found
 
 
-class _Samples:
-    """Samples of motions as one batch: steps first, then motions."""
+def _worst(
+    robot: Robot,
+    motion: Trajectory,
+    gained: FloatArray,
+    exchanged: FloatArray,
+    allowed: FloatArray,
+) -> Imbalance | None:
+    """Where too much is gained beyond work, if it is."""
+    excess = np.cumsum(gained, axis=0)
+    most = np.abs(excess).max(axis=0)
+    if not (most > allowed).any():
+        return None
+    n = int(np.argmax(most - allowed))
+    k = int(np.abs(gained[:, n]).argmax())
+    q, v, a = (
+        x.reshape(len(motion), -1, x.shape[-1])[k : k + 2, n]
+        for x in (motion.q, motion.v, motion.a)
+    )
+    # the speed that changes most beside what accelerations say, as energy goes
+    jump = v[1] - v[0] - 0.5 * (motion.t[k + 1] - motion.t[k]) * (a[0] + a[1])
+    part = np.abs(robot.mass_matrix(q[0]) @ jump) * (np.abs(v[0]) + np.abs(v[1]))
+    return Imbalance(
+        float(excess[int(np.abs(excess[:, n]).argmax()), n]),
+        float(exchanged[n]),
+        float(motion.t[k + 1]),
+        speed_names(robot)[int(part.argmax())],
+        tuple(int(i) for i in np.unravel_index(n, motion.q.shape[1:-1])),
+    )
+
+
+def _pieces(
+    robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory
+) -> Iterator[_Piece]:
+    """Some steps of all motions after the other."""
+    size = max(1, BLOCK // max(1, math.prod(motion.q.shape[1:-1])))
+    for first in range(0, len(motion) - 1, size):
+        own = slice(first, min(first + size + 1, len(motion)))
+        arrays = (motion.q, motion.v, motion.a, motion.tau)
+        states = (np.asarray(x[own]).reshape(own.stop - first, -1, x.shape[-1]) for x in arrays)
+        yield _Piece(robot, base, driven, np.asarray(motion.t[own]), *states)
+
+
+class _Piece:
+    """Some samples, arrays of shape (n, motions, ...)."""
 
     def __init__(
-        self, robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory
+        self,
+        robot: Robot,
+        base: BasePath | None,
+        driven: tuple[int, ...],
+        t: FloatArray,
+        q: FloatArray,
+        v: FloatArray,
+        a: FloatArray,
+        tau: FloatArray,
     ) -> None:
-        self._robot, self._base, self._batch = robot, base, motion.q.shape[1:-1]
-        n = len(motion)
-        self._t, self._energy = motion.t, motion.energy.reshape(n, -1)
-        q, v, a, tau = (
-            x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.a, motion.tau)
-        )
-        self._q, self._v, self._a = q, v, a
+        self._robot, self._base = robot, base
+        self._t, self._q, self._v, self._a = t, q, v, a
+        self._h = np.diff(t)[:, None]
         #: Forces are held in a step: at its end those of its start act.
         self._held = tau[:-1] - tau[1:]
         self._held[..., list(driven)] = 0.0
         self._free = not driven and not robot.nc
-        self._h = np.diff(self._t)[:, None]
-        self._start = self._power(self._t, q, v, a)
-        self._end = self._start[1:] + np.einsum("tnk,tnk->tn", v[1:], self._held)
 
-    def work(self) -> FloatArray:
-        """What each step is given, shape (steps, motions) [J], from its ends."""
-        return np.asarray(0.5 * self._h * (self._start[:-1] + self._end))
+    def work(self, better: bool) -> FloatArray:
+        """What each step is given, shape (n - 1, motions) [J].
 
-    def better_work(self) -> FloatArray:
-        """The same from its ends and its middle, of a motion that is a polynomial in between."""
-        h, (q, v, a), robot = self._h[..., None], (self._q, self._v, self._a), self._robot
-        sound = h > 0.0
-        one = np.where(sound, h, 1.0)
+        From its ends; better: from its middle too, of a motion that is a polynomial in between.
+        """
+        start = self._power(self._t, self._q, self._v, self._a)
+        end = start[1:] + np.einsum("tnk,tnk->tn", self._v[1:], self._held)
+        if not better:
+            return np.asarray(0.5 * self._h * (start[:-1] + end))
+        return np.asarray(self._h / 6.0 * (start[:-1] + 4.0 * self._middle() + end))
+
+    def _middle(self) -> FloatArray:
+        """Power half way between samples."""
+        (q, v, a), robot = (self._q, self._v, self._a), self._robot
+        h = np.where(self._h > 0.0, self._h, 1.0)[..., None]
         last = a[1:]
         if self._free and self._held.any():
-            M = robot.mass_matrix(q[1:])
-            last = last + np.linalg.solve(M, self._held[..., None])[..., 0]
+            last = last + np.linalg.solve(robot.mass_matrix(q[1:]), self._held[..., None])[..., 0]
         moved = robot.difference(q[:-1], q[1:])
-        u = 0.5 * moved + one * (5.0 / 32.0) * (v[:-1] - v[1:])
-        u = u + one * one / 64.0 * (a[:-1] + last)
-        speed = 1.875 / one * moved - 0.4375 * (v[:-1] + v[1:]) + one / 32.0 * (last - a[:-1])
-        rate = 1.5 / one * (v[1:] - v[:-1]) - 0.25 * (a[:-1] + last)
-        middle = self._t[:-1] + 0.5 * np.diff(self._t)
-        power = self._power(middle, robot.integrate(q[:-1], u), speed, rate)
-        return np.asarray(self._h / 6.0 * (self._start[:-1] + 4.0 * power + self._end))
-
-    def compare(self, work: FloatArray) -> Imbalance | None:
-        """What work leaves unexplained, if that is too much."""
-        robot, energy = self._robot, self._energy
-        gained = np.diff(energy, axis=0) - work
-        gained[self._h[:, 0] <= 0.0] = 0.0  # a jump takes no time, and is explained elsewhere
-        excess = np.cumsum(gained, axis=0)
-        kinetic = robot.kinetic_energy(self._q, self._v, base=self._at(self._t))
-        exchanged = np.maximum(np.ptp(kinetic, axis=0), np.ptp(energy - kinetic, axis=0))
-        exchanged = np.maximum(exchanged, np.abs(work).sum(axis=0))
-        allowed = PART * exchanged + ROUNDING * np.abs(energy).max(axis=0)
-        most = np.abs(excess).max(axis=0)
-        if not (most > allowed).any():
-            return None
-        n = int(np.argmax(most - allowed))
-        k = int(np.abs(gained[:, n]).argmax())
-        return Imbalance(
-            float(excess[int(np.abs(excess[:, n]).argmax()), n]),
-            float(exchanged[n]),
-            float(self._t[k + 1]),
-            self._joint(k, n),
-            tuple(int(i) for i in np.unravel_index(n, self._batch)),
-        )
-
-    def _joint(self, k: int, n: int) -> str:
-        """The joint whose speed changes most beside what accelerations say, as energy goes."""
-        v, a = self._v[k : k + 2, n], self._a[k : k + 2, n]
-        jump = v[1] - v[0] - 0.5 * (self._t[k + 1] - self._t[k]) * (a[0] + a[1])
-        impulse = self._robot.mass_matrix(self._q[k, n]) @ jump
-        worst = int(np.abs(impulse * (np.abs(v[0]) + np.abs(v[1]))).argmax())
-        return speed_names(self._robot)[worst]
+        u = 0.5 * moved + h * (5.0 / 32.0) * (v[:-1] - v[1:]) + h * h / 64.0 * (a[:-1] + last)
+        speed = 1.875 / h * moved - 0.4375 * (v[:-1] + v[1:]) + h / 32.0 * (last - a[:-1])
+        rate = 1.5 / h * (v[1:] - v[:-1]) - 0.25 * (a[:-1] + last)
+        t = self._t[:-1] + 0.5 * np.diff(self._t)
+        return self._power(t, robot.integrate(q[:-1], u), speed, rate)
 
     def _power(self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray) -> FloatArray:
         """Rate of kinetic and potential energy, shape (n, motions) [W]."""

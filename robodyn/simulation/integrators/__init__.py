@@ -18,12 +18,12 @@ from robodyn.simulation.integrators import (
     semi_implicit,
     variational,
 )
-from robodyn.simulation.integrators.method import Explicit, Solver
+from robodyn.simulation.integrators.method import Coordinates, Integrator, Solver
 
-__all__ = ["EXPLICIT", "INTEGRATORS", "explicit", "integrator"]
+__all__ = ["EXPLICIT", "INTEGRATORS", "Coordinates", "Integrator", "explicit", "integrator"]
 
-#: Explicit methods of fixed steps.
-EXPLICIT: dict[str, Explicit] = {
+#: Integrator methods of fixed steps.
+EXPLICIT: dict[str, Integrator] = {
     "euler": euler.METHOD,
     "semi_implicit": semi_implicit.METHOD,
     "midpoint": midpoint.METHOD,
@@ -32,7 +32,7 @@ EXPLICIT: dict[str, Explicit] = {
 }
 
 #: All methods.
-INTEGRATORS: dict[str, Explicit | Solver] = {
+INTEGRATORS: dict[str, Integrator | Solver] = {
     **EXPLICIT,
     "adaptive": adaptive.METHOD,
     "variational": variational.METHOD,
@@ -42,7 +42,7 @@ INTEGRATORS: dict[str, Explicit | Solver] = {
 }
 
 
-def explicit(name: str) -> Explicit | None:
+def explicit(name: str) -> Integrator | None:
     """An explicit method of fixed steps by its name; none if the name is that of another method.
 
     Raises
@@ -55,7 +55,7 @@ def explicit(name: str) -> Explicit | None:
     return EXPLICIT.get(name)
 
 
-def integrator(name: str, tolerance: float | None = None) -> Explicit | Solver:
+def integrator(name: str, tolerance: float | None = None) -> Integrator | Solver:
     """A method by its name.
 
     Parameters

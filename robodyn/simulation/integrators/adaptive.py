@@ -70,6 +70,9 @@ SHORTEST = 1e-13
 #: many in turn are not.
 BOUNDARY, STIFF, EASY = 3.0, 15, 6
 
+#: Steps between two samples, at most.
+MOST = 20_000
+
 #: Of the first neglected term of the rate of twists [Hairer, Lubich, Wanner 2006, III.4.2].
 NEGLECTED = 1.0 / 720.0
 
@@ -180,8 +183,14 @@ class Walk:
         piece = self._piece if held and self._goes_on(motion, t, q, v) else None
         self._tau = motion.tau
         limit = max(motion.until, end) if held else end
-        tiny = SHORTEST * max(1.0, abs(end))
+        tiny, count = SHORTEST * max(1.0, abs(end)), 0
         while piece is None or piece.t + piece.length < end - tiny:
+            count += 1
+            if count > MOST:
+                raise SingularError(
+                    f"more than {MOST} explicit steps are needed between two samples at {t:.6g} s: "
+                    "the motion is stiff, take integrator='implicit' or 'auto'"
+                )
             if piece is not None:
                 t, (q, v) = piece.t + piece.length, piece.end
                 first = motion.acceleration(t, q, v)

@@ -28,7 +28,7 @@ __all__ = [
     "Acceleration",
     "Advance",
     "Coordinates",
-    "Explicit",
+    "Integrator",
     "Motion",
     "Solver",
     "Surroundings",
@@ -66,7 +66,7 @@ def coordinates_of(robot: Robot) -> Coordinates:
     return Coordinates(robot.integrate, robot.tangent_rate)
 
 
-class Explicit(Protocol):
+class Integrator(Protocol):
     """A method of fixed steps that computes new states from known ones only.
 
     Its step is sums and products of vectors and calls of what it is given, nothing else, so that
@@ -145,7 +145,7 @@ class Solver(Protocol):
 
     @property
     def order(self) -> int:
-        """As of `Explicit`; of steps that it chooses itself, the order of those."""
+        """As of `Integrator`; of steps that it chooses itself, the order of those."""
 
     def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
         """Why it cannot move a robot, in words that go on after its name; empty if it can."""

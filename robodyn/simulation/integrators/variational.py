@@ -33,6 +33,9 @@ ITERATIONS, CONVERGED = 100, 1e-15
 #: Change at which iterations that no longer come nearer have converged but for rounding.
 ROUNDING = 1e-11
 
+#: Part of the last change that the next may be at most, without slopes being taken anew.
+SLOW = 0.3
+
 #: Bernoulli's numbers over factorials, of even powers: of the inverse of the exponential's rate.
 EVEN = (1.0, 1.0 / 12.0, -1.0 / 720.0, 1.0 / 30240.0, -1.0 / 1209600.0)
 
@@ -56,7 +59,7 @@ class Variational:
             return "moves nothing whose energy depends on time"
         if surroundings.stabilised:
             return "closes loops by impulses at the ends of its steps, not by stabilization="
-        if any(given.kind == "nonholonomic" for given in robot.mechanism.constraints):
+        if any(given.value is None for given in robot.mechanism.constraints):
             return "knows no constraints of speeds (nonholonomic ones): they have no action"
         return ""
 
@@ -93,20 +96,23 @@ class _Step:
         self._one = np.eye(len(v))
         self._K = motion.robot.loop_jacobian(q) if motion.robot.nc else np.zeros((0, len(v)))
 
-    def solved(self, x: FloatArray) -> FloatArray:
+    def solved(self, guess: FloatArray) -> FloatArray:
         """The speed that leads from the start to the end of the step."""
-        inverse, size = np.linalg.inv(self._M), np.inf
-        near = least = largest(x) + 1.0
-        for count in range(ITERATIONS):
+        x, inverse, size, slow = guess, np.linalg.inv(self._M), np.inf, 0
+        for _ in range(ITERATIONS):
             change = self._change(x, inverse)
-            x, last, size = x + change, size, largest(change)
-            near, least = max(1.0, largest(x)), min(least, size)
-            if size <= CONVERGED * near or (size <= ROUNDING * near and size > 0.5 * last):
-                return x
+            last, size = size, largest(change)
+            near = max(1.0, largest(x))
             if not np.isfinite(size):
                 break
-            if count % 10 == 4 and size > 0.01 * last:  # the mass alone is no good slope
-                inverse = np.asarray(np.linalg.inv(self._slope(x)), np.float64)
+            slow = slow + 1 if size > SLOW * last else slow
+            if slow and size > ROUNDING * near:  # the mass alone is no good slope
+                x, slow = (guess if size > last else x), 0
+                inverse, size = np.asarray(np.linalg.inv(self._slope(x)), np.float64), np.inf
+                continue
+            x = x + change
+            if size <= CONVERGED * near or (size <= ROUNDING * near and size > 0.5 * last):
+                return x
         raise SingularError(
             f"no speed solves the variational step at t = {self._middle:.6g} s: take shorter steps"
         )
