@@ -55,7 +55,15 @@ from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from robodyn.simulation import Event, RigidStops, Trajectory, events, rollout, simulate
+    from robodyn.simulation import (
+        Event,
+        MotorLimits,
+        RigidStops,
+        Trajectory,
+        events,
+        rollout,
+        simulate,
+    )
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -86,6 +94,7 @@ __all__ = [
     "Loop",
     "Mechanism",
     "MissingExtraError",
+    "MotorLimits",
     "PathError",
     "PointMass",
     "PointSpring",
@@ -120,6 +129,7 @@ __all__ = [
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
     "Event": "robodyn.simulation",
+    "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
     "Trajectory": "robodyn.simulation",

@@ -6,7 +6,7 @@ from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.joint_motion import JointMotion
-from robodyn.simulation.limits import LimitViolation
+from robodyn.simulation.limits import LimitViolation, MotorLimits
 from robodyn.simulation.run import rollout, simulate
 from robodyn.simulation.stops import RigidStops
 from robodyn.simulation.trajectory import Trajectory
@@ -18,6 +18,7 @@ __all__ = [
     "EventRecord",
     "JointMotion",
     "LimitViolation",
+    "MotorLimits",
     "RigidStops",
     "Trajectory",
     "events",

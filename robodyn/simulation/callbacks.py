@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.simulation.events.event import EventFunction
 
-__all__ = ["Controller", "check_callable", "event_value", "torque"]
+__all__ = ["Controller", "at_start", "check_callable", "event_value", "torque"]
 
 Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
@@ -22,6 +22,12 @@ def check_callable(what: str, given: Any) -> None:
     """Refuse a controller or an event that is no function."""
     if not callable(given):
         raise ShapeError(f"the {what} is {given!r}, expected a function (t, q, v)", name=what)
+
+
+def at_start(controller: Controller | None) -> Controller | None:
+    """A controller at the start of a motion: one that has a memory gets an empty one."""
+    fresh = getattr(controller, "fresh", None)
+    return controller if fresh is None else cast(Controller, fresh())
 
 
 def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray) -> FloatArray:

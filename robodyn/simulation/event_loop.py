@@ -122,7 +122,8 @@ class _Motion:
 
     def ask(self) -> None:
         """Ask the controller for torques, which are held until it is asked again."""
-        tau = self._limits.cut(torque(self._phase.controller, self._t, self._q, self._v))
+        asked = torque(self._phase.controller, self._t, self._q, self._v)
+        tau = self._limits.cut(asked, self._v)
         starts = not self._records[0].count
         if self._ends and (self._held or starts):
             contact = self._at_stops(tau)

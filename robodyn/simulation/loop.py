@@ -7,11 +7,12 @@ looked for within each step.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import Controller, check_callable, torque
+from robodyn.simulation.callbacks import Controller, at_start, check_callable, torque
 from robodyn.simulation.event_loop import Makers, move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.limits import Limits
@@ -36,6 +37,7 @@ def run_motion(
     """The motion from a state over some instants, or until an event ends it."""
     if phase.controller is not None:
         check_callable("controller", phase.controller)
+    phase = dataclasses.replace(phase, controller=at_start(phase.controller))
     limits = make.limits(phase.robot)
     if events or make.stops is not None:
         motion = move_through_events(phase, events, q, v, times, make, report)
@@ -65,7 +67,7 @@ def move(
     for k, t in enumerate(instants):
         if k % 50 == 0:
             report(k / max(last, 1))
-        tau = limits.cut(torque(controller, t, q, v))
+        tau = limits.cut(torque(controller, t, q, v), v)
         with breaking_down(record, t):
             a, forces = stepper.accelerations(t, q, v, tau)
             record.add(t, q, v, a, forces)

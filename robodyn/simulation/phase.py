@@ -15,7 +15,7 @@ from robodyn.description import Inertia
 from robodyn.errors import AssemblyError, InconsistentStateError, SettingsError, UnknownNameError
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
-from robodyn.simulation.callbacks import Controller, check_callable
+from robodyn.simulation.callbacks import Controller, at_start, check_callable
 from robodyn.simulation.driven import Driven, PathOfTime, driven_joints
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.impulses import brought_to
@@ -141,7 +141,7 @@ class Phase:
         new = dataclasses.replace(self, controlled=controlled, locked=locked)
         if change.controller is not None:
             check_callable("controller", change.controller)
-            new = dataclasses.replace(new, controller=change.controller)
+            new = dataclasses.replace(new, controller=at_start(change.controller))
         if change.base is not None:
             base = change.base if isinstance(change.base, BasePath) else BasePath(change.base)
             new = dataclasses.replace(new, base=base)

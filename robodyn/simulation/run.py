@@ -17,7 +17,7 @@ from robodyn.simulation.callbacks import Controller
 from robodyn.simulation.driven import Driven, PathOfTime
 from robodyn.simulation.event_loop import Makers
 from robodyn.simulation.events.event import Event, EventFunction, as_events
-from robodyn.simulation.limits import Limits
+from robodyn.simulation.limits import Limits, MotorLimits
 from robodyn.simulation.loop import run_motion
 from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
@@ -44,7 +44,7 @@ def simulate(
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
     events: Sequence[Event | EventFunction] = (),
-    limits: str = "report",
+    limits: str | MotorLimits = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
     every: int = 1,
@@ -83,14 +83,14 @@ def simulate(
         function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last
         sample is that instant, to 1e-12 of a step. Several at one instant, which is 1e-9 of a
         step long, happen in the order given.
-    limits : {"ignore", "report", "enforce"}
+    limits : {"ignore", "report", "enforce"} or MotorLimits
         What becomes of the limits that the file gives for positions, velocities and efforts of
         joints and torques of motors. ``"report"``: a motion that leaves them warns once
         (`robodyn.errors.LimitWarning`), and `Trajectory.limit_violations` says where.
         ``"enforce"``: also, what the controller returns is cut to the limits of efforts before it
         acts and is recorded. Positions are not stopped, and the forces that driven joints take are
         not cut: they are reported. ``"ignore"``: no warning. A limit of zero for a velocity, an
-        effort or a torque counts as not given.
+        effort or a torque counts as not given. `MotorLimits` enforces limits that depend on speed.
     progress : callable or bool, optional
         Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
         terminal.
@@ -158,7 +158,7 @@ def rollout(
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
-    limits: str = "report",
+    limits: str | MotorLimits = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
     every: int = 1,

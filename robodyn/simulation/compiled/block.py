@@ -73,6 +73,4 @@ class Block:
             at = code.put(f"getelementptr i64, ptr {strides}, i64 {k}", "").name
             code.do(f"store i64 {code.text(stride, 'i64')}, ptr {at}")
         address = self.words.pointer(function)
-        code.do(
-            f"call void {address}(i64 0, i64 {self.count.name}, ptr {pointers}, ptr {strides})"
-        )
+        code.do(f"call void {address}(i64 0, i64 {self.count.name}, ptr {pointers}, ptr {strides})")

@@ -181,9 +181,7 @@ class CompiledMotion:
             self._inputs("corrections", own.corrections, 2, at)
 
     def _inputs(self, name: str, f: Function, own: int, at: FloatArray) -> None:
-        tables: Sequence[Table] = input_tables(
-            f, own, self._robot, at, self._base, self._wrenches
-        )
+        tables: Sequence[Table] = input_tables(f, own, self._robot, at, self._base, self._wrenches)
         for k, table in enumerate(tables):
             self._point(f"{name}{k}", table.values)
             self._set(**{f"{name}{k}_step": table.step, f"{name}{k}_row": table.row})
