@@ -15,7 +15,7 @@ from robodyn.codegen.llvm import threads
 from robodyn.codegen.llvm.loops import load_program
 from robodyn.codegen.llvm.once import Memo
 from robodyn.robot import Robot
-from robodyn.simulation.integrators.method import Explicit
+from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.path_tables import Paths, driven_tables, instants
 from robodyn.simulation.step_code.step_program import Plan, StepProgram, step_program
 from robodyn.simulation.step_functions import Functions
@@ -36,7 +36,7 @@ _RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, c
 _programs: Memo[tuple[StepProgram, Any]] = Memo()
 
 
-def _loaded(integrator: Explicit, plan: Plan) -> tuple[StepProgram, Any]:
+def _loaded(integrator: Integrator, plan: Plan) -> tuple[StepProgram, Any]:
     """The machine code of an integrator, made once."""
 
     def make() -> tuple[StepProgram, Any]:
@@ -62,7 +62,7 @@ class CompiledMotion:
     robot : Robot
     functions : Functions
         Of the robot, for what drives and loads it.
-    integrator : Explicit
+    integrator : Integrator
     paths : Paths
     times : ndarray, shape (steps + 1,) [s]
     q, v : ndarray, shape (n, nq), (n, nv)
@@ -80,7 +80,7 @@ class CompiledMotion:
         self,
         robot: Robot,
         functions: Functions,
-        integrator: Explicit,
+        integrator: Integrator,
         paths: Paths,
         times: FloatArray,
         q: FloatArray,

@@ -49,8 +49,9 @@ def run_motion(
         q, v = stepper.start(float(times[0]), q, v)
         move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
-        if stepper.steps_are_given and record.every == 1:
-            announce_imbalance(phase.robot, phase.base, phase.driven.speeds, motion)
+        if stepper.steps_are_given:
+            driven = phase.driven.speeds
+            announce_imbalance(phase.robot, phase.base, driven, motion, record.every)
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion

@@ -12,7 +12,7 @@ from typing import Any
 
 from robodyn.codegen.llvm.loops import Code, Number, Variable
 from robodyn.codegen.llvm.rows import Buffer, Rows
-from robodyn.simulation.integrators.method import Coordinates, Explicit
+from robodyn.simulation.integrators.method import Coordinates, Integrator
 from robodyn.simulation.step_code.block import Block
 from robodyn.simulation.step_code.symbols import Duration, Instant
 from robodyn.simulation.step_code.words import Words, words_of
@@ -85,7 +85,7 @@ class StepProgram:
     room: tuple[int, int, int]
 
 
-def step_program(integrator: Explicit, plan: Plan) -> StepProgram:
+def step_program(integrator: Integrator, plan: Plan) -> StepProgram:
     """The program of an integrator."""
     code = Code("@run(i64 %begin, i64 %end, ptr %words, ptr %unused)")
     return _Writer(code, integrator, plan).program()
@@ -94,7 +94,7 @@ def step_program(integrator: Explicit, plan: Plan) -> StepProgram:
 class _Writer:
     """The program while it is written."""
 
-    def __init__(self, code: Code, integrator: Explicit, plan: Plan) -> None:
+    def __init__(self, code: Code, integrator: Integrator, plan: Plan) -> None:
         self.code, self.integrator, self.plan = code, integrator, plan
         self.words = Words(code, plan.words)
         self.parts: list[float] = [0.0]
