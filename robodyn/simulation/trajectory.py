@@ -18,6 +18,7 @@ from robodyn.results import JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation import energies, table, trajectory_files
 from robodyn.simulation.audit import EnergyAudit, audit_of, joined_audits
+from robodyn.simulation.computed_fields import COMPUTED, forget_defaults
 from robodyn.simulation.event_record import EventRecord, events_among
 from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.limits import LimitViolation, limit_violations
@@ -28,22 +29,6 @@ from robodyn.simulation.samples import Samples
 from robodyn.simulation.surroundings import Given, Surroundings
 
 __all__ = ["Trajectory"]
-
-
-def _energy(run: Trajectory) -> FloatArray:
-    """Kinetic and potential, shape (n, ...) [J]."""
-    return run.kinetic_energy + run.potential_energy
-
-
-def _gaps(run: Trajectory) -> FloatArray:
-    """Largest gap of closed loops, shape (n, ...) [m, rad]."""
-    return run._computed(energies.largest_gap)
-
-
-#: Defaults of fields that are computed from the others when they are first asked for.
-_COMPUTED: dict[str, Any] = {
-    "energy": cached_property(_energy), "loop_residual": cached_property(_gaps),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +80,8 @@ class Trajectory:
     v: FloatArray
     a: FloatArray
     tau: FloatArray
-    energy: FloatArray = _COMPUTED["energy"]
-    loop_residual: FloatArray = _COMPUTED["loop_residual"]
+    energy: FloatArray = COMPUTED["energy"]
+    loop_residual: FloatArray = COMPUTED["loop_residual"]
     joint_names: tuple[str, ...] = ()
     robot: Robot | None = field(default=None, repr=False)
     driven: tuple[int, ...] = ()
@@ -105,9 +90,7 @@ class Trajectory:
     phases: tuple[Trajectory, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        for name in _COMPUTED:
-            if isinstance(vars(self)[name], cached_property):  # left out: the class computes it
-                del vars(self)[name]
+        forget_defaults(self)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -130,7 +113,7 @@ class Trajectory:
         states = {name: getattr(self, name)[index] for name in ("t", "q", "v", "a", "tau")}
         known = {  # what was computed, or read from a file
             name: vars(self)[name][index] if name in vars(self) else default
-            for name, default in _COMPUTED.items()
+            for name, default in COMPUTED.items()
         }
         events = events_among(self.events, self.t, index)
         surroundings = self.surroundings[index]
@@ -152,7 +135,7 @@ class Trajectory:
         ShapeError
             If there is no such motion.
         """
-        return replace(self, **{**_COMPUTED, **one_motion(vars(self), place)})
+        return replace(self, **{**COMPUTED, **one_motion(vars(self), place)})
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles: functions of time, which have none, by what they were at the samples."""
@@ -289,7 +272,7 @@ class Trajectory:
         events = tuple(e for e in self.events if len(x) and x.t[0] <= e.time <= x.t[-1])
         states: dict[str, Any] = {"t": x.t, "q": x.q, "v": x.v, "a": x.a, "tau": x.tau}
         return replace(
-            self, **states, **_COMPUTED, surroundings=x.surroundings, events=events
+            self, **states, **COMPUTED, surroundings=x.surroundings, events=events
         )  # fmt: skip
 
     # -- files ------------------------------------------------------------------------------------
@@ -307,10 +290,7 @@ class Trajectory:
 
         Raises
         ------
-        MissingExtraError
-            For ``.mcap`` without the extra ``bag``.
-        MissingFileError, FileError
-            If the folder is not there or cannot be written to.
+        MissingExtraError, MissingFileError, FileError
         ShapeError
             For other endings, and for a CSV or a bag of several motions at once.
         """
@@ -332,7 +312,6 @@ class Trajectory:
         Raises
         ------
         MissingFileError, FileError
-            If the file is not there, or cannot be read.
         ShapeError
             If it is damaged, holds something else or the motion of another robot, or has another
             ending.
@@ -344,10 +323,7 @@ class Trajectory:
 
         Raises
         ------
-        MissingExtraError
-            Without the extra ``pandas``.
-        ShapeError
-            For several motions at once.
+        MissingExtraError, ShapeError
         """
         return table.to_pandas(self._fields())
 
@@ -368,10 +344,7 @@ class Trajectory:
 
         Raises
         ------
-        MissingExtraError
-            If matplotlib is not installed (extra ``plot``).
-        UnknownNameError
-            For panels and joints that do not exist.
+        MissingExtraError, UnknownNameError
         """
         from robodyn.simulation.panels import DEFAULT, panel
         from robodyn.simulation.plots import draw
