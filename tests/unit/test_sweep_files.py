@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import sqlite3
@@ -182,6 +183,18 @@ def test_a_dead_worker_is_replaced(folder):
     table = rd.sweep(dies_once, values(folder, 8), processes=2)
     np.testing.assert_array_equal(table["value"][0], np.arange(8) / 3.0)
     assert times(folder) == dict.fromkeys(range(8), 1) | {3: 2}
+
+
+def test_ctrl_c_is_for_the_process_that_waits(folder):
+    """A terminal sends it to workers as well; they go on until they are told to end."""
+
+    def interrupt(part):
+        if part == 0.2:
+            (worker,) = multiprocessing.active_children()
+            os.kill(worker.pid, signal.SIGINT)
+
+    rd.sweep(slow, values(folder, 10), processes=1, progress=interrupt)
+    assert times(folder) == dict.fromkeys(range(10), 1)
 
 
 def test_a_row_that_kills_workers_fails_and_is_tried_again_by_the_next_call(folder, tmp_path):
