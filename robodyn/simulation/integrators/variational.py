@@ -81,9 +81,7 @@ def advance(
     step = _Step(motion, t, q, v, h)
     x = step.solved(v + 0.5 * h * first)
     end, p = motion.coordinates.move(q, h * x), step.momenta(x)[1]
-    return motion.close(
-        t + h, end, np.asarray(np.linalg.solve(motion.robot.mass_matrix(end), p), np.float64)
-    )
+    return motion.close(t + h, end, _inverse(motion.robot.mass_matrix(end)) @ p)
 
 
 class _Step:
@@ -98,7 +96,7 @@ class _Step:
 
     def solved(self, guess: FloatArray) -> FloatArray:
         """The speed that leads from the start to the end of the step."""
-        x, inverse, size, slow = guess, np.linalg.inv(self._M), np.inf, 0
+        x, inverse, size, slow = guess, _inverse(self._M), np.inf, 0
         for _ in range(ITERATIONS):
             change = self._change(x, inverse)
             last, size = size, largest(change)
@@ -108,7 +106,7 @@ class _Step:
             slow = slow + 1 if size > SLOW * last else slow
             if slow and size > ROUNDING * near:  # the mass alone is no good slope
                 x, slow = (guess if size > last else x), 0
-                inverse, size = np.asarray(np.linalg.inv(self._slope(x)), np.float64), np.inf
+                inverse, size = _inverse(self._slope(x)), np.inf
                 continue
             x = x + change
             if size <= CONVERGED * near or (size <= ROUNDING * near and size > 0.5 * last):
@@ -158,6 +156,23 @@ class _Step:
         """The matrix of ``[x, .]``."""
         rate, many = self._motion.coordinates.rate, np.tile(x, (len(x), 1))
         return np.asarray(rate(many, self._one) - rate(-many, self._one)).T
+
+
+def _inverse(M: FloatArray) -> FloatArray:
+    """Of a matrix.
+
+    Raises
+    ------
+    SingularError
+        If speeds move no mass there.
+    """
+    try:
+        return np.asarray(np.linalg.inv(M), float)
+    except np.linalg.LinAlgError:
+        raise SingularError(
+            "the mass matrix is singular: speeds that move no mass have no momentum, which the "
+            "variational integrator needs"
+        ) from None
 
 
 def _rate(turn: FloatArray) -> FloatArray:
