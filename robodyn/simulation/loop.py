@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import Controller, at_start, check_callable, torque
+from robodyn.simulation.each_alone import each_alone
 from robodyn.simulation.event_loop import Makers, move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.limits import Limits
@@ -22,7 +23,7 @@ from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["run_motion"]
+__all__ = ["run_each", "run_motion"]
 
 
 def run_motion(
@@ -49,6 +50,25 @@ def run_motion(
         motion = record.trajectory()
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
+    return motion
+
+
+def run_each(
+    phase: Phase,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    make: Makers,
+    record: Record,
+    report: Progress,
+) -> Trajectory:
+    """Many motions from states, shape (n, ...), each with events at instants of its own."""
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    motion = each_alone(phase, events, q, v, times, make, record, report)
+    report(1.0)
+    make.limits(phase.robot).announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
 
 

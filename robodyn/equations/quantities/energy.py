@@ -27,9 +27,10 @@ def elastic_energy(t: Tracer) -> Results:
 
 
 def _in_springs(t: Tracer) -> Number:
+    stops = passive.stop_energies(t.model, t.state)
     if not t.setup.passive:
-        return 0.0
-    joints = passive.spring_energy(t.model, t.state)
+        return stops
+    joints = stops + passive.spring_energy(t.model, t.state)
     return joints + force_elements.energy(t.model, t.state, t.base, t.springs)
 
 
