@@ -12,7 +12,13 @@ from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import Controller, at_start, check_callable, torque
+from robodyn.simulation.callbacks import (
+    Controller,
+    at_start,
+    check_callable,
+    refuse_not_finite,
+    torque,
+)
 from robodyn.simulation.each_alone import each_alone
 from robodyn.simulation.event_loop import Makers, move_through_events
 from robodyn.simulation.events.event import Event
@@ -89,6 +95,7 @@ def move(
             report(k / max(last, 1))
         tau = limits.cut(torque(controller, t, q, v), v)
         with breaking_down(record, t):
+            refuse_not_finite(stepper.robot, tau, t, k)
             a, forces = stepper.accelerations(t, q, v, tau)
             record.add(t, q, v, a, forces)
         if k == last:
