@@ -21,7 +21,15 @@ from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
 from robodyn.contact import PointMass, RobotPoint
-from robodyn.description import Actuator, Ground, Inertia, Joint, Loop, Mechanism
+from robodyn.description import (
+    Actuator,
+    CompliantStops,
+    Ground,
+    Inertia,
+    Joint,
+    Loop,
+    Mechanism,
+)
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -188,6 +196,7 @@ class Robot:
         *,
         payload: Mapping[str, Inertia] | None = None,
         locked: Mapping[str, ArrayLike] | None = None,
+        stops: CompliantStops | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -201,6 +210,8 @@ class Robot:
             number, or the coordinates of a joint that has several, quaternions of unit norm.
             ``"floating_base"``: a floating base, which becomes a fixed one; the root of such a
             robot is a link ``"world"``.
+        stops : CompliantStops, optional
+            Springs and dampers beyond the limits of joints.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -214,10 +225,18 @@ class Robot:
             For joints locked against what ties them together, or where they cannot be.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        mechanism, kept = changed(
-            self._model.mechanism, start, by_name("payload", payload), by_name("locked", locked)
-        )
-        return type(self)(mechanism, kept.replaced(settings))
+        if stops is not None:
+            expect("stops", stops, CompliantStops)
+        carried, welded = by_name("payload", payload), by_name("locked", locked)
+        mechanism, kept = changed(self._model.mechanism, start, carried, welded, stops)
+        copy = type(self)(mechanism, kept.replaced(settings))
+        for name in stops.named if stops else ():
+            if copy.joints[name].cut:
+                raise SettingsError(
+                    f"joint {name!r} of {self.name!r} is to have stops, but its loop was cut there:"
+                    " cut the loop elsewhere"
+                )
+        return copy
 
     def _at(self, t: ArrayLike | None) -> Parts:
         """The parts behind the methods, of a robot that depends on time at that time."""

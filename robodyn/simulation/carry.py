@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
+from robodyn.arrays import all_finite
 from robodyn.errors import RobodynError, SingularError
 from robodyn.simulation.breakdown import breaking_down
+from robodyn.simulation.callbacks import refuse_not_finite
 from robodyn.simulation.compiled_motion import CompiledMotion
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import SINGULAR, Record
@@ -82,6 +84,15 @@ class _Carrier:
         """Do the steps from one instant to another."""
         self.motion.advance(first, last, final, self._rescue)
 
+    def push(self, k: int, tau: FloatArray) -> None:
+        """Let forces of a controller act from an instant on."""
+        if not all_finite(tau):
+            self.count(k)
+            t = float(self.times[k])
+            with breaking_down(self.record, t):
+                refuse_not_finite(self.stepper.robot, tau, t, k)
+        self.motion.tau[...] = tau
+
     def make_room(self, first: int) -> None:
         """Make room for the samples from a step on, if there is none."""
         if self.end <= first < self._last:
@@ -143,7 +154,7 @@ def carry(
                 report(k / max(last, 1))
             shape = record.shape
             q, v = motion.q.reshape(*shape, -1), motion.v.reshape(*shape, -1)
-            motion.tau[...] = torques(float(times[k]), q, v)
+            carrier.push(k, torques(float(times[k]), q, v))
         else:
             report(k / max(last, 1))
         carrier.make_room(k)

@@ -12,8 +12,15 @@ from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import Controller, at_start, check_callable, torque
+from robodyn.simulation.callbacks import (
+    Controller,
+    at_start,
+    check_callable,
+    refuse_not_finite,
+    torque,
+)
 from robodyn.simulation.carry import carry
+from robodyn.simulation.each_alone import each_alone
 from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_loop import Makers, move_through_events
 from robodyn.simulation.events.event import Event
@@ -24,7 +31,7 @@ from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["run_motion"]
+__all__ = ["run_each", "run_motion"]
 
 
 def run_motion(
@@ -57,6 +64,25 @@ def run_motion(
     return motion
 
 
+def run_each(
+    phase: Phase,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    make: Makers,
+    record: Record,
+    report: Progress,
+) -> Trajectory:
+    """Many motions from states, shape (n, ...), each with events at instants of its own."""
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    motion = each_alone(phase, events, q, v, times, make, record, report)
+    report(1.0)
+    make.limits(phase.robot).announce(motion.t, motion.q, motion.v, motion.tau)
+    return motion
+
+
 def move(
     stepper: Stepper,
     controller: Controller | None,
@@ -82,6 +108,7 @@ def move(
             report(k / max(last, 1))
         tau = limits.cut(torque(controller, t, q, v), v)
         with breaking_down(record, t):
+            refuse_not_finite(stepper.robot, tau, t, k)
             a, forces = stepper.accelerations(t, q, v, tau)
             record.add(t, q, v, a, forces)
         if k == last:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, named
+from robodyn.description import CompliantStops
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
@@ -18,12 +20,12 @@ from robodyn.simulation.driven import Driven, PathOfTime
 from robodyn.simulation.event_loop import Makers
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.limits import Limits, MotorLimits
-from robodyn.simulation.loop import run_motion
+from robodyn.simulation.loop import run_each, run_motion
 from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
-from robodyn.simulation.stops import RigidStops
+from robodyn.simulation.stops import RigidStops, with_stops
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
@@ -50,7 +52,7 @@ def simulate(
     tolerance: float | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
-    stops: RigidStops | None = None,
+    stops: RigidStops | CompliantStops | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -113,7 +115,7 @@ def simulate(
         A folder to write samples to while the motion goes on, which must not be there yet: the
         arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
         if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
-    stops : RigidStops, optional
+    stops : RigidStops or CompliantStops, optional
         What stands at the limits of joints. Default: nothing, joints pass their limits.
 
     Warns
@@ -143,6 +145,7 @@ def simulate(
         If the folder ``to`` is there already, or cannot be made.
     """
     expect("robot", robot, Robot)
+    robot, rigid = with_stops(robot, stops)
     q, v = start_state(robot, q0, v0, 1)
     times = step_times(duration, step)
     path = base_path(base, times)
@@ -158,7 +161,7 @@ def simulate(
         ),
         record=partial(_record, wrenches=wrenches, every=every, to=to),
         limits=lambda robot: Limits(robot, limits),
-        stops=stops,
+        stops=rigid,
         to_files=to is not None,
     )
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
@@ -183,6 +186,8 @@ def rollout(
     stabilization: tuple[float, float] | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
+    stops: RigidStops | CompliantStops | None = None,
+    events: Sequence[Event | EventFunction] = (),
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -195,6 +200,10 @@ def rollout(
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
     every, to
         As in `simulate`.
+    stops, events
+        As in `simulate`. Rigid stops and events act at other instants in each motion: then each
+        moves by itself, the controller is called with shapes (1, nq), (1, nv), and samples are
+        those at the steps. What comes after the end of a motion is not a number (NaN).
 
     Returns
     -------
@@ -202,6 +211,7 @@ def rollout(
         Arrays of shape (steps + 1, n, ...).
     """
     expect("robot", robot, Robot)
+    robot, rigid = with_stops(robot, stops)
     q, v = start_state(robot, q0, v0, 2)
     times = step_times(duration, step)
     path = base_path(base, times)
@@ -214,10 +224,17 @@ def rollout(
             stabilization=stabilization,
             until=float(times[-1]),
         ),
-        record=partial(_record, wrenches=wrenches, every=every, to=to, batch=q.shape[:-1]),
+        record=partial(_record, wrenches=wrenches),
         limits=lambda robot: Limits(robot, limits),
+        stops=rigid,
     )
-    return run_motion(phase, (), q, v, times, make, reporter(progress))
+    all_of_them = partial(make.record, every=every, to=to, batch=q.shape[:-1])
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    if rigid is None and not happening:
+        make = replace(make, record=all_of_them)
+        return run_motion(phase, (), q, v, times, make, reporter(progress))
+    record = all_of_them(robot, path, len(times), phase.driven)
+    return run_each(phase, happening, q, v, times, make, record, reporter(progress))
 
 
 def _stepper(robot: Robot, driven: Driven, base: BasePath | None, **options: Any) -> Stepper:

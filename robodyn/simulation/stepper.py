@@ -270,7 +270,7 @@ class Stepper:
         Raises
         ------
         AssemblyError
-            If the loops are open.
+            If the loops are open; ``.q`` is a closed posture near by, where there is one.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
@@ -279,14 +279,25 @@ class Stepper:
         residual = self.robot.loop_residual(q, t=self._time(t))
         gap = np.abs(residual).max()
         if gap > OPEN:
+            nearest = self._nearest(t, q)
+            shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
             raise AssemblyError(
                 f"the loops of {self.robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
                 "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
-                "joints, hold them",
+                f"joints, hold them{shown}",
                 residual=residual,
-                q=q,
+                q=q if nearest is None else nearest,
             )
         return self.closed(t, q, v)
+
+    def _nearest(self, t: float, q: FloatArray) -> FloatArray | None:
+        """A closed posture near one state; none of many, or if none is found."""
+        if q.ndim > 1:
+            return None
+        try:
+            return self.robot.assemble(q, beyond_limits=True, t=self._time(t))
+        except AssemblyError:
+            return None
 
     def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at ``t`` [s] with its loops closed by joints that are not driven.
