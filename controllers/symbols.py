@@ -25,7 +25,7 @@ def is_symbolic(x: Any) -> bool:
 def reference_at(reference: Reference, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Position, velocity and acceleration that are wanted at a time."""
     if isinstance(t, SymbolicTime) and not getattr(reference, "symbolic", False):
-        return t.sampled("reference", reference)  # type: ignore[return-value]
+        return t.sampled("reference", reference)
     return reference(t)
 
 
