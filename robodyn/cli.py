@@ -256,16 +256,13 @@ def _write(
     if arguments.no_plot:
         return 0
     try:
-        from robodyn.simulation.plots import draw
+        from robodyn.simulation.panels import panel
+        from robodyn.simulation.plots import Panel, draw
 
         picture = stem.with_suffix(".png")
-        rows = (
-            (run.q, "position [rad, m]"),
-            (error, "tracking error [rad, m]"),
-            (run.tau, "torque [N m, N]"),
-        )
-        title = f"{robot.name}: computed torque"
-        draw(picture, run.t, rows, title=title, names=run.joint_names, linewidth=1.2)
+        off = Panel("tracking error [rad, m]", error, run.joint_names)
+        rows = (panel(run, "positions"), off, panel(run, "torques"))
+        draw(picture, run.t, rows, title=f"{robot.name}: computed torque", linewidth=1.2)
         print(f"  written                 {picture}")
     except MissingExtraError as missing:
         print(f"  no picture: {missing}")

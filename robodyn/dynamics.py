@@ -73,6 +73,7 @@ class Dynamics(Protocol):
         controlled: tuple[int, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
+        stabilization: tuple[float, float] | None = None,
     ) -> tuple[Array, Array]:
         """The same for driven speeds known as indices: q, v, their accelerations, other forces.
 
@@ -161,6 +162,7 @@ class TreeDynamics:
         controlled: tuple[int, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
+        stabilization: tuple[float, float] | None = None,
     ) -> tuple[Array, Array]:
         """The same for driven speeds known as indices."""
         a, tau = self._evaluator.results(

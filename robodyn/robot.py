@@ -728,6 +728,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        stabilization: tuple[float, float] | None = None,
         t: ArrayLike | None = None,
     ) -> tuple[Array, Array]:
         """`hybrid_dynamics` for roles that are known as indices, for loops over time.
@@ -746,6 +747,8 @@ class Robot:
             Driven speeds, in the order of ``a_controlled``.
         wrenches, base
             As in `inverse_dynamics`.
+        stabilization : (alpha, beta), optional [1/s]
+            As in `forward_dynamics`.
         t : array_like, shape (...), optional [s]
             Time, of a robot that depends on it.
 
@@ -754,7 +757,7 @@ class Robot:
         a, tau : ndarray, shape (..., nv)
         """
         arrays = (q, v, a_controlled, tau_free)
-        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base)
+        return self._at(t).dynamics.driven(arrays, controlled, wrenches, base, stabilization)
 
     def constrained_dynamics(
         self,
@@ -1048,6 +1051,33 @@ class Robot:
         U : ndarray, shape (...) [J]
         """
         return self._at(t).evaluator.call("potential_energy", (q,), base=base, out=out)
+
+    def elastic_energy(
+        self,
+        q: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """The part of the potential energy that is in springs.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        U : ndarray, shape (...) [J]
+        """
+        return self._at(t).evaluator.call("elastic_energy", (q,), base=base, out=out)
 
     def momentum(
         self,

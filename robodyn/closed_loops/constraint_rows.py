@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,29 @@ from robodyn.errors import ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 
-__all__ = ["ConstraintRows", "PositionRows"]
+__all__ = ["ConstraintRows", "PositionRows", "gains"]
+
+
+def gains(stabilization: Any) -> tuple[float, float]:
+    """The gains of a stabilisation, ``(alpha, beta)`` [1/s].
+
+    Raises
+    ------
+    ShapeError
+        If they are not two numbers that are finite and not negative.
+    """
+    try:
+        alpha, beta = (float(x) for x in stabilization)
+        if not (0.0 <= alpha < math.inf and 0.0 <= beta < math.inf):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"stabilization is {stabilization!r}, expected two numbers alpha, beta [1/s], finite "
+            "and not negative",
+            name="stabilization",
+            given=stabilization,
+        ) from None
+    return alpha, beta
 
 
 class ConstraintRows:
@@ -77,13 +100,7 @@ class ConstraintRows:
         k = self.bias(q, v)
         if stabilization is None:
             return k
-        try:
-            alpha, beta = (float(x) for x in stabilization)
-        except (TypeError, ValueError):
-            raise ShapeError(
-                f"stabilization is {stabilization!r}, expected two numbers alpha, beta [1/s]",
-                name="stabilization",
-            ) from None
+        alpha, beta = gains(stabilization)
         rate = self.violation_rate(q, v, self.jacobian(q))
         return np.asarray(k + 2.0 * alpha * rate + beta**2 * self.residual(q))
 

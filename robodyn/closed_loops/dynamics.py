@@ -19,7 +19,7 @@ from robodyn.arrays import all_finite
 from robodyn.closed_loops.analysis import spanning_rows
 from robodyn.closed_loops.consistency import Consistency
 from robodyn.closed_loops.constrained import ConstrainedSolve
-from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraint_rows import ConstraintRows, gains
 from robodyn.closed_loops.mobility import Mobility
 from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.precision import all_numbers
@@ -115,13 +115,12 @@ class ClosedLoopDynamics:
             )
         if name == "inverse_dynamics":
             return self.motors.function(**options)
-        if name == "hybrid_dynamics":
+        if name in ("hybrid_dynamics", "loop_corrections"):
             controlled = self._evaluator.speeds(options.get("controlled", ()))
             if not self.rows_suffice(controlled):
                 raise ActuationError(
                     f"the loops of {self._model.mechanism.name!r} tie the controlled joints to "
-                    "each other: there is no straight-line code for hybrid_dynamics; call the "
-                    "method"
+                    f"each other: there is no straight-line code for {name}; call the method"
                 )
             options["controlled"] = controlled
         return self._evaluator.function(name, **options, **self._code_rows)
@@ -170,7 +169,9 @@ class ClosedLoopDynamics:
         out: Array | None = None,
     ) -> Array:
         """Accelerations under given forces, shape (..., nv)."""
-        if stabilization is None and self.has_code:
+        if stabilization is not None:
+            return written(self._stabilised(q, v, tau, wrenches, base, stabilization), out)
+        if self.has_code:
             chosen: dict[str, Any] = {
                 **self._code_rows,
                 "closure_tolerance": self._consistency.tolerance,
@@ -186,10 +187,35 @@ class ClosedLoopDynamics:
                 )
             if all_numbers(a):  # open loops leave none, nor do postures that are nearly singular
                 return written(a, out)
-        if stabilization is None:
-            self.check(q, v)
-        found = self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto")
+        self.check(q, v)
+        found = self._solve.forward(q, v, tau, wrenches, base, None, "auto")
         return written(found.a, out)
+
+    def _stabilised(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float],
+    ) -> Array:
+        """Accelerations that close loops which are open a little."""
+        if self.has_code:
+            options = self._stabilising(stabilization)
+            a: Array = self._evaluator.results(
+                "forward_dynamics", (q, v, tau), base=base, wrenches=wrenches, **options
+            )
+            if all_numbers(a):
+                return a
+        return self._solve.forward(q, v, tau, wrenches, base, stabilization, "auto").a
+
+    def _stabilising(self, stabilization: tuple[float, float] | None) -> dict[str, Any]:
+        """The options of code that stabilises, if it has to, and its gains."""
+        if stabilization is None:
+            return self._code_rows
+        given = np.array(gains(stabilization))
+        return {**self._code_rows, "stabilization": True, "extra": (given,)}
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states in which loops are open, come open, or nearly lose a constraint."""
@@ -216,15 +242,20 @@ class ClosedLoopDynamics:
         controlled: tuple[int, ...],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
+        stabilization: tuple[float, float] | None = None,
     ) -> tuple[Array, Array]:
         """Accelerations and forces, by straight-line code where there is some.
 
         Nobody looks whether loops are closed: within a step of a simulation they are open a little.
         """
         if not controlled:
-            return self._undriven(arrays, wrenches, base), np.asarray(arrays[3])
+            q, v, _, tau = arrays
+            if stabilization is None:
+                return self._undriven(arrays, wrenches, base), np.asarray(tau)
+            a = self._stabilised(q, v, tau, wrenches, base, stabilization)
+            return a, np.asarray(tau)
         if self.rows_suffice(controlled):
-            chosen: dict[str, Any] = {"controlled": controlled, **self._code_rows}
+            chosen = {"controlled": controlled, **self._stabilising(stabilization)}
             a, tau = self._evaluator.results(
                 "hybrid_dynamics", arrays, base=base, wrenches=wrenches, **chosen
             )
@@ -233,7 +264,7 @@ class ClosedLoopDynamics:
         q, v, given, forces = arrays
         order = np.argsort(controlled)
         roles = Roles(tuple(sorted(controlled)), np.asarray(given)[..., order], np.asarray(forces))
-        found = self._solve.hybrid(q, v, roles, wrenches, base, None)
+        found = self._solve.hybrid(q, v, roles, wrenches, base, stabilization)
         return found.a, found.tau
 
     def _undriven(

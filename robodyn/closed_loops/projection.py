@@ -14,11 +14,46 @@ from robodyn.configuration_space import ConfigurationSpace
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 
-__all__ = ["Projection"]
+__all__ = ["Projection", "least_change", "unit_motions"]
 
 
 #: Drift [m, rad] that is not mended, and Newton steps that mend it.
 DRIFT, NEWTON = 1e-12, 4
+
+
+def unit_motions(M: Array, moving: Array) -> Array:
+    """Motions ``B`` with ``B^T M B = 1`` of the speeds that may change, shape (..., nv, n).
+
+    Parameters
+    ----------
+    M : ndarray, shape (..., nv, nv)
+        Mass matrix.
+    moving : ndarray of int, shape (n,)
+        Speeds that may change.
+    """
+    L = np.linalg.cholesky(M[..., moving[:, None], moving])
+    B = np.zeros((*M.shape[:-1], len(moving)))
+    B[..., moving, :] = np.swapaxes(np.linalg.inv(L), -1, -2)
+    return B
+
+
+def least_change(K: Array, error: Array, unit: Array) -> Array:
+    """The change ``x`` of least kinetic energy with ``K x = -error``, shape (..., nv).
+
+    ``x = -M^-1 K^T (K M^-1 K^T)^+ error``: what impulses in the joints that close the loops would
+    do. To possible speeds it is orthogonal, so that the energy that a projection of the speeds
+    takes is of second order in what they are wrong by; any other projection takes or gives some of
+    first order, step by step.
+
+    Parameters
+    ----------
+    K : ndarray, shape (..., nc, nv)
+    error : ndarray, shape (..., nc)
+    unit : ndarray, shape (..., nv, n)
+        Motions of unit kinetic energy that may be added; see `unit_motions`.
+    """
+    inverse = np.linalg.pinv(K @ unit, rcond=1e-9)
+    return np.asarray(-(unit @ (inverse @ error[..., None]))[..., 0])
 
 
 class Projection:
@@ -43,18 +78,26 @@ class Projection:
         x, w = self._space.positions("q", q), self._space.speeds("v", v).copy()
         finite(q=x, v=w)
         together(q=x, v=w)
-        moving = np.ones(self._space.nv) if free is None else free.astype(float)
+        moving = np.arange(self._space.nv) if free is None else np.flatnonzero(free)
+        unit = self._unit_motions(x, moving)
         positions = self._rows.position_rows()
         for _ in range(NEWTON):
             open_by = positions.residual(x)
             if not np.abs(open_by).max(initial=0.0) > DRIFT:
                 break
-            inverse = np.linalg.pinv(positions.jacobian(x) * moving, rcond=1e-9)
-            x = self._space.integrate(x, -np.einsum("...ij,...j->...i", inverse, open_by))
+            x = self._space.integrate(x, least_change(positions.jacobian(x), open_by, unit))
         K = self._rows.jacobian(x)
-        rate = self._rows.violation_rate(x, w, K)
-        inverse = np.linalg.pinv(K * moving, rcond=1e-9)
-        return x, w - np.einsum("...ij,...j->...i", inverse, rate)
+        return x, w + least_change(K, self._rows.violation_rate(x, w, K), unit)
+
+    def _unit_motions(self, q: Array, moving: Array) -> Array:
+        """Motions of unit kinetic energy; those of the speeds themselves, if some move no mass."""
+        M = self._energy_norm(q)
+        try:
+            if M is not None:
+                return unit_motions(np.asarray(M, float), moving)
+        except np.linalg.LinAlgError:
+            pass  # some speed moves no mass just there
+        return np.eye(self._space.nv)[:, moving]
 
     def velocity(self, q: ArrayLike, v: ArrayLike, free: Array) -> Array:
         """The possible velocity nearest to ``v`` in kinetic energy; the others are kept."""

@@ -86,7 +86,7 @@ class Function:
             return None
         array = Parameter("", Role.ARRAY, positional=True)
         out = Parameter("out", Role.OUT, None, positional=True)
-        table = Table(self.inputs, self.outputs, self._work)
+        table = Table(self.inputs, self.outputs, self.work)
         signature = Signature(fast.common, [*[array] * len(self.inputs), out])
         signature.add(table)
         self.__dict__["_signature"] = signature
@@ -165,6 +165,17 @@ class Function:
         """Address of ``void kernel(double *in0, ..., double *out0, ...)`` for one state."""
         return self._double.address("scalar", "kernel")
 
+    def rows_address(self, batch: bool) -> int:
+        """Address of ``void rows(begin, end, pointers, strides)``, for states of double precision.
+
+        Parameters
+        ----------
+        batch : bool
+            Compute a vector of states at a time, which gives the same numbers.
+        """
+        several = batch and self._double.lanes > 1
+        return self._double.address(*(("batch", "batch") if several else ("scalar", "rows")))
+
     @cached_property
     def numba(self) -> Any:
         """``f.numba(in0, ..., out0, ...)``, to be called in ``numba.njit`` loops, for one state.
@@ -178,7 +189,7 @@ class Function:
         )
 
     @cached_property
-    def _work(self) -> int:
+    def work(self) -> int:
         """Operations for one state, a sine counted as a few."""
         counts = self.operations
         return sum(counts.values()) + 15 * counts["sincos"]
@@ -223,7 +234,7 @@ class Function:
             kernels.rows(0, count, pointers, strides)
             return
         threads.start()
-        work = count * self._work
+        work = count * self.work
         threads.parallel_for()(
             threads.pool(), kernels.batch, count, work, kernels.lanes, pointers, strides
         )

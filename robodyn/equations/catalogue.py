@@ -86,7 +86,7 @@ QUANTITIES: dict[str, Quantity] = {
             ),
             closed_dynamics.forward_dynamics,
             base=True,
-            options=(*LOADS, "rows", "groups", "multipliers", *CHECKED),
+            options=(*LOADS, "rows", "groups", "multipliers", "stabilization", *CHECKED),
             parametric=True,
             solves=True,
         ),
@@ -111,7 +111,7 @@ QUANTITIES: dict[str, Quantity] = {
             (A, TAU),
             closed_dynamics.hybrid_dynamics,
             base=True,
-            options=(*LOADS, "controlled", "rows", "groups"),
+            options=(*LOADS, "controlled", "rows", "groups", "stabilization"),
             parametric=True,
             solves=True,
         ),
@@ -215,6 +215,28 @@ QUANTITIES: dict[str, Quantity] = {
         (Output("bias", ("rows",), "m/s^2, rad/s^2"),),
         lambda t: {"bias": [row.bias for row in t.gaps]},
     ),
+    "loop_corrections": Quantity(
+        ("q", "v"),
+        (
+            Output("dq", ("nv",), "rad, m"),
+            Output("dv", ("nv",), "rad/s, m/s"),
+            Output("gap", (), "m, rad"),
+        ),
+        closed_dynamics.loop_corrections,
+        options=("controlled",),
+        solves=True,
+        closed=Quantity(
+            ("q", "v"),
+            (
+                Output("dq", ("nv",), "rad, m"),
+                Output("dv", ("nv",), "rad/s, m/s"),
+                Output("gap", (), "m, rad"),
+            ),
+            closed_dynamics.loop_corrections,
+            options=("controlled", "rows", "groups"),
+            solves=True,
+        ),
+    ),
     "loop_weakness": Quantity(
         ("q",),
         (Output("weakness", (), "1"),),
@@ -314,6 +336,7 @@ QUANTITIES: dict[str, Quantity] = {
     "potential_energy": Quantity(
         ("q",), (Output("U", (), "J"),), energy.potential_energy, base=True, parametric=True
     ),
+    "elastic_energy": Quantity(("q",), (Output("U", (), "J"),), energy.elastic_energy, base=True),
     "momentum": Quantity(
         ("q", "v"),
         (Output("momentum", (6,), "kg m/s, kg m^2/s"),),

@@ -166,6 +166,8 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
         yield Port("base_acceleration", (6,), "m/s^2, rad/s^2")
     if t.setup.closed and quantity.multipliers:
         yield Port("multipliers", (len(t.setup.row_names),), "N, N m")
+    if t.options.get("stabilization"):
+        yield Port("stabilization", (2,), "1/s")
     if t.options.get("parameters"):
         yield Port("parameters", (10 * len(t.setup.model.bodies),), "kg, kg m, kg m^2")
     for link in t.options.get("wrenches", ()):

@@ -111,6 +111,19 @@ class Driven:
             accelerations.append(acceleration)
         return q, v, self._joined(accelerations)
 
+    @property
+    def places(self) -> tuple[Indices, Indices]:
+        """Where the positions and velocities of `state` stand in q and v."""
+        none = np.zeros(0, np.intp)
+        coordinates = np.concatenate([none, *(path.coordinates for path in self._paths)])
+        return coordinates, np.concatenate([none, *(path.speeds for path in self._paths)])
+
+    def state(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Positions and velocities at `places` at ``t`` [s]; accelerations, in order of speeds."""
+        motions = [path.path(t) for path in self._paths]
+        x, dx = (np.concatenate([np.zeros(0), *(m[k] for m in motions)]) for k in (0, 1))
+        return x, dx, self._joined([m[2] for m in motions])
+
     def accelerations(self, t: float) -> FloatArray:
         """Accelerations of the driven speeds at ``t`` [s], in the order of ``speeds``."""
         return self._joined([driven.path(t)[2] for driven in self._paths])
@@ -125,7 +138,6 @@ def driven_joints(
     controlled: Mapping[str, PathOfTime] | None,
     locked: Iterable[str],
     times: FloatArray,
-    q0: FloatArray,
 ) -> Driven:
     """The driven and locked joints of a simulation, by name, their paths checked.
 
@@ -137,8 +149,6 @@ def driven_joints(
     locked : names of joints, or of axes
     times : ndarray, shape (n,) [s]
         Instants of the simulation.
-    q0 : ndarray, shape (..., nq)
-        Where locked joints stay.
 
     Raises
     ------
@@ -146,7 +156,7 @@ def driven_joints(
     """
     along = by_name("controlled", controlled)
     paths = [_followed(robot, name, path, times) for name, path in along.items()]
-    paths += [_held(robot, name, q0) for name in named_alone("locked", locked)]
+    paths += [_held(robot, name) for name in named_alone("locked", locked)]
     return Driven(robot.nv, paths)
 
 
@@ -234,11 +244,11 @@ def _columns(
     return np.atleast_1d(x), np.atleast_1d(dx), np.atleast_1d(ddx)
 
 
-def _held(robot: Robot, name: str, q0: FloatArray) -> DrivenPath:
-    """A locked joint, or one locked axis of it, which stays where it is."""
-    coordinates, speeds = _indices(*_moving_joint(robot, name))
-    position, rest = q0[..., coordinates].copy(), np.zeros(len(speeds))
-    return DrivenPath(lambda t: (position, rest, rest), coordinates, speeds)
+def _held(robot: Robot, name: str) -> DrivenPath:
+    """A locked joint, or one locked axis of it: without speed it stays where it is."""
+    _, speeds = _indices(*_moving_joint(robot, name))
+    rest = np.zeros(len(speeds))
+    return DrivenPath(lambda t: (np.zeros(0), rest, rest), np.zeros(0, np.intp), speeds)
 
 
 def _indices(joint: JointInfo, axis: int | None) -> tuple[Indices, Indices]:

@@ -4,63 +4,122 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.files import as_path, writing
 
-__all__ = ["draw"]
+__all__ = ["Panel", "draw"]
+
+#: More names than this are told apart by nobody, and hide the curves.
+NAMED = 14
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Curves over time in one coordinate system.
+
+    Attributes
+    ----------
+    label : str
+        Of the vertical axis.
+    values : ndarray, shape (n, ..., k)
+        ``k`` quantities of each simultaneous motion.
+    names : tuple of str
+        Of the quantities, for the legend; empty where they have none.
+    bounds : ndarray, shape (2, k), or None
+        Lower and upper limits, infinite where there is none.
+    """
+
+    label: str
+    values: FloatArray
+    names: tuple[str, ...] = ()
+    bounds: FloatArray | None = None
 
 
 def draw(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None,
     t: FloatArray,
-    rows: Sequence[tuple[FloatArray, str]],
+    panels: Sequence[Panel],
     *,
     title: str = "",
-    names: Sequence[str] = (),
     linewidth: float = 1.0,
 ) -> None:
-    """Draw quantities over time, one below the other, into an image file.
+    """Draw quantities over time, one panel below the other.
 
     Parameters
     ----------
-    path : path
+    path : path or None
+        Of an image file. ``None``: show them in a window.
     t : ndarray, shape (n,) [s]
-    rows : sequence of (ndarray, str)
-        Values, shape (n, ...), and the label of their axis.
+    panels : sequence of Panel
     title : str
-    names : sequence of str
-        Legend of the first row, if there are as many as lines in the last one.
     linewidth : float
 
     Raises
     ------
     MissingExtraError
+    ShapeError
+        If there is nothing to draw, or the ending is that of no image.
     """
-    figure, axes = _figure(len(rows))
+    if not panels or not t.ndim:
+        what = "no panels are named" if t.ndim else "one state is no motion"
+        raise ShapeError(f"there is nothing to draw: {what}", name="panels")
+    figure, axes = _figure(len(panels), shown=path is None)
     if title:
         figure.suptitle(title)
-    for axis, (values, label) in zip(axes, rows, strict=True):
-        lines = axis.plot(t, values.reshape(len(t), -1), linewidth=linewidth)
-        axis.set_ylabel(label)
-        axis.grid(alpha=0.3)
+    for axis, panel in zip(axes, panels, strict=True):
+        _draw(axis, t, panel, linewidth)
     axes[-1].set_xlabel("time [s]")
-    if names and len(lines) == len(names):
-        axes[0].legend(lines, names, fontsize="small", ncols=2)
-    _save(figure, path)
+    if path is None:
+        _show(figure)
+    else:
+        _save(figure, path)
 
 
-def _figure(rows: int) -> Any:
+def _draw(axis: Any, t: FloatArray, panel: Panel, linewidth: float) -> None:
+    """One panel: a colour for each quantity, whichever motion it is of."""
+    count = panel.values.shape[-1]
+    values = panel.values.reshape(len(t), -1, count)
+    for k in range(count):
+        name = panel.names[k] if len(panel.names) == count <= NAMED else None
+        lines = axis.plot(t, values[:, :, k], f"C{k % 10}", linewidth=linewidth)
+        if name and lines:
+            lines[0].set_label(name)
+        if panel.bounds is not None:
+            for bound in panel.bounds[:, k][np.isfinite(panel.bounds[:, k])].tolist():
+                axis.axhline(bound, color=f"C{k % 10}", linestyle="--", linewidth=0.6)
+    axis.set_ylabel(panel.label)
+    axis.grid(alpha=0.3)
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(fontsize="small", ncols=2)
+
+
+def _figure(rows: int, *, shown: bool) -> tuple[Any, Any]:
     try:
+        from matplotlib import pyplot
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", "drawing a trajectory") from None
-    figure = Figure(figsize=(8.0, 5.0 + rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots(rows, 1, sharex=True)
+    options: dict[str, Any] = {"figsize": (8.0, 2.5 + 1.6 * rows), "layout": "constrained"}
+    if shown:
+        figure = pyplot.figure(**options)
+    else:  # without a window, and without the state that pyplot keeps
+        figure = Figure(**options)
+        FigureCanvasAgg(figure)
+    return figure, figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0]
+
+
+def _show(figure: Any) -> None:
+    from matplotlib import pyplot
+
+    pyplot.show()
+    pyplot.close(figure)
 
 
 def _save(figure: Any, path: str | os.PathLike[str]) -> None:

@@ -1,14 +1,22 @@
-"""Samples of a motion while it grows."""
+"""Samples of a motion while it grows, in memory or in files."""
 
 from __future__ import annotations
+
+import os
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import RobodynError, ShapeError, SimulationError
-from robodyn.motion.base_motion import BaseMotion, BasePath
+from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
+from robodyn.files import as_path
 from robodyn.robot import Robot
-from robodyn.simulation.trajectory import Trajectory, trajectory_of
+from robodyn.simulation.archive import STATES, events_text, outside_arrays
+from robodyn.simulation.column_names import speed_names
+from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.recording import Folder, read
+from robodyn.simulation.surroundings import Given
+from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["Record"]
 
@@ -16,37 +24,136 @@ __all__ = ["Record"]
 #: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.
 SINGULAR = 1e-8
 
+#: Numbers in the memory of a record that is written to files.
+BLOCK = 1 << 20
+
 
 class Record:
-    """Room for the samples of a simulation, which are copied into it.
+    """The samples of a simulation, which are copied into it.
 
     Parameters
     ----------
     robot : Robot
-    base : BasePath or None
+    surroundings : Given
+        Motion of the base and external wrenches.
     size : int
-        Most samples.
+        Steps that are expected, and one; more are taken.
     batch : tuple of int
         Leading axes of a state.
+    driven : tuple of int
+        Speeds that follow paths.
+    every : int
+        Every so many steps are kept, and the last one.
+    to : path, optional
+        A folder that samples are written to while they come.
+
+    Attributes
+    ----------
+    events : list of EventRecord
+        What happened, in the order of time: to be added to.
 
     Raises
     ------
     MemoryError
+    ShapeError, FileError
     """
 
     def __init__(
-        self, robot: Robot, base: BasePath | None, size: int, batch: tuple[int, ...]
+        self,
+        robot: Robot,
+        surroundings: Given,
+        size: int,
+        batch: tuple[int, ...] = (),
+        *,
+        driven: tuple[int, ...] = (),
+        every: int = 1,
+        to: str | os.PathLike[str] | None = None,
     ) -> None:
-        self.robot, self.base, self.count = robot, base, 0
-        self._t = np.empty(size)
-        self._q = np.empty((size, *batch, robot.nq))
-        self._v, self._a, self._tau = np.empty((3, size, *batch, robot.nv))
+        if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+            raise ShapeError(
+                f"every is {every!r}, expected how many steps there are for one sample: 1, 2, ...",
+                name="every",
+                given=every,
+            )
+        self.robot, self.surroundings, self.driven = robot, surroundings, driven
+        self.events: list[EventRecord] = []
+        self._every, self._steps = int(every), 0
+        self._folder = None if to is None else Folder(as_path("to", to))
+        rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
+        shapes = ((), (*batch, robot.nq), *[(*batch, robot.nv)] * 3)
+        if self._folder is not None:
+            numbers = sum(int(np.prod(shape)) for shape in shapes)
+            rows = min(rows, max(2, BLOCK // numbers))
+        self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        #: Samples that are kept; the one behind them may be replaced.
+        self._kept = 0
+        self._behind = False
 
-    def add(self, t: float, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray) -> None:
-        """Copy a sample."""
-        k = self.count
-        self._t[k], self._q[k], self._v[k], self._a[k], self._tau[k] = t, q, v, a, tau
-        self.count = k + 1
+    def add(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        a: FloatArray,
+        tau: FloatArray,
+        *,
+        keep: bool = False,
+    ) -> None:
+        """Copy the sample of a step; ``keep``: whatever its number, as where speeds jump.
+
+        Raises
+        ------
+        SimulationError
+            If it cannot be written; ``.trajectory`` is what could.
+        """
+        k = self._kept
+        if k == len(self._columns[0]):
+            self._make_room()
+            k = self._kept
+        times, *states = self._columns
+        times[k] = t
+        for column, x in zip(states, (q, v, a, tau), strict=True):
+            column[k] = x
+        self._behind = not keep and self._steps % self._every != 0
+        self._kept += not self._behind
+        self._steps += not keep
+
+    def _make_room(self) -> None:
+        if self._folder is None:
+            self._columns = [np.concatenate([x, np.empty_like(x)]) for x in self._columns]
+        else:
+            self._write()
+
+    @property
+    def count(self) -> int:
+        """Samples in memory, the last one too."""
+        return self._kept + self._behind
+
+    def _write(self) -> None:
+        """Move what is in memory to the folder."""
+        assert self._folder is not None
+        arrays = dict(zip(STATES, (x[: self.count] for x in self._columns), strict=True))
+        t, q, v = (arrays[name] for name in ("t", "q", "v"))
+        try:
+            arrays.update(outside_arrays(self.surroundings, t, q, v))
+            self._folder.append(arrays, self._about())
+        except FileError as error:
+            kept = self._in_files(complete=False) if self._folder.rows else None
+            until = float(kept.t[-1]) if kept is not None else 0.0
+            raise SimulationError(
+                f"{error}; the motion until t = {until:.6g} s stays in {str(self._folder.path)!r}",
+                trajectory=kept,
+                time=until,
+            ) from error
+        self._kept, self._behind = 0, False
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "robot": self.robot.name,
+            "joints": speed_names(self.robot),
+            "driven": self.driven,
+            "events": events_text(tuple(self.events)),
+        }
 
     def broken(self, t: float, error: RobodynError) -> SimulationError:
         """What to raise where the motion until ``t`` [s] breaks down: it has what came before."""
@@ -58,15 +165,16 @@ class Record:
                 f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: {why} "
                 f"({error})"
             )
+        any_samples = self.count or (self._folder is not None and self._folder.rows)
         return SimulationError(
-            problem, trajectory=self.trajectory() if self.count else None, time=t
+            problem, trajectory=self.trajectory(complete=False) if any_samples else None, time=t
         )
 
     def _singular(self) -> str:
         """Whether the loops were at a singular posture before, in words; empty if not."""
         if not (self.robot.nc and self.count):
             return ""
-        time, q = float(self._t[self.count - 1]), self._q[self.count - 1]
+        time, q = float(self._columns[0][self.count - 1]), self._columns[1][self.count - 1]
         rank = self.robot.loop_rank(q, t=time if self.robot.depends_on_time else None)
         if not rank.distance.min(initial=np.inf) < SINGULAR:
             return ""
@@ -75,17 +183,23 @@ class Record:
             "its motion is not determined; another step or start passes it between two samples"
         )
 
-    def trajectory(self) -> Trajectory:
-        """What was recorded, with its energy."""
-        n = self.count
-        t, q, v, a, tau = (x[:n].copy() for x in (self._t, self._q, self._v, self._a, self._tau))
-        return trajectory_of(self.robot, t, q, v, a, tau, self._base_at(t, q.ndim - 2))
+    def trajectory(self, *, complete: bool = True) -> Trajectory:
+        """What was recorded; in files, under the name of a motion that broke off if it did."""
+        if self._folder is not None:
+            if self.count:
+                self._write()
+            return self._in_files(complete=complete)
+        return self._made(*(x[: self.count].copy() for x in self._columns))
 
-    def _base_at(self, t: FloatArray, inner: int) -> BaseMotion | None:
-        """Motion of the base at all samples, over ``inner`` axes of simultaneous motions."""
-        if self.base is None:
-            return None
-        stacked = self.base.at(t)
-        axes = tuple(range(1, 1 + inner))
-        parts = (stacked.pose, stacked.twist, stacked.acceleration)
-        return BaseMotion(*(np.expand_dims(x, axes) for x in parts))
+    def _made(self, *states: FloatArray) -> Trajectory:
+        t, q, v, a, tau = states
+        return Trajectory(
+            t, q, v, a, tau, joint_names=speed_names(self.robot), robot=self.robot,
+            driven=self.driven, surroundings=self.surroundings, events=tuple(self.events),
+        )  # fmt: skip
+
+    def _in_files(self, *, complete: bool) -> Trajectory:
+        assert self._folder is not None
+        place = self._folder.close(self._about(), complete=complete)
+        fields = read(place)
+        return self._made(*(fields[name] for name in STATES))

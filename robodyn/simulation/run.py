@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+import os
+from collections.abc import Iterable, Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
-from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, named
-from robodyn.errors import AssemblyError, InconsistentStateError, ShapeError, SingularError
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
-from robodyn.simulation.callbacks import Controller, Event, check_callable, event_value, torque
+from robodyn.simulation.callbacks import Controller, Event
 from robodyn.simulation.driven import PathOfTime, driven_joints
 from robodyn.simulation.limits import Limits
+from robodyn.simulation.loop import run_motion
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
+from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["rollout", "simulate"]
-
-#: Arrays that a motion makes itself, and that are not finite where it breaks down.
-OF_THE_MOTION = {"q", "v", "tau", "force", "dv", "u", "a_controlled", "tau_free"}
-
-#: What says that a motion cannot go on from where it has come.
-BREAKDOWNS = AssemblyError, InconsistentStateError, SingularError
 
 
 def simulate(
@@ -45,6 +39,9 @@ def simulate(
     events: Sequence[Event] = (),
     limits: str = "report",
     progress: Progress | bool | None = None,
+    stabilization: tuple[float, float] | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -87,11 +84,22 @@ def simulate(
     progress : callable or bool, optional
         Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
         terminal.
+    stabilization : (alpha, beta), optional [1/s]
+        Loops, and constraints of speeds, are held closed by ``-2 alpha rate - beta^2 gap`` among
+        the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
+        alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
+        has nothing to stabilise.
+    every : int
+        Every so many steps are kept as samples, and the first and last one always.
+    to : path, optional
+        A folder to write samples to while the motion goes on, which must not be there yet: the
+        arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
+        if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
 
     Returns
     -------
     trajectory : Trajectory
-        One sample a step, the start included.
+        One sample a step, or what ``every`` says, the start included.
 
     Raises
     ------
@@ -102,17 +110,28 @@ def simulate(
         If a position or velocity is no longer finite, if loops cannot stay closed, as driven
         joints leave what the linkage can do, or if accelerations are not determined where the
         motion has come; ``.trajectory`` is what came before ``.time``, ``.__cause__`` the error.
+        Also if ``to`` cannot be written to any more, as where a disk is full.
+    FileError
+        If the folder ``to`` is there already, or cannot be made.
     """
     expect("robot", robot, Robot)
     q, v = start_state(robot, q0, v0, 1)
     times = step_times(duration, step)
     path = base_path(base, times)
-    driven = driven_joints(robot, controlled, locked, times, q)
-    stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
+    driven = driven_joints(robot, controlled, locked, times)
+    stepper = Stepper(
+        robot,
+        integrator,
+        driven=driven,
+        base=path,
+        wrenches=wrenches,
+        stabilization=stabilization,
+    )
     bounds = Limits(robot, limits)
-    record = Record(robot, path, len(times), ())
+    given = Given(path, wrenches)
+    record = Record(robot, given, len(times), driven=driven.speeds, every=every, to=to)
     stops = named("events", events, "functions")
-    return _run(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
+    return run_motion(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
 
 
 def rollout(
@@ -130,6 +149,9 @@ def rollout(
     integrator: str = "rk4",
     limits: str = "report",
     progress: Progress | bool | None = None,
+    stabilization: tuple[float, float] | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -139,7 +161,8 @@ def rollout(
     controller : callable or None
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
-    duration, step, base, controlled, locked, wrenches, integrator, limits, progress
+    duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
+    every, to
         As in `simulate`.
 
     Returns
@@ -151,97 +174,16 @@ def rollout(
     q, v = start_state(robot, q0, v0, 2)
     times = step_times(duration, step)
     path = base_path(base, times)
-    driven = driven_joints(robot, controlled, locked, times, q)
-    stepper = Stepper(robot, integrator, driven=driven, base=path, wrenches=wrenches)
+    driven = driven_joints(robot, controlled, locked, times)
+    stepper = Stepper(
+        robot,
+        integrator,
+        driven=driven,
+        base=path,
+        wrenches=wrenches,
+        stabilization=stabilization,
+    )
     bounds = Limits(robot, limits)
-    record = Record(robot, path, len(times), q.shape[:-1])
-    return _run(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
-
-
-def _run(
-    stepper: Stepper,
-    controller: Controller | None,
-    q: FloatArray,
-    v: FloatArray,
-    times: FloatArray,
-    events: tuple[Event, ...],
-    record: Record,
-    report: Progress,
-    limits: Limits,
-) -> Trajectory:
-    """Step from instant to instant, and record the state at each."""
-    if controller is not None:
-        check_callable("controller", controller)
-    for event in events:
-        check_callable("event", event)
-    instants, last, ended = times.tolist(), len(times) - 1, False
-    t = instants[0]
-    q, v = stepper.start(t, q, v)
-    for k in range(last + 1):
-        if k % 50 == 0:
-            report(k / max(last, 1))
-        tau = limits.cut(torque(controller, t, q, v))
-        end = instants[min(k + 1, last)]
-        until = t
-        try:
-            a, forces = stepper.accelerations(t, q, v, tau)
-            record.add(t, q, v, a, forces)
-            if k == last or ended:
-                break
-            until = end
-            q_next, v_next = stepper.step(t, q, v, tau, end - t, a)
-            if events:
-                after = partial(_after, stepper, t, q, v, tau, a)
-                h, ended = _until(events, t, q, v, end - t, after)
-                if ended:
-                    end, (q_next, v_next) = t + h, after(h)
-        except (ShapeError, *BREAKDOWNS) as error:
-            if isinstance(error, ShapeError) and error.name not in OF_THE_MOTION:
-                raise  # what a user gave
-            raise record.broken(until, error) from error
-        t, q, v = end, q_next, v_next
-    report(1.0)
-    motion = record.trajectory()
-    limits.announce(motion.t, motion.q, motion.v, motion.tau)
-    return motion
-
-
-def _after(
-    stepper: Stepper,
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    tau: FloatArray,
-    a: FloatArray,
-    h: float,
-) -> tuple[FloatArray, FloatArray]:
-    """The state after a part ``h`` [s] of a step."""
-    return stepper.step(t, q, v, tau, h, a)
-
-
-def _until(
-    events: tuple[Event, ...],
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    h: float,
-    after: Callable[[float], tuple[FloatArray, FloatArray]],
-) -> tuple[float, bool]:
-    """Part of a step of ``h`` [s] after which the first event has happened, and whether one has."""
-    before = [event_value(event, t, q, v) for event in events]
-
-    def happened(part: float) -> bool:
-        state = after(part)
-        # an event that starts at zero happens when it comes back
-        return any(
-            g != 0.0 and g * event_value(event, t + part, *state) <= 0.0
-            for g, event in zip(before, events, strict=True)
-        )
-
-    if not happened(h):
-        return h, False
-    low, high = 0.0, h
-    while high - low > 1e-12 * h:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if happened(middle) else (middle, high)
-    return high, True
+    given, batch = Given(path, wrenches), q.shape[:-1]
+    record = Record(robot, given, len(times), batch, driven=driven.speeds, every=every, to=to)
+    return run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)

@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, numbers
+from robodyn.closed_loops.constraint_rows import gains
 from robodyn.errors import AssemblyError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.driven import Driven
+from robodyn.simulation.integrators.method import coordinates_of
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 
@@ -49,10 +51,15 @@ class Stepper:
     wrenches : mapping or callable, optional
         External wrenches by link, shape (..., 6) [N, N m]; a callable gets ``(t, q, v)``.
 
+    stabilization : (alpha, beta), optional [1/s]
+        Loops are held closed by these gains [W 5.198], instead of being closed after each step.
+
     Raises
     ------
     UnknownNameError
         If there is no such method.
+    ShapeError
+        If gains are no numbers, or negative.
     """
 
     def __init__(
@@ -63,12 +70,14 @@ class Stepper:
         driven: Driven | None = None,
         base: BaseAt | None = None,
         wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+        stabilization: tuple[float, float] | None = None,
     ) -> None:
         self.robot = robot
+        self._gains = None if stabilization is None else gains(stabilization)
         self.driven = Driven(robot.nv) if driven is None else driven
         self.base = base
         self._method = integrators.integrator(integrator)
-        self._coordinates = integrators.coordinates_of(robot)
+        self._coordinates = coordinates_of(robot)
         self._wrenches: Any = wrenches
         if not callable(wrenches):
             given = by_name("wrenches", wrenches)
@@ -144,6 +153,9 @@ class Stepper:
         if driven:
             q, v, _ = driven.at(t + h, q, v)
         _check_bounds(q, v)
+        if self._gains is not None:
+            self._check_gap(t + h, q, OPEN, "take larger gains or shorter steps")
+            return q, v
         return self.closed(t + h, q, v)
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -182,17 +194,23 @@ class Stepper:
             return q, v
         time = self._time(t)
         q, v = self.robot.closed_state(q, v, self.driven.is_free, t=time)
-        residual = self.robot.loop_residual(q, t=time)
+        hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
+        self._check_gap(t, q, APART, hint)
+        _check_bounds(q, v)
+        return q, v
+
+    def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
+        """Refuse loops that are open by more than a motion can go on with."""
+        if not self.robot.nc:
+            return
+        residual = self.robot.loop_residual(q, t=self._time(t))
         gap = np.abs(residual).max(initial=0.0)
-        if not gap <= APART:
-            hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
+        if not gap <= most:
             raise AssemblyError(
                 f"the loops of {self.robot.name!r} come apart by {gap:.3g} (m or rad): {hint}",
                 residual=residual,
                 q=q,
             )
-        _check_bounds(q, v)
-        return q, v
 
     def _time(self, t: float) -> float | None:
         """The time, for methods of a robot that depends on it."""
@@ -208,7 +226,12 @@ class Stepper:
         if not self._has_options:
             if wanted is None:
                 return robot.forward_dynamics(q, v, tau), tau
-            return robot.driven_dynamics(q, v, wanted, tau[..., driven.free], driven.speeds)
+            free = tau[..., driven.free]
+            if self._gains is None:
+                return robot.driven_dynamics(q, v, wanted, free, driven.speeds)
+            return robot.driven_dynamics(
+                q, v, wanted, free, driven.speeds, stabilization=self._gains
+            )
         options: dict[str, Any] = {
             "base": self.base(t) if self.base else None,
             "wrenches": self._wrenches_at(t, q, v),
@@ -217,6 +240,7 @@ class Stepper:
         if wanted is None:
             return robot.forward_dynamics(q, v, tau, **options), tau
         free = tau[..., driven.free]
+        options["stabilization"] = self._gains
         return robot.driven_dynamics(q, v, wanted, free, driven.speeds, **options)
 
     def _wrenches_at(self, t: float, q: FloatArray, v: FloatArray) -> Mapping[str, ArrayLike]:

@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
-import csv
 import os
-import tempfile
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, Self, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import SettingsError, ShapeError
-from robodyn.files import as_path, writing
-from robodyn.motion.base_motion import BaseMotion
+from robodyn.arrays import named
+from robodyn.errors import SettingsError
+from robodyn.results import JointWrenches
 from robodyn.robot import Robot
+from robodyn.simulation import energies, table, trajectory_files
+from robodyn.simulation.audit import EnergyAudit, audit_of
+from robodyn.simulation.event_record import EventRecord, events_among
+from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.limits import LimitViolation, limit_violations
+from robodyn.simulation.resampling import instants_of, resampled
+from robodyn.simulation.samples import Samples
+from robodyn.simulation.surroundings import Given, Surroundings
 
-__all__ = ["Trajectory", "speed_names", "trajectory_of"]
+__all__ = ["Trajectory"]
+
+
+def _energy(run: Trajectory) -> FloatArray:
+    """Kinetic and potential, shape (n, ...) [J]."""
+    return run.kinetic_energy + run.potential_energy
+
+
+def _gaps(run: Trajectory) -> FloatArray:
+    """Largest gap of closed loops, shape (n, ...) [m, rad]."""
+    return run._computed(energies.largest_gap)
+
+
+#: Defaults of fields that are computed from the others when they are first asked for.
+_ENERGY: Any = cached_property(_energy)
+_GAPS: Any = cached_property(_gaps)
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """Samples of a motion; indexing and slicing give samples.
+    """Samples of a motion; indexing and slicing give samples, a joint's name the joint's motion.
+
+    What is not given is computed when it is first asked for.
 
     Attributes
     ----------
@@ -39,6 +64,23 @@ class Trajectory:
         One a column of ``tau``.
     robot : Robot or None
         What moved, where that is known.
+    driven : tuple of int
+        Columns of ``tau`` that follow from paths of time; the others are held within a step.
+    surroundings : Given or Sampled
+        Motion of the base and external wrenches.
+    events : tuple of EventRecord
+        What happened, in the order of time.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> run = rd.simulate(rd.load("four_bar"), duration=0.1, step=1e-3)
+    >>> run["rocker_pin"].v.shape          # a joint that is cut, too
+    (101,)
+    >>> run.resample(0.02)
+    <Trajectory of 'four_bar': 6 samples, 0 to 0.1 s>
+    >>> bool(abs(run.audit.unexplained[-1]) < 1e-6 * run.audit.exchanged)
+    True
     """
 
     t: FloatArray
@@ -46,10 +88,18 @@ class Trajectory:
     v: FloatArray
     a: FloatArray
     tau: FloatArray
-    energy: FloatArray
-    loop_residual: FloatArray
+    energy: FloatArray = _ENERGY
+    loop_residual: FloatArray = _GAPS
     joint_names: tuple[str, ...] = ()
     robot: Robot | None = field(default=None, repr=False)
+    driven: tuple[int, ...] = ()
+    surroundings: Surroundings = field(default_factory=Given, repr=False)
+    events: tuple[EventRecord, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("energy", "loop_residual"):
+            if isinstance(vars(self)[name], cached_property):  # left out: the class computes it
+                del vars(self)[name]
 
     def __len__(self) -> int:
         return len(self.t)
@@ -62,10 +112,99 @@ class Trajectory:
         of = f" of {self.robot.name!r}" if self.robot is not None else ""
         return f"<Trajectory{of}: {len(self)} samples, {self.t[0]:g} to {self.t[-1]:g} s>"
 
-    def __getitem__(self, index: Any) -> Trajectory:
-        parts = (self.t, self.q, self.v, self.a, self.tau, self.energy, self.loop_residual)
-        t, q, v, a, tau, energy, residual = (part[index] for part in parts)
-        return Trajectory(t, q, v, a, tau, energy, residual, self.joint_names, self.robot)
+    @overload
+    def __getitem__(self, index: str) -> JointMotion: ...
+    @overload
+    def __getitem__(self, index: Any) -> Trajectory: ...
+    def __getitem__(self, index: Any) -> Trajectory | JointMotion:
+        if isinstance(index, str):
+            return self._joint(index)
+        t, q, v, a, tau = (x[index] for x in (self.t, self.q, self.v, self.a, self.tau))
+        known = {  # what was computed, or read from a file
+            name: vars(self)[name][index]
+            for name in ("energy", "loop_residual")
+            if name in vars(self)
+        }
+        events = events_among(self.events, self.t, index)
+        return Trajectory(
+            t, q, v, a, tau, **known,
+            joint_names=self.joint_names, robot=self.robot, driven=self.driven,
+            surroundings=self.surroundings[index], events=events,
+        )  # fmt: skip
+
+    def _samples(self) -> Samples:
+        """States with what is needed to compute from them, also of a single one."""
+        if self.robot is None:
+            raise SettingsError(
+                "this trajectory does not know what moved: give it a robot, "
+                "dataclasses.replace(trajectory, robot=robot)"
+            )
+        x = self if self.t.ndim else self[None]
+        return Samples(self.robot, x.t, x.q, x.v, x.a, x.tau, x.driven, x.surroundings)
+
+    def _computed(self, f: Callable[[Samples], FloatArray]) -> FloatArray:
+        x = self._samples().computed(f)
+        return x if self.t.ndim else x[0]
+
+    def _joint(self, name: str) -> JointMotion:
+        if self.robot is None:
+            return joint_column(self.joint_names, name, (self.t, self.q, self.v, self.a, self.tau))
+        motion = joint_motion(self._samples(), name)
+        return motion if self.t.ndim else motion[0]
+
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    # -- what follows from the samples ------------------------------------------------------------
+
+    @cached_property
+    def kinetic_energy(self) -> FloatArray:
+        """Of bodies and rotors, shape (n, ...) [J]."""
+        return self._computed(energies.kinetic_energy)
+
+    @cached_property
+    def potential_energy(self) -> FloatArray:
+        """Of gravity and springs, shape (n, ...) [J]."""
+        return self._computed(energies.potential_energy)
+
+    @cached_property
+    def elastic_energy(self) -> FloatArray:
+        """Of springs alone, shape (n, ...) [J]."""
+        return self._computed(energies.elastic_energy)
+
+    @cached_property
+    def audit(self) -> EnergyAudit:
+        """Where energy came from and went."""
+        return audit_of(self._samples(), self.events)
+
+    @property
+    def power(self) -> FloatArray:
+        """Put in by each force, shape (n, ..., nv) [W]: of motors, and of what drives joints."""
+        return np.asarray(self.tau * self.v)
+
+    @property
+    def motor_torques(self) -> FloatArray:
+        """Torque of each motor at its own shaft, shape (n, ..., nv) [N m, N].
+
+        The forces in ``tau`` over the gear ratios; those of joints without motor stand as they are.
+
+        Raises
+        ------
+        ActuationError
+            Where a gear ratio is zero.
+        """
+        return self._computed(energies.motor_torques)
+
+    def joint_wrenches(self, joints: Iterable[str] | None = None) -> JointWrenches:
+        """Force and moment in joints at all samples, shape (n, ..., 6) [N, N m].
+
+        Parameters
+        ----------
+        joints : names of joints, optional
+            Default: all that move. `Robot.joint_wrenches` says in which frames the wrenches are.
+        """
+        names = None if joints is None else named("joints", joints)
+        return energies.joint_loads(self._samples(), names)
 
     @property
     def branch_changes(self) -> FloatArray:
@@ -76,8 +215,7 @@ class Trajectory:
         """
         if self.robot is None or not self.robot.nc:
             return np.zeros(0)
-        t = self.t.reshape(len(self), *[1] * (self.q.ndim - 2))
-        at = t if self.robot.depends_on_time else None
+        at = self._samples().time
         sign = self.robot.branch_sign(self.q, path=True, t=at).reshape(len(self), -1)
         return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
 
@@ -89,20 +227,48 @@ class Trajectory:
         are looked at, at all samples; a limit of zero for a velocity or an effort counts as not
         given. The robot has to be known.
         """
-        if self.robot is None:
-            raise SettingsError(
-                "this trajectory does not know what moved, and so no limits: give it a robot, "
-                "dataclasses.replace(trajectory, robot=robot)"
-            )
-        states = (self.t, self.q, self.v, self.tau)
-        t, q, v, tau = states if self.t.ndim else (x[None] for x in states)
-        return limit_violations(self.robot, t, q, v, tau)
+        x = self._samples()
+        return limit_violations(x.robot, x.t, x.q, x.v, x.tau)
+
+    def resample(self, times: ArrayLike) -> Trajectory:
+        """The motion at other instants, or with another step.
+
+        Positions are interpolated on the manifold of the coordinates, to the fifth order in the
+        distance of the samples and velocities to the fourth: quaternions stay of unit norm, and
+        loops are closed by the robot. Forces are held from sample to sample. Where several samples
+        stand at one instant, as before and after an impact, the last of them is taken.
+
+        Parameters
+        ----------
+        times : array_like, shape (m,), or float [s]
+            Ascending instants within the motion, or a step; the last sample is then kept.
+
+        Raises
+        ------
+        ShapeError
+            For instants beyond the motion.
+        """
+        samples = self._samples()
+        x = resampled(samples, instants_of(samples, times))
+        events = tuple(e for e in self.events if len(x) and x.t[0] <= e.time <= x.t[-1])
+        names = self.joint_names
+        return Trajectory(
+            x.t, x.q, x.v, x.a, x.tau, joint_names=names, robot=self.robot, driven=self.driven,
+            surroundings=x.surroundings, events=events,
+        )  # fmt: skip
+
+    # -- files ------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that is complete or not there at all.
 
-        ``.npz``: all arrays. ``.csv``: one row a sample, with a header. ``.mcap``: joint states, as
+        ``.npz``: all arrays, the motion of the base, external wrenches and events. ``.csv``: one
+        row a sample, with joints and units in the header. ``.mcap``: joint states, as
         `robodyn.ros.bag.write_bag` writes them.
+
+        Parameters
+        ----------
+        path : path
 
         Raises
         ------
@@ -113,101 +279,66 @@ class Trajectory:
         ShapeError
             For other endings, and for a CSV or a bag of several motions at once.
         """
-        target = as_path("path", path)
-        if target.suffix == ".mcap":
-            from robodyn.bags import write_motion
+        trajectory_files.save(path, self._fields())
 
-            motion = (self.q, self.v, self.a, self.tau)
-            return write_motion(target, self.robot, self.joint_names, self.t, motion)
-        writers = {".npz": self._write_npz, ".csv": self._write_csv}
-        if target.suffix not in writers:
-            raise ShapeError(
-                f"cannot save to {target.name!r}: expected a name ending in .npz, .csv or .mcap",
-                name="path",
-                given=target.suffix,
-                expected=(*writers, ".mcap"),
-            )
-        with writing(target):
-            handle, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix)
-            os.close(handle)
-            try:
-                writers[target.suffix](name)
-                os.replace(name, target)
-            except BaseException:
-                os.unlink(name)
-                raise
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], robot: Robot | None = None) -> Self:
+        """Read what `save` wrote, or what a simulation wrote to a folder while it ran.
 
-    def _write_npz(self, name: str) -> None:
-        np.savez(
-            name,
-            t=self.t,
-            q=self.q,
-            v=self.v,
-            a=self.a,
-            tau=self.tau,
-            energy=self.energy,
-            loop_residual=self.loop_residual,
-            joint_names=np.array(self.joint_names),
-        )
+        Parameters
+        ----------
+        path : path
+            ``.npz``, ``.csv``, ``.mcap`` or a folder. Arrays of a folder are read from there when
+            they are used.
+        robot : Robot, optional
+            What moved: a file does not hold it. Needed for ``.mcap``, and for all that follows from
+            the samples.
 
-    def _write_csv(self, name: str) -> None:
-        if self.q.ndim != 2:
-            raise ShapeError(
-                f"a CSV holds one motion; q has shape {self.q.shape}", name="q", given=self.q.shape
-            )
-        nq, nv = self.q.shape[1], self.v.shape[1]
-        head = ["t"] + [f"q{k}" for k in range(nq)]
-        for letter in ("v", "a", "tau"):
-            head += [f"{letter}{k}" for k in range(nv)]
-        head += ["energy", "loop_residual"]
-        with open(name, "w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(head)
-            columns = (self.t[:, None], self.q, self.v, self.a, self.tau)
-            ends = (self.energy[:, None], self.loop_residual[:, None])
-            writer.writerows(np.hstack([*columns, *ends]).tolist())
+        Raises
+        ------
+        MissingFileError, FileError
+            If the file is not there, is damaged or holds something else.
+        ShapeError
+            If it holds the motion of another robot, or has another ending.
+        """
+        return cls(**trajectory_files.load(path, robot))
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
-        """Draw positions, velocities, torques and energy into an image file.
+    def to_pandas(self) -> Any:
+        """A table with one row a sample, time as its index; columns as in the CSV.
+
+        Raises
+        ------
+        MissingExtraError
+            Without the extra ``pandas``.
+        ShapeError
+            For several motions at once.
+        """
+        return table.to_pandas(self._fields())
+
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, panels: Iterable[str] | None = None
+    ) -> None:
+        """Show curves over time, or draw them into an image file.
+
+        Parameters
+        ----------
+        path : path, optional
+            Default: show a window.
+        panels : names, optional
+            Of ``"positions"``, ``"velocities"``, ``"accelerations"``, ``"torques"``,
+            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"`` and
+            ``"wrench of JOINT"``. Default: positions, velocities, torques and energy. Limits of
+            joints are dashed.
 
         Raises
         ------
         MissingExtraError
             If matplotlib is not installed (extra ``plot``).
+        UnknownNameError
+            For panels and joints that do not exist.
         """
+        from robodyn.simulation.panels import DEFAULT, panel
         from robodyn.simulation.plots import draw
 
-        rows = (
-            (self.q, "position [rad, m]"),
-            (self.v, "velocity [rad/s, m/s]"),
-            (self.tau, "torque [N m, N]"),
-            (self.energy, "energy [J]"),
-        )
-        draw(path, self.t, rows)
-
-
-def speed_names(robot: Robot) -> tuple[str, ...]:
-    """A name for each speed: the joint's, or ``"joint[k]"`` where it has several."""
-    names: list[str] = []
-    for name in robot.joint_names:
-        at = robot.joints[name].v
-        width = at.stop - at.start
-        names += [name] if width == 1 else [f"{name}[{k}]" for k in range(width)]
-    return tuple(names)
-
-
-def trajectory_of(
-    robot: Robot,
-    t: FloatArray,
-    q: FloatArray,
-    v: FloatArray,
-    a: FloatArray,
-    tau: FloatArray,
-    base: BaseMotion | None,
-) -> Trajectory:
-    """A trajectory of a robot from its samples, with its energy and the gaps of its loops."""
-    time = t.reshape(len(t), *[1] * (q.ndim - 2)) if robot.depends_on_time else None
-    energy = robot.kinetic_energy(q, v, base=base, t=time)
-    energy = energy + robot.potential_energy(q, base=base, t=time)
-    gaps = np.abs(robot.loop_residual(q, t=time)).max(axis=-1) if robot.nc else 0.0 * energy
-    return Trajectory(t, q, v, a, tau, energy, gaps, speed_names(robot), robot)
+        names = DEFAULT if panels is None else named("panels", panels, "names of panels")
+        draw(path, self.t, [panel(self, name) for name in names])

@@ -146,3 +146,29 @@ def test_loops_stay_closed(name):
     assert motion.loop_residual.max() < 1e-10
     rates = np.einsum("tij,tj->ti", motion.robot.loop_jacobian(motion.q), motion.v)
     assert np.abs(rates).max() < 1e-10 * max(1.0, np.abs(motion.v).max())
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_a_state_is_closed_as_by_impulses_in_the_loops(name):
+    """What closes it is orthogonal, in kinetic energy, to all that the linkage can do.
+
+    So the energy that closing the speeds takes is of second order in what they are wrong by.
+    """
+    motion = MOTIONS[name]
+    robot = motion.robot(name)
+    q, v = motion.start(robot)
+    rng, size = np.random.default_rng(3), 1e-6
+    possible = np.array([robot.consistent_velocity(q, e) for e in np.eye(robot.nv)])
+    M = robot.mass_matrix(q)
+    scale = size * np.diag(M).max()
+    w = v + size * rng.normal(size=robot.nv)
+    moved = robot.closed_state(q, w)[1] - w
+    assert np.abs(moved).max() > 0.01 * size
+    np.testing.assert_allclose(possible @ M @ moved, 0.0, atol=1e-8 * scale)
+    if name == "bricard":  # its loops, where they are open, leave it no motion at all
+        return
+    x = robot.integrate(q, size * rng.normal(size=robot.nv))
+    moved = robot.difference(x, robot.closed_state(x, v)[0])
+    if name != "caster_table":  # whose loops are all of speeds
+        assert np.abs(moved).max() > 0.01 * size
+    np.testing.assert_allclose(possible @ M @ moved, 0.0, atol=1e-3 * scale)

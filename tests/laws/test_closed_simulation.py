@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from caster_table import caster_table, straight
 from rigid_robots import load
 
 import robodyn as rd
@@ -92,11 +93,87 @@ def test_stabilization_of_baumgarte():
     np.testing.assert_allclose(used, wanted, atol=1e-9 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("wrong", [1.0, (1.0,), (1.0, 2.0, 3.0), "ab", ("a", "b")])
+@pytest.mark.parametrize(
+    "wrong",
+    [1.0, (1.0,), (1.0, 2.0, 3.0), "ab", ("a", "b"), (-1.0, 1.0), (1.0, np.inf)],
+)
 def test_stabilization_takes_two_numbers(wrong):
     robot = load("four_bar")
     with pytest.raises(ShapeError):
         robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), stabilization=wrong)
+    with pytest.raises(ShapeError, match="expected two numbers alpha, beta"):
+        rd.simulate(robot, stabilization=wrong)
+
+
+LINKAGES = ("palletizer", "delta", "excavator", "five_bar", "stephenson", "stewart", "two_feet")
+
+
+@pytest.mark.parametrize("name", [*LINKAGES, "caster_table"])
+def test_code_that_stabilises_is_the_solution_of_the_solver(name):
+    """At states open by so little that squares of it do not count."""
+    robot = caster_table() if name == "caster_table" else load(name)
+    rng, options = np.random.default_rng(4), {"stabilization": (30.0, 50.0)}
+    q = robot.integrate(robot.neutral(), 1e-7 * rng.normal(size=robot.nv))
+    v = robot.consistent_velocity(robot.neutral(), rng.normal(size=robot.nv))
+    v = v + 1e-5 * rng.normal(size=robot.nv)
+    tau = rng.normal(size=robot.nv)
+    found = robot.forward_dynamics(q, v, tau, **options)
+    solved = robot.constrained_dynamics(q, v, tau, **options).a
+    np.testing.assert_allclose(found, solved, atol=1e-6 * np.abs(solved).max())
+    plain = robot.function("forward_dynamics")(q, v, tau)
+    assert np.abs(found - plain).max() > 1e-5 * np.abs(plain).max()
+    alone = robot.function("forward_dynamics", stabilization=True)
+    np.testing.assert_array_equal(alone(q, v, tau, np.array([30.0, 50.0])), found)
+    assert "stabilization" in alone.c_source("step")
+
+
+@pytest.mark.parametrize("gains", [(25.0, 25.0), (0.0, 0.0)])
+def test_a_linkage_held_closed_by_gains(gains):
+    """Where there are none its loops drift apart, faster and faster."""
+    robot = load("five_bar")
+    options = {"step": 1e-3, "duration": 1.6, "v0": np.zeros(4), "q0": robot.neutral()}
+    run = rd.simulate(robot, stabilization=gains, **options)
+    closed = rd.simulate(robot, **options)
+    np.testing.assert_allclose(run.q, closed.q, atol=1e-4)
+    drift = run.loop_residual
+    assert 1e-9 < drift.max() < 1e-4
+    if gains[0]:
+        assert drift[-100:].max() < 0.1 * drift.max()
+    many = rd.rollout(
+        robot, None, *(np.array([x, x]) for x in (run.q[0], run.v[0])), step=1e-3, duration=0.02,
+        stabilization=gains,
+    )  # fmt: skip
+    np.testing.assert_allclose(many.q[:, 1], run.q[: len(many)], atol=1e-12)
+
+
+def test_constraints_of_speeds_held_by_gains():
+    """What the wheels slip is much less than where nothing holds them."""
+    robot = caster_table(gravity=(0.3, 0.1, -9.81))
+    q, v = straight(robot, 0.5)
+    q[3] += 0.3
+    v = robot.consistent_velocity(q, v)
+
+    def slip(gains):
+        run = rd.simulate(robot, q0=q, v0=v, duration=4.0, step=0.05, stabilization=gains)
+        return np.abs(np.einsum("tij,tj->ti", robot.loop_jacobian(run.q), run.v))[-20:].max()
+
+    assert slip((10.0, 0.0)) < 0.1 * slip((0.0, 0.0))
+
+
+def test_a_driven_joint_of_a_linkage_held_by_gains():
+    robot = load("five_bar")
+    k = robot.joints["left_drive"].v.start
+    v0 = robot.consistent_velocity(robot.neutral(), 0.6 * np.eye(robot.nv)[k], hold=["left_drive"])
+    options = {"v0": v0, "duration": 0.6, "step": 4e-3, "controlled": {"left_drive": path}}
+    held, closed = (rd.simulate(robot, stabilization=x, **options) for x in ((20.0, 20.0), None))
+    np.testing.assert_allclose(held.q, closed.q, atol=1e-4)
+    np.testing.assert_allclose(held.tau, closed.tau, atol=1e-2 * np.abs(closed.tau).max())
+    assert closed.loop_residual.max() < 1e-10 < held.loop_residual.max() < 1e-5
+
+
+def test_gains_that_let_loops_come_apart():
+    with pytest.raises(SimulationError, match=r"come apart .* take larger gains or shorter"):
+        rd.simulate(load("five_bar"), duration=3.0, step=0.03, stabilization=(0.0, 0.0))
 
 
 def parallelogram():

@@ -228,11 +228,11 @@ class Code:
         kind = (
             start.kind if isinstance(start, Number) else "i64" if type(start) is int else "double"
         )
-        made = Variable(self, self._slot(kind), kind)
+        made = Variable(self, self.slot(kind), kind)
         made.value = start
         return made
 
-    def _slot(self, kind: str) -> str:
+    def slot(self, kind: str) -> str:
         self._count += 1
         self._slots.append(f"  %s{self._count} = alloca {kind}")
         return f"%s{self._count}"
@@ -291,7 +291,7 @@ class Code:
             elif isinstance(x, Indices):
                 given.append(x.pointer)
             elif x is INFO:
-                info = Indices(self, self._slot("i32"), "i32")
+                info = Indices(self, self.slot("i32"), "i32")
                 given.append(info.pointer)
             else:
                 given.append(self._stored(x, kinds[len(given)]))
@@ -307,7 +307,7 @@ class Code:
             self._letters.add(x)
             return f"@letter_{x}"
         if kind == "#":
-            slot = self._slot("i32")
+            slot = self.slot("i32")
             Indices(self, slot, "i32").put(x, 0)
             return slot
         return self.variable(x if isinstance(x, Number) else float(x)).pointer

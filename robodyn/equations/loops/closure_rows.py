@@ -33,6 +33,7 @@ __all__ = [
     "closure_wrenches",
     "coupled_row",
     "loop_motion",
+    "stabilised",
 ]
 
 
@@ -124,6 +125,16 @@ def coupled_row(coupling: Coupled, q: Sequence[Number]) -> Row:
         total = total + q[q_index] * weight
         slopes[v_index] = slopes.get(v_index, 0.0) + weight
     return Row(total, slopes, 0.0)
+
+
+def stabilised(row: Row, v: Sequence[Number], alpha: Number, beta: Number) -> Row:
+    """A row whose gap vanishes as an oscillator comes to rest [W 5.198].
+
+    ``K a = -(k + 2 alpha (K v + psi) + beta^2 gap)``; a row of speeds has no gap.
+    """
+    rate = sum((slope * v[k] for k, slope in row.jacobian.items()), row.offset)
+    bias = row.bias + alpha * rate * 2.0 + beta * beta * row.residual
+    return dataclasses.replace(row, bias=bias)
 
 
 def closure_wrenches(

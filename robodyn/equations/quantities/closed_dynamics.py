@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from robodyn.equations.loops import constrained, partition, singularity
+from robodyn.equations.loops import constrained, drift, partition, singularity
 from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities.dynamics import applied_forces, with_controlled
 from robodyn.equations.quantities.tracer import Results, Tracer
 from robodyn.equations.tree import composite_body, newton_euler
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["forward_dynamics", "hybrid_dynamics", "inverse_dynamics", "loop_weakness"]
+__all__ = [
+    "forward_dynamics",
+    "hybrid_dynamics",
+    "inverse_dynamics",
+    "loop_corrections",
+    "loop_weakness",
+]
 
 
 def _sweep(
@@ -31,6 +37,14 @@ def forward_dynamics(t: Tracer) -> Results:
 def hybrid_dynamics(t: Tracer) -> Results:
     """Accelerations and forces; the rows are independent in the free speeds."""
     return with_controlled(t, lambda *given: _sweep(t, *given)[:2])
+
+
+def loop_corrections(t: Tracer) -> Results:
+    """What brings a state that has drifted back to closed loops."""
+    controlled = frozenset(t.options["controlled"])
+    groups = t.options.get("groups", ())
+    dq, dv, gap = drift.corrections(t.model, t.state, t.v, controlled, t.rows, groups)
+    return {"dq": dq, "dv": dv, "gap": gap}
 
 
 def loop_weakness(t: Tracer) -> Results:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from robodyn.equations.quantities.tracer import Results, Tracer
 from robodyn.equations.tree import force_elements, kinematics, momentum, passive
+from robodyn.symbolic.scalar import Number
 
-__all__ = ["kinetic_energy", "potential_energy", "total_momentum"]
+__all__ = ["elastic_energy", "kinetic_energy", "potential_energy", "total_momentum"]
 
 
 def kinetic_energy(t: Tracer) -> Results:
@@ -17,10 +18,19 @@ def kinetic_energy(t: Tracer) -> Results:
 def potential_energy(t: Tracer) -> Results:
     """Of gravity, and of springs where they belong to the mechanism."""
     U = momentum.potential_energy(t.model, t.state, t.base, t.setup.base_inertia)
-    if t.setup.passive:
-        U += passive.spring_energy(t.model, t.state)
-        U += force_elements.energy(t.model, t.state, t.base, t.springs)
-    return {"U": U}
+    return {"U": U + _in_springs(t)}
+
+
+def elastic_energy(t: Tracer) -> Results:
+    """Of springs, where they belong to the mechanism."""
+    return {"U": _in_springs(t)}
+
+
+def _in_springs(t: Tracer) -> Number:
+    if not t.setup.passive:
+        return 0.0
+    joints = passive.spring_energy(t.model, t.state)
+    return joints + force_elements.energy(t.model, t.state, t.base, t.springs)
 
 
 def total_momentum(t: Tracer) -> Results:

@@ -16,6 +16,7 @@ from robodyn.equations.loops.closure_rows import (
     closure_rows,
     closure_wrenches,
     coupled_row,
+    stabilised,
 )
 from robodyn.equations.loops.openness import (
     gap_of_row,
@@ -229,7 +230,11 @@ class Tracer:
         """Constraints, in the order of their names; only some, if so chosen."""
         rows = self._all_rows(closure_rows)
         chosen = self.options.get("rows")
-        return rows if chosen is None else [rows[k] for k in chosen]
+        rows = rows if chosen is None else [rows[k] for k in chosen]
+        if not self.options.get("stabilization"):
+            return rows
+        alpha, beta = self.numbers["stabilization"]
+        return [stabilised(row, self.v, alpha, beta) for row in rows]
 
     @cached_property
     def gaps(self) -> Sequence[Row]:

@@ -6,9 +6,9 @@ import os
 
 from robodyn.arrays import expect, number
 from robodyn.bags import read_motion, write_motion
-from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
-from robodyn.simulation.trajectory import Trajectory, trajectory_of
+from robodyn.simulation.column_names import speed_names
+from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["read_bag", "write_bag"]
 
@@ -103,5 +103,4 @@ def read_bag(
     """
     expect("robot", robot, Robot)
     motion = read_motion(path, robot, topic=topic, ignore_unknown=ignore_unknown)
-    base = BaseMotion.at_rest() if robot.base == "moving" else None
-    return trajectory_of(robot, *motion, base)
+    return Trajectory(*motion, joint_names=speed_names(robot), robot=robot)

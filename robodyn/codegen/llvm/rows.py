@@ -1,0 +1,92 @@
+"""Arrays of numbers, a row a state, as values of a program that is written by running Python once.
+
+An expression such as ``v + h * a`` is written as one loop when its numbers are needed. Products and
+sums are rounded one by one, in the order of the text, as numpy rounds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from robodyn.codegen.llvm.loops import Code, Number
+
+__all__ = ["Buffer", "Rows"]
+
+
+class Buffer(NamedTuple):
+    """Real numbers in memory, row after row.
+
+    Attributes
+    ----------
+    code : Code
+    pointer : str
+    """
+
+    code: Code
+    pointer: str
+
+    def at(self, i: Number | int) -> str:
+        """Address of a number."""
+        index = self.code.text(i, "i64")
+        text = f"getelementptr double, ptr {self.pointer}, i64 {index}"
+        return self.code.put(text, "").name
+
+    def part(self, i: Number | int) -> Buffer:
+        """The numbers from one on."""
+        return Buffer(self.code, self.at(i))
+
+    def get(self, i: Number | int) -> Number:
+        """One number."""
+        return self.code.put(f"load double, ptr {self.at(i)}", "double")
+
+    def put(self, i: Number | int, value: Number | float) -> None:
+        """Change one."""
+        self.code.do(f"store double {self.code.text(value, 'double')}, ptr {self.at(i)}")
+
+
+class Rows:
+    """An array that is in memory, or an expression over such arrays of the same shape.
+
+    Parameters
+    ----------
+    code : Code
+    value : callable
+        Writes what gives the number of an index.
+    buffer : Buffer, optional
+        Where the numbers are, if they are in memory.
+    """
+
+    def __init__(
+        self, code: Code, value: Callable[[Number], Number], buffer: Buffer | None = None
+    ) -> None:
+        self._code, self._value, self.buffer = code, value, buffer
+
+    @staticmethod
+    def of(buffer: Buffer) -> Rows:
+        """Numbers in memory."""
+        return Rows(buffer.code, buffer.get, buffer)
+
+    def at(self, i: Number) -> Number:
+        """Write what gives one number."""
+        return self._value(i)
+
+    def keep(self, buffer: Buffer, size: Number) -> None:
+        """Compute all numbers into memory, from where they are taken from now on."""
+        for i in self._code.each(size):
+            buffer.put(i, self._value(i))
+        self._value, self.buffer = buffer.get, buffer
+
+    def __add__(self, other: Rows) -> Rows:
+        return Rows(self._code, lambda i: _rounded("fadd", self.at(i), other.at(i)))
+
+    def __sub__(self, other: Rows) -> Rows:
+        return Rows(self._code, lambda i: _rounded("fsub", self.at(i), other.at(i)))
+
+    def scaled(self, factor: Number) -> Rows:
+        """Every number times one that is the same for all."""
+        return Rows(self._code, lambda i: _rounded("fmul", factor, self.at(i)))
+
+
+def _rounded(verb: str, x: Number, y: Number) -> Number:
+    return x.code.put(f"{verb} double {x.name}, {y.name}", "double")

@@ -1,0 +1,133 @@
+"""Motions as archives of arrays (``.npz``)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import FileError, ShapeError
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.surroundings import Given, Sampled, Surroundings
+
+__all__ = [
+    "STATES", "check_columns", "events_from", "events_text", "outside_arrays", "read",
+    "surroundings_from", "write",
+]  # fmt: skip
+
+#: Arrays that each motion has.
+STATES = ("t", "q", "v", "a", "tau")
+#: Arrays of the motion of the base.
+BASE = ("base_pose", "base_twist", "base_acceleration")
+#: Before the name of a link, the external wrench on it.
+WRENCH = "wrench:"
+
+
+def write(name: str, fields: Mapping[str, Any]) -> None:
+    """Write all that a trajectory knows."""
+    robot = fields["robot"]
+    arrays = {key: fields[key] for key in (*STATES, "energy", "loop_residual")}
+    t, q, v = (np.asarray(fields[key]) for key in ("t", "q", "v"))
+    if t.ndim:
+        arrays.update(outside_arrays(fields["surroundings"], t, q, v))
+    np.savez(
+        name,
+        **arrays,
+        joint_names=np.array(fields["joint_names"], str),
+        driven=np.array(fields["driven"], np.int64),
+        robot_name=np.array("" if robot is None else robot.name),
+        events=np.array(events_text(fields["events"])),
+    )
+
+
+def outside_arrays(
+    surroundings: Surroundings, t: FloatArray, q: FloatArray, v: FloatArray
+) -> dict[str, FloatArray]:
+    """What acts on samples from outside, one row a sample, by the names that files have for it."""
+    base, arrays = surroundings.base_at(t), {}
+    if base is not None:
+        arrays = dict(zip(BASE, (base.pose, base.twist, base.acceleration), strict=True))
+    for link, wrench in surroundings.wrenches_at(t, q, v).items():
+        arrays[WRENCH + link] = np.broadcast_to(wrench, (*q.shape[:-1], 6))
+    return arrays
+
+
+def events_text(events: tuple[EventRecord, ...]) -> str:
+    """Events as JSON."""
+    return json.dumps([asdict(event) for event in events])
+
+
+def read(source: Path) -> dict[str, Any]:
+    """The fields of a trajectory from an archive, and the name of its robot.
+
+    Raises
+    ------
+    ShapeError
+        If it is damaged or holds something else.
+    FileError
+    """
+    try:
+        with ZipFile(source):  # whose faults numpy takes for pickled data
+            pass
+        with np.load(source, allow_pickle=False) as held:
+            arrays = {name: held[name] for name in held.files}
+        fields: dict[str, Any] = {
+            name: np.asarray(arrays[name], float) for name in (*STATES, "energy", "loop_residual")
+        }
+        check_columns(fields)
+        fields["joint_names"] = tuple(arrays["joint_names"].tolist())
+        fields["driven"] = tuple(arrays["driven"].tolist())
+        fields["events"] = events_from(str(arrays["events"]))
+        fields["surroundings"] = surroundings_from(arrays)
+        fields["robot_name"] = str(arrays["robot_name"])
+    except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as error:
+        raise ShapeError(
+            f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
+        ) from error
+    except OSError as error:
+        raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
+    return fields
+
+
+def check_columns(fields: Mapping[str, Any]) -> None:
+    """Refuse arrays that do not belong together.
+
+    Raises
+    ------
+    ValueError
+    """
+    rows, batch = np.shape(fields["t"]), np.shape(fields["q"])[:-1]
+    for name in STATES[1:]:
+        shape = np.shape(fields[name])
+        if not shape or shape[: len(rows)] != rows or shape[:-1] != batch:
+            raise ValueError(f"{name} has shape {shape}, t {rows}")
+    if not np.shape(fields["v"]) == np.shape(fields["a"]) == np.shape(fields["tau"]):
+        raise ValueError("v, a and tau have different shapes")
+
+
+def events_from(text: str) -> tuple[EventRecord, ...]:
+    """Events from JSON."""
+
+    def records() -> Iterator[EventRecord]:
+        for found in json.loads(text):
+            yield EventRecord(**{**found, "motion": tuple(found["motion"])})
+
+    return tuple(records())
+
+
+def surroundings_from(arrays: Mapping[str, Any]) -> Surroundings:
+    """What acted from outside, at samples."""
+    wrenches = {
+        name.removeprefix(WRENCH): x for name, x in arrays.items() if name.startswith(WRENCH)
+    }
+    base = BaseMotion(*(arrays[name] for name in BASE)) if BASE[0] in arrays else None
+    if base is None and not wrenches:
+        return Given()
+    return Sampled(arrays["t"], base, wrenches)

@@ -1,0 +1,47 @@
+"""Names and units of the columns of q and v."""
+
+from __future__ import annotations
+
+from robodyn.robot import Robot
+
+__all__ = ["coordinate_names", "coordinate_units", "force_unit", "speed_names", "speed_units"]
+
+
+def speed_names(robot: Robot) -> tuple[str, ...]:
+    """A name for each speed: the joint's, or ``"joint[k]"`` where it has several."""
+    widths = ((name, robot.joints[name].v) for name in robot.joint_names)
+    return tuple(part for name, at in widths for part in _numbered(name, at.stop - at.start))
+
+
+def coordinate_names(robot: Robot) -> tuple[str, ...]:
+    """A name for each coordinate: the joint's, or ``"joint[k]"`` where it has several."""
+    widths = ((name, robot.joints[name].q) for name in robot.joint_names)
+    return tuple(part for name, at in widths for part in _numbered(name, at.stop - at.start))
+
+
+def _numbered(name: str, count: int) -> list[str]:
+    return [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
+
+
+def speed_units(robot: Robot) -> tuple[str, ...]:
+    """Unit of what each speed moves: ``"rad"``, ``"m"``, or ``""`` where it is neither."""
+    joints = (robot.joints[name] for name in robot.joint_names)
+    return tuple(
+        joint.kind.unit(k) for joint in joints for k in range(joint.v.stop - joint.v.start)
+    )
+
+
+def coordinate_units(robot: Robot) -> tuple[str, ...]:
+    """Unit of each coordinate; those of quaternions have none."""
+    units: list[str] = []
+    for name in robot.joint_names:
+        joint = robot.joints[name]
+        count = joint.q.stop - joint.q.start
+        plain = count - 4 if joint.kind.coordinates.quaternion else count
+        units += [joint.kind.unit(k) for k in range(plain)] + [""] * (count - plain)
+    return tuple(units)
+
+
+def force_unit(unit: str) -> str:
+    """Unit of the force along what is measured in a unit."""
+    return {"rad": "N m", "m": "N"}.get(unit, "")

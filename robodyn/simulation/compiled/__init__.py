@@ -1,0 +1,1 @@
+"""Steps of a simulation as machine code: many of them in one call."""

@@ -1,0 +1,259 @@
+"""A motion carried on by machine code, and how Python tells it what to do."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+from robodyn.codegen.llvm import threads
+from robodyn.codegen.llvm.loops import load_program
+from robodyn.codegen.llvm.once import Memo
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.robot import Robot
+from robodyn.simulation.compiled.functions import Functions
+from robodyn.simulation.compiled.step_program import Plan, StepProgram, step_program
+from robodyn.simulation.compiled.tables import Table, driven_tables, input_tables, instants
+from robodyn.simulation.driven import Driven
+from robodyn.simulation.integrators import Integrator
+
+__all__ = ["CompiledMotion"]
+
+#: Robots that are carried on together: what a step needs of them fits into a core's caches.
+BLOCK = 32
+
+#: Instants whose paths are in tables at the same time.
+TABLED = 2048
+
+#: Of a step and a robot.
+Rescue = Callable[[int, int], None]
+
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+
+_programs: Memo[tuple[StepProgram, Any]] = Memo()
+
+
+def _loaded(integrator: Integrator, plan: Plan) -> tuple[StepProgram, Any]:
+    """The machine code of an integrator, made once."""
+
+    def make() -> tuple[StepProgram, Any]:
+        program = step_program(integrator, plan)
+        address, engine = load_program(program.ir, "run")
+        run = _RUN(address)
+        run.engine = engine  # type: ignore[attr-defined]
+        return program, run
+
+    return _programs.get((integrator, plan), make)
+
+
+def _memory(name: str) -> int:
+    function = getattr(ctypes.pythonapi, f"PyMem_Raw{name}")
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+class CompiledMotion:
+    """Steps of one robot or of many, from a state that is carried on.
+
+    Parameters
+    ----------
+    robot : Robot
+    functions : Functions
+        Of the robot, for what drives and loads it.
+    integrator : Integrator
+    driven : Driven
+    base : callable or None
+        Time [s] -> `BaseMotion`.
+    wrenches : mapping of link name to ndarray
+    times : ndarray, shape (steps + 1,) [s]
+    q, v : ndarray, shape (n, nq), (n, nv)
+        At the start; written into from then on.
+    effort : ndarray, shape (nv,), optional
+        Largest efforts of the controller.
+
+    Attributes
+    ----------
+    q, v, tau : ndarray, shape (n, nq), (n, nv), (n, nv)
+        The state that the motion has come to; forces of a controller that is called from Python.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        functions: Functions,
+        integrator: Integrator,
+        driven: Driven,
+        base: Callable[[float], BaseMotion] | None,
+        wrenches: Mapping[str, FloatArray],
+        times: FloatArray,
+        q: FloatArray,
+        v: FloatArray,
+        effort: FloatArray | None = None,
+    ) -> None:
+        self.q, self.v = np.array(q), np.array(v)
+        self.tau = np.zeros(self.v.shape)
+        self._robot, self._driven, self._base, self._wrenches = robot, driven, base, wrenches
+        self._functions, self._times = functions, np.ascontiguousarray(times)
+        self._plan = Plan(
+            flat=functions.integrate is None,
+            driven=bool(driven),
+            closed=functions.corrections is not None,
+            dynamics=len(functions.dynamics.inputs) - (4 if driven else 3),
+            control=-1,
+            corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
+            cut=effort is not None,
+        )
+        self._program, self._run = _loaded(integrator, self._plan)
+        self._words = np.zeros(len(self._plan.words), np.int64)
+        self._place = {name: k for k, name in enumerate(self._plan.words)}
+        self._reached = np.zeros(len(self.q), np.int64)
+        self._stuck = np.zeros(len(self.q), np.int64)
+        self._kept: dict[str, Any] = {}
+        self._tabled = (0, 0)
+        self._first = self._place["first"]
+        self._address = self._words.ctypes.data
+        self._run_address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
+        self._fill(effort)
+
+    # -- the table of words -------------------------------------------------------------------
+
+    def _set(self, **values: int) -> None:
+        for name, value in values.items():
+            self._words[self._place[name]] = value
+
+    def _point(self, name: str, array: Any) -> None:
+        """Tell an address, and keep what is there."""
+        self._kept[name] = array
+        self._set(**{name: array.ctypes.data})
+
+    def _fill(self, effort: FloatArray | None) -> None:
+        """Sizes, functions and arrays that stay."""
+        n, nq, nv = len(self.q), self._robot.nq, self._robot.nv
+        block = min(n, BLOCK)
+        of_q, of_v, single = self._program.room
+        room = block * (of_q * nq + of_v * nv + single)
+        self._set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
+        self._set(nodes=len(self._program.parts), every=1)
+        self._set(allocate=_memory("Malloc"), free=_memory("Free"))
+        own = self._functions
+        for name in ("dynamics", "integrate", "rate", "corrections"):
+            f: Function | None = getattr(own, name)
+            if f is not None:
+                self._set(**{name: f.rows_address(n > 1)})
+        for name in ("q", "v", "tau"):
+            self._point(name, getattr(self, name))
+        self._point("times", self._times)
+        self._point("reached", self._reached)
+        self._point("stuck", self._stuck)
+        if effort is not None:
+            self._point("effort", np.ascontiguousarray(effort, float))
+        if self._driven:
+            coordinates, speeds = (np.ascontiguousarray(x, np.int64) for x in self._driven.places)
+            self._point("driven_q", coordinates)
+            self._point("driven_v", speeds)
+            self._point("free_v", np.ascontiguousarray(self._driven.free, np.int64))
+            self._set(ncd=len(coordinates), nd=len(speeds), nf=len(self._driven.free))
+
+    def samples(self, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray) -> None:
+        """Where samples go: arrays of shape (samples, n, ...)."""
+        for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau)):
+            self._point(f"samples_{name}", x)
+
+    def _tables(self, first: int) -> None:
+        """Fill the tables of paths from a step on, if they do not hold it."""
+        needed = min(first + 2, len(self._times))
+        if self._tabled[0] <= first and needed <= self._tabled[1]:
+            return
+        stop = min(first + TABLED, len(self._times))
+        more = self._times[first : stop + 1]
+        at = instants(more, self._program.parts)[: stop - first]
+        self._tabled = first, stop
+        self._set(table=first)
+        if self._driven:
+            for name, x in zip("qva", driven_tables(self._driven, at), strict=True):
+                self._point(f"path_{name}", x)
+        own = self._functions
+        self._inputs("dynamics", own.dynamics, 4 if self._driven else 3, at)
+        if own.corrections is not None:
+            self._inputs("corrections", own.corrections, 2, at)
+
+    def _inputs(self, name: str, f: Function, own: int, at: FloatArray) -> None:
+        tables: Sequence[Table] = input_tables(
+            f, own, self._robot, at, self._base, self._wrenches
+        )
+        for k, table in enumerate(tables):
+            self._point(f"{name}{k}", table.values)
+            self._set(**{f"{name}{k}_step": table.step, f"{name}{k}_row": table.row})
+
+    # -- steps --------------------------------------------------------------------------------
+
+    def advance(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
+        """Record and do the steps from one instant to another.
+
+        Parameters
+        ----------
+        first, last : int
+            Instants.
+        final : bool
+            Record the last one as well.
+        rescue : callable
+            Does a step of a robot that cannot be done here, where straight-line code gives no
+            numbers: called with step and robot in the order of steps; the robot is at the start of
+            the step, and its sample there is not to be trusted.
+        """
+        while first < last or final:
+            self._tables(first)
+            stop = min(last, self._tabled[1] - 1)
+            self._until(first, stop, final and stop == last, rescue)
+            if stop == last:
+                return
+            first = stop
+
+    def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
+        """The same while tables hold."""
+        self._set(last=last, final=final)
+        if len(self.q) == 1:  # the usual case, in few words
+            while True:
+                self._words[self._first] = first
+                self._run(0, 1, self._address, None)
+                if not self._stuck[0]:
+                    return
+                first = int(self._reached[0])
+                self._stuck[0] = 0
+                rescue(first - 1, 0)
+        self._words[self._first] = first
+        self._reached[:] = last
+        self._in_threads(last - first + final)
+        waiting = self._waiting(0, len(self.q))
+        while waiting:  # the earliest first, however robots are spread over blocks
+            first, begin, end = waiting.pop(0)
+            for r in begin + np.flatnonzero(self._stuck[begin:end]):
+                self._stuck[r] = 0
+                rescue(first - 1, int(r))
+            self._words[self._first] = first
+            self._reached[begin:end] = last
+            self._run(begin, end, self._address, None)
+            waiting = sorted(waiting + self._waiting(begin, end))
+
+    def _waiting(self, begin: int, end: int) -> list[tuple[int, int, int]]:
+        """Steps that blocks have come to in which a robot cannot go on, and the blocks."""
+        reached = self._reached[begin:end]
+        cuts = [0, *(np.flatnonzero(np.diff(reached)) + 1), end - begin]
+        return sorted(
+            (int(reached[b]), begin + int(b), begin + int(e))
+            for b, e in zip(cuts, cuts[1:], strict=False)
+            if self._stuck[begin + b : begin + e].any()
+        )
+
+    def _in_threads(self, steps: int) -> None:
+        """All robots, spread over threads where that is worth it."""
+        threads.start()
+        n = len(self.q)
+        work = 4 * steps * n * self._functions.dynamics.work
+        lanes = min(n, BLOCK)
+        threads.parallel_for()(
+            threads.pool(), self._run_address, n, work, lanes, self._address, None
+        )

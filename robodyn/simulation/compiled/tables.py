@@ -1,0 +1,80 @@
+"""What depends on time alone, at the instants of all steps: rows of tables for machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.robot import Robot
+from robodyn.simulation.driven import Driven
+
+__all__ = ["Table", "driven_tables", "input_tables", "instants"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values of an input of a function.
+
+    Attributes
+    ----------
+    values : ndarray
+        Contiguous.
+    step : int
+        Numbers from one instant to the next; 0 for what is the same at all.
+    row : int
+        Numbers from one robot to the next; 0 for what is the same for all.
+    """
+
+    values: FloatArray
+    step: int
+    row: int = 0
+
+
+def instants(times: FloatArray, parts: Sequence[float]) -> FloatArray:
+    """All instants at which paths are needed, shape (steps + 1, len(parts)) [s].
+
+    After the last instant there is no step: its parts are of no length.
+    """
+    h = np.append(np.diff(times), 0.0)
+    return np.asarray(times[:, None] + np.array(parts) * h[:, None])
+
+
+def driven_tables(driven: Driven, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Positions, velocities and accelerations of joints that follow paths, a row an instant."""
+    states = [driven.state(float(t)) for t in at.reshape(-1)]
+    return tuple(np.ascontiguousarray([x[k] for x in states]) for k in range(3))  # type: ignore[return-value]
+
+
+def input_tables(
+    f: Function,
+    own: int,
+    robot: Robot,
+    at: FloatArray,
+    base: Callable[[float], BaseMotion] | None,
+    wrenches: Mapping[str, FloatArray],
+) -> list[Table]:
+    """Tables of the inputs of a function after its first ones."""
+    tables: dict[str, Table] = {}
+    names = [port.name for port in f.inputs[own:]]
+    if "base_pose" in names:
+        tables |= _base_tables(base, at)
+    for link, x in wrenches.items():
+        tables[f"wrench:{link}"] = Table(np.ascontiguousarray(x, float), 0, 6 if x.ndim > 1 else 0)
+    if "t" in names:
+        tables["t"] = Table(np.ascontiguousarray(at), 1)
+    return [tables[name] for name in names]
+
+
+def _base_tables(base: Callable[[float], BaseMotion] | None, at: FloatArray) -> dict[str, Table]:
+    """Pose, twist and acceleration of a moving base."""
+    rest = BaseMotion.at_rest()
+    motions = [rest if base is None else base(float(t)) for t in at.reshape(-1)]
+    return {
+        f"base_{name}": Table(np.ascontiguousarray([getattr(m, name) for m in motions], float), n)
+        for name, n in (("pose", 16), ("twist", 6), ("acceleration", 6))
+    }

@@ -1,0 +1,72 @@
+"""What the machine code of a motion is told: a table of sizes and addresses."""
+
+from __future__ import annotations
+
+from robodyn.codegen.llvm.loops import Code, Indices, Number
+from robodyn.codegen.llvm.rows import Buffer
+
+__all__ = ["Words", "words_of"]
+
+#: Sizes; steps (from, to, whether the last instant is recorded, steps between samples, samples
+#: before); robots, and most of them in a block; numbers of a block's room; instants of a step, and
+#: the step at which tables begin; driven coordinates and speeds, and free speeds.
+NUMBERS = (
+    "nq", "nv", "first", "last", "final", "every", "end", "robots", "block", "room",
+    "nodes", "table", "ncd", "nd", "nf",
+)  # fmt: skip
+
+#: Functions of the robot, and memory of Python.
+FUNCTIONS = ("dynamics", "integrate", "rate", "corrections", "control", "allocate", "free")
+
+#: Instants; the state, which is carried on, and forces; samples; for each robot the step that it
+#: has come to, and whether it cannot go on; where driven positions, velocities, accelerations
+#: stand, tables of them, the free speeds; largest efforts.
+ARRAYS = (
+    "times", "q", "v", "tau", "samples_q", "samples_v", "samples_a", "samples_tau", "reached",
+    "stuck", "driven_q", "driven_v", "path_q", "path_v", "path_a", "free_v", "effort",
+)  # fmt: skip
+
+
+def words_of(dynamics: int, control: int, corrections: int) -> tuple[str, ...]:
+    """Names of all words, for so many inputs besides the state and forces, of each function.
+
+    Each of them has an address, and how many numbers it is from one row of its table to the next,
+    and from one robot to the next.
+    """
+    extra = [f"dynamics{k}" for k in range(dynamics)]
+    extra += [f"control{k}" for k in range(control)]
+    extra += [f"corrections{k}" for k in range(corrections)]
+    of_extra = [word for name in extra for word in (name, f"{name}_step", f"{name}_row")]
+    return (*NUMBERS, *FUNCTIONS, *ARRAYS, *of_extra)
+
+
+class Words:
+    """The table, as the program reads it.
+
+    Parameters
+    ----------
+    code : Code
+    names : sequence of str
+        From `words_of`.
+    """
+
+    def __init__(self, code: Code, names: tuple[str, ...]) -> None:
+        self._code = code
+        self._place = {name: k for k, name in enumerate(names)}
+
+    def number(self, name: str) -> Number:
+        """A size."""
+        return Indices(self._code, "%words", "i64").get(self._place[name])
+
+    def pointer(self, name: str) -> str:
+        """An address."""
+        at = self._code.put(f"getelementptr ptr, ptr %words, i64 {self._place[name]}", "")
+        return self._code.put(f"load ptr, ptr {at.name}", "").name
+
+    def array(self, name: str) -> Buffer:
+        """Real numbers."""
+        return Buffer(self._code, self.pointer(name))
+
+    def indices(self, name: str) -> Indices:
+        """Whole numbers."""
+        return Indices(self._code, self.pointer(name), "i64")

@@ -1,0 +1,89 @@
+"""Explicit Runge-Kutta methods, by their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.integrators.method import Acceleration, Coordinates
+
+__all__ = ["RungeKutta", "Terms", "combined", "nonzero"]
+
+#: (index of a stage, its weight), for the weights that are not zero.
+Terms = tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True)
+class RungeKutta:
+    """An explicit Runge-Kutta method.
+
+    Attributes
+    ----------
+    order : int
+    a : tuple of tuple of float
+        Row ``k``: weights of the stages before stage ``k``.
+    b : tuple of float
+        Weights of the stages in the step.
+    """
+
+    order: int
+    a: tuple[tuple[float, ...], ...]
+    b: tuple[float, ...]
+
+    def step(
+        self,
+        acceleration: Acceleration,
+        coordinates: Coordinates,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        h: float,
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Position and velocity after a step; see `Explicit`."""
+        speeds, accelerations = self.stages(acceleration, coordinates, t, q, v, h, first)
+        whole = self._terms[1]
+        return coordinates.move(q, combined(whole, speeds, h)), v + combined(
+            whole, accelerations, h
+        )
+
+    def stages(
+        self,
+        acceleration: Acceleration,
+        coordinates: Coordinates,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        h: float,
+        first: FloatArray,
+    ) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Rates of ``u``, and accelerations, of all stages."""
+        move, rate = coordinates.move, coordinates.rate
+        speeds, accelerations = [v], [first]
+        for part, terms in self._terms[0]:
+            u = combined(terms, speeds, h)
+            v_stage = v + combined(terms, accelerations, h)
+            accelerations.append(acceleration(t + part * h, move(q, u), v_stage))
+            speeds.append(rate(u, v_stage))
+        return speeds, accelerations
+
+    @cached_property
+    def _terms(self) -> tuple[tuple[tuple[float, Terms], ...], Terms]:
+        """Of each stage but the first: its part of the step, and its terms; the step's terms."""
+        return tuple((sum(row), nonzero(row)) for row in self.a[1:]), nonzero(self.b)
+
+
+def nonzero(weights: Sequence[float]) -> Terms:
+    """The weights that are not zero, with their places."""
+    return tuple((k, w) for k, w in enumerate(weights) if w)
+
+
+def combined(terms: Terms, rows: Sequence[FloatArray], h: float) -> FloatArray:
+    """``h`` times the weighted sum of some rows."""
+    k, weight = terms[0]
+    total = (h * weight) * rows[k]
+    for k, weight in terms[1:]:
+        total = total + (h * weight) * rows[k]
+    return total

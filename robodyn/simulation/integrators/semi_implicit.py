@@ -1,0 +1,39 @@
+"""Euler's method with the position moved by the new velocity, which keeps energy bounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.integrators.method import Acceleration, Coordinates
+
+__all__ = ["METHOD", "SemiImplicitEuler"]
+
+
+@dataclass(frozen=True)
+class SemiImplicitEuler:
+    """One acceleration a step; the new velocity moves the position.
+
+    Attributes
+    ----------
+    order : int
+    """
+
+    order: int = 1
+
+    def step(
+        self,
+        acceleration: Acceleration,
+        coordinates: Coordinates,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        h: float,
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Position and velocity after a step; see `Explicit`."""
+        v = v + h * first
+        return coordinates.move(q, h * v), v
+
+
+METHOD = SemiImplicitEuler()
