@@ -6,6 +6,7 @@ algorithms. Lengths in m, masses in kg, angles in rad.
 """
 
 from robodyn.description.actuation import Actuator, PointSpring, Rotor
+from robodyn.description.ground import Ground
 from robodyn.description.joint import JOINT_KINDS, Joint, Limits, Mimic
 from robodyn.description.link import Inertia, Link
 from robodyn.description.loop import Coupling, Loop
@@ -18,6 +19,7 @@ __all__ = [
     "Actuator",
     "CompliantStops",
     "Coupling",
+    "Ground",
     "Inertia",
     "Joint",
     "Limits",

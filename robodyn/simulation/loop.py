@@ -1,8 +1,8 @@
 """Carry a motion from instant to instant, and record the state at each.
 
-`run_motion` checks what is given, starts the motion, lets one of two loops carry it, and closes the
-record: `move` where nothing happens but time, `robodyn.simulation.event_loop` where events are
-looked for within each step.
+`run_motion` checks what is given, starts the motion, lets a loop carry it, and closes the record:
+`robodyn.simulation.carry` wherever a step is machine code, `move` where Python takes part
+in it, `robodyn.simulation.event_loop` where events are looked for within each step.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from robodyn.simulation.callbacks import (
     refuse_not_finite,
     torque,
 )
+from robodyn.simulation.carry import carry
 from robodyn.simulation.each_alone import each_alone
+from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_loop import Makers, move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.limits import Limits
@@ -54,6 +56,9 @@ def run_motion(
         q, v = stepper.start(float(times[0]), q, v)
         move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
+        if stepper.steps_are_given:
+            driven = phase.driven.speeds
+            announce_imbalance(phase.robot, phase.base, driven, motion, record.every)
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
@@ -89,6 +94,14 @@ def move(
     limits: Limits,
 ) -> None:
     """Step over all instants and record the state at each; events are not looked for."""
+    motion = stepper.compiled(times, q, v, limits.efforts)
+    if motion is not None:
+
+        def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+            return limits.cut(torque(controller, t, q, v), v)
+
+        asked = None if controller is None else torques
+        return carry(motion, stepper, asked, times, record, report)
     instants, last = times.tolist(), len(times) - 1
     for k, t in enumerate(instants):
         if k % 50 == 0:

@@ -49,6 +49,7 @@ def simulate(
     limits: str | MotorLimits = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
+    tolerance: float | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
     stops: RigidStops | CompliantStops | None = None,
@@ -79,7 +80,10 @@ def simulate(
     wrenches : mapping or callable, optional
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
-        A key of `robodyn.simulation.INTEGRATORS`.
+        A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"euler"``,
+        ``"semi_implicit"``, ``"midpoint"``, ``"heun"``, ``"rk4"``), ``"adaptive"`` ones within
+        each step, the ``"variational"`` one, an ``"implicit"`` one for stiff motions, ``"auto"``,
+        and scipy's (``"scipy:Radau"``, ...). docs/integrators.md says which to choose.
     events : sequence of Event, or of callables
         What happens within the motion, and what it changes then: see `robodyn.Event`. A plain
         function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last
@@ -101,14 +105,25 @@ def simulate(
         the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
         alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
         has nothing to stabilise.
+    tolerance : float, optional [rad, m]
+        What a step may be wrong by, for integrators that choose their own steps between samples.
+        Default: 1e-8.
     every : int
-        Every so many steps are kept as samples, and the first and last one always.
+        Every so many steps are kept as samples, and the first and last one always; limits are
+        looked at there.
     to : path, optional
         A folder to write samples to while the motion goes on, which must not be there yet: the
         arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
         if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
     stops : RigidStops or CompliantStops, optional
         What stands at the limits of joints. Default: nothing, joints pass their limits.
+
+    Warns
+    -----
+    LimitWarning
+        If joints leave their limits; see ``limits``.
+    EnergyWarning
+        If energy does not add up, as steps were too long for the integrator.
 
     Returns
     -------
@@ -137,7 +152,12 @@ def simulate(
     phase = start_phase(robot, controller, path, controlled, locked, times)
     make = Makers(
         stepper=partial(
-            _stepper, integrator=integrator, wrenches=wrenches, stabilization=stabilization
+            _stepper,
+            integrator=integrator,
+            wrenches=wrenches,
+            stabilization=stabilization,
+            tolerance=tolerance,
+            until=float(times[-1]),
         ),
         record=partial(_record, wrenches=wrenches, every=every, to=to),
         limits=lambda robot: Limits(robot, limits),
@@ -198,7 +218,11 @@ def rollout(
     phase = start_phase(robot, controller, path, controlled, locked, times)
     make = Makers(
         stepper=partial(
-            _stepper, integrator=integrator, wrenches=wrenches, stabilization=stabilization
+            _stepper,
+            integrator=integrator,
+            wrenches=wrenches,
+            stabilization=stabilization,
+            until=float(times[-1]),
         ),
         record=partial(_record, wrenches=wrenches),
         limits=lambda robot: Limits(robot, limits),

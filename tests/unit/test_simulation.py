@@ -31,7 +31,10 @@ def test_energy_is_conserved(double):
     assert np.ptp(run.energy) < 1e-8 * scale
 
 
-@pytest.mark.parametrize("name", sorted(INTEGRATORS))
+GIVEN = [name for name, x in INTEGRATORS.items() if getattr(x, "tolerance", None) is None]
+
+
+@pytest.mark.parametrize("name", GIVEN)
 def test_order_of_convergence(double, name):
     def end(step):
         run = rd.simulate(
