@@ -6,6 +6,16 @@ if __name__ != "robodyn.controllers":
 from robodyn.controllers.computed_torque import ComputedTorque
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.joint_pd import JointPD
+from robodyn.controllers.noisy import Noisy
 from robodyn.controllers.reference import PointToPoint, SineReference
+from robodyn.controllers.sampled import Sampled
 
-__all__ = ["ComputedTorque", "GravityCompensation", "JointPD", "PointToPoint", "SineReference"]
+__all__ = [
+    "ComputedTorque",
+    "GravityCompensation",
+    "JointPD",
+    "Noisy",
+    "PointToPoint",
+    "Sampled",
+    "SineReference",
+]

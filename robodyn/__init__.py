@@ -14,7 +14,9 @@ from robodyn.codegen import Function, get_num_threads, set_num_threads
 from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
+    CompliantStops,
     Coupling,
+    Ground,
     Inertia,
     Joint,
     Limits,
@@ -54,7 +56,15 @@ from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from robodyn.simulation import Trajectory, rollout, simulate
+    from robodyn.simulation import (
+        Event,
+        MotorLimits,
+        RigidStops,
+        Trajectory,
+        events,
+        rollout,
+        simulate,
+    )
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -65,9 +75,12 @@ __all__ = [
     "BaseMotion",
     "BaseParameters",
     "BasePath",
+    "CompliantStops",
     "Constraint",
     "Coupling",
+    "Event",
     "Function",
+    "Ground",
     "HybridDynamics",
     "Impact",
     "ImpactError",
@@ -83,9 +96,11 @@ __all__ = [
     "Loop",
     "Mechanism",
     "MissingExtraError",
+    "MotorLimits",
     "PathError",
     "PointMass",
     "PointSpring",
+    "RigidStops",
     "RobodynError",
     "Robot",
     "RobotPoint",
@@ -101,6 +116,7 @@ __all__ = [
     "UnknownNameError",
     "UrdfError",
     "cos",
+    "events",
     "get_num_threads",
     "load",
     "robots",
@@ -114,8 +130,12 @@ __all__ = [
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
+    "Event": "robodyn.simulation",
+    "MotorLimits": "robodyn.simulation",
+    "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
     "Trajectory": "robodyn.simulation",
+    "events": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
     "sweep": "robodyn.simulation.sweep",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
-from robodyn.description import Actuator, Joint, Loop, Mechanism, PointSpring, Rotor
+from robodyn.description import Actuator, Ground, Joint, Loop, Mechanism, PointSpring, Rotor
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.joints import continuous, joint_kind, joint_map
@@ -64,6 +64,7 @@ def load(
     strict: bool = True,
     merge_hinges: bool = False,
     closure_tolerance: float = 1e-6,
+    ground: Ground | Iterable[Ground] = (),
 ) -> Robot:
     """Load a robot.
 
@@ -137,6 +138,8 @@ def load(
         What the loops of a state may be open by where a method needs them closed: rad, or a part of
         the longest link of the loops; and the same a second at unit speed. Beyond it
         `InconsistentStateError` is raised. In single precision it is 1e-4, or this if it is larger.
+    ground : Ground or iterable of Ground
+        Planes that resist points of links, in all that depends on forces.
 
     Returns
     -------
@@ -206,6 +209,7 @@ def load(
         tuple(by_name("branches", branches).items()),
         near,  # type: ignore[arg-type]  # Settings makes it a tuple
         _number("closure_tolerance", closure_tolerance),
+        ground,  # type: ignore[arg-type]  # Settings makes it a tuple
     )
     robot = Robot(mechanism, settings)
     if isinstance(near, Mapping):

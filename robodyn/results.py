@@ -230,6 +230,25 @@ def _moved(X_FL: Array, wrench: Array) -> Array:
     return np.concatenate([force, moment + np.cross(X_FL[..., :3, 3], force)], axis=-1)
 
 
+@dataclass(frozen=True)
+class GroundContact:
+    """A point of a link that may touch the ground.
+
+    Attributes
+    ----------
+    force : ndarray, shape (..., 3) [N]
+        Of the ground on the link, in world axes.
+    depth : ndarray, shape (...) [m]
+        Of the point in the ground; zero above it.
+    slip : ndarray, shape (..., 3) [m/s]
+        Velocity of the point along the ground, in world axes.
+    """
+
+    force: Array
+    depth: Array
+    slip: Array
+
+
 class Impact:
     """What an impulse did to a robot.
 

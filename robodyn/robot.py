@@ -21,7 +21,15 @@ from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
 from robodyn.contact import PointMass, RobotPoint
-from robodyn.description import Actuator, Inertia, Joint, Loop, Mechanism
+from robodyn.description import (
+    Actuator,
+    CompliantStops,
+    Ground,
+    Inertia,
+    Joint,
+    Loop,
+    Mechanism,
+)
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -41,6 +49,7 @@ from robodyn.parts import Parts, TreeForm
 from robodyn.results import (
     BaseParameters,
     ConstrainedDynamics,
+    GroundContact,
     HybridDynamics,
     Impact,
     JointWrenches,
@@ -79,6 +88,7 @@ class Robot:
         Joints or constraints are functions of time: methods need ``t=`` [s], functions have ``t``
         as their last input. `dof`, and what else is asked for without a time, is that at time zero.
     gravity : tuple of 3 floats [m/s^2]
+    ground : tuple of Ground
     total_mass : float [kg]
         Of everything that moves (with a fixed base: without the base link).
     joint_names : tuple of str
@@ -186,6 +196,7 @@ class Robot:
         *,
         payload: Mapping[str, Inertia] | None = None,
         locked: Mapping[str, ArrayLike] | None = None,
+        stops: CompliantStops | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -199,10 +210,12 @@ class Robot:
             number, or the coordinates of a joint that has several, quaternions of unit norm.
             ``"floating_base"``: a floating base, which becomes a fixed one; the root of such a
             robot is a link ``"world"``.
+        stops : CompliantStops, optional
+            Springs and dampers beyond the limits of joints.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
-            ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance`` as in
-            `robodyn.load`.
+            ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
+            ``ground`` as in `robodyn.load`.
 
         Raises
         ------
@@ -212,10 +225,18 @@ class Robot:
             For joints locked against what ties them together, or where they cannot be.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        mechanism, kept = changed(
-            self._model.mechanism, start, by_name("payload", payload), by_name("locked", locked)
-        )
-        return type(self)(mechanism, kept.replaced(settings))
+        if stops is not None:
+            expect("stops", stops, CompliantStops)
+        carried, welded = by_name("payload", payload), by_name("locked", locked)
+        mechanism, kept = changed(self._model.mechanism, start, carried, welded, stops)
+        copy = type(self)(mechanism, kept.replaced(settings))
+        for name in stops.named if stops else ():
+            if copy.joints[name].cut:
+                raise SettingsError(
+                    f"joint {name!r} of {self.name!r} is to have stops, but its loop was cut there:"
+                    " cut the loop elsewhere"
+                )
+        return copy
 
     def _at(self, t: ArrayLike | None) -> Parts:
         """The parts behind the methods, of a robot that depends on time at that time."""
@@ -279,6 +300,11 @@ class Robot:
     def gravity(self) -> tuple[float, float, float]:
         """Gravity in the world [m/s^2]."""
         return self._model.settings.gravity
+
+    @property
+    def ground(self) -> tuple[Ground, ...]:
+        """Planes that resist points of its links."""
+        return self._model.setup.ground
 
     @property
     def coordinates(self) -> str:
@@ -943,7 +969,7 @@ class Robot:
         t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Generalised forces that damping, friction and springs exert.
+        """Generalised forces that damping, friction, springs and the ground exert.
 
         Parameters
         ----------
@@ -963,6 +989,42 @@ class Robot:
         tau : ndarray, shape (..., nv) [N m, N]
         """
         return self._at(t).evaluator.call("passive_forces", (q, v), base=base, out=out)
+
+    def ground_contacts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> dict[str, GroundContact]:
+        """Force, depth and slip where points of links may touch the ground, by name of the contact.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+            Positions of the joints.
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Speeds of the joints.
+        base : BaseMotion, optional
+            Motion of a moving base. Default: at rest.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        contacts : dict of str to GroundContact
+            Those of `Ground.points`; none for a robot without a ground.
+        """
+        names = [name for plane in self.ground for name, _, _ in plane.contacts]
+        if not names:
+            return {}
+        found = self._at(t).evaluator.results("ground_contacts", (q, v), base=base)
+        force, depth, slip = (x + 0.0 for x in found)  # no zero has a sign
+        return {
+            name: GroundContact(force[..., k, :], depth[..., k], slip[..., k, :])
+            for k, name in enumerate(names)
+        }
 
     # -- centre of mass, energies, momentum -------------------------------------------------------
 
@@ -1031,7 +1093,7 @@ class Robot:
         t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
-        """Potential energy of gravity and springs.
+        """Potential energy of gravity, springs and the ground.
 
         Zero with all mass at the world origin and all springs relaxed.
 
@@ -1060,7 +1122,7 @@ class Robot:
         t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
-        """The part of the potential energy that is in springs.
+        """The part of the potential energy that is in springs and in the ground.
 
         Parameters
         ----------
@@ -1706,9 +1768,8 @@ class Robot:
     def _still(self) -> Parts:
         """Made when an impact is first asked for: it takes functions of its own."""
         kept = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        return Robot(
-            without_forces(self._model.mechanism), kept.replaced({"gravity": (0.0, 0.0, 0.0)})
-        )._parts
+        free = kept.replaced({"gravity": (0.0, 0.0, 0.0), "ground": ()})
+        return Robot(without_forces(self._model.mechanism), free)._parts
 
     @property
     def actuators(self) -> Mapping[str, Actuator]:
@@ -2033,6 +2094,31 @@ class Robot:
         q, v : ndarray
         """
         return self._at(t).postures.closed_state(q, v, free)
+
+    def check_state(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None) -> None:
+        """Refuse states in which loops are open, come open, or nearly lose a constraint.
+
+        Methods look for themselves; functions do not, so loops over functions ask here.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Raises
+        ------
+        InconsistentStateError
+        SingularError
+            ``.rows`` are the states of a batch.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> robot.check_state(robot.neutral(), [0.0, 0.0, 0.0])
+        """
+        self._at(t).dynamics.check(q, v)
 
     def consistent_velocity(
         self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = (), *, t: ArrayLike | None = None

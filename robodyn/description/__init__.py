@@ -6,16 +6,20 @@ algorithms. Lengths in m, masses in kg, angles in rad.
 """
 
 from robodyn.description.actuation import Actuator, PointSpring, Rotor
+from robodyn.description.ground import Ground
 from robodyn.description.joint import JOINT_KINDS, Joint, Limits, Mimic
 from robodyn.description.link import Inertia, Link
 from robodyn.description.loop import Coupling, Loop
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose, Vector, rotation_from_rpy, rpy_from_rotation
+from robodyn.description.stops import CompliantStops
 
 __all__ = [
     "JOINT_KINDS",
     "Actuator",
+    "CompliantStops",
     "Coupling",
+    "Ground",
     "Inertia",
     "Joint",
     "Limits",

@@ -11,6 +11,7 @@ from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.mechanism.state import BaseState
 from robodyn.equations.quantities import (
     closed_dynamics,
+    contacts,
     dynamics,
     energy,
     frames,
@@ -134,6 +135,16 @@ QUANTITIES: dict[str, Quantity] = {
         parametric=True,
     ),
     "passive_forces": Quantity(("q", "v"), (TAU,), dynamics.passive_forces, base=True),
+    "ground_contacts": Quantity(
+        ("q", "v"),
+        (
+            Output("force", ("contacts", 3), "N"),
+            Output("depth", ("contacts",), "m"),
+            Output("slip", ("contacts", 3), "m/s"),
+        ),
+        contacts.ground_contacts,
+        base=True,
+    ),
     "mass_matrix": Quantity(
         ("q",),
         (Output("M", ("nv", "nv"), "kg m^2, kg m, kg"),),

@@ -26,6 +26,7 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
     "joints": lambda t: len(t.options["joints"]),
     "joints, base": lambda t: len(t.options["joints"]) + 1,
     "parameters": lambda t: 10 * len(t.setup.model.bodies),
+    "contacts": lambda t: len(t.contacts),
     "cut joints": lambda t: len(t.setup.closures),
     "cut freedoms": lambda t: sum(c.kind.nv for c in t.setup.closures if c.kind.in_tree),
     "following": lambda t: sum(len(motion.v) for motion in t.state.dependent.values()),

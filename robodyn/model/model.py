@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Joint, Loop, Mechanism
+from robodyn.description import Ground, Joint, Loop, Mechanism
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.description.graph_check import find_root
 from robodyn.equations.catalogue import Setup
@@ -26,6 +26,7 @@ from robodyn.equations.tree.momentum import total_mass
 from robodyn.errors import (
     ActuationError,
     InertiaError,
+    UnknownNameError,
 )
 from robodyn.joints import joint_kind
 from robodyn.model.actuators import rotor_drives, with_free_rotors, with_motors
@@ -263,7 +264,17 @@ def _setup(
         ),
         tuple(related(bodies, given) for given in effective.constraints),
         tuple(c for c in closures if c.damping or c.friction),
+        _touching(bodies, settings),
     )
+
+
+def _touching(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:
+    """The planes, of which each point belongs to a link that there is."""
+    for plane in settings.ground:
+        for name, link, _ in plane.contacts:
+            if link not in bodies.frames:
+                raise UnknownNameError("link", link, bodies.frames, f"contact {name!r}")
+    return settings.ground
 
 
 def drives_of(mechanism: Mechanism, settings: Settings) -> tuple[Drive, ...]:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arrays import expect, named
+from robodyn.description import Ground
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
 __all__ = ["Settings", "flag"]
@@ -20,7 +22,7 @@ COORDINATES = ("tree", "minimal")
 
 
 #: What `Robot.with_` changes besides settings.
-OTHER_CHANGES = ("payload", "locked")
+OTHER_CHANGES = ("payload", "locked", "stops")
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Settings:
     branches: tuple[tuple[str, int], ...] = ()
     near: tuple[Any, ...] | None = None
     closure_tolerance: float = 1e-6
+    ground: tuple[Ground, ...] = ()
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
@@ -55,6 +58,7 @@ class Settings:
                 f"branches is {self.branches!r}, expected {{loop: +1 or -1}}"
             ) from None
         object.__setattr__(self, "near", _near(self.near))
+        object.__setattr__(self, "ground", _ground(self.ground))
         try:
             g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
         except (TypeError, ValueError):
@@ -102,6 +106,19 @@ def _position(name: str, given: Any) -> tuple[float, ...]:
         return tuple(np.ravel(np.asarray(given, float)).tolist())
     except (TypeError, ValueError):
         raise ShapeError(f"near[{name!r}] is {given!r}, expected numbers", name="near") from None
+
+
+def _ground(given: Any) -> tuple[Ground, ...]:
+    """Planes as a tuple; contacts have names of their own."""
+    planes = (given,) if isinstance(given, Ground) else named("ground", given or (), "Grounds")
+    taken: set[str] = set()
+    for plane in planes:
+        expect("ground", plane, Ground)
+        for name, _, _ in plane.contacts:
+            if name in taken:
+                raise SettingsError(f"two contacts with the ground are called {name!r}")
+            taken.add(name)
+    return planes
 
 
 def _near(given: Any) -> tuple[Any, ...] | None:

@@ -1,20 +1,27 @@
 """Motion in time: integrators, simulate, rollout, Trajectory."""
 
+from robodyn.simulation import events
 from robodyn.simulation.audit import EnergyAudit
 from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.joint_motion import JointMotion
-from robodyn.simulation.limits import LimitViolation
+from robodyn.simulation.limits import LimitViolation, MotorLimits
 from robodyn.simulation.run import rollout, simulate
+from robodyn.simulation.stops import RigidStops
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = [
     "INTEGRATORS",
     "EnergyAudit",
+    "Event",
     "EventRecord",
     "JointMotion",
     "LimitViolation",
+    "MotorLimits",
+    "RigidStops",
     "Trajectory",
+    "events",
     "rollout",
     "simulate",
 ]

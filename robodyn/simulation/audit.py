@@ -16,7 +16,7 @@ from robodyn.simulation.event_record import EventRecord, sample_of
 from robodyn.simulation.interpolation import Indices, between
 from robodyn.simulation.samples import BLOCK, Samples
 
-__all__ = ["EnergyAudit", "audit_of"]
+__all__ = ["EnergyAudit", "audit_of", "joined_audits"]
 
 #: Parts of a step at which powers are taken, each for half of it: Gauss's rule of fourth order.
 NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
@@ -85,20 +85,19 @@ class EnergyAudit:
         def total(x: FloatArray) -> float:
             return float(np.sum(x[-1]))
 
-        parts = [
-            f"{total(self.stored) - float(np.sum(self.stored[0])):+.4g} J stored",
-            f"{total(self.forces):+.4g} J by forces",
-        ]
-        for name, what in (("wrenches", "by wrenches"), ("base", "by the base")):
-            if np.any(getattr(self, name)):
-                parts.append(f"{total(getattr(self, name)):+.4g} J {what}")
-        for name, what in (("dissipated", "dissipated"), ("impacts", "lost in impacts")):
-            if np.any(getattr(self, name)):
-                parts.append(f"{total(getattr(self, name)):.4g} J {what}")
+        flows = [("stored", self.stored - self.stored[:1]), ("by forces", self.forces)]
+        others = (
+            ("by wrenches", self.wrenches),
+            ("by the base", self.base),
+            ("dissipated", self.dissipated),
+            ("lost in impacts", self.impacts),
+        )
+        flows += [(what, x) for what, x in others if np.any(x)]
+        told = ", ".join(f"{what} {total(x):.4g} J" for what, x in flows)
         worst = float(np.abs(self.unexplained).max(initial=0.0))
         exchanged = float(np.max(self.exchanged, initial=0.0))
         share = f" ({100.0 * worst / exchanged:.2g} % of what was exchanged)" if exchanged else ""
-        return f"{', '.join(parts)}; at most {worst:.3g} J unexplained{share}"
+        return f"{told}; unexplained at most {worst:.3g} J{share}"
 
     def __repr__(self) -> str:
         return f"<EnergyAudit: {self}>"
@@ -111,23 +110,50 @@ def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
     ------
     SettingsError
         Where the power of what acts is not known: of constraints that move with time, and of
-        dampers between the ground and a robot with a moving base.
+        dampers, damping and friction between the ground and a robot with a moving base.
     """
     _check_known(samples)
     kinetic = samples.computed(energies.kinetic_energy)
     elastic = samples.computed(energies.elastic_energy)
     gravitational = samples.computed(energies.potential_energy) - elastic
     works = {name: np.cumsum(x, axis=0) for name, x in _flows(samples).items()}
-    lost = np.zeros_like(kinetic)
+    return _added_up(samples.t, (kinetic, gravitational, elastic), works, events)
+
+
+def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) -> EnergyAudit:
+    """The energies of a motion from those of its phases, and what events took."""
+    t, *stored = (
+        np.concatenate([getattr(audit, name) for audit in audits])
+        for name in ("t", "kinetic", "gravitational", "elastic")
+    )
+    works = {}
+    for name in FLOWS:
+        until = np.zeros(())
+        rows = []
+        for audit in audits:
+            rows.append(until + getattr(audit, name))
+            until = rows[-1][-1]
+        works[name] = np.concatenate(rows)
+    return _added_up(t, tuple(stored), works, events)
+
+
+def _added_up(
+    t: FloatArray,
+    stored: tuple[FloatArray, ...],
+    works: Mapping[str, FloatArray],
+    events: Sequence[EventRecord],
+) -> EnergyAudit:
+    lost: FloatArray = np.zeros_like(stored[0])
     for event in events:
-        at: Any = (slice(sample_of(samples.t, event.time), None), *event.motion)
+        at: Any = (slice(sample_of(t, event.time), None), *event.motion)
         lost[at] += event.energy_loss
     lost = lost - lost[:1]
-    stored = kinetic + gravitational + elastic
+    total = sum(stored, start=np.zeros(()))
     put_in = works["forces"] + works["wrenches"] + works["base"]
-    unexplained = stored - stored[:1] - put_in + works["dissipated"] + lost
+    unexplained = total - total[:1] - put_in + works["dissipated"] + lost
+    kinetic, gravitational, elastic = stored
     return EnergyAudit(
-        samples.t, kinetic, gravitational, elastic, **works, impacts=lost, unexplained=unexplained
+        t, kinetic, gravitational, elastic, **works, impacts=lost, unexplained=unexplained
     )
 
 
@@ -145,6 +171,11 @@ def _check_known(samples: Samples) -> None:
             raise SettingsError(
                 f"dampers between the ground and links of {robot.name!r}, whose base moves "
                 f"({', '.join(grounded)}): what they take is not known"
+            )
+        if any(plane.damping or plane.friction for plane in robot.ground):
+            raise SettingsError(
+                f"the ground rubs or dampens points of {robot.name!r}, whose base moves: what it "
+                "takes is not known"
             )
     if np.isnan(samples.tau).any():
         raise SettingsError("tau is not known at all samples, and so nor is the work it does")
@@ -168,19 +199,19 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     """States at one part of some steps, with the accelerations and forces that act there."""
     robot, driven = samples.robot, samples.driven
     q, v, a = between(samples, k, np.full(len(k), s))
+    if robot.nc and (driven or robot.base == "moving"):
+        q, v = robot.closed_state(q, v)
     t = samples.t[k] + s * (samples.t[k + 1] - samples.t[k])
     surroundings = samples.surroundings.moved_to(t, q, v)
     x = Samples(robot, t, q, v, a, np.asarray(samples.tau[k]), driven, surroundings)
-    if driven or robot.base == "moving":
-        if robot.nc:
-            q, v = robot.closed_state(q, v)
-        free = [column for column in range(robot.nv) if column not in driven]
-        a, tau = robot.driven_dynamics(
-            q, v, a[..., list(driven)], x.tau[..., free], driven,
-            base=x.base, wrenches=x.wrenches or None,
-        )  # fmt: skip
-        x = Samples(robot, t, q, v, a, tau, driven, surroundings)
-    return x
+    if not driven:
+        return x
+    free = [column for column in range(robot.nv) if column not in driven]
+    wanted, held = a[..., list(driven)], x.tau[..., free]
+    a, tau = robot.driven_dynamics(
+        q, v, wanted, held, driven, base=x.base, wrenches=x.wrenches or None
+    )
+    return Samples(robot, t, q, v, a, tau, driven, surroundings)
 
 
 def _powers(x: Samples) -> Mapping[str, FloatArray]:

@@ -87,6 +87,10 @@ class Driven:
     def __bool__(self) -> bool:
         return bool(self._paths)
 
+    def and_held(self, robot: Robot, joints: Iterable[str]) -> Driven:
+        """These, and some joints that stand still."""
+        return Driven(len(self.is_free), [*self._paths, *(_held(robot, x) for x in joints)])
+
     def at(
         self, t: float, q: FloatArray, v: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:

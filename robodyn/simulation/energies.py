@@ -26,12 +26,12 @@ def kinetic_energy(samples: Samples) -> FloatArray:
 
 
 def potential_energy(samples: Samples) -> FloatArray:
-    """Of gravity and springs, shape (n, ...) [J]."""
+    """Of gravity, springs and the ground, shape (n, ...) [J]."""
     return np.asarray(samples.robot.potential_energy(samples.q, base=samples.base, t=samples.time))
 
 
 def elastic_energy(samples: Samples) -> FloatArray:
-    """Of springs, shape (n, ...) [J]."""
+    """Of springs and the ground, shape (n, ...) [J]."""
     return np.asarray(samples.robot.elastic_energy(samples.q, base=samples.base, t=samples.time))
 
 

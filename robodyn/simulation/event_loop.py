@@ -1,90 +1,388 @@
-"""A motion in which events are looked for within each step."""
+"""A motion in which events are looked for within each step, and change it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationError
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import Controller, Event, event_value, torque
+from robodyn.simulation.callbacks import event_value, refuse_not_finite, torque
+from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.events.event import Change, Event
 from robodyn.simulation.limits import Limits
+from robodyn.simulation.lookout import Lookout, Watch
+from robodyn.simulation.phase import Phase, settled
+from robodyn.simulation.phases import joined
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
+from robodyn.simulation.stops import Contact, End, RigidStops, check_start, ends_of, met
+from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.zeno import Zeno
 
-__all__ = ["move_until"]
+__all__ = ["Makers", "move_through_events"]
+
+#: Instants within this part of a step are one.
+SAME = 1e-12
 
 
-def move_until(
-    events: tuple[Event, ...],
-    stepper: Stepper,
-    controller: Controller | None,
+@dataclass(frozen=True, eq=False)
+class Makers:
+    """What a phase of a motion needs, as `simulate` was told to make it.
+
+    Attributes
+    ----------
+    stepper : callable
+        (robot, driven, base) -> Stepper.
+    record : callable
+        (robot, base, size, driven) -> Record.
+    limits : callable
+        robot -> Limits.
+    stops : RigidStops or None
+    to_files : bool
+        Whether records are written to files.
+    """
+
+    stepper: Callable[..., Stepper]
+    record: Callable[..., Record]
+    limits: Callable[..., Limits]
+    stops: RigidStops | None = None
+    to_files: bool = False
+
+
+def move_through_events(
+    phase: Phase,
+    events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
     times: FloatArray,
-    record: Record,
+    make: Makers,
     report: Progress,
-    limits: Limits,
-) -> None:
-    """Step from instant to instant, and record the state at each, until an event happens."""
-    instants, last, ended = times.tolist(), len(times) - 1, False
-    t = instants[0]
-    for k in range(last + 1):
+) -> Trajectory:
+    """The motion from a state over some instants, or until an event ends it."""
+    motion = _Motion(phase, events, q, v, times, make)
+    last = max(len(times) - 1, 1)
+    for k, end in enumerate(times[1:].tolist()):
         if k % 50 == 0:
-            report(k / max(last, 1))
-        tau = limits.cut(torque(controller, t, q, v))
-        with breaking_down(record, t):
-            a, forces = stepper.accelerations(t, q, v, tau)
-            record.add(t, q, v, a, forces)
-        if k == last or ended:
+            report(k / last)
+        motion.ask()
+        motion.advance(end)
+        if motion.ended:
             break
-        end = instants[k + 1]
-        with breaking_down(record, end):
-            q_next, v_next = stepper.step(t, q, v, tau, end - t, a)
-            after = partial(_after, stepper, t, q, v, tau, a)
-            h, ended = _until(events, t, q, v, end - t, after)
-            if ended:
-                end, (q_next, v_next) = t + h, after(h)
-        t, q, v = end, q_next, v_next
+    else:
+        motion.ask()
+        motion.sample()
+    return motion.trajectory()
 
 
-def _after(
-    stepper: Stepper,
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    tau: FloatArray,
-    a: FloatArray,
-    h: float,
-) -> tuple[FloatArray, FloatArray]:
-    """The state after a part ``h`` [s] of a step."""
-    return stepper.step(t, q, v, tau, h, a)
+class _Motion:
+    """The state of a motion while it goes on."""
+
+    _phase: Phase
+    _stepper: Stepper
+    _free: Stepper
+    _limits: Limits
+    _ends: tuple[End, ...]
+
+    def __init__(
+        self,
+        phase: Phase,
+        events: Sequence[Event],
+        q: FloatArray,
+        v: FloatArray,
+        times: FloatArray,
+        make: Makers,
+    ) -> None:
+        self._times, self._make, self.ended = times, make, False
+        self._interval = float(times[1] - times[0]) if len(times) > 1 else 1.0
+        self._t, self._q, self._v = float(times[0]), q, v
+        self._tau, self._sampled = np.zeros(phase.robot.nv), False
+        self._kept = False  # whether the next sample is, whatever ``every`` says
+        self._forces: tuple[FloatArray, FloatArray] | None = None
+        self._records: list[Record] = []
+        self._events: list[EventRecord] = []
+        self._held: tuple[End, ...] = ()
+        self._of_stops: dict[tuple[End, bool], Watch] = {}
+        watches = {event: _watch_of(event) for event in events}
+        self._timed = [(at, watches[event]) for at, event in _instants(events, times)]
+        self._given = list(watches.values())
+        self._zeno, self._lookout = Zeno(), Lookout(())
+        self._begin(phase)
+        self._q, self._v = self._stepper.start(self._t, q, v)
+        check_start(phase.robot, self._ends, self._q)
+        self._lookout.jumped(self._watches())
+
+    # -- from instant to instant ------------------------------------------------------------------
+
+    def ask(self) -> None:
+        """Ask the controller for torques, which are held until it is asked again."""
+        asked = torque(self._phase.controller, self._t, self._q, self._v)
+        tau = self._limits.cut(asked, self._v)
+        with self._breaking(self._t):
+            step = int(np.searchsorted(self._times, self._t * (1.0 + SAME), side="right")) - 1
+            refuse_not_finite(self._phase.robot, tau, self._t, step)
+        starts = not self._records[0].count
+        if self._ends and (self._held or starts):
+            contact = self._at_stops(tau)
+            if contact.held != self._held:
+                if not starts:
+                    self.sample()  # with the torques until now
+                self._tau = tau
+                self._go_on_from(contact)
+                self._lookout.jumped(self._watches())
+        self._tau, self._forces = tau, None
+
+    def sample(self) -> None:
+        """Record the state, once; what a stop gives is no torque of the controller."""
+        if self._sampled:
+            return
+        keep, self._kept = self._kept, False
+        a, forces = self._accelerations()
+        if self._held:
+            forces, at = forces.copy(), [end.speed for end in self._held]
+            forces[at] = self._tau[at]
+        self._records[-1].add(self._t, self._q, self._v, a, forces, keep=keep)
+        self._sampled = True
+
+    def advance(self, end: float) -> None:
+        """Move to an instant, through all that happens until then."""
+        step = end - self._t
+        self._happen(self._due())
+        while not self.ended and self._t < end:
+            self.sample()
+            goal = min((at for at, _ in self._timed if at > self._t), default=end)
+            found = self._move(min(goal, end), step)
+            self._happen((*self._due(), *found))
+
+    def _move(self, goal: float, step: float) -> tuple[Watch, ...]:
+        """Move to an instant, or to the first thing that happens on the way, which is returned."""
+        t, q, v, tau, h = self._t, self._q, self._v, self._tau, goal - self._t
+        a = self._accelerations()[0]
+
+        @functools.cache
+        def after(part: float) -> tuple[FloatArray, FloatArray]:
+            return (q, v) if part == 0.0 else self._stepper.step(t, q, v, tau, part, a)
+
+        with self._breaking(goal):
+            part, found = self._lookout.first(t, h, step, after)
+            if part == 0.0:
+                return found
+            self._q, self._v = after(part)
+        self._t = goal if h - part <= SAME * step else t + part
+        self._sampled, self._forces = False, None
+        self._lookout.moved(self._t, self._q, self._v)
+        return found
+
+    def _due(self) -> tuple[Watch, ...]:
+        """What happens at this instant because it is this instant."""
+        due = tuple(watch for at, watch in self._timed if at == self._t)
+        self._timed = [(at, watch) for at, watch in self._timed if at > self._t]
+        return due
+
+    # -- what happens -----------------------------------------------------------------------------
+
+    def _happen(self, found: Sequence[Watch]) -> None:
+        """Let everything happen that does so at this instant: stops, then events as given."""
+        if not found:
+            return
+        self._kept = True
+        self.sample()
+        before, waiting, settled_by_events = self._phase, list(found), False
+        while waiting:
+            waiting.sort(key=lambda x: self._given.index(x) if x in self._given else -1)
+            watch = waiting.pop(0)
+            with self._breaking(self._t):
+                self._zeno.check(watch.name, self._t, self._interval)
+                if watch in self._given:
+                    settled_by_events |= self._carry_out(watch)
+                else:
+                    self._go_on_from(self._at_stops(self._tau))
+                    self._lookout.done(watch, False)
+                new = self._lookout.carried_across(self._given, self._t, self._q, self._v)
+            waiting += [x for x in new if x not in waiting]
+        if settled_by_events and self._ends:
+            self._go_on_from(self._at_stops(self._tau))
+        self._lookout.jumped(self._watches())
+        after = self._phase
+        if after.robot is not before.robot or after.controller is not before.controller:
+            self.ask()
+        self._kept = not self._sampled
+        if self.ended:
+            self.sample()
+
+    def _carry_out(self, watch: Watch) -> bool:
+        """Do what an event does, one action after the other, and record it."""
+        parts, lost, before = False, 0.0, None
+        earlier = tuple(x.name for x in self._lookout.happened)
+        for action in watch.actions:
+            state = self._phase.state(self._t, self._q, self._v, earlier)
+            change = action(state)
+            if not isinstance(change, Change):
+                raise ShapeError(
+                    f"an action of event {watch.name!r} returned {change!r} at t = {self._t:.6g} "
+                    "s, expected a robodyn.events.Change",
+                    name="events",
+                    given=change,
+                )
+            self.ended |= change.stop
+            parts |= change.parts
+            if change.changes:
+                here = state.energy
+                before = here if before is None else before
+                self._apply(change)
+                here -= self._energy()
+                lost += here if change.dissipated is None else change.dissipated
+        loss = 0.0 if before is None else before - self._energy()
+        self._note(EventRecord(self._t, watch.name, loss, dissipated=lost))
+        self._lookout.done(watch, parts)
+        return before is not None
+
+    def _apply(self, change: Change) -> None:
+        """The state and what moves after a change."""
+        state = self._phase.state(self._t, self._q, self._v)
+        left = np.append(self._t, self._times[self._times > self._t])
+        phase, q, v = self._phase.changed(change, left, state)
+        moved = change.q is not None or change.v is not None or phase.robot is not self._phase.robot
+        self._q, self._v = settled(phase, self._t, q, v, moved)
+        self._sampled, self._forces, self._held = False, None, ()
+        if phase.differs(self._phase):
+            self._begin(phase)
+        self._phase = phase
+
+    def _begin(self, phase: Phase) -> None:
+        """What moves and what drives it from now on."""
+        self._phase = phase
+        self._stepper = self._free = self._make.stepper(phase.robot, phase.driven, phase.base)
+        if phase.held:
+            self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
+        self._limits = self._make.limits(phase.robot)
+        self._ends = ends_of(phase.robot, self._make.stops)
+        if self._records and self._make.to_files:
+            raise SettingsError(
+                f"an event at t = {self._t:.6g} s changes what moves, or what drives it; such a "
+                "motion cannot be written while it goes on: leave out to=, and save it afterwards"
+            )
+        size = int(np.count_nonzero(self._times >= self._t)) + 1
+        self._records.append(self._make.record(phase.robot, phase.base, size, phase.driven))
+        if len(self._tau) != phase.robot.nv:
+            self._tau = np.zeros(phase.robot.nv)
+
+    # -- stops ------------------------------------------------------------------------------------
+
+    def _at_stops(self, tau: FloatArray) -> Contact:
+        with self._breaking(self._t):
+            restitution = 0.0 if self._make.stops is None else self._make.stops.restitution
+            state = (self._t, self._q, self._v, tau)
+            return met(self._phase, self._free, self._ends, restitution, *state, self._interval)
+
+    def _go_on_from(self, contact: Contact) -> None:
+        """Rebound from stops, be held by them, or leave them; and record it."""
+        if not contact.hit and contact.held == self._held:
+            return
+        before, was = self._energy(), self._held
+        self._v, self._held = contact.v, contact.held
+        self._sampled, self._forces = False, None
+        loss = before - self._energy()
+        for end in dict.fromkeys((*contact.hit, *contact.held)):
+            if end in contact.hit or end not in was:
+                self._note(EventRecord(self._t, end.reached, loss, dissipated=loss))
+                loss = 0.0  # all that several stops take at once is told with the first
+        for end in was:
+            if end not in contact.held:
+                self._note(EventRecord(self._t, end.left))
+        if contact.held != was:
+            names = tuple(end.joint for end in contact.held)
+            self._begin(self._phase.holding(names))
+
+    def _watches(self) -> list[Watch]:
+        """All that is looked for: joints on their way to stops or held there, and events."""
+        free = [end for end in self._ends if end.speed not in self._phase.driven.speeds]
+        at_stops = [self._watch_of_stop(end, end in self._held) for end in (*free, *self._held)]
+        return at_stops + [x for x in self._given if x.value is not _never]
+
+    def _watch_of_stop(self, end: End, held: bool) -> Watch:
+        """One and the same each time."""
+        if (end, held) not in self._of_stops:
+            if held:
+                watch = Watch(end.left, functools.partial(self._push, end), -1)
+            else:
+                watch = Watch(end.reached, lambda t, q, v: end.gap(q), -1, one_sided=True)
+            self._of_stops[end, held] = watch
+        return self._of_stops[end, held]
+
+    def _push(self, end: End, t: float, q: FloatArray, v: FloatArray) -> float:
+        """Of a stop on the joint that it holds."""
+        forces = self._stepper.accelerations(t, q, v, self._tau)[1]
+        return float(end.side * (forces[end.speed] - self._tau[end.speed]))
+
+    # -- what is known of it ----------------------------------------------------------------------
+
+    def trajectory(self, *, complete: bool = True) -> Trajectory:
+        """What was recorded."""
+        some = [record for record in self._records if record.count or self._make.to_files]
+        phases = [record.trajectory(complete=complete) for record in some]
+        return joined(phases, tuple(self._events))
+
+    def _note(self, event: EventRecord) -> None:
+        self._events.append(event)
+        self._records[-1].events.append(event)
+
+    def _accelerations(self) -> tuple[FloatArray, FloatArray]:
+        if self._forces is None:
+            with self._breaking(self._t):
+                state = (self._t, self._q, self._v, self._tau)
+                self._forces = self._stepper.accelerations(*state)
+        return self._forces
+
+    def _energy(self) -> float:
+        return self._phase.state(self._t, self._q, self._v).energy
+
+    @contextlib.contextmanager
+    def _breaking(self, t: float) -> Iterator[None]:
+        """Raise `SimulationError`, with the motion so far, for what breaks down until ``t`` [s]."""
+        try:
+            with breaking_down(self._records[-1], t):
+                yield
+        except (SimulationError, ImpactError) as error:
+            until = self._t if error.__cause__ is None else t
+            shown = str(error)
+            if isinstance(error, ImpactError):
+                shown = f"at t = {until:.6g} s {error}"
+            motion = getattr(error, "trajectory", None)
+            if motion is None or len(self._records) > 1:
+                some = any(record.count for record in self._records)
+                motion = self.trajectory(complete=False) if some else None
+            raise SimulationError(shown, trajectory=motion, time=until) from (
+                error.__cause__ or error
+            )
 
 
-def _until(
-    events: tuple[Event, ...],
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    h: float,
-    after: Callable[[float], tuple[FloatArray, FloatArray]],
-) -> tuple[float, bool]:
-    """Part of a step of ``h`` [s] after which the first event has happened, and whether one has."""
-    before = [event_value(event, t, q, v) for event in events]
+def _never(t: float, q: FloatArray, v: FloatArray) -> float:
+    """Of an event at an instant, which no function says."""
+    return 1.0
 
-    def happened(part: float) -> bool:
-        state = after(part)
-        # an event that starts at zero happens when it comes back
-        return any(
-            g != 0.0 and g * event_value(event, t + part, *state) <= 0.0
-            for g, event in zip(before, events, strict=True)
-        )
 
-    if not happened(h):
-        return h, False
-    low, high = 0.0, h
-    while high - low > 1e-12 * h:
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if happened(middle) else (middle, high)
-    return high, True
+def _watch_of(event: Event) -> Watch:
+    when = event.when
+    value = _never if isinstance(when, float) else functools.partial(event_value, when)
+    return Watch(event.name, value, event.direction, event.actions)
+
+
+def _instants(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:
+    """When events at instants happen; those that are instants of the motion but for rounding are.
+
+    Events at the same instant stay in order.
+    """
+    found = []
+    for event in events:
+        if isinstance(event.when, float):
+            nearest = float(times[np.abs(times - event.when).argmin()])
+            close = abs(nearest - event.when) <= SAME * max(float(times[-1]), 1e-300)
+            found.append((nearest if close else event.when, event))
+    return found

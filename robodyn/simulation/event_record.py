@@ -22,15 +22,19 @@ class EventRecord:
     name : str
         Of the event.
     energy_loss : float [J]
-        What it took from the motion; zero where speeds do not jump.
+        What the motion had just before it, less what it has just after: of the robot, and of what
+        it carries. Less than zero where it catches a load that brings energy.
     motion : tuple of int
         Which of simultaneous motions it happened to; empty for a single one.
+    dissipated : float [J]
+        What was lost for good: of bodies that meet, in the contact between them.
     """
 
     time: float
     name: str
     energy_loss: float = 0.0
     motion: tuple[int, ...] = ()
+    dissipated: float = 0.0
 
 
 def sample_of(t: FloatArray, time: float) -> int:

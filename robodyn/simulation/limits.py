@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import LimitWarning, UnknownNameError
+from robodyn.errors import LimitWarning, SettingsError, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
 
@@ -22,6 +22,7 @@ __all__ = [
     "LIMITS",
     "LimitViolation",
     "Limits",
+    "MotorLimits",
     "effort_bounds",
     "limit_violations",
     "speed_bounds",
@@ -75,13 +76,57 @@ class LimitViolation:
         )
 
 
+@dataclass(frozen=True)
+class MotorLimits:
+    """Limits of efforts that depend on speed, as those of motors do; for ``limits=`` of a motion.
+
+    An effort is cut to its limit, as ``"enforce"`` does, and one that drives a joint the way it is
+    moving falls from there linearly to zero at the limit of its speed, beyond which nothing drives
+    the joint on. Braking has the whole limit at all speeds. What an effort may be follows from the
+    speed at the start of a step.
+
+    Attributes
+    ----------
+    knee : float
+        Part of the limit of speed, 0 to 1, up to which the whole effort is there. 0: a straight
+        line from standstill on, as of a motor at constant voltage; 1: all of it up to the limit.
+
+    Raises
+    ------
+    SettingsError
+    """
+
+    knee: float = 1.0
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.knee, int | float | np.number)
+        if not (known and 0.0 <= self.knee <= 1.0):
+            raise SettingsError(
+                f"knee is {self.knee!r}, expected a part of the speed limit, 0 to 1"
+            )
+
+    def share(self, v: FloatArray, speeds: FloatArray) -> FloatArray:
+        """Part of the effort that is there to drive on, 0 to 1.
+
+        Parameters
+        ----------
+        v : ndarray, shape (..., nv) [rad/s, m/s]
+        speeds : ndarray, shape (nv,)
+            Limits; infinite where there is none.
+        """
+        left = 1.0 - np.abs(v) / speeds
+        if self.knee == 1.0:
+            return np.asarray(left > 0.0, float)
+        return np.clip(left / (1.0 - self.knee), 0.0, 1.0)
+
+
 class Limits:
     """What a simulation does about the limits of a robot.
 
     Parameters
     ----------
     robot : Robot
-    choice : {"ignore", "report", "enforce"}
+    choice : {"ignore", "report", "enforce"} or MotorLimits
 
     Raises
     ------
@@ -89,17 +134,40 @@ class Limits:
         For another choice.
     """
 
-    def __init__(self, robot: Robot, choice: str) -> None:
+    def __init__(self, robot: Robot, choice: str | MotorLimits) -> None:
+        self._motors = choice if isinstance(choice, MotorLimits) else None
+        if self._motors is not None:
+            choice = "enforce"
         if not isinstance(choice, str) or choice not in LIMITS:
-            raise UnknownNameError("way to treat limits", choice, LIMITS)
+            raise UnknownNameError("way to treat limits", str(choice), LIMITS)
         self._robot, self._choice = robot, choice
         self._efforts = effort_bounds(robot) if choice == "enforce" else None
+        self._speeds = speed_bounds(robot)
 
-    def cut(self, tau: FloatArray) -> FloatArray:
-        """Efforts as they act, shape (..., nv): within their limits where these are enforced."""
+    @property
+    def efforts(self) -> FloatArray | None:
+        """The largest ones, where they are enforced whatever the speed."""
+        return None if self._motors is not None else self._efforts
+
+    def cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
+        """Efforts as they act, shape (..., nv): within their limits where these are enforced.
+
+        Parameters
+        ----------
+        tau : ndarray, shape (..., nv) [N m, N]
+        v : ndarray, shape (..., nv) [rad/s, m/s]
+        """
         if self._efforts is None:
             return tau
-        return np.minimum(np.maximum(tau, -self._efforts), self._efforts)
+        upper, lower = self._efforts, -self._efforts
+        if self._motors is not None:
+            share = self._motors.share(v, self._speeds)
+            with np.errstate(invalid="ignore"):  # where no effort is given, none is cut
+                driving = np.where(share < 1.0, share * self._efforts, self._efforts)
+            driving = np.where(np.isnan(driving), 0.0, driving)
+            upper = np.where(v > 0.0, driving, upper)
+            lower = np.where(v < 0.0, -driving, lower)
+        return np.minimum(np.maximum(tau, lower), upper)
 
     def announce(self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> None:
         """Warn once, in one line, of the limits that samples leave: the first, and how many.

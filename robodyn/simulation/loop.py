@@ -1,49 +1,85 @@
 """Carry a motion from instant to instant, and record the state at each.
 
-`run_motion` checks what is given, starts the motion, lets one of two loops carry it, and closes the
-record: `move` where nothing happens but time, `robodyn.simulation.event_loop` where events are
-looked for within each step.
+`run_motion` checks what is given, starts the motion, lets a loop carry it, and closes the record:
+`robodyn.simulation.carry` wherever a step is machine code, `move` where Python takes part
+in it, `robodyn.simulation.event_loop` where events are looked for within each step.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import Controller, Event, check_callable, torque
-from robodyn.simulation.event_loop import move_until
+from robodyn.simulation.callbacks import (
+    Controller,
+    at_start,
+    check_callable,
+    refuse_not_finite,
+    torque,
+)
+from robodyn.simulation.carry import carry
+from robodyn.simulation.each_alone import each_alone
+from robodyn.simulation.energy_check import announce_imbalance
+from robodyn.simulation.event_loop import Makers, move_through_events
+from robodyn.simulation.events.event import Event
 from robodyn.simulation.limits import Limits
+from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["run_motion"]
+__all__ = ["run_each", "run_motion"]
 
 
 def run_motion(
-    stepper: Stepper,
-    controller: Controller | None,
+    phase: Phase,
+    events: Sequence[Event],
     q: FloatArray,
     v: FloatArray,
     times: FloatArray,
-    events: tuple[Event, ...],
-    record: Record,
+    make: Makers,
     report: Progress,
-    limits: Limits,
 ) -> Trajectory:
     """The motion from a state over some instants, or until an event ends it."""
-    if controller is not None:
-        check_callable("controller", controller)
-    for event in events:
-        check_callable("event", event)
-    q, v = stepper.start(float(times[0]), q, v)
-    if events:
-        move_until(events, stepper, controller, q, v, times, record, report, limits)
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    phase = dataclasses.replace(phase, controller=at_start(phase.controller))
+    limits = make.limits(phase.robot)
+    if events or make.stops is not None:
+        motion = move_through_events(phase, events, q, v, times, make, report)
     else:
-        move(stepper, controller, q, v, times, record, report, limits)
+        stepper = make.stepper(phase.robot, phase.driven, phase.base)
+        record = make.record(phase.robot, phase.base, len(times), phase.driven)
+        q, v = stepper.start(float(times[0]), q, v)
+        move(stepper, phase.controller, q, v, times, record, report, limits)
+        motion = record.trajectory()
+        if stepper.steps_are_given:
+            driven = phase.driven.speeds
+            announce_imbalance(phase.robot, phase.base, driven, motion, record.every)
     report(1.0)
-    motion = record.trajectory()
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
+    return motion
+
+
+def run_each(
+    phase: Phase,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    make: Makers,
+    record: Record,
+    report: Progress,
+) -> Trajectory:
+    """Many motions from states, shape (n, ...), each with events at instants of its own."""
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    motion = each_alone(phase, events, q, v, times, make, record, report)
+    report(1.0)
+    make.limits(phase.robot).announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
 
 
@@ -58,12 +94,21 @@ def move(
     limits: Limits,
 ) -> None:
     """Step over all instants and record the state at each; events are not looked for."""
+    motion = stepper.compiled(times, q, v, limits.efforts)
+    if motion is not None:
+
+        def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+            return limits.cut(torque(controller, t, q, v), v)
+
+        asked = None if controller is None else torques
+        return carry(motion, stepper, asked, times, record, report)
     instants, last = times.tolist(), len(times) - 1
     for k, t in enumerate(instants):
         if k % 50 == 0:
             report(k / max(last, 1))
-        tau = limits.cut(torque(controller, t, q, v))
+        tau = limits.cut(torque(controller, t, q, v), v)
         with breaking_down(record, t):
+            refuse_not_finite(stepper.robot, tau, t, k)
             a, forces = stepper.accelerations(t, q, v, tau)
             record.add(t, q, v, a, forces)
         if k == last:

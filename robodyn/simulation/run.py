@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, named
+from robodyn.description import CompliantStops
+from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
-from robodyn.simulation.callbacks import Controller, Event
-from robodyn.simulation.driven import PathOfTime, driven_joints
-from robodyn.simulation.energy_check import announce_imbalance
-from robodyn.simulation.limits import Limits
-from robodyn.simulation.loop import run_motion
+from robodyn.simulation.callbacks import Controller
+from robodyn.simulation.driven import Driven, PathOfTime
+from robodyn.simulation.event_loop import Makers
+from robodyn.simulation.events.event import Event, EventFunction, as_events
+from robodyn.simulation.limits import Limits, MotorLimits
+from robodyn.simulation.loop import run_each, run_motion
+from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
+from robodyn.simulation.stops import RigidStops, with_stops
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
@@ -37,13 +45,14 @@ def simulate(
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
-    events: Sequence[Event] = (),
-    limits: str = "report",
+    events: Sequence[Event | EventFunction] = (),
+    limits: str | MotorLimits = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
     tolerance: float | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
+    stops: RigidStops | CompliantStops | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -75,17 +84,19 @@ def simulate(
         ``"semi_implicit"``, ``"midpoint"``, ``"heun"``, ``"rk4"``), ``"adaptive"`` ones within
         each step, the ``"variational"`` one, an ``"implicit"`` one for stiff motions, ``"auto"``,
         and scipy's (``"scipy:Radau"``, ...). docs/integrators.md says which to choose.
-    events : sequence of callables
-        ``(t, q, v) -> float``; the motion ends where one of them reaches or crosses zero. The last
-        sample is that instant, to 1e-12 of a step.
-    limits : {"ignore", "report", "enforce"}
+    events : sequence of Event, or of callables
+        What happens within the motion, and what it changes then: see `robodyn.Event`. A plain
+        function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last
+        sample is that instant, to 1e-12 of a step. Several at one instant, which is 1e-9 of a
+        step long, happen in the order given.
+    limits : {"ignore", "report", "enforce"} or MotorLimits
         What becomes of the limits that the file gives for positions, velocities and efforts of
         joints and torques of motors. ``"report"``: a motion that leaves them warns once
         (`robodyn.errors.LimitWarning`), and `Trajectory.limit_violations` says where.
         ``"enforce"``: also, what the controller returns is cut to the limits of efforts before it
         acts and is recorded. Positions are not stopped, and the forces that driven joints take are
         not cut: they are reported. ``"ignore"``: no warning. A limit of zero for a velocity, an
-        effort or a torque counts as not given.
+        effort or a torque counts as not given. `MotorLimits` enforces limits that depend on speed.
     progress : callable or bool, optional
         Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
         terminal.
@@ -98,11 +109,14 @@ def simulate(
         What a step may be wrong by, for integrators that choose their own steps between samples.
         Default: 1e-8.
     every : int
-        Every so many steps are kept as samples, and the first and last one always.
+        Every so many steps are kept as samples, and the first and last one always; limits are
+        looked at there.
     to : path, optional
         A folder to write samples to while the motion goes on, which must not be there yet: the
         arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
         if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
+    stops : RigidStops or CompliantStops, optional
+        What stands at the limits of joints. Default: nothing, joints pass their limits.
 
     Warns
     -----
@@ -114,7 +128,8 @@ def simulate(
     Returns
     -------
     trajectory : Trajectory
-        One sample a step, or what ``every`` says, the start included.
+        One sample a step, or what ``every`` says, the start included; and at each event one just
+        before it and, if it changes something, one just after it. `Trajectory.events` lists them.
 
     Raises
     ------
@@ -130,28 +145,27 @@ def simulate(
         If the folder ``to`` is there already, or cannot be made.
     """
     expect("robot", robot, Robot)
+    robot, rigid = with_stops(robot, stops)
     q, v = start_state(robot, q0, v0, 1)
     times = step_times(duration, step)
     path = base_path(base, times)
-    driven = driven_joints(robot, controlled, locked, times)
-    stepper = Stepper(
-        robot,
-        integrator,
-        driven=driven,
-        base=path,
-        wrenches=wrenches,
-        stabilization=stabilization,
-        tolerance=tolerance,
-        until=float(times[-1]),
+    phase = start_phase(robot, controller, path, controlled, locked, times)
+    make = Makers(
+        stepper=partial(
+            _stepper,
+            integrator=integrator,
+            wrenches=wrenches,
+            stabilization=stabilization,
+            tolerance=tolerance,
+            until=float(times[-1]),
+        ),
+        record=partial(_record, wrenches=wrenches, every=every, to=to),
+        limits=lambda robot: Limits(robot, limits),
+        stops=rigid,
+        to_files=to is not None,
     )
-    bounds = Limits(robot, limits)
-    given = Given(path, wrenches)
-    record = Record(robot, given, len(times), driven=driven.speeds, every=every, to=to)
-    stops = named("events", events, "functions")
-    motion = run_motion(stepper, controller, q, v, times, stops, record, reporter(progress), bounds)
-    if stepper.steps_are_given:
-        announce_imbalance(robot, path, driven.speeds, motion, every)
-    return motion
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    return run_motion(phase, happening, q, v, times, make, reporter(progress))
 
 
 def rollout(
@@ -167,11 +181,13 @@ def rollout(
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     integrator: str = "rk4",
-    limits: str = "report",
+    limits: str | MotorLimits = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
+    stops: RigidStops | CompliantStops | None = None,
+    events: Sequence[Event | EventFunction] = (),
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -184,6 +200,10 @@ def rollout(
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
     every, to
         As in `simulate`.
+    stops, events
+        As in `simulate`. Rigid stops and events act at other instants in each motion: then each
+        moves by itself, the controller is called with shapes (1, nq), (1, nv), and samples are
+        those at the steps. What comes after the end of a motion is not a number (NaN).
 
     Returns
     -------
@@ -191,22 +211,43 @@ def rollout(
         Arrays of shape (steps + 1, n, ...).
     """
     expect("robot", robot, Robot)
+    robot, rigid = with_stops(robot, stops)
     q, v = start_state(robot, q0, v0, 2)
     times = step_times(duration, step)
     path = base_path(base, times)
-    driven = driven_joints(robot, controlled, locked, times)
-    stepper = Stepper(
-        robot,
-        integrator,
-        driven=driven,
-        base=path,
-        wrenches=wrenches,
-        stabilization=stabilization,
+    phase = start_phase(robot, controller, path, controlled, locked, times)
+    make = Makers(
+        stepper=partial(
+            _stepper,
+            integrator=integrator,
+            wrenches=wrenches,
+            stabilization=stabilization,
+            until=float(times[-1]),
+        ),
+        record=partial(_record, wrenches=wrenches),
+        limits=lambda robot: Limits(robot, limits),
+        stops=rigid,
     )
-    bounds = Limits(robot, limits)
-    given, batch = Given(path, wrenches), q.shape[:-1]
-    record = Record(robot, given, len(times), batch, driven=driven.speeds, every=every, to=to)
-    motion = run_motion(stepper, controller, q, v, times, (), record, reporter(progress), bounds)
-    if stepper.steps_are_given:
-        announce_imbalance(robot, path, driven.speeds, motion, every)
-    return motion
+    all_of_them = partial(make.record, every=every, to=to, batch=q.shape[:-1])
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    if rigid is None and not happening:
+        make = replace(make, record=all_of_them)
+        return run_motion(phase, (), q, v, times, make, reporter(progress))
+    record = all_of_them(robot, path, len(times), phase.driven)
+    return run_each(phase, happening, q, v, times, make, record, reporter(progress))
+
+
+def _stepper(robot: Robot, driven: Driven, base: BasePath | None, **options: Any) -> Stepper:
+    return Stepper(robot, driven=driven, base=base, **options)
+
+
+def _record(
+    robot: Robot,
+    base: BasePath | None,
+    size: int,
+    driven: Driven,
+    wrenches: Any,
+    batch: tuple[int, ...] = (),
+    **options: Any,
+) -> Record:
+    return Record(robot, Given(base, wrenches), size, batch, driven=driven.speeds, **options)

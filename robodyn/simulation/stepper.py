@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, numbers
+from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.closed_loops.constraint_rows import gains
 from robodyn.errors import AssemblyError, SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.compiled_motion import CompiledMotion
 from robodyn.simulation.driven import Driven
 from robodyn.simulation.integrators.method import (
     Acceleration,
@@ -23,6 +26,9 @@ from robodyn.simulation.integrators.method import (
     Surroundings,
     coordinates_of,
 )
+from robodyn.simulation.loop_closer import close_loops
+from robodyn.simulation.path_tables import Paths
+from robodyn.simulation.step_functions import Functions, functions_of
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 
@@ -104,6 +110,45 @@ class Stepper:
         if self._explicit is None:
             self._advance = self._solver(integrator, method)
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
+
+    @property
+    def stabilised(self) -> bool:
+        """Loops are held closed by gains."""
+        return self._gains is not None
+
+    def of_row(self, row: int, rows: int) -> Stepper:
+        """The same for one of many motions, if wrenches differ from motion to motion."""
+        if callable(self._wrenches) or all(x.ndim == 1 for x in self._wrenches.values()):
+            return self
+        other = copy.copy(self)
+        one = {k: np.broadcast_to(x, (rows, 6))[row] for k, x in self._wrenches.items()}
+        other._wrenches = one
+        return other
+
+    def compiled(
+        self, times: FloatArray, q: FloatArray, v: FloatArray, efforts: FloatArray | None
+    ) -> CompiledMotion | None:
+        """The motion from a state as machine code; none where Python takes part in its steps.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,) [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+            Closed, as `start` has them.
+        efforts : ndarray, shape (nv,), optional
+            What forces of a controller are cut to.
+        """
+        if self._explicit is None:
+            return None
+        functions = None if callable(self._wrenches) else self._functions
+        if functions is None:
+            return None
+        states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
+        return CompiledMotion(
+            self.robot, functions, self._explicit, Paths(
+                self.driven, self.base, self._wrenches, self._gains
+            ), times, *states, efforts,
+        )  # fmt: skip
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -225,7 +270,7 @@ class Stepper:
         Raises
         ------
         AssemblyError
-            If the loops are open.
+            If the loops are open; ``.q`` is a closed posture near by, where there is one.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
@@ -234,14 +279,25 @@ class Stepper:
         residual = self.robot.loop_residual(q, t=self._time(t))
         gap = np.abs(residual).max()
         if gap > OPEN:
+            nearest = self._nearest(t, q)
+            shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
             raise AssemblyError(
                 f"the loops of {self.robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
                 "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
-                "joints, hold them",
+                f"joints, hold them{shown}",
                 residual=residual,
-                q=q,
+                q=q if nearest is None else nearest,
             )
         return self.closed(t, q, v)
+
+    def _nearest(self, t: float, q: FloatArray) -> FloatArray | None:
+        """A closed posture near one state; none of many, or if none is found."""
+        if q.ndim > 1:
+            return None
+        try:
+            return self.robot.assemble(q, beyond_limits=True, t=self._time(t))
+        except AssemblyError:
+            return None
 
     def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at ``t`` [s] with its loops closed by joints that are not driven.
@@ -253,12 +309,27 @@ class Stepper:
         """
         if not self.robot.nc:
             return q, v
-        time = self._time(t)
-        q, v = self.robot.closed_state(q, v, self.driven.is_free, t=time)
+        q, v = self._closed(t, q, v)
         hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
         self._check_gap(t, q, APART, hint)
         _check_bounds(q, v)
         return q, v
+
+    def _closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same without a look at it: by code, or revealing the rank where there is none."""
+        functions, time = self._functions, self._time(t)
+        if functions is not None and functions.corrections is not None:
+            given = () if time is None else (time,)
+            closed = close_loops(functions.corrections, self._coordinates, q, v, *given)
+            if all_finite(closed[0]) and all_finite(closed[1]):
+                return closed
+        return self.robot.closed_state(q, v, self.driven.is_free, t=time)
+
+    @cached_property
+    def _functions(self) -> Functions | None:
+        """The functions that a step calls, where it is machine code."""
+        links = () if callable(self._wrenches) else self._wrenches
+        return functions_of(self.robot, self.driven, links, self.stabilised)
 
     def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
         """Refuse loops that are open by more than a motion can go on with."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from robodyn.equations.quantities.tracer import Results, Tracer
-from robodyn.equations.tree import force_elements, kinematics, momentum, passive
+from robodyn.equations.tree import force_elements, ground_contact, kinematics, momentum, passive
 from robodyn.symbolic.scalar import Number
 
 __all__ = ["elastic_energy", "kinetic_energy", "potential_energy", "total_momentum"]
@@ -16,20 +16,22 @@ def kinetic_energy(t: Tracer) -> Results:
 
 
 def potential_energy(t: Tracer) -> Results:
-    """Of gravity, and of springs where they belong to the mechanism."""
+    """Of gravity and the ground, and of springs where they belong to the mechanism."""
     U = momentum.potential_energy(t.model, t.state, t.base, t.setup.base_inertia)
-    return {"U": U + _in_springs(t)}
+    return {"U": U + _elastic(t)}
 
 
 def elastic_energy(t: Tracer) -> Results:
-    """Of springs, where they belong to the mechanism."""
-    return {"U": _in_springs(t)}
+    """Of the ground, of stops, and of springs where they belong to the mechanism."""
+    return {"U": _elastic(t)}
 
 
-def _in_springs(t: Tracer) -> Number:
+def _elastic(t: Tracer) -> Number:
+    contacts = ground_contact.energy(t.model, t.state, t.base, t.contacts)
+    total = contacts + passive.stop_energies(t.model, t.state)
     if not t.setup.passive:
-        return 0.0
-    joints = passive.spring_energy(t.model, t.state)
+        return total
+    joints = total + passive.spring_energy(t.model, t.state)
     return joints + force_elements.energy(t.model, t.state, t.base, t.springs)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from robodyn.description import PointSpring
+from robodyn.description import Ground, PointSpring
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
     Closure,
@@ -30,9 +30,10 @@ from robodyn.equations.loops.related import Related, constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import ROUNDING, placement
 from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
-from robodyn.equations.tree import force_elements, passive
+from robodyn.equations.tree import force_elements, ground_contact, passive
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.force_elements import GROUND, Spring
+from robodyn.equations.tree.ground_contact import Contact
 from robodyn.equations.tree.regressor import inertia_of
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.graph import Graph, Port
@@ -77,6 +78,8 @@ class Setup:
     rubbing : tuple of Closure
         Joints that were cut and have damping or friction; also where minimal coordinates close
         the loops.
+    ground : tuple of Ground
+        Planes that resist points of links.
     """
 
     model: MechanismModel
@@ -90,6 +93,7 @@ class Setup:
     coupled: tuple[Coupled, ...] = ()
     constraints: tuple[Related, ...] = ()
     rubbing: tuple[Closure, ...] = ()
+    ground: tuple[Ground, ...] = ()
 
     @property
     def closed(self) -> bool:
@@ -278,7 +282,7 @@ class Tracer:
 
     @cached_property
     def passive_wrenches(self) -> Mapping[int, Wrench]:
-        """What springs between links and friction in cut joints exert on bodies."""
+        """What springs between links, friction in cut joints and the ground exert on bodies."""
         total = force_elements.wrenches(self.model, self.state, self.base, self.springs)
         if self.setup.passive:
             setup = self.setup
@@ -287,7 +291,20 @@ class Tracer:
             )
             for body, F in friction.items():
                 total[body] = total[body] + F if body in total else F
+        ground = ground_contact.wrenches(self.model, self.state, self.base, self.contacts)
+        for body, F in ground.items():
+            total[body] = total[body] + F if body in total else F
         return total
+
+    @cached_property
+    def contacts(self) -> Sequence[Contact]:
+        """Points that may touch the ground."""
+        contacts = []
+        for plane in self.setup.ground:
+            for _, link, point in plane.contacts:
+                body, X = self.link(link)
+                contacts.append(Contact(body, X.R * Vec3.of(point) + X.p, plane))
+        return contacts
 
     @cached_property
     def springs(self) -> Sequence[Spring]:
@@ -311,16 +328,15 @@ class Tracer:
         return springs
 
     def passive(self) -> list[Number]:
-        """Forces of the joints themselves, if they belong to the mechanism."""
-        if not self.setup.passive:
-            return self.zeros
-        return passive.passive_forces(self.model, self.state, self.setup.friction_speed)
+        """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
+        setup = self.setup
+        return passive.passive_forces(self.model, self.state, setup.friction_speed, setup.passive)
 
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
-        if not self.setup.passive:
-            return [0.0] * len(self.state[body.index].own)
-        return passive.joint_forces(body, self.state[body.index], self.setup.friction_speed)
+        setup = self.setup
+        state = self.state[body.index]
+        return passive.joint_forces(body, state, setup.friction_speed, setup.passive)
 
     @property
     def frame_names(self) -> tuple[str, ...]:

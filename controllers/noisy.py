@@ -1,0 +1,101 @@
+"""A controller that does not see exactly where the robot is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, SettingsError, ShapeError
+from robodyn.array_types import FloatArray
+
+__all__ = ["Noisy"]
+
+#: Instants this near to each other get the same noise [s].
+INSTANT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """Another controller behind sensors with white, normally distributed noise.
+
+    The noise is a function of seed and time, and of nothing else: not of how often it was called
+    before, or by whom. Of many motions at once the first gets that of a single one.
+
+    Attributes
+    ----------
+    controller : callable
+        ``tau = controller(t, q, v)``.
+    position : float or array_like, shape (nv,) [rad, m]
+        Standard deviation of measured positions, along each speed.
+    velocity : float or array_like, shape (nv,) [rad/s, m/s]
+        Of measured speeds.
+    seed : int
+    robot : Robot, optional
+        Needed where positions do not add, such as quaternions. Default: that of the controller.
+
+    Raises
+    ------
+    SettingsError
+        For deviations that are negative or not finite, and a seed that is no whole number >= 0.
+    """
+
+    controller: Callable[[float, FloatArray, FloatArray], ArrayLike]
+    position: ArrayLike = 0.0
+    velocity: ArrayLike = 0.0
+    seed: int = 0
+    robot: Robot | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("position", "velocity"):
+            try:
+                given = np.array(getattr(self, name), float)
+            except (TypeError, ValueError):
+                given = np.array(np.nan)
+            if not np.all(np.isfinite(given) & (given >= 0.0)):
+                raise SettingsError(
+                    f"{name} is {getattr(self, name)!r}, expected standard deviations >= 0"
+                )
+            given.flags.writeable = False
+            object.__setattr__(self, name, given)
+        if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
+            raise SettingsError(f"seed is {self.seed!r}, expected a whole number >= 0")
+        if self.robot is None:
+            object.__setattr__(self, "robot", getattr(self.controller, "robot", None))
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
+        """What the controller asks for, given what it sees, shape (..., nv) [N m, N]."""
+        return self.controller(t, *self.measured(t, q, v))
+
+    def measured(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Position and velocity as they are seen.
+
+        Parameters
+        ----------
+        t : float [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+        """
+        counter = [round(t / INSTANT) % 2**64, 0, 0, 0]
+        bits = np.random.Philox(key=self.seed, counter=np.array(counter, np.uint64))
+        noise = np.random.Generator(bits).standard_normal((*v.shape[:-1], 2, v.shape[-1]))
+        off: Any = np.asarray(self.position) * noise[..., 0, :]
+        speed = v + np.asarray(self.velocity) * noise[..., 1, :]
+        if q.shape[-1] == v.shape[-1]:
+            return q + off, speed
+        if self.robot is None:
+            raise ShapeError(
+                f"q has {q.shape[-1]} numbers and v {v.shape[-1]}: positions do not add; give "
+                "Noisy robot=, whose coordinates they are",
+                name="robot",
+            )
+        return self.robot.integrate(q, off), speed
+
+    def fresh(self) -> Callable[[float, FloatArray, FloatArray], ArrayLike]:
+        """The same at the start of a motion; what is behind the sensors may have a memory."""
+        inner = getattr(self.controller, "fresh", None)
+        if inner is None:
+            return self
+        return Noisy(inner(), self.position, self.velocity, self.seed, self.robot)

@@ -1,0 +1,118 @@
+"""The ground: a plane that resists points of links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.arrays import number, vector
+from robodyn.description.pose import Vector
+from robodyn.errors import SettingsError, ShapeError
+
+__all__ = ["Ground"]
+
+#: Exponents of the elastic force that there are.
+EXPONENTS = (1.0, 1.5, 2.0, 2.5, 3.0)
+
+
+@dataclass(frozen=True)
+class Ground:
+    """A plane, fixed in the world, that gives way elastically and rubs where points touch it.
+
+    At a depth ``d`` it pushes a point out with the force ``stiffness d^exponent (1 + damping d')``,
+    never less than zero: it does not pull [Hunt and Crossley 1975]. Across, it resists the velocity
+    ``u`` along the plane with ``friction`` times that force, ``u / sqrt(u^2 + friction_speed^2)``
+    of it: Coulomb's friction, made smooth, of which 70 % act at ``friction_speed``. A point that
+    would stick creeps, slower than that speed.
+
+    Attributes
+    ----------
+    points : mapping of name to (link, point)
+        What may touch it: names of contacts, each with a link and a point (3,) [m] in link axes.
+        Kept as a tuple of (name, (link, point)).
+    normal : (3,)
+        Out of the ground, in world axes, of any length.
+    height : float [m]
+        Of the plane above the origin of the world, along the normal.
+    stiffness : float [N/m^exponent]
+    exponent : float
+        1: a linear spring. 1.5: as round bodies press on each other [Hertz]. Also 2, 2.5 and 3.
+    damping : float [s/m]
+        What meets the ground at the speed ``w`` parts from it at about ``(1 - 2/3 damping w) w``.
+    friction : float
+        Coefficient of friction.
+    friction_speed : float [m/s]
+
+    Raises
+    ------
+    SettingsError, ShapeError
+    """
+
+    points: Mapping[str, tuple[str, Any]] | tuple[tuple[str, tuple[str, Vector]], ...]
+    normal: Vector = (0.0, 0.0, 1.0)
+    height: float = 0.0
+    stiffness: float = 1e5
+    exponent: float = 1.5
+    damping: float = 0.0
+    friction: float = 0.0
+    friction_speed: float = 0.01
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", _points(self.points))
+        normal = np.array(vector("normal", self.normal))
+        size = float(np.linalg.norm(normal))
+        if not 0.0 < size < math.inf:
+            raise SettingsError(f"normal is {self.normal!r}, expected a direction: not zero")
+        object.__setattr__(self, "normal", tuple((normal / size).tolist()))
+        for name, positive in (
+            ("height", None),
+            ("stiffness", True),
+            ("exponent", True),
+            ("damping", False),
+            ("friction", False),
+            ("friction_speed", True),
+        ):
+            value = number(name, getattr(self, name))
+            low = -math.inf if positive is None else 0.0
+            if not (low <= value < math.inf and (value or not positive)):
+                kind = {None: "finite", True: "positive, finite", False: "finite, not negative"}
+                raise SettingsError(f"{name} of the ground is {value}, expected {kind[positive]}")
+            object.__setattr__(self, name, value)
+        if self.exponent not in EXPONENTS:
+            raise SettingsError(
+                f"exponent of the ground is {self.exponent:g}, expected one of "
+                f"{', '.join(f'{x:g}' for x in EXPONENTS)}"
+            )
+
+    @property
+    def contacts(self) -> tuple[tuple[str, str, Vector], ...]:
+        """Name, link and point of each contact."""
+        points: Any = self.points
+        return tuple((name, link, point) for name, (link, point) in points)
+
+
+def _points(given: Any) -> tuple[tuple[str, tuple[str, Vector]], ...]:
+    """Points by name, as a tuple that does not change."""
+    wrong = ShapeError(
+        f"points is {given!r}, expected {{name: (link, (x, y, z))}}, one at least",
+        name="points",
+        given=given,
+    )
+    try:
+        rows = [(name, link, point) for name, (link, point) in dict(given).items()]
+    except (TypeError, ValueError):
+        raise wrong from None
+    if not (rows and all(isinstance(name, str) for row in rows for name in row[:2])):
+        raise wrong
+    return tuple((name, (link, _place(name, point))) for name, link, point in rows)
+
+
+def _place(name: str, given: Any) -> Vector:
+    point = vector(f"points[{name!r}]", given)
+    if not all(map(math.isfinite, point)):
+        raise ShapeError(f"points[{name!r}] is {given!r}, expected finite numbers", name="points")
+    return point

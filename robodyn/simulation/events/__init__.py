@@ -1,0 +1,33 @@
+"""Events of a motion: when they happen, what they change, and actions that are ready made.
+
+`impact`, `latch`, `grasp` and the like make actions for `Event.then`; `stop` is one as it is.
+"""
+
+from robodyn.simulation.events.actions import (
+    become,
+    drive,
+    drop,
+    grasp,
+    impact,
+    jump,
+    latch,
+    release,
+    switch,
+)
+from robodyn.simulation.events.event import Change, Event, State, stop
+
+__all__ = [
+    "Change",
+    "Event",
+    "State",
+    "become",
+    "drive",
+    "drop",
+    "grasp",
+    "impact",
+    "jump",
+    "latch",
+    "release",
+    "stop",
+    "switch",
+]

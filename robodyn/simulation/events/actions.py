@@ -1,0 +1,223 @@
+"""What events do, ready made: each function here makes an action for `Event.then`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.arrays import by_name, checked, expect, named_alone
+from robodyn.description import Inertia
+from robodyn.errors import ImpactError
+from robodyn.robot import Robot
+from robodyn.simulation.events.event import Action, Change, State
+from robodyn.simulation.events.grasping import caught
+
+__all__ = [
+    "become",
+    "drive",
+    "drop",
+    "grasp",
+    "impact",
+    "jump",
+    "latch",
+    "release",
+    "switch",
+]
+
+Vector = ArrayLike | Callable[[float], ArrayLike]
+
+
+def jump(
+    *,
+    q: ArrayLike | Callable[[State], ArrayLike] | None = None,
+    v: ArrayLike | Callable[[State], ArrayLike] | None = None,
+) -> Action:
+    """The state jumps.
+
+    Parameters
+    ----------
+    q, v : array_like, shape (nq,), (nv,), or callable, optional [rad, m], [rad/s, m/s]
+        The state afterwards, or a function of the `State` before. Left out: it stays.
+    """
+
+    def jumped(state: State) -> Change:
+        return Change(q=q(state) if callable(q) else q, v=v(state) if callable(v) else v)
+
+    return jumped
+
+
+def impact(
+    link: str,
+    point: ArrayLike,
+    direction: ArrayLike | Callable[[State], ArrayLike] | None,
+    *,
+    restitution: float = 0.0,
+    against: Any = None,
+) -> Action:
+    """A link hits something: `Robot.impact`, driven joints held.
+
+    Give the event's function as the gap between the bodies, and ``direction=-1``. They have to part
+    afterwards, or rest on each other: see `Change.parts`.
+
+    Parameters
+    ----------
+    link : str
+    point : array_like, shape (3,) [m]
+        Where it is hit, from the link's origin in link axes.
+    direction : array_like, shape (3,), callable or None
+        Along which the impulse acts on the link, from the other body into it, in world axes; or a
+        function of the `State`. ``None``: the point sticks while the impulse acts.
+    restitution : float
+        Speed of parting over that of approach: 0 plastic, 1 elastic.
+    against : None, (link, point), PointMass, RobotPoint or callable, optional
+        What is hit, as in `Robot.impact`, or a function of the `State`. What it does afterwards
+        is not followed.
+    """
+
+    def hit(state: State) -> Change:
+        along = direction(state) if callable(direction) else direction
+        other = against(state) if callable(against) else against
+        options: dict[str, Any] = {
+            "restitution": restitution,
+            "against": other,
+            "base": state.base,
+            "controlled": state.driven,
+            "t": state.time,
+        }
+        try:
+            result = state.robot.impact(state.q, state.v, link, point, along, **options)
+        except ImpactError:
+            if not (state.earlier and _part(state, link, point, along, options)):
+                raise
+            return Change(parts=True)  # what happened at this instant has parted them
+        contact = other is None or isinstance(other, tuple)
+        return Change(
+            v=result.v, dissipated=float(result.energy_loss), parts=contact and along is not None
+        )
+
+    return hit
+
+
+def _part(
+    state: State,
+    link: str,
+    point: ArrayLike,
+    along: ArrayLike | None,
+    options: Mapping[str, Any],
+) -> bool:
+    """Whether bodies move apart along a direction, and so could meet along the opposite one."""
+    if along is None:
+        return False
+    try:
+        opposite = -np.asarray(along, float)
+        state.robot.impact(state.q, state.v, link, point, opposite, **options)
+    except ImpactError:
+        return False
+    return True
+
+
+def latch(joints: Iterable[str]) -> Action:
+    """Joints stop at once, as `Robot.latch` has them, and stand still from then on.
+
+    Parameters
+    ----------
+    joints : names of joints
+        ``"joint[k]"``: one axis of a joint that has several.
+    """
+    names = named_alone("joints", joints)
+    return lambda state: Change(locked=names)
+
+
+def release(joints: Iterable[str]) -> Action:
+    """Joints that were controlled or locked are free from then on.
+
+    Parameters
+    ----------
+    joints : names of joints
+    """
+    names = named_alone("joints", joints)
+    return lambda state: Change(released=names)
+
+
+def drive(controlled: Mapping[str, Any]) -> Action:
+    """Joints follow paths from then on.
+
+    Parameters
+    ----------
+    controlled : mapping of joint name to JointPath or callable
+        As in `simulate`; the paths have to start where the joints are at that instant. Speeds
+        that differ from those of the paths jump, and the others with them.
+    """
+    paths = by_name("controlled", controlled)
+    return lambda state: Change(controlled=paths)
+
+
+def switch(controller: Callable[..., ArrayLike]) -> Action:
+    """Another controller takes over.
+
+    Parameters
+    ----------
+    controller : callable
+        ``tau = controller(t, q, v)``.
+    """
+    return lambda state: Change(controller=controller)
+
+
+def become(robot: Robot) -> Action:
+    """Another robot goes on: a loop is cut or closed, a link added, a spring broken.
+
+    Joints keep their positions and speeds by name, those that are cut before or after too. A loop
+    that is closed has to be where it closes; its speeds jump as in a plastic impact.
+
+    Parameters
+    ----------
+    robot : Robot
+    """
+    expect("robot", robot, Robot)
+    return lambda state: Change(robot=robot)
+
+
+def grasp(
+    link: str,
+    payload: Inertia,
+    *,
+    velocity: Vector = (0.0, 0.0, 0.0),
+    angular_velocity: Vector = (0.0, 0.0, 0.0),
+) -> Action:
+    """A link takes along a body, which becomes part of it in a plastic impact.
+
+    Parameters
+    ----------
+    link : str
+    payload : Inertia
+        Of the body, in the link frame, where it is caught; one without moments of inertia is a
+        particle.
+    velocity : array_like, shape (3,), or callable [m/s]
+        Of its centre of mass just before, in world axes, or a function of time.
+    angular_velocity : array_like, shape (3,), or callable [rad/s]
+        In world axes.
+    """
+    expect("payload", payload, Inertia)
+
+    def grasped(state: State) -> Change:
+        moving = [
+            checked(name, given(state.t) if callable(given) else given, 3)
+            for name, given in (("velocity", velocity), ("angular_velocity", angular_velocity))
+        ]
+        v, loss = caught(state, link, payload, *moving)
+        return Change(payload={link: payload}, v=v, dissipated=loss)
+
+    return grasped
+
+
+def drop(link: str) -> Action:
+    """A link lets go of what it has grasped, which flies on at its speed.
+
+    Parameters
+    ----------
+    link : str
+    """
+    return lambda state: Change(payload={link: None}, dissipated=0.0)

@@ -1,0 +1,77 @@
+"""Where within a step a function of it crosses zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+__all__ = ["ACCURACY", "TOGETHER", "crossing", "departure", "sign"]
+
+#: Part of a step within which an event is found.
+ACCURACY = 1e-12
+#: Part of a step within which events happen at one instant.
+TOGETHER = 1e-9
+#: Parts of a step after which a function at zero has left it: at a speed, or by acceleration alone.
+SOON, LATER = 1e-6, 1e-3
+#: What leaves at a speed has gone SOON / LATER of the way by then, what accelerates its square.
+AT_A_SPEED = 0.3 * SOON / LATER
+
+#: Part of a step [s] -> value.
+OfTime = Callable[[float], float]
+
+
+def sign(x: float) -> int:
+    """1, 0 or -1."""
+    return (x > 0.0) - (x < 0.0)
+
+
+def departure(f: OfTime, step: float) -> tuple[int, float]:
+    """The side to which a function leaves where it starts, and by when it has [s].
+
+    Side 0: it stays.
+    """
+    start, soon, later = f(0.0), f(SOON * step), f(LATER * step)
+    speed, way = soon - start, later - start
+    if abs(speed) > AT_A_SPEED * abs(way):
+        return sign(speed), SOON * step
+    return sign(way), LATER * step
+
+
+def crossing(f: OfTime, low: float, high: float, tolerance: float) -> float:
+    """Where a function has just crossed zero: at most ``tolerance`` before, it has not [s].
+
+    Parameters
+    ----------
+    f : callable
+    low, high : float [s]
+        Where it has not crossed zero, and where it has, or has reached it.
+    tolerance : float [s]
+
+    Notes
+    -----
+    [Chandrupatla 1997]: inverse quadratic interpolation where three points are on a curve that
+    allows it, bisection elsewhere.
+    """
+    side = sign(f(low))
+    a, fa, b, fb = high, f(high), low, f(low)  # the newest point, and the one across
+    c, fc, part = b, fb, 0.5
+    while abs(b - a) > tolerance:
+        x = a + part * (b - a)
+        fx = f(x)
+        if (sign(fx) == side) == (sign(fa) == side):
+            c, fc = a, fa
+        else:
+            c, b, fc, fb = b, a, fb, fa
+        a, fa = x, fx
+        nearest = 0.4 * tolerance / max(abs(b - a), tolerance)
+        part = min(max(_next_part(a, b, c, fa, fb, fc), nearest), 1.0 - nearest)
+    return b if sign(fa) == side else a
+
+
+def _next_part(a: float, b: float, c: float, fa: float, fb: float, fc: float) -> float:
+    """Where to look next on the way from ``a`` to ``b``, 0 to 1."""
+    if fa == fb or fb == fc or fa == fc or b == c:
+        return 0.5
+    x, y = (a - b) / (c - b), (fa - fb) / (fc - fb)
+    if not (y * y < x and (1.0 - y) * (1.0 - y) < 1.0 - x):
+        return 0.5
+    return fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)

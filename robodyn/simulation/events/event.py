@@ -1,0 +1,218 @@
+"""What may happen within a motion, and what it changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Inertia
+from robodyn.errors import SettingsError, ShapeError
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.robot import Robot
+
+__all__ = ["Action", "Change", "Event", "EventFunction", "State", "as_events", "stop"]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A motion at the instant of an event, just before it; what an action gets.
+
+    Attributes
+    ----------
+    t : float [s]
+    q : ndarray, shape (nq,) [rad, m]
+    v : ndarray, shape (nv,) [rad/s, m/s]
+    robot : Robot
+        What moves until then.
+    base : BaseMotion or None
+        Of a robot with a moving base, at this instant.
+    driven : tuple of str
+        Joints, or axes ``"joint[k]"``, that are controlled, locked or held by a stop.
+    driven_speeds : tuple of int
+        Where their speeds stand in v.
+    earlier : tuple of str
+        Names of the events that have happened at this very instant.
+    """
+
+    t: float
+    q: FloatArray
+    v: FloatArray
+    robot: Robot
+    base: BaseMotion | None = None
+    driven: tuple[str, ...] = ()
+    driven_speeds: tuple[int, ...] = ()
+    earlier: tuple[str, ...] = ()
+
+    @property
+    def time(self) -> float | None:
+        """The argument ``t`` of the robot's methods: none if it does not depend on time."""
+        return self.t if self.robot.depends_on_time else None
+
+    @property
+    def energy(self) -> float:
+        """Kinetic and potential [J]."""
+        options: dict[str, Any] = {"base": self.base, "t": self.time}
+        T = self.robot.kinetic_energy(self.q, self.v, **options)
+        return float(T + self.robot.potential_energy(self.q, **options))
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What an event changes; what is left out stays.
+
+    Attributes
+    ----------
+    q, v : array_like, shape (nq,), (nv,), optional [rad, m], [rad/s, m/s]
+        The state afterwards, of the robot afterwards.
+    robot : Robot, optional
+        What moves from then on. The positions and speeds of its joints are those of the joints
+        of the same names before; loops that it closes make its speeds jump as a plastic impact
+        does. It carries what was carried.
+    payload : mapping of link name to Inertia or None
+        What links carry from then on, in link axes; ``None``: nothing.
+    controlled : mapping of joint name to JointPath or callable
+        Joints that follow paths from then on, as in `simulate`; their speeds jump to those of
+        the paths, and all others with them.
+    locked : names of joints, or of axes
+        That stand still from then on; their speeds jump to zero.
+    released : names of joints, or of axes
+        Controlled or locked until then, free from then on.
+    controller : callable, optional
+        What asks for torques from then on: a function (t, q, v) of the robot afterwards.
+    base : callable, optional
+        How the base moves from then on, time [s] -> `BaseMotion`.
+    stop : bool
+        The motion ends.
+    dissipated : float, optional [J]
+        What is lost for good. Default: the energy before less that after.
+    parts : bool
+        A contact: afterwards the event's function has to leave zero on the side that it came
+        from. If it does not, the bodies rest on each other, which no event can hold:
+        `SimulationError`.
+    """
+
+    q: ArrayLike | None = None
+    v: ArrayLike | None = None
+    robot: Robot | None = None
+    payload: Mapping[str, Inertia | None] | None = None
+    controlled: Mapping[str, Any] | None = None
+    locked: Iterable[str] = ()
+    released: Iterable[str] = ()
+    controller: Callable[..., ArrayLike] | None = None
+    base: Callable[[float], BaseMotion] | None = None
+    stop: bool = False
+    dissipated: float | None = None
+    parts: bool = False
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes what moves, or how."""
+        given = (self.q, self.v, self.robot, self.payload, self.controlled)
+        return bool(
+            any(x is not None for x in (*given, self.controller, self.base))
+            or self.locked
+            or self.released
+        )
+
+
+Action = Callable[[State], Change]
+EventFunction = Callable[[float, FloatArray, FloatArray], float]
+
+
+def stop(state: State) -> Change:
+    """The motion ends here.
+
+    Parameters
+    ----------
+    state : State
+    """
+    return Change(stop=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """Something that happens at an instant of a motion, and changes it.
+
+    Attributes
+    ----------
+    when : callable or float
+        ``(t, q, v) -> float``: it happens where this reaches or crosses zero, found to 1e-12 of
+        a step. Or an instant [s], which is hit exactly.
+    then : callable, or sequence of them
+        ``(state) -> Change``; several one after the other, each with the state that the one
+        before has left. Ready-made ones are in `robodyn.events`. Default: the motion ends.
+    direction : {0, 1, -1}
+        1: only where the function rises through zero, -1: where it falls, 0: both.
+    name : str
+        For records and messages. Default: that of the function, if it has one.
+
+    Raises
+    ------
+    ShapeError
+        If it is none of these.
+    """
+
+    when: EventFunction | float
+    then: Action | Sequence[Action] = stop
+    direction: int = 0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        actions = (self.then,) if callable(self.then) else tuple(self.then)
+        for action in actions:
+            if not callable(action):
+                raise ShapeError(
+                    f"then holds {action!r}, expected functions of a state that return a "
+                    "robodyn.events.Change",
+                    name="then",
+                    given=action,
+                )
+        object.__setattr__(self, "then", actions)
+        if not callable(self.when):
+            object.__setattr__(self, "when", _instant(self.when))
+        if self.direction not in (-1, 0, 1):
+            raise SettingsError(f"direction is {self.direction!r}, expected 1, -1 or 0")
+        if not self.name:
+            default = getattr(self.when, "__name__", "event") if callable(self.when) else "instant"
+            object.__setattr__(self, "name", "event" if default == "<lambda>" else default)
+
+    @property
+    def actions(self) -> tuple[Action, ...]:
+        """What is done, in order."""
+        return self.then  # type: ignore[return-value]
+
+
+def as_events(given: Iterable[Any]) -> tuple[Event, ...]:
+    """Events from what a simulation is given; plain functions end the motion.
+
+    Raises
+    ------
+    ShapeError
+    """
+    found = []
+    for event in given:
+        if not (isinstance(event, Event) or callable(event)):
+            raise ShapeError(
+                f"the event is {event!r}, expected a robodyn.Event or a function (t, q, v)",
+                name="event",
+                given=event,
+            )
+        found.append(event if isinstance(event, Event) else Event(event))
+    return tuple(found)
+
+
+def _instant(given: Any) -> float:
+    known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not (known and math.isfinite(given) and given >= 0.0):
+        raise ShapeError(
+            f"when is {given!r}, expected a function (t, q, v) or an instant >= 0 [s]",
+            name="when",
+            given=given,
+        )
+    return float(given)

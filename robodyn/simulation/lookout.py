@@ -1,0 +1,173 @@
+"""What is looked for within each step of a motion, and which of it happens first."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import SimulationError
+from robodyn.simulation.events.crossing import ACCURACY, TOGETHER, crossing, departure, sign
+from robodyn.simulation.events.event import Action
+
+__all__ = ["Lookout", "Watch"]
+
+#: A value that is this part of what it changes by in a step is zero but for rounding.
+AT_ZERO = 1e-9
+
+#: Part of a step [s] -> state there.
+After = Callable[[float], tuple[FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Watch:
+    """Something that happens where a function of the state reaches or crosses zero.
+
+    Attributes
+    ----------
+    name : str
+    value : callable
+        (t, q, v) -> float.
+    direction : {0, 1, -1}
+        As of `robodyn.Event`.
+    actions : tuple of callable
+        What it does; none for what the loop itself knows how to treat.
+    one_sided : bool
+        The function is never to be negative but for rounding: a gap.
+    """
+
+    name: str
+    value: Callable[[float, FloatArray, FloatArray], float]
+    direction: int = 0
+    actions: tuple[Action, ...] = ()
+    one_sided: bool = False
+
+
+class Lookout:
+    """Watches, on which side of zero each is, and what has happened at this instant.
+
+    Parameters
+    ----------
+    watches : sequence of Watch
+        In the order in which they happen where they happen at once.
+    """
+
+    def __init__(self, watches: Sequence[Watch]) -> None:
+        self.watches = tuple(watches)
+        self._side: dict[Watch, int] = {}
+        self._from: dict[Watch, int] = {}
+        self._scale: dict[Watch, float] = {}  # what a function changed by in the latest step
+        self._last: dict[Watch, float] = {}  # and in the one in which it happened last
+        self._parting: set[Watch] = set()
+        #: What has happened at this instant, in order.
+        self.happened: list[Watch] = []
+
+    def first(
+        self, t: float, h: float, step: float, after: After
+    ) -> tuple[float, tuple[Watch, ...]]:
+        """Until when nothing happens, and what happens then.
+
+        Parameters
+        ----------
+        t, h : float [s]
+            Start and length of the part of a step that is looked at.
+        step : float [s]
+            Length of the whole step.
+        after : callable
+            Part of the step [s] -> state there.
+        """
+        found = []
+        for watch in self.watches:
+
+            @functools.cache
+            def f(part: float, value: Callable[..., float] = watch.value) -> float:
+                return value(t + part, *after(part))
+
+            part = self._part(watch, f, h, step)
+            if part is not None:
+                found.append((part, watch))
+        if not found:
+            return h, ()
+        first = min(part for part, _ in found)
+        together = [(part, watch) for part, watch in found if part <= first + TOGETHER * step]
+        return max(part for part, _ in together), tuple(watch for _, watch in together)
+
+    def _part(
+        self, watch: Watch, f: Callable[[float], float], h: float, step: float
+    ) -> float | None:
+        """Until when a watch does not happen; ``None``: it does not within this part of a step."""
+        start, end, low = f(0.0), f(h), 0.0
+        side = self._side.get(watch, sign(start))
+        if self._at_zero(watch, start, end, side):
+            side, low = departure(f, step)
+            if side == 0:
+                return None
+            if self._leaves(watch, side):
+                self._from[watch], self._scale[watch] = -side, abs(end - start)
+                return 0.0
+        elif sign(start) != side:  # it has jumped by itself
+            self._from[watch], self._scale[watch] = side, abs(end - start)
+            return None if watch.direction == side else 0.0
+        self._from[watch], self._scale[watch] = side, abs(end - start)
+        if low >= h or sign(end) == side or watch.direction == side:
+            return None
+        return crossing(f, low, h, ACCURACY * step)
+
+    def _at_zero(self, watch: Watch, start: float, end: float, side: int) -> bool:
+        """Whether a function starts at zero, so that its side shows only when it leaves."""
+        if side == 0 or (watch.one_sided and start <= 0.0):
+            return True
+        fresh = watch in self.happened or watch not in self._side
+        scale = max(abs(end - start), self._last.get(watch, 0.0))
+        return fresh and abs(start) <= AT_ZERO * scale
+
+    def _leaves(self, watch: Watch, side: int) -> bool:
+        """Whether it happens where its function leaves zero to a side.
+
+        Raises
+        ------
+        SimulationError
+            If bodies that met do not part.
+        """
+        if watch not in self.happened:
+            return watch.direction == side
+        if watch not in self._parting or side == self._from[watch]:
+            return False
+        if self.happened[-1] is not watch:
+            return True  # something else has happened since: they meet again
+        raise SimulationError(
+            f"event {watch.name!r}: the bodies do not part after their impact but rest on each "
+            "other, and an event takes no time: end the motion there, lock or close what holds "
+            "them, or give stops= for joints and ground= for points"
+        )
+
+    def moved(self, t: float, q: FloatArray, v: FloatArray) -> None:
+        """Time has gone on to a state at which nothing has happened yet."""
+        self.happened.clear()
+        self._parting.clear()
+        for watch in self.watches:
+            self._side[watch] = sign(watch.value(t, q, v))
+
+    def done(self, watch: Watch, parts: bool) -> None:
+        """Something has happened; ``parts``: the function has to leave to where it came from."""
+        self.happened.append(watch)
+        self._last[watch] = self._scale.get(watch, 0.0)
+        if parts:
+            self._parting.add(watch)
+
+    def carried_across(
+        self, watches: Sequence[Watch], t: float, q: FloatArray, v: FloatArray
+    ) -> tuple[Watch, ...]:
+        """Which a jump to another state makes happen at the same instant; each happens once."""
+        found = []
+        for watch in watches:
+            now, before = sign(watch.value(t, q, v)), self._side.get(watch, 0)
+            if watch not in self.happened and now == -before != 0 and watch.direction != before:
+                found.append(watch)
+        return tuple(found)
+
+    def jumped(self, watches: Iterable[Watch] | None = None) -> None:
+        """The state has jumped, and what is watched may be other things."""
+        self.watches = self.watches if watches is None else tuple(watches)
+        self._side.clear()

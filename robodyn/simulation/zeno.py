@@ -1,0 +1,61 @@
+"""Events without end: ever more of them in ever less time."""
+
+from __future__ import annotations
+
+import itertools
+
+from robodyn.errors import SimulationError
+
+__all__ = ["Zeno"]
+
+#: Most events at one instant.
+AT_ONCE = 100
+#: Intervals shorter than this part of a step, as many in a row, are without end.
+SHORT, IN_A_ROW = 1e-2, 3
+
+
+class Zeno:
+    """When events have happened, by name."""
+
+    def __init__(self) -> None:
+        self._times: dict[str, list[float]] = {}
+        self._count: dict[str, int] = {}
+        self._now, self._at_once = -1.0, 0
+
+    def check(self, name: str, t: float, step: float) -> None:
+        """Note an event, and refuse one that happens without end.
+
+        Parameters
+        ----------
+        name : str
+        t, step : float [s]
+
+        Raises
+        ------
+        SimulationError
+        """
+        self._at_once = self._at_once + 1 if t == self._now else 1
+        self._now = t
+        if self._at_once > AT_ONCE:
+            raise SimulationError(
+                f"{AT_ONCE} events have happened at t = {t:.9g} s, the last one {name!r}: each "
+                "makes another happen, without end"
+            )
+        count = self._count[name] = self._count.get(name, 0) + 1
+        times = self._times.setdefault(name, [])
+        times += [t] if t not in times[-1:] else []
+        del times[: -IN_A_ROW - 1]
+        intervals = [b - a for a, b in itertools.pairwise(times)]
+        if len(intervals) < IN_A_ROW or max(intervals) > SHORT * step:
+            return
+        ratio = intervals[-1] / intervals[-2] if intervals[-2] else 1.0
+        ends = ""
+        if ratio < 1.0:
+            end = t + intervals[-1] * ratio / (1.0 - ratio)
+            ends = f", {ratio:.3g} times the one before: without end until t = {end:.9g} s"
+        raise SimulationError(
+            f"event {name!r} has happened {count} times until t = {t:.9g} s, the last time after "
+            f"{intervals[-1]:.3g} s{ends}. What rests there is nothing that an event can say: end "
+            "the motion or hold the joint before (then=), or give stops= for joints and ground= "
+            "for points; or take shorter steps, if it is to happen that often"
+        )

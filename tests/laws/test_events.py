@@ -1,0 +1,541 @@
+"""Events that act: against closed forms, and conservation of what they have to conserve."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn import events
+from robodyn.errors import SimulationError
+
+G = 9.81
+
+BALL = """<robot name="ball"><link name="ground"/><link name="ball"><inertial><mass value="2"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+<joint name="fall" type="prismatic"><parent link="ground"/><child link="ball"/><axis xyz="0 0 1"/>
+<limit lower="-100" upper="100" effort="0" velocity="0"/></joint></robot>"""
+
+
+def sliders(n, masses=None):
+    """Bodies that slide along x, each on its own joint from the ground, without gravity."""
+    links = "".join(
+        f'<link name="b{k}"><inertial><mass value="{1.0 if masses is None else masses[k]}"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        f'<joint name="x{k}" type="prismatic"><parent link="ground"/><child link="b{k}"/>'
+        '<axis xyz="1 0 0"/><limit lower="-100" upper="100" effort="0" velocity="0"/></joint>'
+        for k in range(n)
+    )
+    text = f'<robot name="sliders"><link name="ground"/>{links}</robot>'
+    return rd.load(text, gravity=(0, 0, 0))
+
+
+@pytest.fixture(scope="module")
+def ball():
+    return rd.load(BALL)
+
+
+@pytest.fixture(scope="module")
+def double():
+    return rd.load("double_pendulum", passive=False)
+
+
+def floor(restitution):
+    hit = events.impact("ball", (0, 0, 0), (0, 0, 1), restitution=restitution)
+    return rd.Event(lambda t, q, v: q[0], hit, direction=-1, name="floor")
+
+
+# -- bouncing ball --------------------------------------------------------------------------------
+
+
+def bounces(h, e, n):
+    """Instants of the first bounces of a ball that falls from rest at height h."""
+    first = math.sqrt(2 * h / G)
+    return first * (1 + 2 * np.r_[0, np.cumsum(e ** np.arange(1, n))])
+
+
+@pytest.mark.parametrize("step", [1e-3, 0.07])
+def test_a_ball_bounces_as_in_the_book(ball, step):
+    e, h = 0.8, 1.0
+    run = rd.simulate(ball, q0=[h], duration=2.5, step=step, events=[floor(e)])
+    times = [event.time for event in run.events]
+    np.testing.assert_allclose(times, bounces(h, e, len(times)), rtol=1e-11)
+    assert len(times) == 4
+    for k, event in enumerate(run.events):
+        assert event.name == "floor"
+        speed = e**k * math.sqrt(2 * G * h)
+        assert event.dissipated == pytest.approx(0.5 * 2 * speed**2 * (1 - e**2), rel=1e-9)
+        assert event.energy_loss == pytest.approx(event.dissipated, rel=1e-9)
+    lost = run.energy[0] - run.energy[-1]
+    assert sum(event.energy_loss for event in run.events) == pytest.approx(lost, rel=1e-9)
+    assert run.q.min() > -5e-12 * step
+
+
+def test_there_is_a_sample_before_and_one_after_an_event_that_changes_something(ball):
+    run = rd.simulate(ball, q0=[1.0], duration=0.8, step=0.1, events=[floor(0.5)])
+    time = run.events[0].time
+    (at,) = np.flatnonzero(run.t[:-1] == run.t[1:])
+    assert run.t[at] == time
+    assert run.v[at + 1, 0] == pytest.approx(-0.5 * run.v[at, 0], rel=1e-12)
+    grid = np.delete(run.t, [at, *np.flatnonzero(np.isin(run.t, time))])
+    np.testing.assert_allclose(grid, np.arange(9) / 10, atol=1e-15)
+    assert run.phases == ()
+
+
+def test_the_step_makes_no_difference_between_events(ball):
+    """Constant acceleration is exact for any step: so are the bounces."""
+    fine, coarse = (
+        rd.simulate(ball, q0=[1.0], duration=1.0, step=step, events=[floor(0.7)])
+        for step in (1e-3, 0.5)
+    )
+    np.testing.assert_allclose(fine.q[-1], coarse.q[-1], atol=1e-10)
+
+
+def test_bounces_without_end_are_named(ball):
+    e, h = 0.5, 1.0
+    with pytest.raises(SimulationError, match="'floor' has happened") as caught:
+        rd.simulate(ball, q0=[h], duration=5.0, step=1e-3, events=[floor(e)])
+    first = math.sqrt(2 * h / G)
+    end = first * (1 + 2 * e / (1 - e))
+    assert f"without end until t = {end:.5f}" in str(caught.value)
+    assert caught.value.time == pytest.approx(end, abs=1e-5)
+    assert caught.value.trajectory.t[-1] == caught.value.time
+    assert len(caught.value.trajectory.events) > 10
+
+
+def test_bodies_that_do_not_part_are_named(ball):
+    with pytest.raises(SimulationError, match="'floor': the bodies do not part") as caught:
+        rd.simulate(ball, q0=[1.0], duration=5.0, step=1e-3, events=[floor(0.0)])
+    assert caught.value.time == pytest.approx(math.sqrt(2 / G), rel=1e-9)
+
+
+def test_a_ball_that_starts_on_the_floor_is_named(ball):
+    with pytest.raises(SimulationError, match="'floor'"):
+        rd.simulate(ball, duration=1.0, events=[floor(0.5)])
+
+
+def test_an_event_without_end_at_one_instant_is_named(double):
+    def flip(state):
+        return events.Change(q=-state.q)
+
+    ping = rd.Event(lambda t, q, v: q[0] - 0.1, flip, name="ping")
+    pong = rd.Event(lambda t, q, v: q[0] + 0.1, flip, name="pong")
+    run = rd.simulate(double, q0=[0.2, 0], duration=1.0, events=[ping, pong])
+    assert {event.name for event in run.events} == {"ping", "pong"}
+
+
+# -- when -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", [1e-3, 0.01, 0.3])
+@pytest.mark.parametrize("at", [0.0, 0.25, 0.3, 0.123456, 1.0])
+def test_an_instant_is_hit_exactly(double, at, step):
+    kick = events.jump(v=lambda state: state.v + np.array([1.0, 0.0]))
+    run = rd.simulate(double, duration=1.0, step=step, events=[rd.Event(at, kick)])
+    (event,) = run.events
+    assert event.time == pytest.approx(at, abs=1e-15)
+    before, after = np.flatnonzero(run.t == event.time)
+    np.testing.assert_allclose(run.v[after] - run.v[before], [1.0, 0.0], atol=1e-14)
+    assert run.t[-1] == 1.0
+    assert (np.diff(run.t) >= 0).all()
+
+
+def test_an_instant_after_the_end_never_comes(double):
+    run = rd.simulate(double, duration=0.1, events=[rd.Event(0.2, events.stop)])
+    assert run.events == ()
+    assert run.t[-1] == 0.1
+
+
+@pytest.mark.parametrize("direction", [1, -1, 0])
+def test_direction(double, direction):
+    """A small swing from rest passes the bottom downwards in its angle, then upwards."""
+    event = rd.Event(lambda t, q, v: q[0], lambda state: events.Change(), direction=direction)
+    run = rd.simulate(double, q0=[0.01, 0.014], duration=3.0, events=[event])
+    sign = np.sign(run.q[:, 0])
+    crossings = np.flatnonzero(sign[1:] != sign[:-1])
+    rises = sign[1:][crossings] > 0
+    wanted = rises if direction == 1 else ~rises if direction == -1 else np.ones_like(rises)
+    assert len(run.events) == wanted.sum() > 0
+
+
+def test_few_evaluations_find_an_event(double):
+    calls = []
+
+    def angle(t, q, v):
+        calls.append(t)
+        return q[0]
+
+    rd.simulate(double, q0=[0.5, 0.0], duration=1.0, step=0.01, events=[angle])
+    ended = max(calls)
+    within = [t for t in calls if abs(t - ended) < 0.01]
+    assert len(set(within)) < 15
+
+
+def test_an_event_at_the_very_instant_of_a_step(ball):
+    """A ball that falls through zero at a multiple of the step."""
+    step = 2.0**-10
+    h = 0.5 * G * (256 * step) ** 2
+    run = rd.simulate(ball, q0=[h], duration=0.3, step=step, events=[floor(0.5)])
+    assert len(run.events) == 1
+    assert run.events[0].time == pytest.approx(0.25, abs=1e-12)
+    assert run.v[-1, 0] > 0.0
+
+
+# -- several at once ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_events_at_one_instant_happen_in_the_order_given(double, order):
+    seen = []
+
+    def note(name):
+        def action(state):
+            seen.append((name, state.earlier, state.v[0]))
+            return events.Change(v=state.v + np.array([1.0, 0.0]))
+
+        return action
+
+    made = [
+        rd.Event(lambda t, q, v: t - 0.12345, note("a"), name="a"),
+        rd.Event(lambda t, q, v: 3 * (t - 0.12345), note("b"), name="b"),
+        rd.Event(0.12345, note("c"), name="c"),
+    ]
+    given = [made[k] for k in order]
+    run = rd.simulate(double, duration=0.2, step=1e-2, events=given)
+    names = [event.name for event in given]
+    assert [x[0] for x in seen] == names == [event.name for event in run.events]
+    assert [x[1] for x in seen] == [(), tuple(names[:1]), tuple(names[:2])]
+    start = seen[0][2]
+    np.testing.assert_allclose([x[2] - start for x in seen], [0, 1, 2], atol=1e-14)
+
+
+def test_a_jump_across_zero_happens_at_once(double):
+    """What a jump carries another event's function across happens at the same instant."""
+    kick = rd.Event(0.1, events.jump(v=[3.0, 0.0]), name="kick")
+    fast = rd.Event(lambda t, q, v: v[0] - 2.0, events.stop, name="fast")
+    run = rd.simulate(double, duration=1.0, events=[fast, kick])
+    assert [event.name for event in run.events] == ["kick", "fast"]
+    assert run.t[-1] == 0.1
+    assert run.v[-1, 0] == 3.0
+
+
+def test_a_row_of_balls():
+    """One of them hits a row of equal ones that touch: the last one flies off alone."""
+    n = 5
+    row = sliders(n)
+    made = [
+        rd.Event(
+            lambda t, q, v, k=k: q[k + 1] - q[k],
+            events.impact(
+                f"b{k}", (0, 0, 0), (-1, 0, 0), restitution=1.0, against=(f"b{k + 1}", (0, 0, 0))
+            ),
+            direction=-1,
+            name=f"{k}-{k + 1}",
+        )
+        for k in range(n - 1)
+    ]
+    q0, v0 = np.zeros(n), np.zeros(n)
+    q0[0], v0[0] = -0.123, 1.0
+    run = rd.simulate(row, q0=q0, v0=v0, duration=0.5, step=0.01, events=made)
+    np.testing.assert_allclose(run.v[-1], [0, 0, 0, 0, 1.0], atol=1e-12)
+    assert [event.name for event in run.events] == ["0-1", "1-2", "2-3", "3-4"]
+    np.testing.assert_allclose([event.time for event in run.events], 0.123, atol=1e-11)
+    assert sum(event.energy_loss for event in run.events) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_unequal_balls_meet_again_at_one_instant():
+    """A light ball between heavy ones goes to and fro; momentum and energy stay."""
+    masses = [1.0, 0.1, 2.0]
+    row = sliders(3, masses)
+    made = [
+        rd.Event(
+            lambda t, q, v, k=k: q[k + 1] - q[k],
+            events.impact(
+                f"b{k}", (0, 0, 0), (-1, 0, 0), restitution=1.0, against=(f"b{k + 1}", (0, 0, 0))
+            ),
+            direction=-1,
+        )
+        for k in range(2)
+    ]
+    run = rd.simulate(row, q0=[-0.1, 0, 0], v0=[1.0, 0, 0], duration=0.5, step=0.01, events=made)
+    v = run.v[-1]
+    assert v[0] <= v[1] <= v[2]
+    assert np.dot(masses, v) == pytest.approx(1.0, rel=1e-12)
+    assert np.dot(masses, v**2) == pytest.approx(1.0, rel=1e-12)
+    assert len(run.events) > 2
+
+
+# -- what moves changes ---------------------------------------------------------------------------
+
+
+def whole_momentum(robot, q, v, at=(0.0, 0.0, 0.0)):
+    """Momentum, and moment of momentum about a point of the world."""
+    h = robot.momentum(q, v)
+    force, com = h[..., :3], robot.center_of_mass(q)
+    return np.concatenate([force, h[..., 3:] + np.cross(com - at, force)], axis=-1)
+
+
+def test_a_floating_arm_that_grasps_keeps_the_momentum_of_both():
+    arm = rd.load("pan_tilt", base="floating", passive=False, gravity=(0, 0, 0))
+    hand = arm.link_names[-1]
+    body = rd.Inertia.from_matrix(0.7, (0.1, 0.2, -1.1), np.diag([0.02, 0.03, 0.04]))
+    velocity, spin = np.array([0.3, -0.4, 0.9]), np.array([1.0, 2.0, -0.5])
+    catch = events.grasp(hand, body, velocity=velocity, angular_velocity=spin)
+    v0 = np.array([0.1, 0.2, 0.3, 0.5, -0.4, 0.2, 1.0, -0.7])
+    q0 = arm.neutral()
+    q0[-2:] = [0.4, 0.9]
+    run = rd.simulate(arm, q0=q0, v0=v0, duration=0.4, events=[rd.Event(0.2, catch)])
+    (event,) = run.events
+    at = np.flatnonzero(run.t == 0.2)
+    q, v = run.q[at], run.v[at]
+    np.testing.assert_array_equal(q[0], q[1])
+    X = arm.frame_pose(q[0], hand)
+    com = X[:3, :3] @ [0.1, 0.2, -1.1] + X[:3, 3]
+    J = X[:3, :3] @ body.matrix @ X[:3, :3].T
+    own = np.concatenate([0.7 * velocity, J @ spin + np.cross(com, 0.7 * velocity)])
+    both = run.phases[1].robot
+    assert both.total_mass == pytest.approx(arm.total_mass + 0.7)
+    after = whole_momentum(both, q[1], v[1])
+    np.testing.assert_allclose(after, whole_momentum(arm, q[0], v[0]) + own, atol=1e-12)
+    T = 0.5 * 0.7 * velocity @ velocity + 0.5 * spin @ J @ spin
+    lost = arm.kinetic_energy(q[0], v[0]) + T - both.kinetic_energy(q[1], v[1])
+    assert event.dissipated == pytest.approx(lost, rel=1e-10)
+    assert event.energy_loss == pytest.approx(run.energy[at[0]] - run.energy[at[1]], rel=1e-10)
+    np.testing.assert_allclose(whole_momentum(both, run.q[-1], run.v[-1]), after, atol=1e-9)
+
+
+def test_a_particle_that_is_grasped_is_one_that_sticks(double):
+    """The jump of speeds is that of `Robot.impact`, whose robot does not know the particle."""
+    q0, v0, mass, velocity = [0.4, 0.6], [1.0, 2.0], 0.3, np.array([2.0, 0.0, -1.0])
+    body = rd.Inertia.from_matrix(mass, (0, 0, -1), np.zeros((3, 3)))
+    catch = rd.Event(0.0, events.grasp("lower", body, velocity=lambda t: velocity))
+    run = rd.simulate(double, q0=q0, v0=v0, duration=0.01, events=[catch])
+    stuck = double.impact(q0, v0, "lower", (0, 0, -1), None, against=rd.PointMass(mass, velocity))
+    np.testing.assert_allclose(run.v[1], stuck.v, atol=1e-13)
+    assert run.events[0].dissipated == pytest.approx(float(stuck.energy_loss), rel=1e-12)
+
+
+def test_what_is_dropped_takes_its_share_along(double):
+    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.diag([0.01, 0.01, 0.01]))
+    made = [
+        rd.Event(0.1, events.grasp("lower", body), name="catch"),
+        rd.Event(0.2, events.drop("lower"), name="drop"),
+    ]
+    run = rd.simulate(double, q0=[0.4, 0.6], duration=0.3, events=made)
+    assert [phase.robot.total_mass for phase in run.phases] == pytest.approx(
+        [double.total_mass, double.total_mass + 0.5, double.total_mass]
+    )
+    assert run.phases[2].robot is double
+    before, after = np.flatnonzero(run.t == 0.2)
+    np.testing.assert_array_equal(run.v[before], run.v[after])
+    assert run.events[1].dissipated == 0.0
+    for phase in run.phases:
+        assert np.ptp(phase.energy) < 1e-9
+    total = run.energy[0] - run.energy[-1]
+    assert sum(event.energy_loss for event in run.events) == pytest.approx(total, abs=1e-8)
+    assert len(run) == sum(len(phase) for phase in run.phases)
+    # what comes after is what the robot alone does from there
+    alone = rd.simulate(double, q0=run.q[after], v0=run.v[after], duration=0.1)
+    np.testing.assert_allclose(run.q[-1], alone.q[-1], atol=1e-12)
+
+
+def test_only_what_was_grasped_can_be_dropped(double):
+    with pytest.raises(rd.SettingsError, match="has grasped nothing"):
+        rd.simulate(double, duration=0.1, events=[rd.Event(0.05, events.drop("lower"))])
+
+
+def test_latch_then_release(double):
+    made = [
+        rd.Event(lambda t, q, v: q[1] - 0.3, events.latch(["elbow"]), name="latch"),
+        rd.Event(0.5, events.release(["elbow"]), name="release"),
+    ]
+    run = rd.simulate(double, q0=[1.0, 0.0], v0=[0.0, 2.0], duration=0.8, events=made)
+    at = run.events[0].time
+    before, after = np.flatnonzero(run.t == at)
+    caught = double.latch(run.q[before], run.v[before], ["elbow"])
+    np.testing.assert_allclose(run.v[after], caught.v, atol=1e-12)
+    assert run.events[0].dissipated == pytest.approx(float(caught.energy_loss), rel=1e-9)
+    held = (run.t > at) & (run.t < 0.5)
+    np.testing.assert_allclose(run.q[held, 1], 0.3, atol=1e-11)
+    np.testing.assert_array_equal(run.v[held, 1], 0.0)
+    # as one body it swings like the robot with the elbow welded
+    stiff = double.with_(locked={"elbow": run.q[after, 1]})
+    weld = rd.simulate(stiff, q0=run.q[after, :1], v0=run.v[after, :1], duration=0.5 - at)
+    (end,) = np.flatnonzero(run.t == 0.5)[:1]
+    np.testing.assert_allclose(run.q[end, 0], weld.q[-1, 0], atol=1e-9)
+    assert run.events[1].energy_loss == pytest.approx(0.0, abs=1e-12)
+    assert abs(run.v[-1, 1]) > 0.1
+    for phase in run.phases:
+        assert np.ptp(phase.energy) < 1e-7
+
+
+def test_a_driven_joint_takes_up_its_path_with_an_impulse(double):
+    start = 0.2
+
+    def path(t):
+        return 0.3 + 2.0 * (t - start), 2.0, 0.0
+
+    drive = events.drive({"elbow": path})
+    run = rd.simulate(
+        double, q0=[0.5, 0.3], duration=0.4, locked=["elbow"],
+        events=[rd.Event(start, [events.release(["elbow"]), drive])],
+    )  # fmt: skip
+    before, after = np.flatnonzero(run.t == start)
+    assert run.v[after, 1] == 2.0
+    np.testing.assert_allclose(run.q[-1, 1], 0.7, atol=1e-12)
+    # the impulse acts along the elbow alone: that of the shoulder stays
+    M = double.mass_matrix(run.q[before])
+    impulse = M @ (run.v[after] - run.v[before])
+    assert impulse[0] == pytest.approx(0.0, abs=1e-12)
+    assert impulse[1] > 0.1
+
+
+def test_a_path_that_starts_elsewhere_is_refused(double):
+    drive = events.drive({"elbow": lambda t: (1.0, 0.0, 0.0)})
+    with pytest.raises(SimulationError, match="away from where its path is") as caught:
+        rd.simulate(double, duration=0.2, events=[rd.Event(0.1, drive)])
+    assert caught.value.trajectory.t[-1] == 0.1
+
+
+def test_another_controller_takes_over(double):
+    made = [rd.Event(0.105, events.switch(lambda t, q, v: [7.0, 0.0]))]
+    run = rd.simulate(double, lambda t, q, v: [1.0, 2.0], duration=0.2, step=0.01, events=made)
+    after = np.flatnonzero(run.t == 0.105)[1]
+    np.testing.assert_array_equal(run.tau[:after], np.tile([1.0, 2.0], (after, 1)))
+    np.testing.assert_array_equal(run.tau[after:], np.tile([7.0, 0.0], (len(run) - after, 1)))
+
+
+def test_torques_are_held_through_an_event(double):
+    """A digital controller knows nothing of events: it is asked at the steps."""
+    asked = []
+
+    def controller(t, q, v):
+        asked.append(t)
+        return [t, 0.0]
+
+    kick = rd.Event(0.105, events.jump(v=[0.0, 1.0]))
+    run = rd.simulate(double, controller, duration=0.2, step=0.01, events=[kick])
+    np.testing.assert_allclose(asked, np.arange(21) * 0.01, atol=1e-15)
+    assert run.tau[run.t == 0.105, 0].tolist() == pytest.approx([0.1, 0.1])
+
+
+# -- loops ----------------------------------------------------------------------------------------
+
+
+def without_joint(robot, name):
+    """The robot with a joint broken off."""
+    left = tuple(joint for joint in robot.mechanism.joints if joint.name != name)
+    mechanism = dataclasses.replace(robot.mechanism, joints=left)
+    return rd.Robot(mechanism, robot._model.settings)
+
+
+def test_a_loop_is_cut_and_closed_again():
+    """A four-bar loses its last pin: its bodies fly on as a tree from the same state."""
+    closed = rd.load("four_bar", passive=False)
+    q0 = closed.neutral()
+    v0 = closed.consistent_velocity(q0, [3.0, 0.0, 0.0], hold=["crank_drive"])
+    tree = without_joint(closed, "rocker_pin")
+    assert tree.nc == 0
+    cut = rd.Event(0.1, events.become(tree), name="cut")
+    run = rd.simulate(closed, q0=q0, v0=v0, duration=0.2, events=[cut])
+    before, after = np.flatnonzero(run.t == 0.1)
+    np.testing.assert_allclose(run.q[before], run.q[after], atol=1e-15)
+    np.testing.assert_allclose(run.v[before], run.v[after], atol=1e-15)
+    assert run.events[0].energy_loss == pytest.approx(0.0, abs=1e-12)
+    assert run.phases[1].robot is tree
+    assert np.abs(closed.loop_residual(run.q[-1])).max() > 1e-3
+    # closed again where it is still closed: the pin gives an impulse
+    v = np.array([1.0, 2.0, -1.0])
+    close = rd.Event(0.0, events.become(closed), name="close")
+    again = rd.simulate(tree, q0=q0, v0=v, duration=0.1, events=[close])
+    np.testing.assert_allclose(again.v[1], closed.consistent_velocity(q0, v), atol=1e-12)
+    jump = closed.mass_matrix(q0) @ (again.v[1] - v)
+    K = closed.loop_jacobian(q0)
+    np.testing.assert_allclose(jump, K.T @ np.linalg.lstsq(K.T, jump, rcond=None)[0], atol=1e-10)
+    assert again.events[0].dissipated > 0.0
+    with pytest.raises(SimulationError, match="open by"):
+        late = rd.Event(0.05, events.become(closed), name="close")
+        rd.simulate(tree, q0=q0, v0=v, duration=0.1, events=[late])
+
+
+# -- what is told of it ---------------------------------------------------------------------------
+
+
+def test_the_audit_of_a_motion_with_phases_adds_up(double):
+    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.diag([0.01, 0.01, 0.01]))
+    made = [
+        rd.Event(0.1, events.grasp("lower", body, velocity=(2.0, 0.0, 1.0)), name="catch"),
+        rd.Event(0.2, events.latch(["elbow"]), name="latch"),
+        rd.Event(0.3, events.release(["elbow"]), name="release"),
+        rd.Event(0.4, events.drop("lower"), name="drop"),
+    ]
+    run = rd.simulate(double, lambda t, q, v: [3.0, -1.0], duration=0.5, events=made)
+    assert len(run.phases) == 5
+    audit = run.audit
+    assert np.abs(audit.unexplained).max() < 1e-8 * audit.exchanged
+    assert audit.impacts[-1] == pytest.approx(sum(event.energy_loss for event in run.events))
+    np.testing.assert_allclose(audit.stored, run.energy, atol=1e-12)
+    part = run[50:250]
+    assert len(part.phases) == 3
+    np.testing.assert_allclose(part.energy, run.energy[50:250], atol=1e-12)
+    assert [event.name for event in part.events] == ["catch", "latch"]
+    with pytest.raises(rd.SettingsError, match="resample its phases"):
+        run.resample(0.01)
+
+
+def test_every_so_many_steps_and_every_event_are_kept(ball):
+    run = rd.simulate(ball, q0=[1.0], duration=0.8, step=1e-3, events=[floor(0.5)], every=100)
+    time = run.events[0].time
+    assert run.t.tolist() == pytest.approx([0, 0.1, 0.2, 0.3, 0.4, time, time, 0.5, 0.6, 0.7, 0.8])
+
+
+def test_a_motion_with_events_is_written_while_it_goes_on(ball, tmp_path):
+    options = {"q0": [1.0], "duration": 0.8, "step": 1e-3, "events": [floor(0.5)]}
+    run = rd.simulate(ball, to=tmp_path / "motion", **options)
+    again = rd.Trajectory.load(tmp_path / "motion", ball)
+    np.testing.assert_array_equal(again.q, rd.simulate(ball, **options).q)
+    assert again.events == run.events
+    swap = rd.Event(0.1, events.become(ball.with_(gravity=(0, 0, -1))))
+    with pytest.raises(rd.SettingsError, match="leave out to="):
+        rd.simulate(ball, to=tmp_path / "other", q0=[1.0], events=[swap])
+
+
+def test_events_of_many_motions_are_those_of_each(ball):
+    q0, v0 = np.array([[1.0], [0.5], [2.0]]), np.array([[0.0], [1.0], [0.0]])
+    top = rd.Event(lambda t, q, v: q[0] - 0.05, events.stop, direction=-1, name="low")
+    made = [floor(0.6)]
+    many = rd.rollout(ball, None, q0, v0, duration=1.0, step=0.01, events=made)
+    for k in range(3):
+        one = rd.simulate(ball, q0=q0[k], v0=v0[k], duration=1.0, step=0.01, events=made)
+        last = np.searchsorted(one.t, many.t, side="right") - 1
+        for name in ("q", "v", "a", "tau"):
+            np.testing.assert_array_equal(getattr(many, name)[:, k], getattr(one, name)[last])
+        own = [event for event in many.events if event.motion == (k,)]
+        assert [event.time for event in own] == [event.time for event in one.events]
+    ended = rd.rollout(ball, None, q0, v0, duration=1.0, step=0.01, events=[top])
+    first = ended.events[0]
+    (k,) = first.motion
+    assert np.isnan(ended.q[ended.t > first.time, k]).all()
+    assert np.isfinite(ended.q[ended.t < first.time]).all()
+
+
+def test_many_motions_with_stops(double):
+    q0 = np.array([[0.5, 0.2], [1.0, -0.5]])
+    many = rd.rollout(
+        double, lambda t, q, v: -q, q0, 0 * q0, duration=0.3, stops=rd.RigidStops(0.5)
+    )
+    for k in range(2):
+        one = rd.simulate(
+            double, lambda t, q, v: -q, q0=q0[k], duration=0.3, stops=rd.RigidStops(0.5)
+        )
+        last = np.searchsorted(one.t, many.t, side="right") - 1
+        np.testing.assert_array_equal(many.q[:, k], one.q[last])
+    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.zeros((3, 3)))
+    with pytest.raises(rd.SettingsError, match="all of a rollout are of one robot"):
+        rd.rollout(
+            double, None, q0, 0 * q0, duration=0.1,
+            events=[rd.Event(0.05, events.grasp("lower", body))],
+        )  # fmt: skip

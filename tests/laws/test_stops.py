@@ -1,0 +1,243 @@
+"""Rigid stops at the limits of joints: closed forms, energy, complementarity."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.errors import SettingsError, ShapeError
+from robodyn.simulation.events.impulses import complementary
+
+G = 9.81
+
+
+def falling(lower=0.0, upper=100.0, n=1, gravity=(0, 0, -G)):
+    """Bodies of 2 kg that slide up and down, each on its own joint from the ground."""
+    links = "".join(
+        f'<link name="b{k}"><inertial><mass value="2"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        f'<joint name="z{k}" type="prismatic"><parent link="ground"/><child link="b{k}"/>'
+        f'<axis xyz="0 0 1"/><limit lower="{lower}" upper="{upper}" effort="0" velocity="0"/>'
+        "</joint>"
+        for k in range(n)
+    )
+    return rd.load(f'<robot name="sliders"><link name="ground"/>{links}</robot>', gravity=gravity)
+
+
+def limited(name, limits, **options):
+    """A bundled robot with other limits of positions."""
+    robot = rd.load(name, **options)
+    joints = tuple(
+        dataclasses.replace(j, limits=rd.Limits(*limits[j.name], 0.0, 0.0), kind="revolute")
+        if j.name in limits
+        else j
+        for j in robot.mechanism.joints
+    )
+    mechanism = dataclasses.replace(robot.mechanism, joints=joints)
+    return rd.Robot(mechanism, robot._model.settings)
+
+
+@pytest.mark.parametrize("step", [1e-3, 0.013])
+def test_a_ball_bounces_and_comes_to_rest(step):
+    e, h = 0.5, 1.0
+    run = rd.simulate(falling(), q0=[h], duration=3.0, step=step, stops=rd.RigidStops(e))
+    first = math.sqrt(2 * h / G)
+    times = [event.time for event in run.events]
+    wanted = first * (1 + 2 * np.r_[0, np.cumsum(e ** np.arange(1, len(times)))])
+    flights = np.diff(wanted)
+    assert flights[-1] >= step > flights[-1] * e * 0.9 or len(times) > 5
+    np.testing.assert_allclose(times, wanted, rtol=1e-9)
+    at_rest = run.t > times[-1]
+    np.testing.assert_allclose(run.q[at_rest], 0.0, atol=1e-12)
+    np.testing.assert_array_equal(run.v[at_rest], 0.0)
+    np.testing.assert_array_equal(run.tau, 0.0)  # what the stop gives is no torque
+    assert run.q.min() > -1e-12
+    lost = sum(event.energy_loss for event in run.events)
+    assert lost == pytest.approx(2 * G * h, rel=1e-9)
+
+
+def test_it_leaves_when_the_stop_would_have_to_pull():
+    """A force that grows lifts the body when it equals the weight."""
+    weight, rate = 2 * G, 10.0
+
+    def lift(t, q, v):
+        return [rate * t]
+
+    for step in (1e-3, 1e-2):
+        run = rd.simulate(falling(), lift, duration=4.0, step=step, stops=rd.RigidStops())
+        left = [event for event in run.events if "leaves" in event.name]
+        assert len(left) == 1
+        assert weight / rate - 1e-9 <= left[0].time <= weight / rate + step
+        s = run.t[-1] - weight / rate
+        assert run.q[-1, 0] == pytest.approx(rate * s**3 / (6 * 2), rel=5 * step)
+
+
+def test_the_force_is_found_within_a_step():
+    """A swinging body on a stopped joint: it leaves where centrifugal force beats the weight."""
+    robot = limited("double_pendulum", {"shoulder": (0.0, 3.0)}, passive=False)
+    run = rd.simulate(robot, q0=[0.0, -1.0], duration=0.6, step=5e-3, stops=rd.RigidStops())
+    left = [event for event in run.events if "leaves" in event.name]
+    fine = rd.simulate(robot, q0=[0.0, -1.0], duration=0.6, step=5e-4, stops=rd.RigidStops())
+    again = [event for event in fine.events if "leaves" in event.name]
+    assert [event.name for event in run.events] == [event.name for event in fine.events]
+    np.testing.assert_allclose([x.time for x in left], [x.time for x in again], atol=1e-7)
+    # at that instant the free acceleration of the shoulder is zero
+    at = int(np.flatnonzero(fine.t == again[0].time)[0])
+    a = robot.forward_dynamics(fine.q[at], fine.v[at], np.zeros(2))
+    assert abs(a[0]) < 1e-5
+
+
+@pytest.mark.parametrize("e", [0.0, 0.6, 1.0])
+def test_energy_is_what_the_stops_leave(e):
+    robot = limited(
+        "double_pendulum", {"shoulder": (-0.5, 0.8), "elbow": (-0.3, 1.0)}, passive=False
+    )
+    run = rd.simulate(
+        robot, q0=[0.5, 0.5], v0=[1.0, -3.0], duration=2.0, step=1e-3, stops=rd.RigidStops(e)
+    )
+    assert len(run.events) > 3
+    lost = sum(event.energy_loss for event in run.events)
+    assert lost == pytest.approx(run.energy[0] - run.energy[-1], abs=2e-6)
+    assert all(event.energy_loss >= -1e-9 for event in run.events)
+    lower, upper = robot.lower_limits, robot.upper_limits
+    assert (run.q >= lower - 1e-8).all()
+    assert (run.q <= upper + 1e-8).all()
+    if e == 1.0:
+        assert lost == pytest.approx(0.0, abs=1e-6)
+    if e == 0.0:
+        assert lost > 0.1
+
+
+def test_restitution_of_one_joint():
+    robot = limited("double_pendulum", {"elbow": (-2.0, 0.7)}, passive=False)
+    e = 0.4
+    run = rd.simulate(
+        robot, q0=[0.3, 0.5], v0=[0.0, 3.0], duration=0.1, step=1e-3, stops=rd.RigidStops(e)
+    )
+    before, after = np.flatnonzero(run.t == run.events[0].time)
+    q, v, u = run.q[before], run.v[before], run.v[after]
+    assert u[1] == pytest.approx(-e * v[1], rel=1e-12)
+    impulse = robot.mass_matrix(q) @ (u - v)
+    assert impulse[0] == pytest.approx(0.0, abs=1e-12)
+    caught = robot.latch(q, v, ["elbow"])
+    assert run.events[0].dissipated == pytest.approx((1 - e**2) * float(caught.energy_loss))
+
+
+def test_two_joints_hit_at_once():
+    """Each as if it were alone, if nothing couples them."""
+    run = rd.simulate(
+        falling(n=2, gravity=(0, 0, 0)), q0=[1.0, 2.0], v0=[-1.0, -2.0], duration=2.0, step=0.3,
+        stops=rd.RigidStops(0.5),
+    )  # fmt: skip
+    assert [event.name for event in run.events] == ["z0 at its lower stop", "z1 at its lower stop"]
+    np.testing.assert_allclose([event.time for event in run.events], 1.0, atol=1e-12)
+    np.testing.assert_allclose(run.v[-1], [0.5, 1.0], rtol=1e-12)
+    np.testing.assert_allclose(run.q[-1], [0.5, 1.0], rtol=1e-9)
+
+
+def test_a_linkage_with_a_stop():
+    closed = limited("four_bar", {"crank_pin": (-0.6, 0.4)}, passive=False)
+    assert np.isfinite(closed.upper_limits).sum() == 1
+    q0 = closed.neutral()
+    v0 = closed.consistent_velocity(q0, [6.0, 0.0, 0.0], hold=["crank_drive"])
+    e = 0.7
+    run = rd.simulate(closed, q0=q0, v0=v0, duration=1.5, step=5e-4, stops=rd.RigidStops(e))
+    hits = [event for event in run.events if "at its" in event.name]
+    assert len(hits) >= 2
+    at = closed.joints["crank_pin"].q
+    assert (run.q[:, at] > -0.6 - 1e-8).all()
+    assert (run.q[:, at] < 0.4 + 1e-8).all()
+    assert run.loop_residual.max() < 1e-9
+    before, after = np.flatnonzero(run.t == hits[0].time)[:2]
+    assert run.v[after, 1] == pytest.approx(-e * run.v[before, 1], rel=1e-9)
+    # one degree of freedom: all speeds turn round
+    np.testing.assert_allclose(run.v[after], -e * run.v[before], rtol=1e-7)
+    lost = sum(event.energy_loss for event in run.events)
+    assert lost == pytest.approx(run.energy[0] - run.energy[-1], abs=1e-5)
+
+
+def test_driven_joints_are_not_stopped_and_others_are():
+    robot = limited(
+        "double_pendulum", {"shoulder": (-0.1, 0.1), "elbow": (-0.2, 0.2)}, passive=False
+    )
+    w = 3.0
+
+    def path(t):
+        return 0.5 * math.sin(w * t), 0.5 * w * math.cos(w * t), -0.5 * w * w * math.sin(w * t)
+
+    run = rd.simulate(
+        robot, duration=1.0, controlled={"shoulder": path}, stops=rd.RigidStops(0.3),
+        limits="ignore",
+    )  # fmt: skip
+    np.testing.assert_allclose(run.q[:, 0], 0.5 * np.sin(w * run.t), atol=1e-12)
+    assert (np.abs(run.q[:, 1]) < 0.2 + 1e-8).all()
+    assert any("elbow" in event.name for event in run.events)
+    assert not any("shoulder" in event.name for event in run.events)
+
+
+def test_a_moving_base_pushes_a_joint_into_its_stop():
+    """A base that is thrown up holds the body at its lower stop; at free fall it leaves."""
+    robot = rd.load(
+        '<robot name="cart"><link name="ground"/><link name="b"><inertial><mass value="2"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        '<joint name="z" type="prismatic"><parent link="ground"/><child link="b"/>'
+        '<axis xyz="0 0 1"/><limit lower="0" upper="100" effort="0" velocity="0"/></joint></robot>',
+        base="moving",
+    )
+    A, w = 0.5, 2 * math.pi
+
+    def base(t):
+        return rd.BaseMotion.from_world(
+            position=(0, 0, A * math.sin(w * t)),
+            linear_velocity=(0, 0, A * w * math.cos(w * t)),
+            linear_acceleration=(0, 0, -A * w * w * math.sin(w * t)),
+        )
+
+    run = rd.simulate(robot, base=base, duration=0.3, step=1e-3, stops=rd.RigidStops())
+    leaves = math.asin(G / (A * w * w)) / w
+    names = [event.name for event in run.events]
+    assert names == ["z at its lower stop", "z leaves its lower stop"]
+    assert run.events[1].time == pytest.approx(leaves, abs=1e-9)
+
+
+def test_a_start_beyond_a_stop_is_refused():
+    with pytest.raises(ShapeError, match=r"'z0' .* starts at -0.1, beyond its lower stop at 0"):
+        rd.simulate(falling(), q0=[-0.1], stops=rd.RigidStops())
+
+
+def test_joints_by_name():
+    run = rd.simulate(falling(n=2), q0=[0.1, 0.1], duration=0.5, stops=rd.RigidStops(joints=["z1"]))
+    assert run.q[-1, 0] < -0.5
+    assert run.q[-1, 1] == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(SettingsError, match="no limits"):
+        rd.simulate(rd.load("four_bar"), duration=0.1, stops=rd.RigidStops(joints=["crank_drive"]))
+    with pytest.raises(SettingsError, match="restitution"):
+        rd.RigidStops(1.5)
+
+
+def test_an_event_frees_a_joint_from_its_stop():
+    kick = rd.Event(0.5, rd.events.jump(v=[3.0]), name="kick")
+    run = rd.simulate(falling(), duration=1.3, step=1e-2, stops=rd.RigidStops(), events=[kick])
+    landing = 0.5 + 2 * 3.0 / G
+    names = [event.name for event in run.events]
+    assert names[0] == "z0 at its lower stop"
+    assert "kick" in names
+    assert run.events[-1].time == pytest.approx(landing, rel=1e-9)
+    assert run.q.max() == pytest.approx(9 / (2 * G), rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_complementarity(seed):
+    rng = np.random.default_rng(seed)
+    n, rank = rng.integers(1, 7), rng.integers(1, 7)
+    J = rng.normal(size=(n, rank))
+    A, b = J @ J.T, J @ rng.normal(size=rank)
+    p = complementary(A, b)
+    rest = A @ p + b
+    assert (p >= 0.0).all()
+    assert (rest > -1e-9).all()
+    np.testing.assert_allclose(p * rest, 0.0, atol=1e-8)

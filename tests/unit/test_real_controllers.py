@@ -1,0 +1,163 @@
+"""Digital controllers, sensor noise and limits of motors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import JointPD, Noisy, PointToPoint, Sampled
+from robodyn.errors import SettingsError, ShapeError
+
+
+@pytest.fixture(scope="module")
+def double():
+    return rd.load("double_pendulum", passive=False)
+
+
+def clock(t, q, v):
+    return np.stack([np.full(q.shape[:-1], t), q[..., 0]], axis=-1)
+
+
+def test_a_sampled_controller_looks_at_its_period_and_acts_late(double):
+    slow = Sampled(clock, period=0.01, delay=0.004)
+    run = rd.simulate(double, slow, q0=[0.5, 0.0], duration=0.05, step=1e-3)
+    looked = 0.01 * np.floor((run.t - 0.004) / 0.01 + 1e-9)
+    wanted = np.where(run.t < 0.004 - 1e-12, 0.0, looked)
+    np.testing.assert_allclose(run.tau[:, 0], wanted, atol=1e-12)
+    acting = np.round(wanted / 1e-3).astype(int)
+    np.testing.assert_array_equal(run.tau[4:, 1], run.q[acting[4:], 0])
+
+
+def test_without_a_delay_it_is_a_step_as_long_as_the_period(double):
+    fine = rd.simulate(double, Sampled(clock, 0.01), q0=[0.5, 0.0], duration=0.2, step=1e-3)
+    coarse = rd.simulate(double, clock, q0=[0.5, 0.0], duration=0.2, step=1e-2)
+    np.testing.assert_allclose(fine.q[::10], coarse.q, atol=1e-7)
+
+
+def test_an_encoder_counts_in_steps(double):
+    seen = []
+
+    def look(t, q, v):
+        seen.append((q.copy(), v.copy()))
+        return [0.0, 0.0]
+
+    rd.simulate(
+        double, Sampled(look, 0.0, quantum=0.01, velocity_quantum=0.1), q0=[0.5, 0.2], duration=0.1
+    )
+    q, v = (np.array(x) for x in zip(*seen, strict=True))
+    for x, quantum in ((q, 0.01), (v, 0.1)):
+        np.testing.assert_allclose(x / quantum, np.round(x / quantum), atol=1e-9)
+    assert len(np.unique(q)) > 3
+
+
+def test_motions_do_not_share_a_memory(double):
+    slow = Sampled(clock, period=0.01, delay=0.015)
+    runs = [rd.simulate(double, slow, q0=[0.5, 0.0], duration=0.1) for _ in range(2)]
+    np.testing.assert_array_equal(runs[0].tau, runs[1].tau)
+    many = rd.rollout(double, slow, [[0.5, 0.0], [0.1, 0.2]], np.zeros((2, 2)), duration=0.1)
+    np.testing.assert_allclose(many.q[:, 0], runs[0].q, atol=1e-12)
+
+
+def test_a_delay_makes_a_stiff_loop_unstable(double):
+    q1 = np.array([0.3, 0.2])
+    stiff = JointPD(double, PointToPoint(q1, q1, 1.0), stiffness=400.0, damping=20.0)
+    direct = rd.simulate(double, stiff, q0=q1 + 0.01, duration=0.5)
+    late = rd.simulate(double, Sampled(stiff, 1e-3, delay=0.03), q0=q1 + 0.01, duration=0.5)
+    assert np.abs(direct.q[-1] - q1).max() < 2e-3
+    assert np.abs(late.q[-1] - q1).max() > 0.02
+
+
+def test_noise_depends_on_seed_and_time_alone(double):
+    noisy = Noisy(clock, position=0.01, velocity=0.1, seed=5)
+    q, v = np.array([0.1, 0.2]), np.array([1.0, 2.0])
+    first = noisy.measured(0.3, q, v)
+    noisy.measured(0.7, q, v)
+    again = Noisy(clock, position=0.01, velocity=0.1, seed=5).measured(0.3, q, v)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, noisy.measured(0.301, q, v))
+    other = Noisy(clock, position=0.01, velocity=0.1, seed=6)
+    assert not np.array_equal(first, other.measured(0.3, q, v))
+    many = noisy.measured(0.3, np.tile(q, (3, 1)), np.tile(v, (3, 1)))
+    np.testing.assert_array_equal(many[0][0], first[0])
+    assert not np.array_equal(many[0][0], many[0][1])
+
+
+def test_noise_has_the_deviation_that_was_asked_for(double):
+    noisy = Noisy(clock, position=[0.01, 0.02], velocity=0.1)
+    zero = np.zeros((40_000, 2))
+    q, v = noisy.measured(0.0, zero, zero)
+    np.testing.assert_allclose(q.std(axis=0), [0.01, 0.02], rtol=0.02)
+    np.testing.assert_allclose(v.std(axis=0), 0.1, rtol=0.02)
+    np.testing.assert_allclose(q.mean(axis=0), 0.0, atol=3e-4)
+
+
+def test_noise_of_a_robot_with_quaternions():
+    robot = rd.load("pan_tilt", base="floating")
+    noisy = Noisy(lambda t, q, v: np.zeros(robot.nv), position=0.1, robot=robot)
+    q, _ = noisy.measured(0.0, robot.neutral(), np.zeros(robot.nv))
+    assert np.linalg.norm(q[3:7]) == pytest.approx(1.0, abs=1e-12)
+    blind = Noisy(lambda t, q, v: np.zeros(robot.nv), position=0.1)
+    with pytest.raises(ShapeError, match="give Noisy robot="):
+        blind.measured(0.0, robot.neutral(), np.zeros(robot.nv))
+
+
+def test_noise_within_a_sampled_controller_and_around_one(double):
+    inner = Sampled(Noisy(clock, position=0.01, seed=1), period=0.01)
+    outer = Noisy(Sampled(clock, period=0.01), position=0.01, seed=1)
+    a, b = (rd.simulate(double, c, q0=[0.5, 0.0], duration=0.05) for c in (inner, outer))
+    np.testing.assert_array_equal(a.tau, b.tau)
+    assert len(np.unique(a.tau[:, 1])) == 6
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Sampled(clock, -1.0),
+        lambda: Sampled(clock, 0.1, delay=np.inf),
+        lambda: Sampled(clock, 0.1, quantum="fine"),
+        lambda: Noisy(clock, position=-0.1),
+        lambda: Noisy(clock, velocity=[0.1, np.nan]),
+        lambda: Noisy(clock, seed=-1),
+        lambda: rd.MotorLimits(2.0),
+    ],
+)
+def test_settings_that_make_no_sense(wrong):
+    with pytest.raises(SettingsError, match="expected"):
+        wrong()
+
+
+SLIDER = """<robot name="slider"><link name="rail"/><link name="car"><inertial><mass value="2"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="drive" type="prismatic"><parent link="rail"/><child link="car"/><axis xyz="1 0 0"/>
+<limit lower="-1000" upper="1000" effort="10" velocity="4"/></joint></robot>"""
+
+
+def test_a_motor_at_constant_voltage_approaches_its_speed_exponentially():
+    """``m dv/dt = F (1 - v / v_0)``: the speed is v_0 (1 - exp(-F t / (m v_0)))."""
+    run = rd.simulate(
+        rd.load(SLIDER), lambda t, q, v: [1e3], duration=2.0, step=1e-4, limits=rd.MotorLimits(0.0)
+    )
+    np.testing.assert_allclose(run.v[:, 0], 4 * (1 - np.exp(-10 * run.t / 8)), atol=2e-3)
+    assert run.limit_violations == ()
+
+
+def test_the_whole_effort_up_to_the_knee_and_when_braking():
+    robot = rd.load(SLIDER)
+    limits = rd.MotorLimits(0.5)
+    run = rd.simulate(
+        robot, lambda t, q, v: [100.0 if t < 2.0 else -100.0], duration=3.0, limits=limits
+    )
+    slow = (run.v[:, 0] < 2.0) & (run.t < 2.0)
+    np.testing.assert_allclose(run.tau[slow, 0], 10.0)
+    fast = (run.v[:, 0] >= 2.0) & (run.t < 2.0)
+    np.testing.assert_allclose(run.tau[fast, 0], 10.0 * (4.0 - run.v[fast, 0]) / 2.0)
+    np.testing.assert_allclose(run.tau[(run.t >= 2.0) & (run.v[:, 0] > 0), 0], -10.0)
+
+
+def test_beyond_its_speed_nothing_drives_a_joint_on():
+    run = rd.simulate(
+        rd.load(SLIDER), lambda t, q, v: [100.0], v0=[5.0], duration=0.1, limits=rd.MotorLimits()
+    )
+    np.testing.assert_array_equal(run.tau, 0.0)
+    np.testing.assert_allclose(run.v, 5.0)
