@@ -104,12 +104,15 @@ class Stepper:
                 link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
             }
         self._explicit = integrators.explicit(integrator)
-        method = integrators.integrator(integrator, tolerance)
+        self._method: Any = integrators.integrator(integrator, tolerance)
         #: Steps are those of the caller, and not chosen by an error between them.
-        self.steps_are_given: bool = getattr(method, "tolerance", None) is None
+        self.steps_are_given: bool = getattr(self._method, "tolerance", None) is None
         self._advance: Advance | None = None
         if self._explicit is None:
-            self._advance = self._solver(integrator, method)
+            self._refuse(integrator)
+            self._advance = self._method.begin()
+        #: The same for each of many motions, whose steps are not the same.
+        self._alone: list[Stepper] = []
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
 
     @property
@@ -209,6 +212,8 @@ class Stepper:
             If the loops do not close.
         """
         driven, checked = self.driven, bool(self.robot.nc)
+        if self._advance is not None and q.ndim > 1:
+            return self._each(t, q, v, tau, h)
 
         def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
             wanted = None
@@ -237,8 +242,21 @@ class Stepper:
             return q, v
         return self.closed(t, q, v)
 
-    def _solver(self, name: str, method: Any) -> Advance:
-        """What carries on one motion, by a method that is not explicit.
+    def _each(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, h: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Many states after a step, one by one, as steps of such methods differ."""
+        q, v = q.copy(), v.copy()
+        rows = list(np.ndindex(q.shape[:-1]))
+        for k in range(len(self._alone), len(rows)):
+            self._alone.append(copy.copy(self.of_row(k, len(rows))))
+            self._alone[k]._advance = self._method.begin()
+        for one, row in zip(self._alone[: len(rows)], rows, strict=True):
+            q[row], v[row] = one.step(t, q[row], v[row], tau[row], h)
+        return q, v
+
+    def _refuse(self, name: str) -> None:
+        """Refuse what a method that is not explicit cannot move.
 
         Raises
         ------
@@ -246,20 +264,14 @@ class Stepper:
             If the method cannot move this robot.
         """
         around = Surroundings(bool(self.driven), self.base is not None, self._gains is not None)
-        refusal = method.refusal(self.robot, around)
+        refusal = self._method.refusal(self.robot, around)
         if refusal:
             raise SettingsError(
                 f"integrator {name!r} {refusal}; take another one to move {self.robot.name!r}"
             )
-        return method.begin()  # type: ignore[no-any-return]
 
     def _motion(self, acceleration: Acceleration, tau: FloatArray) -> Motion:
         """What a method that is not explicit is told of one motion."""
-        if tau.ndim > 1:
-            raise SettingsError(
-                "many motions at once go by the same steps: take an explicit integrator for "
-                f"rollout, one of {', '.join(integrators.EXPLICIT)}, or simulate them one by one"
-            )
         until = -np.inf if self._until is None else self._until
         return Motion(
             self.robot,
