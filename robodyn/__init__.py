@@ -14,6 +14,7 @@ from robodyn.codegen import Function, get_num_threads, set_num_threads
 from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
+    CompliantStops,
     Coupling,
     Ground,
     Inertia,
@@ -74,6 +75,7 @@ __all__ = [
     "BaseMotion",
     "BaseParameters",
     "BasePath",
+    "CompliantStops",
     "Constraint",
     "Coupling",
     "Event",

@@ -15,6 +15,7 @@ __all__ = [
     "ActuationError",
     "AssemblyError",
     "BagError",
+    "EnergyWarning",
     "FileError",
     "Hints",
     "ImpactError",
@@ -96,6 +97,10 @@ class LimitWarning(UserWarning):
 
 class SweepWarning(UserWarning):
     """Rows of a sweep failed."""
+
+
+class EnergyWarning(UserWarning):
+    """A simulated motion gains or loses energy that nothing gives or takes."""
 
 
 class UrdfError(_LocatedError):

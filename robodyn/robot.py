@@ -21,7 +21,15 @@ from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
 from robodyn.contact import PointMass, RobotPoint
-from robodyn.description import Actuator, Ground, Inertia, Joint, Loop, Mechanism
+from robodyn.description import (
+    Actuator,
+    CompliantStops,
+    Ground,
+    Inertia,
+    Joint,
+    Loop,
+    Mechanism,
+)
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -188,6 +196,7 @@ class Robot:
         *,
         payload: Mapping[str, Inertia] | None = None,
         locked: Mapping[str, ArrayLike] | None = None,
+        stops: CompliantStops | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -201,6 +210,8 @@ class Robot:
             number, or the coordinates of a joint that has several, quaternions of unit norm.
             ``"floating_base"``: a floating base, which becomes a fixed one; the root of such a
             robot is a link ``"world"``.
+        stops : CompliantStops, optional
+            Springs and dampers beyond the limits of joints.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -214,10 +225,18 @@ class Robot:
             For joints locked against what ties them together, or where they cannot be.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
-        mechanism, kept = changed(
-            self._model.mechanism, start, by_name("payload", payload), by_name("locked", locked)
-        )
-        return type(self)(mechanism, kept.replaced(settings))
+        if stops is not None:
+            expect("stops", stops, CompliantStops)
+        carried, welded = by_name("payload", payload), by_name("locked", locked)
+        mechanism, kept = changed(self._model.mechanism, start, carried, welded, stops)
+        copy = type(self)(mechanism, kept.replaced(settings))
+        for name in stops.named if stops else ():
+            if copy.joints[name].cut:
+                raise SettingsError(
+                    f"joint {name!r} of {self.name!r} is to have stops, but its loop was cut there:"
+                    " cut the loop elsewhere"
+                )
+        return copy
 
     def _at(self, t: ArrayLike | None) -> Parts:
         """The parts behind the methods, of a robot that depends on time at that time."""
@@ -2075,6 +2094,31 @@ class Robot:
         q, v : ndarray
         """
         return self._at(t).postures.closed_state(q, v, free)
+
+    def check_state(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None) -> None:
+        """Refuse states in which loops are open, come open, or nearly lose a constraint.
+
+        Methods look for themselves; functions do not, so loops over functions ask here.
+
+        Parameters
+        ----------
+        q, v : array_like, shape (..., nq), (..., nv)
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Raises
+        ------
+        InconsistentStateError
+        SingularError
+            ``.rows`` are the states of a batch.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> robot.check_state(robot.neutral(), [0.0, 0.0, 0.0])
+        """
+        self._at(t).dynamics.check(q, v)
 
     def consistent_velocity(
         self, q: ArrayLike, v: ArrayLike, hold: Iterable[str] = (), *, t: ArrayLike | None = None

@@ -12,10 +12,12 @@ from robodyn.description.link import Inertia, Link
 from robodyn.description.loop import Coupling, Loop
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose, Vector, rotation_from_rpy, rpy_from_rotation
+from robodyn.description.stops import CompliantStops
 
 __all__ = [
     "JOINT_KINDS",
     "Actuator",
+    "CompliantStops",
     "Coupling",
     "Ground",
     "Inertia",

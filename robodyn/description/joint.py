@@ -91,6 +91,9 @@ class Joint:
         Of a joint of kind ``"map"``.
     parameters : tuple of (str, float)
         Numbers that its kind has beside axes and pitch, by name.
+    stop_stiffness, stop_damping : float
+        Of stops at the limits of a joint with one degree of freedom, see `robodyn.CompliantStops`;
+        no file has them.
     merged : tuple of str
         Hinges that it takes the place of; not part of equality.
     """
@@ -115,6 +118,8 @@ class Joint:
     map: Any = None
     parameters: tuple[tuple[str, float], ...] = ()
     merged: tuple[str, ...] = field(default=(), compare=False)
+    stop_stiffness: float = 0.0
+    stop_damping: float = 0.0
 
     @property
     def nq(self) -> int:

@@ -216,7 +216,7 @@ def _held(tree_form: Model) -> set[int]:
     held = set(_bodies(tree_form, marked))
     for body in tree_form.bodies:
         told = body.description
-        springy = told.stiffness and not body.joint.kind.is_slider
+        springy = (told.stiffness or told.stop_stiffness) and not body.joint.kind.is_slider
         if springy or any(users[k] > 1 for k, *_ in body.q):
             held.add(body.index)
     return held
@@ -228,7 +228,7 @@ def _unsolved(tree_form: Model, loop: Loop, held: set[int]) -> str:
     if not any(held.isdisjoint(follow) for follow in loop.candidates):
         return (
             "too few of its joints can follow the others: too many are marked as independent, or "
-            "have springs or mimic joints"
+            "have springs, stops or mimic joints"
         )
     counts = sorted({len(follow) for follow in loop.candidates})
     many = " or ".join(("one", "two", "three")[n - 1] for n in counts)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, numbers
-from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose
+from robodyn.description import CompliantStops, Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.description.graph_check import find_root
 from robodyn.equations.loops.constraint import TracedConstraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
@@ -33,8 +33,9 @@ def changed(
     settings: Settings,
     payload: Mapping[str, Inertia],
     locked: Mapping[str, ArrayLike],
+    stops: CompliantStops | None = None,
 ) -> tuple[Mechanism, Settings]:
-    """A description with masses added to links and joints welded, and the settings with it.
+    """A description with masses added to links, stops to joints, joints welded, and the settings.
 
     A floating base that is welded is a fixed one.
     """
@@ -47,6 +48,8 @@ def changed(
             raise SettingsError(f"payload[{name!r}] is {load!r}, expected finite numbers")
         links[name] = loaded(links[name], load)
     mechanism = dataclasses.replace(mechanism, links=tuple(links.values()))
+    if stops is not None:
+        mechanism = _stopped(mechanism, stops)
     joints = {joint.name: joint for joint in mechanism.joints}
     if settings.base == "floating":  # in place of a fixed joint that has its name
         joints[FLOATING_BASE] = _free_base(mechanism)
@@ -79,13 +82,46 @@ def changed(
     return mechanism, settings
 
 
+def _stopped(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:
+    """The same with stops at the limits of joints."""
+    able = {j.name for j in mechanism.joints if j.nv == 1 and _limited(j) and not j.mimic}
+    given = stops.of(able)
+    for name in given:
+        if name not in able:
+            raise SettingsError(
+                f"joint {name!r} of {mechanism.name!r} is to have stops; that takes a joint of one "
+                f"freedom with limits of its position, such as {', '.join(sorted(able)) or 'none'}"
+            )
+    return dataclasses.replace(
+        mechanism,
+        joints=tuple(
+            dataclasses.replace(
+                j, stop_stiffness=float(given[j.name]), stop_damping=float(stops.damping)
+            )
+            if j.name in given
+            else j
+            for j in mechanism.joints
+        ),
+    )
+
+
+def _limited(joint: Joint) -> bool:
+    limits = joint.limits
+    return limits is not None and (math.isfinite(limits.lower) or math.isfinite(limits.upper))
+
+
 def without_forces(mechanism: Mechanism) -> Mechanism:
     """The same bodies, joints and rotors without springs, damping, friction and what time does."""
     return dataclasses.replace(
         mechanism,
         joints=tuple(
             dataclasses.replace(
-                x, stiffness=0.0, damping=0.0, friction=0.0, map=x.map and x.map.stopped()
+                x,
+                stiffness=0.0,
+                damping=0.0,
+                friction=0.0,
+                stop_stiffness=0.0,
+                map=x.map and x.map.stopped(),
             )
             for x in mechanism.joints
         ),

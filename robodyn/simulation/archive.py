@@ -35,8 +35,7 @@ def write(name: str, fields: Mapping[str, Any]) -> None:
     robot = fields["robot"]
     arrays = {key: fields[key] for key in (*STATES, "energy", "loop_residual")}
     t, q, v = (np.asarray(fields[key]) for key in ("t", "q", "v"))
-    if t.ndim:
-        arrays.update(outside_arrays(fields["surroundings"], t, q, v))
+    arrays.update(outside_arrays(fields["surroundings"], t, q, v))
     np.savez(
         name,
         **arrays,
@@ -51,10 +50,11 @@ def outside_arrays(
     surroundings: Surroundings, t: FloatArray, q: FloatArray, v: FloatArray
 ) -> dict[str, FloatArray]:
     """What acts on samples from outside, one row a sample, by the names that files have for it."""
-    base, arrays = surroundings.base_at(t), {}
-    if base is not None:
-        arrays = dict(zip(BASE, (base.pose, base.twist, base.acceleration), strict=True))
-    for link, wrench in surroundings.wrenches_at(t, q, v).items():
+    acting, arrays = surroundings.sampled(t, q, v), {}
+    if isinstance(acting.base, BaseMotion):
+        parts = (acting.base.pose, acting.base.twist, acting.base.acceleration)
+        arrays = dict(zip(BASE, parts, strict=True))
+    for link, wrench in acting.wrenches_at(t, q, v).items():
         arrays[WRENCH + link] = np.broadcast_to(wrench, (*q.shape[:-1], 6))
     return arrays
 

@@ -85,20 +85,19 @@ class EnergyAudit:
         def total(x: FloatArray) -> float:
             return float(np.sum(x[-1]))
 
-        parts = [
-            f"{total(self.stored) - float(np.sum(self.stored[0])):+.4g} J stored",
-            f"{total(self.forces):+.4g} J by forces",
-        ]
-        for name, what in (("wrenches", "by wrenches"), ("base", "by the base")):
-            if np.any(getattr(self, name)):
-                parts.append(f"{total(getattr(self, name)):+.4g} J {what}")
-        for name, what in (("dissipated", "dissipated"), ("impacts", "lost in impacts")):
-            if np.any(getattr(self, name)):
-                parts.append(f"{total(getattr(self, name)):.4g} J {what}")
+        flows = [("stored", self.stored - self.stored[:1]), ("by forces", self.forces)]
+        others = (
+            ("by wrenches", self.wrenches),
+            ("by the base", self.base),
+            ("dissipated", self.dissipated),
+            ("lost in impacts", self.impacts),
+        )
+        flows += [(what, x) for what, x in others if np.any(x)]
+        told = ", ".join(f"{what} {total(x):.4g} J" for what, x in flows)
         worst = float(np.abs(self.unexplained).max(initial=0.0))
         exchanged = float(np.max(self.exchanged, initial=0.0))
         share = f" ({100.0 * worst / exchanged:.2g} % of what was exchanged)" if exchanged else ""
-        return f"{', '.join(parts)}; at most {worst:.3g} J unexplained{share}"
+        return f"{told}; unexplained at most {worst:.3g} J{share}"
 
     def __repr__(self) -> str:
         return f"<EnergyAudit: {self}>"
@@ -200,19 +199,19 @@ def _within(samples: Samples, k: Indices, s: float) -> Samples:
     """States at one part of some steps, with the accelerations and forces that act there."""
     robot, driven = samples.robot, samples.driven
     q, v, a = between(samples, k, np.full(len(k), s))
+    if robot.nc and (driven or robot.base == "moving"):
+        q, v = robot.closed_state(q, v)
     t = samples.t[k] + s * (samples.t[k + 1] - samples.t[k])
     surroundings = samples.surroundings.moved_to(t, q, v)
     x = Samples(robot, t, q, v, a, np.asarray(samples.tau[k]), driven, surroundings)
-    if driven or robot.base == "moving":
-        if robot.nc:
-            q, v = robot.closed_state(q, v)
-        free = [column for column in range(robot.nv) if column not in driven]
-        a, tau = robot.driven_dynamics(
-            q, v, a[..., list(driven)], x.tau[..., free], driven,
-            base=x.base, wrenches=x.wrenches or None,
-        )  # fmt: skip
-        x = Samples(robot, t, q, v, a, tau, driven, surroundings)
-    return x
+    if not driven:
+        return x
+    free = [column for column in range(robot.nv) if column not in driven]
+    wanted, held = a[..., list(driven)], x.tau[..., free]
+    a, tau = robot.driven_dynamics(
+        q, v, wanted, held, driven, base=x.base, wrenches=x.wrenches or None
+    )
+    return Samples(robot, t, q, v, a, tau, driven, surroundings)
 
 
 def _powers(x: Samples) -> Mapping[str, FloatArray]:

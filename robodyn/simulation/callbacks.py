@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
+from robodyn.robot import Robot
+from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.events.event import EventFunction
 
-__all__ = ["Controller", "at_start", "check_callable", "event_value", "torque"]
+__all__ = ["Controller", "at_start", "check_callable", "event_value", "refuse_not_finite", "torque"]
 
 Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
@@ -65,6 +67,37 @@ def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray
             expected=v.shape,
         )
     return tau if tau.dtype == np.float64 else tau.astype(np.float64)
+
+
+def refuse_not_finite(robot: Robot, tau: FloatArray, t: float, step: int) -> None:
+    """Refuse torques that are no numbers.
+
+    Parameters
+    ----------
+    robot : Robot
+    tau : ndarray, shape (..., nv)
+    t : float [s]
+    step : int
+        That begins there.
+
+    Raises
+    ------
+    ShapeError
+        That says which joint's it is.
+    """
+    if math.isfinite(np.vdot(tau, tau)):  # one number that is not spoils the sum
+        return
+    wrong = ~np.isfinite(tau)
+    if not wrong.any():
+        return
+    *motion, k = (int(i) for i in np.argwhere(wrong)[0])
+    of = f" of motion {', '.join(map(str, motion))}" if motion else ""
+    raise ShapeError(
+        f"the controller returned {tau[(*motion, k)]} for joint {speed_names(robot)[k]!r}{of} at "
+        f"t = {t:.6g} s, step {step}",
+        name="tau",
+        given=tau,
+    )
 
 
 def event_value(event: EventFunction, t: float, q: FloatArray, v: FloatArray) -> float:

@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import event_value, torque
+from robodyn.simulation.callbacks import event_value, refuse_not_finite, torque
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.limits import Limits
@@ -127,6 +127,9 @@ class _Motion:
         """Ask the controller for torques, which are held until it is asked again."""
         asked = torque(self._phase.controller, self._t, self._q, self._v)
         tau = self._limits.cut(asked, self._v)
+        with self._breaking(self._t):
+            step = int(np.searchsorted(self._times, self._t * (1.0 + SAME), side="right")) - 1
+            refuse_not_finite(self._phase.robot, tau, self._t, step)
         starts = not self._records[0].count
         if self._ends and (self._held or starts):
             contact = self._at_stops(tau)

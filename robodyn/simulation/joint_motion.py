@@ -132,7 +132,7 @@ def _rate(samples: Samples, speed: Callable[..., FloatArray]) -> FloatArray:
     h = NEAR / float(fastest)
 
     def along(s: float) -> FloatArray:
-        moved = robot.integrate(q, s * v + 0.5 * s * s * a)
+        moved = robot.integrate(q, s * v)
         return speed(robot, moved, v + s * a, None if time is None else time + s)
 
     near, far = along(h) - along(-h), along(2.0 * h) - along(-2.0 * h)

@@ -144,6 +144,11 @@ class Limits:
         self._efforts = effort_bounds(robot) if choice == "enforce" else None
         self._speeds = speed_bounds(robot)
 
+    @property
+    def efforts(self) -> FloatArray | None:
+        """The largest ones, where they are enforced whatever the speed."""
+        return None if self._motors is not None else self._efforts
+
     def cut(self, tau: FloatArray, v: FloatArray) -> FloatArray:
         """Efforts as they act, shape (..., nv): within their limits where these are enforced.
 

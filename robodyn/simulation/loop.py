@@ -1,8 +1,8 @@
 """Carry a motion from instant to instant, and record the state at each.
 
-`run_motion` checks what is given, starts the motion, lets one of two loops carry it, and closes the
-record: `move` where nothing happens but time, `robodyn.simulation.event_loop` where events are
-looked for within each step.
+`run_motion` checks what is given, starts the motion, lets a loop carry it, and closes the record:
+`robodyn.simulation.carry` wherever a step is machine code, `move` where Python takes part
+in it, `robodyn.simulation.event_loop` where events are looked for within each step.
 """
 
 from __future__ import annotations
@@ -12,7 +12,16 @@ from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.breakdown import breaking_down
-from robodyn.simulation.callbacks import Controller, at_start, check_callable, torque
+from robodyn.simulation.callbacks import (
+    Controller,
+    at_start,
+    check_callable,
+    refuse_not_finite,
+    torque,
+)
+from robodyn.simulation.carry import carry
+from robodyn.simulation.each_alone import each_alone
+from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_loop import Makers, move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.limits import Limits
@@ -22,7 +31,7 @@ from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["run_motion"]
+__all__ = ["run_each", "run_motion"]
 
 
 def run_motion(
@@ -47,8 +56,30 @@ def run_motion(
         q, v = stepper.start(float(times[0]), q, v)
         move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
+        if stepper.steps_are_given:
+            driven = phase.driven.speeds
+            announce_imbalance(phase.robot, phase.base, driven, motion, record.every)
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
+    return motion
+
+
+def run_each(
+    phase: Phase,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    make: Makers,
+    record: Record,
+    report: Progress,
+) -> Trajectory:
+    """Many motions from states, shape (n, ...), each with events at instants of its own."""
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    motion = each_alone(phase, events, q, v, times, make, record, report)
+    report(1.0)
+    make.limits(phase.robot).announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
 
 
@@ -63,12 +94,21 @@ def move(
     limits: Limits,
 ) -> None:
     """Step over all instants and record the state at each; events are not looked for."""
+    motion = stepper.compiled(times, q, v, limits.efforts)
+    if motion is not None:
+
+        def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+            return limits.cut(torque(controller, t, q, v), v)
+
+        asked = None if controller is None else torques
+        return carry(motion, stepper, asked, times, record, report)
     instants, last = times.tolist(), len(times) - 1
     for k, t in enumerate(instants):
         if k % 50 == 0:
             report(k / max(last, 1))
         tau = limits.cut(torque(controller, t, q, v), v)
         with breaking_down(record, t):
+            refuse_not_finite(stepper.robot, tau, t, k)
             a, forces = stepper.accelerations(t, q, v, tau)
             record.add(t, q, v, a, forces)
         if k == last:

@@ -142,7 +142,7 @@ def _power(run: Motion) -> Panel:
 
 def _energy(run: Motion) -> Panel:
     if run.robot is None:
-        return Panel("energy [J]", run.energy, ("total",))
+        return Panel("energy [J]", run.energy[..., None], ("total",))
     kinds = {"total": run.energy, "kinetic": run.kinetic_energy, "potential": run.potential_energy}
     if np.any(run.elastic_energy):
         kinds["elastic"] = run.elastic_energy

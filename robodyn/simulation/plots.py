@@ -101,13 +101,14 @@ def _draw(axis: Any, t: FloatArray, panel: Panel, linewidth: float) -> None:
 
 def _figure(rows: int, *, shown: bool) -> tuple[Any, Any]:
     try:
-        from matplotlib import pyplot
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtraError("matplotlib", "plot", "drawing a trajectory") from None
     options: dict[str, Any] = {"figsize": (8.0, 2.5 + 1.6 * rows), "layout": "constrained"}
     if shown:
+        from matplotlib import pyplot
+
         figure = pyplot.figure(**options)
     else:  # without a window, and without the state that pyplot keeps
         figure = Figure(**options)

@@ -18,11 +18,11 @@ from robodyn.simulation.recording import Folder, read
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["Record"]
+__all__ = ["SINGULAR", "Record"]
 
 
 #: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.
-SINGULAR = 1e-8
+SINGULAR = 1e-6
 
 #: Numbers in the memory of a record that is written to files.
 BLOCK = 1 << 20
@@ -49,6 +49,8 @@ class Record:
 
     Attributes
     ----------
+    shape : tuple of int
+        Leading axes of a state.
     events : list of EventRecord
         What happened, in the order of time: to be added to.
 
@@ -76,6 +78,7 @@ class Record:
                 given=every,
             )
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
+        self.shape = batch
         self.events: list[EventRecord] = []
         self._every, self._steps = int(every), 0
         self._folder = None if to is None else Folder(as_path("to", to))
@@ -118,6 +121,30 @@ class Record:
         self._kept += not self._behind
         self._steps += not keep
 
+    # -- samples that machine code writes -------------------------------------------------------
+
+    @property
+    def every(self) -> int:
+        """Steps from one sample to the next."""
+        return self._every
+
+    def room(self) -> list[FloatArray]:
+        """Where the samples from the next one on belong, at least two: q, v, a and tau."""
+        if len(self._columns[0]) - self._kept < 2:
+            self._make_room()
+        return [x[self._kept :] for x in self._columns[1:]]
+
+    def filled(self, t: FloatArray, steps: int) -> None:
+        """Count the samples that were written into `room`, at ``t`` [s], over so many steps.
+
+        The last sample may be replaced if it is that of no step that is kept.
+        """
+        n = len(t)
+        self._columns[0][self._kept : self._kept + n] = t
+        self._steps += steps
+        self._behind = n > 0 and (self._steps - 1) % self._every != 0
+        self._kept += n - self._behind
+
     def _make_room(self) -> None:
         if self._folder is None:
             self._columns = [np.concatenate([x, np.empty_like(x)]) for x in self._columns]
@@ -134,18 +161,23 @@ class Record:
         assert self._folder is not None
         arrays = dict(zip(STATES, (x[: self.count] for x in self._columns), strict=True))
         t, q, v = (arrays[name] for name in ("t", "q", "v"))
+        arrays.update(outside_arrays(self.surroundings, t, q, v))
         try:
-            arrays.update(outside_arrays(self.surroundings, t, q, v))
             self._folder.append(arrays, self._about())
         except FileError as error:
-            kept = self._in_files(complete=False) if self._folder.rows else None
-            until = float(kept.t[-1]) if kept is not None else 0.0
-            raise SimulationError(
-                f"{error}; the motion until t = {until:.6g} s stays in {str(self._folder.path)!r}",
-                trajectory=kept,
-                time=until,
-            ) from error
+            raise self._refused(error) from error
         self._kept, self._behind = 0, False
+
+    def _refused(self, error: FileError) -> SimulationError:
+        """What to raise where files take no more: it has what they took."""
+        assert self._folder is not None
+        kept = self._in_files(complete=False) if self._folder.rows else None
+        until = 0.0 if kept is None else float(kept.t[-1])
+        return SimulationError(
+            f"{error}; the motion until t = {until:.6g} s stays in {str(self._folder.path)!r}",
+            trajectory=kept,
+            time=until,
+        )
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -188,7 +220,10 @@ class Record:
         if self._folder is not None:
             if self.count:
                 self._write()
-            return self._in_files(complete=complete)
+            try:
+                return self._in_files(complete=complete)
+            except FileError as error:
+                raise self._refused(error) from error
         return self._made(*(x[: self.count].copy() for x in self._columns))
 
     def _made(self, *states: FloatArray) -> Trajectory:

@@ -8,8 +8,10 @@ has left can be read all the same: as many samples as all files have.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -38,24 +40,33 @@ class _Column:
     """
 
     def __init__(self, path: Path, row: tuple[int, ...]) -> None:
-        self._row, self._file = row, FileIO(path, "w")
+        self.row, self._file = row, FileIO(path, "w")
         self._write_header(0)
+        self._start = self._file.tell()
 
     def _write_header(self, rows: int) -> None:
         self._file.seek(0)
-        shape = (rows, *self._row)
+        shape = (rows, *self.row)
         header = {"descr": "<f8", "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(self._file, header)
 
     def append(self, x: FloatArray) -> None:
+        """Write rows.
+
+        Raises
+        ------
+        OSError
+        """
         left = memoryview(np.ascontiguousarray(x, "<f8").tobytes())
         while left:  # the system may take a part, where there is no room for more
             left = left[self._file.write(left) or 0 :]
 
     def close(self, rows: int) -> None:
         """End it after so many rows."""
-        self._write_header(rows)
-        self._file.close()
+        if not self._file.closed:
+            self._write_header(rows)
+            self._file.truncate(self._start + 8 * rows * math.prod(self.row))
+            self._file.close()
 
 
 class Folder:
@@ -96,7 +107,7 @@ class Folder:
             self.path.mkdir()
 
     def append(self, arrays: Mapping[str, FloatArray], about: Mapping[str, Any]) -> None:
-        """Write samples, one row of each array a sample.
+        """Write samples, one row of each array a sample; zeros for arrays that come and go.
 
         Raises
         ------
@@ -104,30 +115,39 @@ class Folder:
             If the system refuses; the samples before stay.
         """
         with writing(self.path):
-            if not self._columns:
-                self._columns = {
-                    name: _Column(self.path / _file(name), x.shape[1:])
-                    for name, x in arrays.items()
-                }
-                self._say(about)
+            for name, x in arrays.items():
+                if name not in self._columns:
+                    self._columns[name] = column = _Column(self.path / _file(name), x.shape[1:])
+                    column.append(np.zeros((self.rows, *column.row)))
+                    self._say(about)
             for name, column in self._columns.items():
-                column.append(arrays[name])
+                nothing = np.zeros((len(arrays["t"]), *column.row))
+                column.append(arrays.get(name, nothing))
         self.rows += len(arrays["t"])
 
     def _say(self, about: Mapping[str, Any]) -> None:
         contents = {**about, "arrays": list(self._columns)}
-        (self.path / CONTENTS).write_text(json.dumps(contents), encoding="utf-8")
+        (self.path / f"{CONTENTS}{PARTIAL}").write_text(json.dumps(contents), encoding="utf-8")
+        os.replace(self.path / f"{CONTENTS}{PARTIAL}", self.path / CONTENTS)
 
     def close(self, about: Mapping[str, Any], *, complete: bool) -> Path:
-        """End it, under its own name if it is complete; the path it has then."""
+        """End it, under its own name if it is complete; the path it has then.
+
+        Raises
+        ------
+        FileError
+            If the system refuses to complete it: then it can be ended as a part.
+        """
         with writing(self.path):
             for column in self._columns.values():
                 column.close(self.rows)
-            if not complete:
-                return self.path
-            self._say(about)
-            os.rename(self.path, self.target)
-        return self.target
+            if complete:
+                self._say(about)
+                os.rename(self.path, self.target)
+                return self.target
+            with suppress(OSError):  # of a disk that is full: what was said before will do
+                self._say(about)
+        return self.path
 
 
 def is_recording(path: Path) -> bool:
@@ -178,7 +198,7 @@ def _mapped(path: Path) -> FloatArray:
             raise ValueError(f"{path.name} is of another version")
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         start = file.tell()
-    row = int(np.prod(shape[1:])) * dtype.itemsize
+    row = math.prod(shape[1:]) * dtype.itemsize
     rows = (path.stat().st_size - start) // row if row else shape[0]
     if not rows:
         return np.empty((0, *shape[1:]))

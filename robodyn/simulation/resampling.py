@@ -28,6 +28,8 @@ def instants_of(samples: Samples, times: ArrayLike) -> FloatArray:
     ------
     ShapeError
     """
+    if not len(samples):
+        raise ShapeError("a motion without samples is not known at any instant", name="times")
     first, last = float(samples.t[0]), float(samples.t[-1])
     if np.ndim(numbers("times", times)) == 0:
         return np.minimum(first + step_times(last - first, number("times", times, "s")), last)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, named
+from robodyn.description import CompliantStops
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, start_state, step_times
@@ -18,12 +20,12 @@ from robodyn.simulation.driven import Driven, PathOfTime
 from robodyn.simulation.event_loop import Makers
 from robodyn.simulation.events.event import Event, EventFunction, as_events
 from robodyn.simulation.limits import Limits, MotorLimits
-from robodyn.simulation.loop import run_motion
+from robodyn.simulation.loop import run_each, run_motion
 from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
-from robodyn.simulation.stops import RigidStops
+from robodyn.simulation.stops import RigidStops, with_stops
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
@@ -47,9 +49,10 @@ def simulate(
     limits: str | MotorLimits = "report",
     progress: Progress | bool | None = None,
     stabilization: tuple[float, float] | None = None,
+    tolerance: float | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
-    stops: RigidStops | None = None,
+    stops: RigidStops | CompliantStops | None = None,
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -77,7 +80,10 @@ def simulate(
     wrenches : mapping or callable, optional
         External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
     integrator : str
-        A key of `robodyn.simulation.INTEGRATORS`.
+        A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"euler"``,
+        ``"semi_implicit"``, ``"midpoint"``, ``"heun"``, ``"rk4"``), ``"adaptive"`` ones within
+        each step, the ``"variational"`` one, an ``"implicit"`` one for stiff motions, ``"auto"``,
+        and scipy's (``"scipy:Radau"``, ...). docs/integrators.md says which to choose.
     events : sequence of Event, or of callables
         What happens within the motion, and what it changes then: see `robodyn.Event`. A plain
         function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last
@@ -99,14 +105,25 @@ def simulate(
         the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
         alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
         has nothing to stabilise.
+    tolerance : float, optional [rad, m]
+        What a step may be wrong by, for integrators that choose their own steps between samples.
+        Default: 1e-8.
     every : int
-        Every so many steps are kept as samples, and the first and last one always.
+        Every so many steps are kept as samples, and the first and last one always; limits are
+        looked at there.
     to : path, optional
         A folder to write samples to while the motion goes on, which must not be there yet: the
         arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
         if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
-    stops : RigidStops, optional
+    stops : RigidStops or CompliantStops, optional
         What stands at the limits of joints. Default: nothing, joints pass their limits.
+
+    Warns
+    -----
+    LimitWarning
+        If joints leave their limits; see ``limits``.
+    EnergyWarning
+        If energy does not add up, as steps were too long for the integrator.
 
     Returns
     -------
@@ -128,17 +145,23 @@ def simulate(
         If the folder ``to`` is there already, or cannot be made.
     """
     expect("robot", robot, Robot)
+    robot, rigid = with_stops(robot, stops)
     q, v = start_state(robot, q0, v0, 1)
     times = step_times(duration, step)
     path = base_path(base, times)
     phase = start_phase(robot, controller, path, controlled, locked, times)
     make = Makers(
         stepper=partial(
-            _stepper, integrator=integrator, wrenches=wrenches, stabilization=stabilization
+            _stepper,
+            integrator=integrator,
+            wrenches=wrenches,
+            stabilization=stabilization,
+            tolerance=tolerance,
+            until=float(times[-1]),
         ),
         record=partial(_record, wrenches=wrenches, every=every, to=to),
         limits=lambda robot: Limits(robot, limits),
-        stops=stops,
+        stops=rigid,
         to_files=to is not None,
     )
     happening = as_events(named("events", events, "functions or robodyn.Event objects"))
@@ -163,6 +186,8 @@ def rollout(
     stabilization: tuple[float, float] | None = None,
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
+    stops: RigidStops | CompliantStops | None = None,
+    events: Sequence[Event | EventFunction] = (),
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -175,6 +200,10 @@ def rollout(
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
     every, to
         As in `simulate`.
+    stops, events
+        As in `simulate`. Rigid stops and events act at other instants in each motion: then each
+        moves by itself, the controller is called with shapes (1, nq), (1, nv), and samples are
+        those at the steps. What comes after the end of a motion is not a number (NaN).
 
     Returns
     -------
@@ -182,18 +211,30 @@ def rollout(
         Arrays of shape (steps + 1, n, ...).
     """
     expect("robot", robot, Robot)
+    robot, rigid = with_stops(robot, stops)
     q, v = start_state(robot, q0, v0, 2)
     times = step_times(duration, step)
     path = base_path(base, times)
     phase = start_phase(robot, controller, path, controlled, locked, times)
     make = Makers(
         stepper=partial(
-            _stepper, integrator=integrator, wrenches=wrenches, stabilization=stabilization
+            _stepper,
+            integrator=integrator,
+            wrenches=wrenches,
+            stabilization=stabilization,
+            until=float(times[-1]),
         ),
-        record=partial(_record, wrenches=wrenches, every=every, to=to, batch=q.shape[:-1]),
+        record=partial(_record, wrenches=wrenches),
         limits=lambda robot: Limits(robot, limits),
+        stops=rigid,
     )
-    return run_motion(phase, (), q, v, times, make, reporter(progress))
+    all_of_them = partial(make.record, every=every, to=to, batch=q.shape[:-1])
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    if rigid is None and not happening:
+        make = replace(make, record=all_of_them)
+        return run_motion(phase, (), q, v, times, make, reporter(progress))
+    record = all_of_them(robot, path, len(times), phase.driven)
+    return run_each(phase, happening, q, v, times, make, record, reporter(progress))
 
 
 def _stepper(robot: Robot, driven: Driven, base: BasePath | None, **options: Any) -> Stepper:

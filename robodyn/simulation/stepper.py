@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, numbers
+from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.closed_loops.constraint_rows import gains
-from robodyn.errors import AssemblyError, ShapeError
+from robodyn.errors import AssemblyError, SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.compiled_motion import CompiledMotion
 from robodyn.simulation.driven import Driven
-from robodyn.simulation.integrators.method import coordinates_of
+from robodyn.simulation.integrators.method import (
+    Acceleration,
+    Advance,
+    Motion,
+    Surroundings,
+    coordinates_of,
+)
+from robodyn.simulation.loop_closer import close_loops
+from robodyn.simulation.path_tables import Paths
+from robodyn.simulation.step_functions import Functions, functions_of
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 
@@ -53,6 +65,10 @@ class Stepper:
 
     stabilization : (alpha, beta), optional [1/s]
         Loops are held closed by these gains [W 5.198], instead of being closed after each step.
+    tolerance : float, optional [rad, m]
+        For methods that choose their steps.
+    until : float, optional [s]
+        Paths and wrenches are not asked for times after this. Default: the end of each step.
 
     Raises
     ------
@@ -71,12 +87,14 @@ class Stepper:
         base: BaseAt | None = None,
         wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
         stabilization: tuple[float, float] | None = None,
+        tolerance: float | None = None,
+        until: float | None = None,
     ) -> None:
         self.robot = robot
         self._gains = None if stabilization is None else gains(stabilization)
         self.driven = Driven(robot.nv) if driven is None else driven
         self.base = base
-        self._method = integrators.integrator(integrator)
+        self._until = until
         self._coordinates = coordinates_of(robot)
         self._wrenches: Any = wrenches
         if not callable(wrenches):
@@ -84,7 +102,53 @@ class Stepper:
             self._wrenches = {
                 link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
             }
+        self._explicit = integrators.explicit(integrator)
+        method = integrators.integrator(integrator, tolerance)
+        #: Steps are those of the caller, and not chosen by an error between them.
+        self.steps_are_given: bool = getattr(method, "tolerance", None) is None
+        self._advance: Advance | None = None
+        if self._explicit is None:
+            self._advance = self._solver(integrator, method)
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
+
+    @property
+    def stabilised(self) -> bool:
+        """Loops are held closed by gains."""
+        return self._gains is not None
+
+    def of_row(self, row: int, rows: int) -> Stepper:
+        """The same for one of many motions, if wrenches differ from motion to motion."""
+        if callable(self._wrenches) or all(x.ndim == 1 for x in self._wrenches.values()):
+            return self
+        other = copy.copy(self)
+        one = {k: np.broadcast_to(x, (rows, 6))[row] for k, x in self._wrenches.items()}
+        other._wrenches = one
+        return other
+
+    def compiled(
+        self, times: FloatArray, q: FloatArray, v: FloatArray, efforts: FloatArray | None
+    ) -> CompiledMotion | None:
+        """The motion from a state as machine code; none where Python takes part in its steps.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,) [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+            Closed, as `start` has them.
+        efforts : ndarray, shape (nv,), optional
+            What forces of a controller are cut to.
+        """
+        if self._explicit is None:
+            return None
+        functions = None if callable(self._wrenches) else self._functions
+        if functions is None:
+            return None
+        states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
+        return CompiledMotion(
+            self.robot, functions, self._explicit, Paths(
+                self.driven, self.base, self._wrenches, self._gains
+            ), times, *states, efforts,
+        )  # fmt: skip
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -149,14 +213,56 @@ class Stepper:
 
         with np.errstate(over="ignore", invalid="ignore"):
             first = self.accelerations(t, q, v, tau)[0] if a is None else a
-            q, v = self._method.step(acceleration, self._coordinates, t, q, v, h, first)
-        if driven:
-            q, v, _ = driven.at(t + h, q, v)
+            if self._explicit is not None:
+                space = self._coordinates
+                q, v = self._explicit.step(acceleration, space, t, q, v, h, first)
+        if self._advance is not None:
+            return self._advance(self._motion(acceleration, tau), t, q, v, h, first)
+        return self._ended(t + h, q, v)
+
+    def _ended(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The state at the end of a step, with driven joints in place and loops closed."""
+        if self.driven:
+            q, v, _ = self.driven.at(t, q, v)
         _check_bounds(q, v)
         if self._gains is not None:
-            self._check_gap(t + h, q, OPEN, "take larger gains or shorter steps")
+            self._check_gap(t, q, OPEN, "take larger gains or shorter steps")
             return q, v
-        return self.closed(t + h, q, v)
+        return self.closed(t, q, v)
+
+    def _solver(self, name: str, method: Any) -> Advance:
+        """What carries on one motion, by a method that is not explicit.
+
+        Raises
+        ------
+        SettingsError
+            If the method cannot move this robot.
+        """
+        around = Surroundings(bool(self.driven), self.base is not None, self._gains is not None)
+        refusal = method.refusal(self.robot, around)
+        if refusal:
+            raise SettingsError(
+                f"integrator {name!r} {refusal}; take another one to move {self.robot.name!r}"
+            )
+        return method.begin()  # type: ignore[no-any-return]
+
+    def _motion(self, acceleration: Acceleration, tau: FloatArray) -> Motion:
+        """What a method that is not explicit is told of one motion."""
+        if tau.ndim > 1:
+            raise SettingsError(
+                "many motions at once go by the same steps: take an explicit integrator for "
+                f"rollout, one of {', '.join(integrators.EXPLICIT)}, or simulate them one by one"
+            )
+        until = -np.inf if self._until is None else self._until
+        return Motion(
+            self.robot,
+            acceleration,
+            self._ended,
+            self._coordinates,
+            tau.copy(),
+            self._wrenches_at,
+            until,
+        )
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at the start of a motion; small gaps of loops are closed.
@@ -164,7 +270,7 @@ class Stepper:
         Raises
         ------
         AssemblyError
-            If the loops are open.
+            If the loops are open; ``.q`` is a closed posture near by, where there is one.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
@@ -173,14 +279,25 @@ class Stepper:
         residual = self.robot.loop_residual(q, t=self._time(t))
         gap = np.abs(residual).max()
         if gap > OPEN:
+            nearest = self._nearest(t, q)
+            shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
             raise AssemblyError(
                 f"the loops of {self.robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
                 "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
-                "joints, hold them",
+                f"joints, hold them{shown}",
                 residual=residual,
-                q=q,
+                q=q if nearest is None else nearest,
             )
         return self.closed(t, q, v)
+
+    def _nearest(self, t: float, q: FloatArray) -> FloatArray | None:
+        """A closed posture near one state; none of many, or if none is found."""
+        if q.ndim > 1:
+            return None
+        try:
+            return self.robot.assemble(q, beyond_limits=True, t=self._time(t))
+        except AssemblyError:
+            return None
 
     def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at ``t`` [s] with its loops closed by joints that are not driven.
@@ -192,12 +309,27 @@ class Stepper:
         """
         if not self.robot.nc:
             return q, v
-        time = self._time(t)
-        q, v = self.robot.closed_state(q, v, self.driven.is_free, t=time)
+        q, v = self._closed(t, q, v)
         hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
         self._check_gap(t, q, APART, hint)
         _check_bounds(q, v)
         return q, v
+
+    def _closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same without a look at it: by code, or revealing the rank where there is none."""
+        functions, time = self._functions, self._time(t)
+        if functions is not None and functions.corrections is not None:
+            given = () if time is None else (time,)
+            closed = close_loops(functions.corrections, self._coordinates, q, v, *given)
+            if all_finite(closed[0]) and all_finite(closed[1]):
+                return closed
+        return self.robot.closed_state(q, v, self.driven.is_free, t=time)
+
+    @cached_property
+    def _functions(self) -> Functions | None:
+        """The functions that a step calls, where it is machine code."""
+        links = () if callable(self._wrenches) else self._wrenches
+        return functions_of(self.robot, self.driven, links, self.stabilised)
 
     def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
         """Refuse loops that are open by more than a motion can go on with."""

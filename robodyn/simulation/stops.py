@@ -15,13 +15,14 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named_alone
+from robodyn.description import CompliantStops
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.events.impulses import complementary, responses
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.stepper import Stepper
 
-__all__ = ["Contact", "End", "RigidStops", "check_start", "ends_of", "met"]
+__all__ = ["Contact", "End", "RigidStops", "check_start", "ends_of", "met", "with_stops"]
 
 #: A joint this near to its stop is at it [rad, m].
 CLOSE = 1e-9
@@ -94,6 +95,31 @@ class End:
     def gap(self, q: FloatArray) -> float:
         """How far the joint is from the stop; negative beyond it [rad, m]."""
         return self.side * (float(q[self.coordinate]) - self.limit)
+
+
+def with_stops(robot: Robot, stops: Any) -> tuple[Robot, RigidStops | None]:
+    """A robot with compliant stops, or the rigid ones that a motion has to look for itself.
+
+    Raises
+    ------
+    ShapeError, SettingsError
+    """
+    if stops is None or isinstance(stops, RigidStops):
+        return robot, stops
+    if not isinstance(stops, CompliantStops):
+        raise ShapeError(
+            f"stops is {stops!r}, expected robodyn.RigidStops(...) or robodyn.CompliantStops(...)",
+            name="stops",
+            given=stops,
+        )
+    stopped = robot.with_(stops=stops)
+    places = [[(name, x.joints[name].q) for name in x.joint_names] for x in (robot, stopped)]
+    if places[0] != places[1]:
+        raise SettingsError(
+            f"{robot.name!r} has other coordinates where some of its joints have stops: give the "
+            "simulation robot.with_(stops=...), and states of that"
+        )
+    return stopped, None
 
 
 def ends_of(robot: Robot, stops: RigidStops | None) -> tuple[End, ...]:

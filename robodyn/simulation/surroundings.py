@@ -40,6 +40,19 @@ class Given:
         """The same for other samples."""
         return self
 
+    def sampled(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Given | Sampled:
+        """What was at samples, shape (n,) or () of one; itself where nothing is a function."""
+        if self.base is None and not callable(self.wrenches):
+            return self
+        one = not t.ndim
+        t, q, v = (x[None] for x in (t, q, v)) if one else (t, q, v)
+        everywhere = (*q.shape[:-1], 6)
+        wrenches = {
+            link: np.broadcast_to(x, everywhere) for link, x in self.wrenches_at(t, q, v).items()
+        }
+        found = Sampled(t, self.base_at(t), wrenches)
+        return found[0] if one else found
+
     def base_at(self, t: FloatArray) -> BaseMotion | None:
         """Motion of the base, shape (n, ...); ``None`` where it does not move."""
         return None if self.base is None else self.base.at(t)
@@ -83,6 +96,10 @@ class Sampled:
         if base is not None:
             base = BaseMotion(base.pose[index], base.twist[index], base.acceleration[index])
         return Sampled(self.t[index], base, {link: x[index] for link, x in self.wrenches.items()})
+
+    def sampled(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Sampled:
+        """Itself: it has no functions."""
+        return self
 
     def moved_to(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Sampled:
         """The same for other samples."""

@@ -63,7 +63,12 @@ def rows(fields: Mapping[str, Any], part: slice) -> FloatArray:
 def _one_motion(what: str, fields: Mapping[str, Any]) -> None:
     shape = fields["q"].shape
     if len(shape) != 2:
-        raise ShapeError(f"{what} holds one motion; q has shape {shape}", name="q", given=shape)
+        raise ShapeError(
+            f"{what} holds one motion, and q has shape {shape}"
+            + (": take trajectory.motion(k)" if len(shape) > 2 else ""),
+            name="q",
+            given=shape,
+        )
 
 
 def write(name: str, fields: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self, overload
 
@@ -18,30 +18,17 @@ from robodyn.results import JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation import energies, table, trajectory_files
 from robodyn.simulation.audit import EnergyAudit, audit_of, joined_audits
+from robodyn.simulation.computed_fields import COMPUTED, forget_defaults
 from robodyn.simulation.event_record import EventRecord, events_among
 from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.limits import LimitViolation, limit_violations
+from robodyn.simulation.one_motion import one_motion
 from robodyn.simulation.pieces import pieces
 from robodyn.simulation.resampling import instants_of, resampled
 from robodyn.simulation.samples import Samples
 from robodyn.simulation.surroundings import Given, Surroundings
 
 __all__ = ["Trajectory"]
-
-
-def _energy(run: Trajectory) -> FloatArray:
-    """Kinetic and potential, shape (n, ...) [J]."""
-    return run.kinetic_energy + run.potential_energy
-
-
-def _gaps(run: Trajectory) -> FloatArray:
-    """Largest gap of closed loops, shape (n, ...) [m, rad]."""
-    return run._computed(energies.largest_gap)
-
-
-#: Defaults of fields that are computed from the others when they are first asked for.
-_ENERGY: Any = cached_property(_energy)
-_GAPS: Any = cached_property(_gaps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +80,8 @@ class Trajectory:
     v: FloatArray
     a: FloatArray
     tau: FloatArray
-    energy: FloatArray = _ENERGY
-    loop_residual: FloatArray = _GAPS
+    energy: FloatArray = COMPUTED["energy"]
+    loop_residual: FloatArray = COMPUTED["loop_residual"]
     joint_names: tuple[str, ...] = ()
     robot: Robot | None = field(default=None, repr=False)
     driven: tuple[int, ...] = ()
@@ -103,9 +90,7 @@ class Trajectory:
     phases: tuple[Trajectory, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("energy", "loop_residual"):
-            if isinstance(vars(self)[name], cached_property):  # left out: the class computes it
-                del vars(self)[name]
+        forget_defaults(self)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -125,19 +110,37 @@ class Trajectory:
     def __getitem__(self, index: Any) -> Trajectory | JointMotion:
         if isinstance(index, str):
             return self._joint(index)
-        t, q, v, a, tau = (x[index] for x in (self.t, self.q, self.v, self.a, self.tau))
+        states = {name: getattr(self, name)[index] for name in ("t", "q", "v", "a", "tau")}
         known = {  # what was computed, or read from a file
-            name: vars(self)[name][index]
-            for name in ("energy", "loop_residual")
-            if name in vars(self)
+            name: vars(self)[name][index] if name in vars(self) else default
+            for name, default in COMPUTED.items()
         }
         events = events_among(self.events, self.t, index)
-        return Trajectory(
-            t, q, v, a, tau, **known,
-            joint_names=self.joint_names, robot=self.robot, driven=self.driven,
-            surroundings=self.surroundings[index], events=events,
-            phases=pieces(self.phases, index),
-        )  # fmt: skip
+        surroundings = self.surroundings[index]
+        phases = pieces(self.phases, index)
+        return replace(
+            self, **states, **known, surroundings=surroundings, events=events, phases=phases
+        )
+
+    def motion(self, *place: int) -> Trajectory:
+        """One of several motions at once.
+
+        Parameters
+        ----------
+        *place : int
+            Its index along each axis between those of samples and of coordinates.
+
+        Raises
+        ------
+        ShapeError
+            If there is no such motion.
+        """
+        return replace(self, **{**COMPUTED, **one_motion(vars(self), place)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles: functions of time, which have none, by what they were at the samples."""
+        acting = self.surroundings.sampled(self.t, self.q, self.v)
+        return {**vars(self), "surroundings": acting}
 
     def _samples(self) -> Samples:
         """States with what is needed to compute from them, also of a single one."""
@@ -208,7 +211,7 @@ class Trajectory:
         return self._computed(energies.motor_torques)
 
     def joint_wrenches(self, joints: Iterable[str] | None = None) -> JointWrenches:
-        """Force and moment in joints at all samples, shape (n, ..., 6) [N, N m].
+        """Force and moment in joints at all samples, shape (n, ..., 6) [N, N m]; n = 1 of a state.
 
         Parameters
         ----------
@@ -267,10 +270,9 @@ class Trajectory:
             )
         x = resampled(samples, instants_of(samples, times))
         events = tuple(e for e in self.events if len(x) and x.t[0] <= e.time <= x.t[-1])
-        names = self.joint_names
-        return Trajectory(
-            x.t, x.q, x.v, x.a, x.tau, joint_names=names, robot=self.robot, driven=self.driven,
-            surroundings=x.surroundings, events=events,
+        states: dict[str, Any] = {"t": x.t, "q": x.q, "v": x.v, "a": x.a, "tau": x.tau}
+        return replace(
+            self, **states, **COMPUTED, surroundings=x.surroundings, events=events
         )  # fmt: skip
 
     # -- files ------------------------------------------------------------------------------------
@@ -288,10 +290,7 @@ class Trajectory:
 
         Raises
         ------
-        MissingExtraError
-            For ``.mcap`` without the extra ``bag``.
-        MissingFileError, FileError
-            If the folder is not there or cannot be written to.
+        MissingExtraError, MissingFileError, FileError
         ShapeError
             For other endings, and for a CSV or a bag of several motions at once.
         """
@@ -313,9 +312,9 @@ class Trajectory:
         Raises
         ------
         MissingFileError, FileError
-            If the file is not there, is damaged or holds something else.
         ShapeError
-            If it holds the motion of another robot, or has another ending.
+            If it is damaged, holds something else or the motion of another robot, or has another
+            ending.
         """
         return cls(**trajectory_files.load(path, robot))
 
@@ -324,10 +323,7 @@ class Trajectory:
 
         Raises
         ------
-        MissingExtraError
-            Without the extra ``pandas``.
-        ShapeError
-            For several motions at once.
+        MissingExtraError, ShapeError
         """
         return table.to_pandas(self._fields())
 
@@ -348,10 +344,7 @@ class Trajectory:
 
         Raises
         ------
-        MissingExtraError
-            If matplotlib is not installed (extra ``plot``).
-        UnknownNameError
-            For panels and joints that do not exist.
+        MissingExtraError, UnknownNameError
         """
         from robodyn.simulation.panels import DEFAULT, panel
         from robodyn.simulation.plots import draw

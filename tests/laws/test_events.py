@@ -501,3 +501,41 @@ def test_a_motion_with_events_is_written_while_it_goes_on(ball, tmp_path):
     swap = rd.Event(0.1, events.become(ball.with_(gravity=(0, 0, -1))))
     with pytest.raises(rd.SettingsError, match="leave out to="):
         rd.simulate(ball, to=tmp_path / "other", q0=[1.0], events=[swap])
+
+
+def test_events_of_many_motions_are_those_of_each(ball):
+    q0, v0 = np.array([[1.0], [0.5], [2.0]]), np.array([[0.0], [1.0], [0.0]])
+    top = rd.Event(lambda t, q, v: q[0] - 0.05, events.stop, direction=-1, name="low")
+    made = [floor(0.6)]
+    many = rd.rollout(ball, None, q0, v0, duration=1.0, step=0.01, events=made)
+    for k in range(3):
+        one = rd.simulate(ball, q0=q0[k], v0=v0[k], duration=1.0, step=0.01, events=made)
+        last = np.searchsorted(one.t, many.t, side="right") - 1
+        for name in ("q", "v", "a", "tau"):
+            np.testing.assert_array_equal(getattr(many, name)[:, k], getattr(one, name)[last])
+        own = [event for event in many.events if event.motion == (k,)]
+        assert [event.time for event in own] == [event.time for event in one.events]
+    ended = rd.rollout(ball, None, q0, v0, duration=1.0, step=0.01, events=[top])
+    first = ended.events[0]
+    (k,) = first.motion
+    assert np.isnan(ended.q[ended.t > first.time, k]).all()
+    assert np.isfinite(ended.q[ended.t < first.time]).all()
+
+
+def test_many_motions_with_stops(double):
+    q0 = np.array([[0.5, 0.2], [1.0, -0.5]])
+    many = rd.rollout(
+        double, lambda t, q, v: -q, q0, 0 * q0, duration=0.3, stops=rd.RigidStops(0.5)
+    )
+    for k in range(2):
+        one = rd.simulate(
+            double, lambda t, q, v: -q, q0=q0[k], duration=0.3, stops=rd.RigidStops(0.5)
+        )
+        last = np.searchsorted(one.t, many.t, side="right") - 1
+        np.testing.assert_array_equal(many.q[:, k], one.q[last])
+    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.zeros((3, 3)))
+    with pytest.raises(rd.SettingsError, match="all of a rollout are of one robot"):
+        rd.rollout(
+            double, None, q0, 0 * q0, duration=0.1,
+            events=[rd.Event(0.05, events.grasp("lower", body))],
+        )  # fmt: skip

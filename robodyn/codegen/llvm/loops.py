@@ -233,6 +233,7 @@ class Code:
         return made
 
     def slot(self, kind: str) -> str:
+        """Memory of the function for a value of a kind; its address."""
         self._count += 1
         self._slots.append(f"  %s{self._count} = alloca {kind}")
         return f"%s{self._count}"

@@ -22,16 +22,17 @@ def potential_energy(t: Tracer) -> Results:
 
 
 def elastic_energy(t: Tracer) -> Results:
-    """Of the ground, and of springs where they belong to the mechanism."""
+    """Of the ground, of stops, and of springs where they belong to the mechanism."""
     return {"U": _elastic(t)}
 
 
 def _elastic(t: Tracer) -> Number:
-    ground = ground_contact.energy(t.model, t.state, t.base, t.contacts)
+    contacts = ground_contact.energy(t.model, t.state, t.base, t.contacts)
+    total = contacts + passive.stop_energies(t.model, t.state)
     if not t.setup.passive:
-        return ground
-    joints = passive.spring_energy(t.model, t.state)
-    return ground + joints + force_elements.energy(t.model, t.state, t.base, t.springs)
+        return total
+    joints = total + passive.spring_energy(t.model, t.state)
+    return joints + force_elements.energy(t.model, t.state, t.base, t.springs)
 
 
 def total_momentum(t: Tracer) -> Results:

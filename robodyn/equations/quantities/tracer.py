@@ -328,16 +328,15 @@ class Tracer:
         return springs
 
     def passive(self) -> list[Number]:
-        """Forces of the joints themselves, if they belong to the mechanism."""
-        if not self.setup.passive:
-            return self.zeros
-        return passive.passive_forces(self.model, self.state, self.setup.friction_speed)
+        """Forces of the joints themselves: their stops, and what else belongs to the mechanism."""
+        setup = self.setup
+        return passive.passive_forces(self.model, self.state, setup.friction_speed, setup.passive)
 
     def passive_of(self, body: Body) -> list[Number]:
         """Forces of one joint itself, along its own freedoms."""
-        if not self.setup.passive:
-            return [0.0] * len(self.state[body.index].own)
-        return passive.joint_forces(body, self.state[body.index], self.setup.friction_speed)
+        setup = self.setup
+        state = self.state[body.index]
+        return passive.joint_forces(body, state, setup.friction_speed, setup.passive)
 
     @property
     def frame_names(self) -> tuple[str, ...]:

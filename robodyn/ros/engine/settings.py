@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import robodyn as rd
-from robodyn.simulation import INTEGRATORS
+from robodyn.simulation.integrators import EXPLICIT
 
 __all__ = ["CONTROLLERS", "INTERFACES", "NOTES", "Settings"]
 
@@ -26,7 +26,7 @@ NOTES = {
     "rate": "publications a second [Hz]",
     "real_time_factor": "simulated seconds in a second",
     "step": "of integration [s]",
-    "integrator": "one of " + ", ".join(INTEGRATORS),
+    "integrator": "one of " + ", ".join(EXPLICIT),
     "controller": "what acts while no command is fresh: one of " + ", ".join(CONTROLLERS),
     "stiffness": "of pd [N m/rad, N/m] or computed_torque [1/s^2]: one, or one a motor",
     "damping": "of pd [N m s/rad, N s/m] or computed_torque [1/s]: one, or one a motor",
@@ -47,7 +47,8 @@ class Settings:
     real_time_factor : float
     step : float [s]
     integrator : str
-        A key of `robodyn.simulation.INTEGRATORS`.
+        An explicit method, of steps that take the same time: a key of
+        `robodyn.simulation.integrators.EXPLICIT`.
     controller : {"none", "gravity", "pd", "computed_torque"}
         What acts while no command is fresh: the safe torque.
     stiffness, damping : tuple of float
@@ -90,7 +91,7 @@ class Settings:
             value = getattr(self, name)
             if not value or not all(_is_number(x) and 0.0 <= x < math.inf for x in value):
                 raise _wrong(name, value, "numbers that are finite and not negative")
-        for name, known in (("integrator", INTEGRATORS), ("controller", CONTROLLERS)):
+        for name, known in (("integrator", EXPLICIT), ("controller", CONTROLLERS)):
             if getattr(self, name) not in known:
                 raise _wrong(name, getattr(self, name), "one of " + ", ".join(known))
         if not self.interfaces or not {*self.interfaces} <= {*INTERFACES}:

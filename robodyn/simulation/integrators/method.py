@@ -10,12 +10,31 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from robodyn.array_types import FloatArray
+from robodyn.errors import (
+    AssemblyError,
+    InconsistentStateError,
+    RobodynError,
+    ShapeError,
+    SingularError,
+)
 from robodyn.robot import Robot
 
-__all__ = ["Acceleration", "Coordinates", "Explicit", "coordinates_of"]
+__all__ = [
+    "BREAKDOWNS",
+    "OF_THE_MOTION",
+    "Acceleration",
+    "Advance",
+    "Coordinates",
+    "Integrator",
+    "Motion",
+    "Solver",
+    "Surroundings",
+    "coordinates_of",
+    "is_breakdown",
+]
 
 #: (t, q, v) -> acceleration.
 Acceleration = Callable[[float, FloatArray, FloatArray], FloatArray]
@@ -47,7 +66,7 @@ def coordinates_of(robot: Robot) -> Coordinates:
     return Coordinates(robot.integrate, robot.tangent_rate)
 
 
-class Explicit(Protocol):
+class Integrator(Protocol):
     """A method of fixed steps that computes new states from known ones only.
 
     Its step is sums and products of vectors and calls of what it is given, nothing else, so that
@@ -69,3 +88,81 @@ class Explicit(Protocol):
         first: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
         """Position and velocity after a step of ``h`` [s]; ``first``: acceleration at its start."""
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What moves in a step, for methods that look at more than known accelerations.
+
+    Attributes
+    ----------
+    robot : Robot
+    acceleration : callable
+        ``(t, q, v)`` -> accelerations under the forces that are held in the step.
+    close : callable
+        ``(t, q, v)`` -> the state with driven joints where they have to be and loops closed.
+    coordinates : Coordinates
+    tau : ndarray, shape (nv,) [N m, N]
+        The forces that are held.
+    wrenches : callable
+        ``(t, q, v)`` -> external wrenches by link.
+    until : float [s]
+        How far paths and wrenches may be asked for.
+    """
+
+    robot: Robot
+    acceleration: Acceleration
+    close: Callable[[float, FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+    coordinates: Coordinates
+    tau: FloatArray
+    wrenches: Callable[[float, FloatArray, FloatArray], Any]
+    until: float
+
+
+#: ``(motion, t, q, v, h, first)`` -> the state after ``h`` [s], of one motion.
+Advance = Callable[
+    [Motion, float, FloatArray, FloatArray, float, FloatArray], tuple[FloatArray, FloatArray]
+]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What else a motion has to do with, for methods that do not go with everything.
+
+    Attributes
+    ----------
+    driven, moving_base, stabilised : bool
+        Joints follow paths; so does the base; loops are held closed by gains.
+    """
+
+    driven: bool = False
+    moving_base: bool = False
+    stabilised: bool = False
+
+
+class Solver(Protocol):
+    """A method that solves for new states, or chooses its own steps between two samples."""
+
+    @property
+    def order(self) -> int:
+        """As of `Integrator`; of steps that it chooses itself, the order of those."""
+
+    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+        """Why it cannot move a robot, in words that go on after its name; empty if it can."""
+
+    def begin(self) -> Advance:
+        """What moves one motion, from sample to sample."""
+
+
+#: Arrays that a motion makes itself, and that are not finite where it breaks down.
+OF_THE_MOTION = {"q", "v", "tau", "force", "dv", "u", "a_controlled", "tau_free"}
+
+#: What says that a motion cannot go on from where it has come.
+BREAKDOWNS = AssemblyError, InconsistentStateError, SingularError
+
+
+def is_breakdown(error: RobodynError) -> bool:
+    """Whether a motion has led to an error, and not what a user gave."""
+    if isinstance(error, ShapeError):
+        return error.name in OF_THE_MOTION
+    return isinstance(error, BREAKDOWNS)

@@ -1,4 +1,4 @@
-"""Explicit Runge-Kutta methods, by their weights."""
+"""Integrator Runge-Kutta methods, by their weights."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RungeKutta:
         h: float,
         first: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        """Position and velocity after a step; see `Explicit`."""
+        """Position and velocity after a step; see `Integrator`."""
         speeds, accelerations = self.stages(acceleration, coordinates, t, q, v, h, first)
         whole = self._terms[1]
         return coordinates.move(q, combined(whole, speeds, h)), v + combined(

@@ -31,7 +31,7 @@ class SemiImplicitEuler:
         h: float,
         first: FloatArray,
     ) -> tuple[FloatArray, FloatArray]:
-        """Position and velocity after a step; see `Explicit`."""
+        """Position and velocity after a step; see `Integrator`."""
         v = v + h * first
         return coordinates.move(q, h * v), v
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import pickle
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -17,6 +19,9 @@ __all__ = ["by_dask"]
 
 #: Tasks that wait at the scheduler, for each thread of a worker.
 WAITING = 4
+
+#: A task whose result was lost so often is not sent again.
+DROPS = 10
 
 
 def by_dask(work: Work, tasks: Iterator[Task], scheduler: Any) -> Iterator[Done]:
@@ -41,24 +46,104 @@ def by_dask(work: Work, tasks: Iterator[Task], scheduler: Any) -> Iterator[Done]
         raise MissingExtraError("distributed", "dask", "a sweep on a cluster") from None
     payload = cloudpickle.dumps(work)
     with _client(scheduler, distributed.Client) as client:
-        room = WAITING * max(1, sum(client.nthreads().values()))
-        running = {}
-        finished = distributed.as_completed(loop=client.loop)
+        under_way = _UnderWay(client, payload)
+        try:
+            yield from under_way.results(tasks, WAITING * max(1, sum(_threads(client).values())))
+            for task in under_way.suspects:
+                yield from under_way.results(iter([task]), 1, alone=True)
+        finally:
+            under_way.cancel()
 
-        def submit(some: Iterator[Task]) -> None:
-            for task in some:
-                future = client.submit(_compute, payload, cloudpickle.dumps(task), pure=False)
-                running[future] = task
-                finished.add(future)
+
+class _UnderWay:
+    """Tasks that were sent to a cluster.
+
+    Dask gives up all tasks that were on workers that died several times, though one of them killed
+    the others' workers: the ``suspects`` are tried again, one at a time.
+    """
+
+    def __init__(self, client: Any, payload: bytes) -> None:
+        self.suspects: list[Task] = []
+        self._client, self._payload = client, payload
+        self._futures: dict[Any, Task] = {}
+        self._dropped: Counter[int] = Counter()
+
+    def results(self, tasks: Iterator[Task], room: int, alone: bool = False) -> Iterator[Done]:
+        """Rows as they are done; of no more than ``room`` tasks at a time, or of one alone."""
+        from distributed import KilledWorker, as_completed
+
+        finished = as_completed(loop=self._client.loop)
+        finished.update(map(self._submitted, islice(tasks, room)))
+        while self._futures:
+            future = next(finished)
+            task = self._futures.pop(future)
+            done: Done = []
+            try:
+                done = self._result(future)
+            except CancelledError:
+                self._count_drop(task)
+                finished.add(self._submitted(task))
+                continue
+            except KilledWorker as error:
+                if alone:
+                    told = f"the workers died of it ({error})"
+                    done = [(row, Outcome({}, told, lost=True)) for row in task.rows]
+                else:
+                    self.suspects.append(task)
+            if done:
+                yield done
+            finished.update(map(self._submitted, islice(tasks, 1)))
+
+    def cancel(self) -> None:
+        """Have no more of them done."""
+        self._client.cancel(list(self._futures), force=True)
+
+    def _submitted(self, task: Task) -> Any:
+        import cloudpickle
+
+        future = self._client.submit(_compute, self._payload, cloudpickle.dumps(task), pure=False)
+        self._futures[future] = task
+        return future
+
+    def _result(self, future: Any) -> Done:
+        from distributed import KilledWorker
 
         try:
-            submit(islice(tasks, room))
-            while running:
-                future = next(finished)
-                yield _result(future, running.pop(future), distributed.KilledWorker)
-                submit(islice(tasks, 1))
-        finally:
-            client.cancel(list(running), force=True)
+            return future.result()  # type: ignore[no-any-return]
+        except (KilledWorker, CancelledError):
+            raise
+        except Exception as error:
+            raise SweepError(
+                f"a Dask worker cannot compute the study ({type(error).__name__}: {error}): "
+                "workers need robodyn and the modules that the study comes from, in the versions "
+                "that are here"
+            ) from error
+
+    def _count_drop(self, task: Task) -> None:
+        """A result was lost with its worker, or the scheduler has gone."""
+        self._dropped[task.rows.start] += 1
+        if self._dropped[task.rows.start] > DROPS or _threads(self._client) is None:
+            raise SweepError(
+                "the Dask scheduler drops what it was asked for; with path=, the same call goes on "
+                "from what is stored"
+            )
+
+
+def _threads(client: Any) -> dict[str, int]:
+    """How many threads each worker has.
+
+    Raises
+    ------
+    SweepError
+        If the scheduler does not answer.
+    """
+    try:
+        return dict(client.nthreads())
+    except (OSError, RuntimeError, ValueError) as error:
+        raise SweepError(
+            f"the Dask scheduler has gone ({error}); with path=, the same call goes on from what "
+            "is stored"
+        ) from error
 
 
 @contextmanager
@@ -85,25 +170,6 @@ def _client(scheduler: Any, kind: Any) -> Iterator[Any]:
         raise SweepError(f"no Dask scheduler answers at {scheduler!r}: {error}") from error
     with client:
         yield client
-
-
-def _result(future: Any, task: Task, killed: type[Exception]) -> Done:
-    """What became of a task."""
-    if future.status == "finished":
-        return future.result()  # type: ignore[no-any-return]
-    error = future.exception() if future.status == "error" else None
-    if isinstance(error, killed):
-        told = f"the workers died of it ({error})"
-        return [(row, Outcome({}, told, lost=True)) for row in task.rows]
-    if error is None:
-        raise SweepError(
-            "the Dask scheduler has gone, or has dropped what it was asked for; with path=, the "
-            "same call goes on from what is stored"
-        )
-    raise SweepError(
-        f"a Dask worker cannot compute the study ({type(error).__name__}: {error}): workers need "
-        "robodyn and the modules that the study comes from, in the versions that are here"
-    ) from error
 
 
 def _compute(payload: bytes, task: bytes) -> Done:

@@ -26,11 +26,11 @@ CONSTANT = (bool, int, float, complex, str, bytes, tuple, frozenset, np.ndarray,
 def digest(value: Any) -> str:
     """Sixteen hexadecimal digits.
 
-    Arrays, dataclasses and collections count with all they hold, functions with their code, the
-    defaults and the enclosed variables, and with those functions, constants and robots of their own
-    module that they name; what can change, a list or a mapping, is not looked at there: it may be a
-    memory. Modules, classes and functions of other modules with their names; other objects
-    with what pickle would keep of them.
+    Arrays, dataclasses and collections count with all they hold. Functions count with their code,
+    their defaults, the variables around them, and the functions, constants, robots and frozen
+    dataclasses of their module that they name; lists and mappings among these are not looked at, as
+    they may be memories. Modules, classes and functions of other modules count with their names,
+    other objects with what pickle would keep of them.
     """
     return _digest(value, {})[:16]
 

@@ -189,6 +189,8 @@ def _labels(name: str, given: Any) -> Array:
                 "expected numbers, texts or arrays of one shape; give other things names: "
                 "{'light': ..., 'heavy': ...}"
             )
+        elif labels.dtype.kind == "f" and np.isnan(labels).any():
+            problem = "it holds NaN, which no label equals"
         elif labels.ndim == 0 or not _same(labels, items):
             problem = "expected values of one type: numbers, or texts, or truth values"
     if problem:
@@ -200,8 +202,8 @@ def _labels(name: str, given: Any) -> Array:
 def _same(labels: Array, items: Sequence[Any] | Array) -> bool:
     """Whether no value was changed on its way into an array."""
     return all(
-        np.array_equal(label, item)
-        and (label.dtype.kind == "b") == (np.asarray(item).dtype == bool)
+        label.tolist() == np.asarray(item).tolist()  # as Python compares, without rounding
+        and (labels.dtype.kind == "b") == (np.asarray(item).dtype == bool)
         for label, item in zip(labels, items, strict=True)
     )
 

@@ -10,7 +10,13 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from robodyn.arrays import number
-from robodyn.errors import ShapeError, SweepError, SweepWarning
+from robodyn.errors import (
+    SettingsError,
+    ShapeError,
+    SweepError,
+    SweepWarning,
+    UnknownNameError,
+)
 from robodyn.files import as_path
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.sweep.cluster import by_dask
@@ -95,7 +101,9 @@ def sweep(
     Raises
     ------
     ShapeError
-        For values, or choices, that make no sense, and a study that does not take these values.
+        For values and numbers that make no sense, and a study that does not take these values.
+    UnknownNameError, SettingsError
+        For another way to treat errors, and two ways to compute at once.
     SweepError
         If the file holds another sweep, if workers cannot be given the study, if the scheduler goes
         away, and as ``errors`` says; ``.table`` is what there is then.
@@ -116,7 +124,7 @@ def sweep(
     _check(study, grid, seed, errors)
     batch, processes = _count("batch", batch), _count("processes", processes)
     if processes is not None and scheduler is not None:
-        raise ShapeError("give processes or scheduler, not both", name="scheduler")
+        raise SettingsError("give processes or scheduler, not both")
     report = reporter(progress)
     work = Work(study, frozenset(axis.name for axis in grid.axes), batch is not None, seed)
     with _opened(path, study, grid, seed, batch) as store:
@@ -195,7 +203,7 @@ def _check(study: Any, grid: Grid, seed: Any, errors: Any) -> None:
     if not callable(study):
         raise ShapeError(f"study is {study!r}, expected a function of the values", name="study")
     if errors not in ("keep", "raise"):
-        raise ShapeError(f"errors is {errors!r}, expected 'keep' or 'raise'", name="errors")
+        raise UnknownNameError("way to treat errors", errors, ("keep", "raise"))
     if seed is not None:
         if type(seed) is not int or seed < 0:
             raise ShapeError(f"seed is {seed!r}, expected an integer from 0 on", name="seed")

@@ -87,14 +87,14 @@ def storing(
         connection = sqlite3.connect(path, timeout=0.5, isolation_level=None)
     try:
         with _speaking(path):
-            if not _is_empty(connection):
-                _refuse_other(path, connection)
+            if not _is_empty(connection):  # before anything is written
+                _refuse_different(path, connection, who)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("BEGIN IMMEDIATE")
             if _is_empty(connection):
                 _begin(connection, shape, dims, coords, who)
-        _refuse_different(path, connection, who)
+            _refuse_different(path, connection, who)
         yield Store(path, connection)
     finally:
         _close(connection)
@@ -187,9 +187,10 @@ def _refuse_other(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _refuse_different(path: Path, connection: sqlite3.Connection, who: dict[str, str]) -> None:
-    with _speaking(path):
-        query = "SELECT content FROM about WHERE name = 'identity'"
-        told = differences(json.loads(connection.execute(query).fetchone()[0]), who)
+    """Refuse a database that is no sweep, or of another one."""
+    _refuse_other(path, connection)
+    query = "SELECT content FROM about WHERE name = 'identity'"
+    told = differences(json.loads(connection.execute(query).fetchone()[0]), who)
     if told:
         raise SweepError(
             f"{str(path)!r} holds another sweep; what differs: {'; '.join(told)}. Give another "

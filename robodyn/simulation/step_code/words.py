@@ -7,11 +7,12 @@ from robodyn.codegen.llvm.rows import Buffer
 
 __all__ = ["Words", "words_of"]
 
-#: Sizes; steps (from, to, whether the last instant is recorded, steps between samples, samples
-#: before); robots, and most of them in a block; numbers of a block's room; instants of a step, and
-#: the step at which tables begin; driven coordinates and speeds, and free speeds.
+#: Sizes; steps (from, to, whether the last instant is recorded, steps between samples, last step
+#: of all, samples before those there is room for); robots, and most of them in a block; numbers of
+#: a block's room; instants of a step, and the step at which tables begin; driven coordinates and
+#: speeds, and free speeds.
 NUMBERS = (
-    "nq", "nv", "first", "last", "final", "every", "end", "robots", "block", "room",
+    "nq", "nv", "first", "last", "final", "every", "end", "before", "robots", "block", "room",
     "nodes", "table", "ncd", "nd", "nf",
 )  # fmt: skip
 

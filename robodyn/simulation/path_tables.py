@@ -10,10 +10,43 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.robot import Robot
 from robodyn.simulation.driven import Driven
 
-__all__ = ["Table", "driven_tables", "input_tables", "instants"]
+__all__ = ["Paths", "Table", "driven_tables", "instants"]
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """What drives and loads a robot, known beforehand.
+
+    Attributes
+    ----------
+    driven : Driven
+    base : callable or None
+        Time [s] -> `BaseMotion`.
+    wrenches : mapping of link name to ndarray, shape (6,) or (n, 6)
+    gains : (float, float) or None
+        That hold loops closed.
+    """
+
+    driven: Driven
+    base: Callable[[float], BaseMotion] | None
+    wrenches: Mapping[str, FloatArray]
+    gains: tuple[float, float] | None
+
+    def inputs(self, f: Function, own: int, at: FloatArray) -> list[Table]:
+        """Tables of the inputs of a function after its first ones, at instants."""
+        names = [port.name for port in f.inputs[own:]]
+        tables: dict[str, Table] = {}
+        if "base_pose" in names:
+            tables |= _base_tables(self.base, at)
+        for link, x in self.wrenches.items():
+            tables[f"wrench:{link}"] = Table(np.ascontiguousarray(x, float), 0, 6 * (x.ndim > 1))
+        if "t" in names:
+            tables["t"] = Table(np.ascontiguousarray(at), 1)
+        if "stabilization" in names:
+            tables["stabilization"] = Table(np.array(self.gains, float), 0)
+        return [tables[name] for name in names]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,26 +81,6 @@ def driven_tables(driven: Driven, at: FloatArray) -> tuple[FloatArray, FloatArra
     """Positions, velocities and accelerations of joints that follow paths, a row an instant."""
     states = [driven.state(float(t)) for t in at.reshape(-1)]
     return tuple(np.ascontiguousarray([x[k] for x in states]) for k in range(3))  # type: ignore[return-value]
-
-
-def input_tables(
-    f: Function,
-    own: int,
-    robot: Robot,
-    at: FloatArray,
-    base: Callable[[float], BaseMotion] | None,
-    wrenches: Mapping[str, FloatArray],
-) -> list[Table]:
-    """Tables of the inputs of a function after its first ones."""
-    tables: dict[str, Table] = {}
-    names = [port.name for port in f.inputs[own:]]
-    if "base_pose" in names:
-        tables |= _base_tables(base, at)
-    for link, x in wrenches.items():
-        tables[f"wrench:{link}"] = Table(np.ascontiguousarray(x, float), 0, 6 if x.ndim > 1 else 0)
-    if "t" in names:
-        tables["t"] = Table(np.ascontiguousarray(at), 1)
-    return [tables[name] for name in names]
 
 
 def _base_tables(base: Callable[[float], BaseMotion] | None, at: FloatArray) -> dict[str, Table]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from robodyn.codegen import Function
 from robodyn.errors import ActuationError, SingularError
@@ -33,23 +34,29 @@ class Functions:
     corrections: Function | None
 
 
-def functions_of(robot: Robot, driven: Driven, links: Sequence[str]) -> Functions | None:
+def functions_of(
+    robot: Robot, driven: Driven, links: Iterable[str], stabilised: bool
+) -> Functions | None:
     """The functions of a robot; none where there is no straight-line code for them.
 
     Parameters
     ----------
     robot : Robot
     driven : Driven
-    links : sequence of str
+    links : iterable of str
         Links on which wrenches act.
+    stabilised : bool
+        Loops are held closed by gains, and not closed after every step.
     """
-    loads = {"wrenches": tuple(links)} if links else {}
+    options: dict[str, Any] = {"wrenches": tuple(links)} if links else {}
+    if stabilised and robot.nc:
+        options["stabilization"] = True
     speeds = driven.speeds
     try:
         if driven:
-            dynamics = robot.function("hybrid_dynamics", controlled=speeds, **loads)
+            dynamics = robot.function("hybrid_dynamics", controlled=speeds, **options)
         else:
-            dynamics = robot.function("forward_dynamics", **loads)
+            dynamics = robot.function("forward_dynamics", **options)
         closing = robot.function("loop_corrections", controlled=speeds) if robot.nc else None
     except (ActuationError, SingularError):  # the rank of the loops changes
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robodyn.codegen.llvm.loops import Code, Number
 from robodyn.codegen.llvm.rows import Buffer, Rows
-from robodyn.simulation.compiled.words import Words
+from robodyn.simulation.step_code.words import Words
 
 __all__ = ["Block"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,11 @@ from robodyn.codegen import Function
 from robodyn.codegen.llvm import threads
 from robodyn.codegen.llvm.loops import load_program
 from robodyn.codegen.llvm.once import Memo
-from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
-from robodyn.simulation.compiled.functions import Functions
-from robodyn.simulation.compiled.step_program import Plan, StepProgram, step_program
-from robodyn.simulation.compiled.tables import Table, driven_tables, input_tables, instants
-from robodyn.simulation.driven import Driven
-from robodyn.simulation.integrators import Integrator
+from robodyn.simulation.integrators.method import Integrator
+from robodyn.simulation.path_tables import Paths, driven_tables, instants
+from robodyn.simulation.step_code.step_program import Plan, StepProgram, step_program
+from robodyn.simulation.step_functions import Functions
 
 __all__ = ["CompiledMotion"]
 
@@ -64,10 +63,7 @@ class CompiledMotion:
     functions : Functions
         Of the robot, for what drives and loads it.
     integrator : Integrator
-    driven : Driven
-    base : callable or None
-        Time [s] -> `BaseMotion`.
-    wrenches : mapping of link name to ndarray
+    paths : Paths
     times : ndarray, shape (steps + 1,) [s]
     q, v : ndarray, shape (n, nq), (n, nv)
         At the start; written into from then on.
@@ -85,9 +81,7 @@ class CompiledMotion:
         robot: Robot,
         functions: Functions,
         integrator: Integrator,
-        driven: Driven,
-        base: Callable[[float], BaseMotion] | None,
-        wrenches: Mapping[str, FloatArray],
+        paths: Paths,
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
@@ -95,12 +89,13 @@ class CompiledMotion:
     ) -> None:
         self.q, self.v = np.array(q), np.array(v)
         self.tau = np.zeros(self.v.shape)
-        self._robot, self._driven, self._base, self._wrenches = robot, driven, base, wrenches
+        self._robot, self._paths, driven = robot, paths, paths.driven
         self._functions, self._times = functions, np.ascontiguousarray(times)
         self._plan = Plan(
             flat=functions.integrate is None,
             driven=bool(driven),
             closed=functions.corrections is not None,
+            stabilised=paths.gains is not None,
             dynamics=len(functions.dynamics.inputs) - (4 if driven else 3),
             control=-1,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
@@ -136,7 +131,7 @@ class CompiledMotion:
         of_q, of_v, single = self._program.room
         room = block * (of_q * nq + of_v * nv + single)
         self._set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
-        self._set(nodes=len(self._program.parts), every=1)
+        self._set(nodes=len(self._program.parts))
         self._set(allocate=_memory("Malloc"), free=_memory("Free"))
         own = self._functions
         for name in ("dynamics", "integrate", "rate", "corrections"):
@@ -150,17 +145,23 @@ class CompiledMotion:
         self._point("stuck", self._stuck)
         if effort is not None:
             self._point("effort", np.ascontiguousarray(effort, float))
-        if self._driven:
-            coordinates, speeds = (np.ascontiguousarray(x, np.int64) for x in self._driven.places)
+        if self._paths.driven:
+            coordinates, speeds = (
+                np.ascontiguousarray(x, np.int64) for x in self._paths.driven.places
+            )
             self._point("driven_q", coordinates)
             self._point("driven_v", speeds)
-            self._point("free_v", np.ascontiguousarray(self._driven.free, np.int64))
-            self._set(ncd=len(coordinates), nd=len(speeds), nf=len(self._driven.free))
+            self._point("free_v", np.ascontiguousarray(self._paths.driven.free, np.int64))
+            self._set(ncd=len(coordinates), nd=len(speeds), nf=len(self._paths.driven.free))
 
-    def samples(self, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray) -> None:
-        """Where samples go: arrays of shape (samples, n, ...)."""
-        for name, x in (("q", q), ("v", v), ("a", a), ("tau", tau)):
+    def samples(self, arrays: Sequence[FloatArray], first: int = 0, every: int = 1) -> None:
+        """Where samples from a step on go: q, v, a and tau, shape (samples, [n,] ...).
+
+        A sample is taken at every so many steps, counted from the first of all, and at the last.
+        """
+        for name, x in zip(("q", "v", "a", "tau"), arrays, strict=True):
             self._point(f"samples_{name}", x)
+        self._set(every=every, before=-(-first // every))
 
     def _tables(self, first: int) -> None:
         """Fill the tables of paths from a step on, if they do not hold it."""
@@ -172,17 +173,16 @@ class CompiledMotion:
         at = instants(more, self._program.parts)[: stop - first]
         self._tabled = first, stop
         self._set(table=first)
-        if self._driven:
-            for name, x in zip("qva", driven_tables(self._driven, at), strict=True):
+        if self._paths.driven:
+            for name, x in zip("qva", driven_tables(self._paths.driven, at), strict=True):
                 self._point(f"path_{name}", x)
         own = self._functions
-        self._inputs("dynamics", own.dynamics, 4 if self._driven else 3, at)
+        self._inputs("dynamics", own.dynamics, 4 if self._paths.driven else 3, at)
         if own.corrections is not None:
             self._inputs("corrections", own.corrections, 2, at)
 
     def _inputs(self, name: str, f: Function, own: int, at: FloatArray) -> None:
-        tables: Sequence[Table] = input_tables(f, own, self._robot, at, self._base, self._wrenches)
-        for k, table in enumerate(tables):
+        for k, table in enumerate(self._paths.inputs(f, own, at)):
             self._point(f"{name}{k}", table.values)
             self._set(**{f"{name}{k}_step": table.step, f"{name}{k}_row": table.row})
 
@@ -242,7 +242,7 @@ class CompiledMotion:
         cuts = [0, *(np.flatnonzero(np.diff(reached)) + 1), end - begin]
         return sorted(
             (int(reached[b]), begin + int(b), begin + int(e))
-            for b, e in zip(cuts, cuts[1:], strict=False)
+            for b, e in pairwise(cuts)
             if self._stuck[begin + b : begin + e].any()
         )
 

@@ -12,15 +12,18 @@ from typing import Any
 
 from robodyn.codegen.llvm.loops import Code, Number, Variable
 from robodyn.codegen.llvm.rows import Buffer, Rows
-from robodyn.simulation.compiled.block import Block
-from robodyn.simulation.compiled.symbols import Duration, Instant
-from robodyn.simulation.compiled.words import Words, words_of
-from robodyn.simulation.integrators import Coordinates, Integrator
+from robodyn.simulation.integrators.method import Coordinates, Integrator
+from robodyn.simulation.step_code.block import Block
+from robodyn.simulation.step_code.symbols import Duration, Instant
+from robodyn.simulation.step_code.words import Words, words_of
 
-__all__ = ["DRIFT", "DIVERGED", "NEWTON", "Plan", "StepProgram", "step_program"]
+__all__ = ["APART", "DIVERGED", "DRIFT", "NEWTON", "OPEN", "Plan", "StepProgram", "step_program"]
 
 #: Drift [m, rad] that is not mended, steps that mend it, and what no motion goes on with.
 DRIFT, NEWTON, APART = 1e-12, 8, 1e-6
+
+#: Gaps of loops [m, rad] with which no motion starts, and none that gains hold closed goes on.
+OPEN = 1e-3
 
 #: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
 #: constraints over speeds and their determinants, is still a number.
@@ -38,7 +41,9 @@ class Plan:
     driven : bool
         Some joints follow paths.
     closed : bool
-        Loops are closed after every step.
+        There are loops, which are closed after every step.
+    stabilised : bool
+        They are held closed by gains, and only looked at.
     dynamics, control, corrections : int
         Inputs of the functions besides the state and forces; ``control`` is -1 without a
         controller that is machine code.
@@ -49,6 +54,7 @@ class Plan:
     flat: bool
     driven: bool = False
     closed: bool = False
+    stabilised: bool = False
     dynamics: int = 0
     control: int = -1
     corrections: int = 0
@@ -161,7 +167,8 @@ class _Writer:
         every = words.number("every")
         sampled = (k - (k / every) * every).equals(0) | k.equals(words.number("end"))
         with code.when(sampled):
-            row = ((k + every - 1) / every) * words.number("robots") + block.first
+            sample = (k + every - 1) / every - words.number("before")
+            row = sample * words.number("robots") + block.first
             for name, kind, width, source in (
                 ("samples_q", "q", block.nq, q),
                 ("samples_v", "v", block.nv, v),
@@ -209,7 +216,7 @@ class _Writer:
     def _coordinates(self, block: Block) -> Any:
         """How the coordinates of the robot move."""
         if self.plan.flat:
-            return Coordinates(lambda q, u: q + u, lambda u, v: v)  # type: ignore[arg-type, return-value]
+            return Coordinates(lambda q, u: q + u, lambda u, v: v)
 
         def called(function: str, kinds: str) -> Any:
             def result(x: Rows, y: Rows) -> Rows:
@@ -288,6 +295,9 @@ class _Writer:
         results: list[tuple[str, Number | int]] = [
             (dq.pointer, block.nv), (dv.pointer, block.nv), (gaps.pointer, 1),
         ]  # fmt: skip
+        if self.plan.stabilised:
+            block.call("corrections", [*given, *extras, *results])
+            return gaps
         moving = code.variable(1)
         for n in code.each(NEWTON + 1):
             with code.when(moving.value.equals(1)):
@@ -297,8 +307,13 @@ class _Writer:
                     if not self.plan.flat:
                         self._moved(block, q, dq, moved)
                     self._correct(block, gaps, (q, dq, moved), moving)
-        for i in code.each(block.size("v")):
-            v.put(i, Rows.of(v).__add__(Rows.of(dv)).at(i))
+        # the last corrections are there already: of positions they are within rounding
+        (Rows.of(v) + Rows.of(dv)).keep(v, block.size("v"))
+        if self.plan.flat:
+            (Rows.of(q) + Rows.of(dq)).keep(q, block.size("q"))
+        else:
+            self._moved(block, q, dq, moved)
+            block.copy(moved, q, "q")
         return gaps
 
     def _moved(self, block: Block, q: Buffer, dq: Buffer, moved: Buffer) -> None:
@@ -332,7 +347,7 @@ class _Writer:
         for r in code.each(block.count):
             fine = self._small(new[0], r, block.nq) & self._small(new[1], r, block.nv)
             if gaps is not None:
-                fine = fine & (gaps.get(r) < APART)
+                fine = fine & (gaps.get(r) < (OPEN if self.plan.stabilised else APART))
             reached.put(k + 1, block.first + r)
             with code.when(fine):
                 for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):

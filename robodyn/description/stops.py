@@ -1,0 +1,69 @@
+"""Stops at the limits of joints that give way a little."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import SettingsError
+
+__all__ = ["CompliantStops"]
+
+
+@dataclass(frozen=True)
+class CompliantStops:
+    """Springs and dampers beyond the limits of joints.
+
+    The force is ``stiffness * depth * (1 + damping * rate of depth)``, away from the stop, and
+    never towards it [Hunt, Crossley 1975]. It belongs to the mechanism, like a spring in a joint.
+    At small speeds ``u`` a joint leaves its stop at about ``1 - 2 / 3 damping u`` of the speed at
+    which it came.
+
+    Attributes
+    ----------
+    stiffness : float, or mapping of joint name to float [N m/rad, N/m]
+        One number: of all joints with limits that the robot's equations hold, which are those that
+        were not cut.
+    damping : float [s/rad, s/m]
+
+    Raises
+    ------
+    SettingsError
+    """
+
+    stiffness: float | Mapping[str, float]
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.stiffness, Mapping):
+            object.__setattr__(self, "stiffness", dict(self.stiffness))
+        given: list[Any] = [*self.named.values()] or [self.stiffness]
+        for number in given:
+            if not (_is_number(number) and 0.0 < number < math.inf):
+                raise SettingsError(f"stiffness is {number!r}, expected a positive number")
+        if not (_is_number(self.damping) and 0.0 <= self.damping < math.inf):
+            raise SettingsError(f"damping is {self.damping!r}, expected a number >= 0")
+
+    @property
+    def named(self) -> dict[str, float]:
+        """Stiffness by joint, of those that were named; empty where all have one."""
+        return dict(self.stiffness) if isinstance(self.stiffness, Mapping) else {}
+
+    def of(self, joints: Iterable[str]) -> dict[str, float]:
+        """Stiffness by joint, of some joints unless others were named.
+
+        Parameters
+        ----------
+        joints : names of joints
+        """
+        if isinstance(self.stiffness, Mapping):
+            return self.named
+        return dict.fromkeys(joints, float(self.stiffness))
+
+
+def _is_number(given: Any) -> bool:
+    return isinstance(given, int | float | np.number)

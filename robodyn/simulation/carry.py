@@ -1,0 +1,166 @@
+"""Carry a motion from instant to instant by machine code, and record it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robodyn.array_types import FloatArray, IntArray
+from robodyn.arrays import all_finite
+from robodyn.errors import RobodynError, SingularError
+from robodyn.simulation.breakdown import breaking_down
+from robodyn.simulation.callbacks import refuse_not_finite
+from robodyn.simulation.compiled_motion import CompiledMotion
+from robodyn.simulation.progress import Progress
+from robodyn.simulation.record import SINGULAR, Record
+from robodyn.simulation.stepper import Stepper
+
+__all__ = ["carry"]
+
+#: (t, q, v) -> tau, of one state or of many.
+Torques = Callable[[float, FloatArray, FloatArray], FloatArray]
+
+#: Steps of robots after which Python is asked whether it was interrupted.
+AT_ONCE = 2_000_000
+
+
+class _Carrier:
+    """A motion, what records it, and what does the steps that machine code cannot do."""
+
+    def __init__(
+        self, motion: CompiledMotion, stepper: Stepper, times: FloatArray, record: Record
+    ) -> None:
+        self.motion, self.stepper, self.times, self.record = motion, stepper, times, record
+        self._last = len(times) - 1
+        self._first, self._room = 0, list[FloatArray]()
+        self._look_for_room(0)
+
+    def _look_for_room(self, first: int) -> None:
+        """Point machine code to where samples from a step on belong."""
+        self._first, self._room = first, self.record.room()
+        self.motion.samples(self._room, first, self.record.every)
+        before = -(-first // self.record.every)
+        #: The step that there is no room for.
+        self.end = min(self._last, (before + len(self._room[0]) - 1) * self.record.every)
+
+    def count(self, stop: int) -> None:
+        """Let the record know of the samples before a step, if they can be trusted."""
+        steps = np.arange(self._first, stop)
+        kept = steps[(steps % self.record.every == 0) | (steps == self._last)]
+        error = self._nearly_singular(kept)
+        if error is not None:
+            kept = kept[: error.rows[0] // len(self.motion.q) + 1]
+            stop = int(kept[-1]) + 1
+        self.record.filled(self.times[kept], stop - self._first)
+        self._first = stop
+        if error is not None:
+            with breaking_down(self.record, float(self.times[kept[-1]])):
+                raise error
+
+    def _nearly_singular(self, kept: IntArray) -> SingularError | None:
+        """What is wrong with samples at a singular posture, where rounding decides forces.
+
+        A motion that passes one at some distance may lose some digits for a sample.
+        """
+        robot = self.stepper.robot
+        if not robot.nc or self.stepper.stabilised or not len(kept):
+            return None
+        q, v = (x[: len(kept)].reshape(len(kept), len(self.motion.q), -1) for x in self._room[:2])
+        t = np.broadcast_to(self.times[kept][:, None], q.shape[:2])
+        time = t if robot.depends_on_time else None
+        try:
+            robot.check_state(q, v, t=time)
+        except SingularError as error:
+            for row in error.rows:
+                k, r = divmod(row, len(self.motion.q))
+                at = float(t[k, r]) if robot.depends_on_time else None
+                if robot.loop_rank(q[k, r], t=at).distance < SINGULAR:
+                    error.rows = (row,)
+                    return error
+        return None
+
+    def advance(self, first: int, last: int, final: bool) -> None:
+        """Do the steps from one instant to another."""
+        self.motion.advance(first, last, final, self._rescue)
+
+    def push(self, k: int, tau: FloatArray) -> None:
+        """Let forces of a controller act from an instant on."""
+        if not all_finite(tau):
+            self.count(k)
+            t = float(self.times[k])
+            with breaking_down(self.record, t):
+                refuse_not_finite(self.stepper.robot, tau, t, k)
+        self.motion.tau[...] = tau
+
+    def make_room(self, first: int) -> None:
+        """Make room for the samples from a step on, if there is none."""
+        if self.end <= first < self._last:
+            self.count(first)
+            self._look_for_room(first)
+
+    def _rescue(self, k: int, r: int) -> None:
+        """Do a step of a robot, with errors that say what is wrong."""
+        m, t, end = self.motion, float(self.times[k]), float(self.times[k + 1])
+        q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
+        stepper = self.stepper.of_row(r, len(m.q))
+        stop = k
+        try:
+            a, forces = stepper.accelerations(t, q, v, tau)
+            self._sample(k, r, (q, v, a, forces))
+            stop = k + 1
+            m.q[r], m.v[r] = stepper.step(t, q, v, tau, end - t, a)
+        except RobodynError:
+            self.count(stop)
+            with breaking_down(self.record, float(self.times[stop])):
+                raise
+
+    def _sample(self, k: int, r: int, state: tuple[FloatArray, ...]) -> None:
+        every = self.record.every
+        if k % every == 0 or k == self._last:
+            row = -(-k // every) - -(-self._first // every)
+            for room, x in zip(self._room, state, strict=True):
+                room[row].reshape(-1, len(x))[r] = x
+
+
+def carry(
+    motion: CompiledMotion,
+    stepper: Stepper,
+    torques: Torques | None,
+    times: FloatArray,
+    record: Record,
+    report: Progress,
+) -> None:
+    """Step over all instants.
+
+    Parameters
+    ----------
+    motion : CompiledMotion
+    stepper : Stepper
+        Does the steps that machine code cannot do.
+    torques : callable or None
+        A controller that Python calls at every step.
+    times : ndarray, shape (n,) [s]
+    record : Record
+    report : callable
+        Told the finished part.
+    """
+    carrier, last = _Carrier(motion, stepper, times, record), len(times) - 1
+    at_once = 1 if torques else max(1, AT_ONCE // len(motion.q))
+    k = 0
+    while True:
+        if torques is not None:
+            if k % 50 == 0:
+                report(k / max(last, 1))
+            shape = record.shape
+            q, v = motion.q.reshape(*shape, -1), motion.v.reshape(*shape, -1)
+            carrier.push(k, torques(float(times[k]), q, v))
+        else:
+            report(k / max(last, 1))
+        carrier.make_room(k)
+        stop = min(k + at_once, carrier.end)
+        carrier.advance(k, stop, final=stop == last and (torques is None or k == last))
+        if k == last or (torques is None and stop == last):
+            carrier.count(last + 1)
+            return
+        k = stop

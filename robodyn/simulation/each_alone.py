@@ -1,0 +1,86 @@
+"""Many motions whose events happen at other instants in each: every one moves by itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import SettingsError, SimulationError
+from robodyn.simulation.callbacks import Controller, at_start
+from robodyn.simulation.event_loop import Makers, move_through_events
+from robodyn.simulation.events.event import Event
+from robodyn.simulation.phase import Phase
+from robodyn.simulation.progress import Progress
+from robodyn.simulation.record import Record
+from robodyn.simulation.trajectory import Trajectory
+
+__all__ = ["each_alone"]
+
+#: Arrays of a sample.
+STATE = ("q", "v", "a", "tau")
+
+
+def each_alone(
+    phase: Phase,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    make: Makers,
+    record: Record,
+    report: Progress,
+) -> Trajectory:
+    """Samples of all motions at common instants, each after what happens then.
+
+    Parameters
+    ----------
+    phase : Phase
+    events : sequence of Event
+    q, v : ndarray, shape (n, nq), (n, nv)
+    times : ndarray, shape (m,) [s]
+    make : Makers
+        Of a single motion.
+    record : Record
+        Of all of them.
+    report : callable
+    """
+    sizes = (q.shape[1], *[v.shape[1]] * 3)
+    arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
+    for k, state in enumerate(zip(q, v, strict=True)):
+        report(k / len(q))
+        own = dataclasses.replace(phase, controller=_of_one(at_start(phase.controller)))
+        try:
+            run = move_through_events(own, events, *state, times, make, lambda part: None)
+        except SimulationError as error:
+            raise SimulationError(
+                f"motion {k}: {error}", trajectory=error.trajectory, time=error.time
+            ) from error
+        if any(piece.robot is not phase.robot for piece in run.phases):
+            raise SettingsError(
+                "an event gives one of many motions another robot or load: all of a rollout are "
+                "of one robot; use simulate for each, or sweep"
+            )
+        at = np.searchsorted(run.t, times, side="right") - 1
+        there = run.t[at] == times  # not after an event has ended the motion
+        for array, name in zip(arrays, STATE, strict=True):
+            array[there, k] = getattr(run, name)[at[there]]
+        record.events += [dataclasses.replace(event, motion=(k,)) for event in run.events]
+    record.events.sort(key=lambda event: event.time)
+    for sample in zip(times.tolist(), *arrays, strict=True):
+        record.add(*sample)
+    return record.trajectory()
+
+
+def _of_one(controller: Controller | None) -> Controller | None:
+    """A controller of many motions, for one of them."""
+    if controller is None:
+        return None
+
+    def torques(t: float, q: FloatArray, v: FloatArray) -> Any:
+        return np.asarray(controller(t, q[None], v[None]))[0]
+
+    return torques

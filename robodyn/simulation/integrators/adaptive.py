@@ -1,0 +1,306 @@
+"""The pair of Dormand and Prince, of orders 5 and 4, which chooses its own steps.
+
+The error of a step is what the two orders differ by, in the space of joint twists: at most the
+tolerance [rad, m] in each part of the position, and the tolerance times the largest speed (times 1
+where all are smaller) in each speed. So much is allowed in a step; over a motion it adds up.
+
+Between its ends a step is a polynomial of fourth order [Hairer, Norsett, Wanner 1993, II.6]. While
+forces stay the same a step goes over as many samples as it is good for, and these are read from the
+polynomial; where a controller changes its forces the next step begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import RobodynError, SingularError
+from robodyn.robot import Robot
+from robodyn.simulation.integrators.method import (
+    Advance,
+    Coordinates,
+    Motion,
+    Surroundings,
+    is_breakdown,
+)
+from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
+
+__all__ = ["FIFTH", "METHOD", "Adaptive", "Piece", "Stiff", "Walk", "largest"]
+
+#: The method of fifth order; its last stage stands at the end of the step, and is the next's first.
+FIFTH = RungeKutta(
+    5,
+    (
+        (),
+        (1 / 5,),
+        (3 / 40, 9 / 40),
+        (44 / 45, -56 / 15, 32 / 9),
+        (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
+        (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
+        (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
+    ),
+    (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0.0),
+)
+
+#: Weights of fifth order less those of fourth.
+ERROR = nonzero((71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40))
+
+#: Weights within the step: row k has those of stage k, for powers 1 to 4 of the part of the step.
+WITHIN = np.array(
+    [
+        [1.0, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
+        [0.0, 0.0, 0.0, 0.0],
+        [0.0, 131558114200 / 32700410799, -68118460800 / 10900136933, 87487479700 / 32700410799],
+        [0.0, -1754552775 / 470086768, 14199869525 / 1410260304, -10690763975 / 1880347072],
+        [0.0, 127303824393 / 49829197408, -318862633887 / 49829197408, 701980252875 / 199316789632],
+        [0.0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844],
+        [0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423],
+    ]
+)
+
+#: Least and largest ratio of a step to the one before, and what of the tolerance is aimed at.
+SHORTER, LONGER, SAFETY = 0.2, 5.0, 0.9
+
+#: A step below this part of the time, or of 1 s, is none.
+SHORTEST = 1e-13
+
+#: Stiffness of a step near the boundary of stability; so many of them are stiff, if fewer than so
+#: many in turn are not.
+BOUNDARY, STIFF, EASY = 3.0, 15, 6
+
+#: Steps between two samples, at most.
+MOST = 20_000
+
+#: Of the first neglected term of the rate of twists [Hairer, Lubich, Wanner 2006, III.4.2].
+NEGLECTED = 1.0 / 720.0
+
+
+@dataclass(frozen=True)
+class Adaptive:
+    """Steps as long as a tolerance allows.
+
+    Attributes
+    ----------
+    order : int
+    tolerance : float [rad, m]
+    """
+
+    order: int = 5
+    tolerance: float = 1e-8
+
+    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+        """Nothing: it moves whatever has accelerations."""
+        return ""
+
+    def begin(self) -> Advance:
+        """A walk of steps over the samples of one motion."""
+        return Walk(self.tolerance).advance
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One step: the state within it, and at its end.
+
+    Attributes
+    ----------
+    t, length : float [s]
+    q, v : ndarray
+        At its start.
+    speeds, accelerations : ndarray, shape (7, nv)
+        Of its stages.
+    end : (q, v)
+    """
+
+    t: float
+    length: float
+    q: FloatArray
+    v: FloatArray
+    speeds: FloatArray
+    accelerations: FloatArray
+    end: tuple[FloatArray, FloatArray]
+
+    @property
+    def stiffness(self) -> float:
+        """Its length times the slope of rates, between the two stages at its end."""
+        weights = np.array(FIFTH.b) - np.array([*FIFTH.a[5], 0.0, 0.0])
+        rows = np.hstack([self.speeds, self.accelerations])
+        apart = float(np.linalg.norm(weights @ rows))
+        return float(np.linalg.norm(rows[6] - rows[5])) / apart if apart > 0.0 else 0.0
+
+    def state(self, motion: Motion, t: float) -> tuple[FloatArray, FloatArray]:
+        """The state at a time within it."""
+        part = (t - self.t) / self.length
+        if part >= 1.0 - 1e-12:
+            return self.end
+        weights = self.length * (WITHIN @ part ** np.arange(1, 5))
+        q = motion.coordinates.move(self.q, weights @ self.speeds)
+        return motion.close(t, q, self.v + weights @ self.accelerations)
+
+
+class Stiff(Exception):
+    """A motion has become stiff at a state, with which something else has to go on."""
+
+    def __init__(self, t: float, q: FloatArray, v: FloatArray) -> None:
+        super().__init__(t)
+        self.t, self.q, self.v = t, q, v
+
+
+class Walk:
+    """Steps over the samples of one motion.
+
+    Parameters
+    ----------
+    tolerance : float
+    stops : bool
+        A stiff motion is not gone on with: `Stiff` is raised. It is one where the length of steps
+        times what rates change by with the state is near the boundary of stability, again and
+        again, so that it is not accuracy that keeps them short [Hairer, Wanner 1996, IV.2].
+    """
+
+    def __init__(self, tolerance: float, stops: bool = False) -> None:
+        self._tolerance, self._stops = tolerance, stops
+        self._stiff = self._easy = 0
+        self._piece: Piece | None = None
+        self._next = 0.0
+        self._tau: FloatArray | None = None
+        #: The state that was handed out last, and its time.
+        self._given: tuple[float, FloatArray, FloatArray] | None = None
+
+    def advance(
+        self,
+        motion: Motion,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        h: float,
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The state after ``h`` [s]."""
+        end = t + h
+        held = self._tau is not None and np.array_equal(motion.tau, self._tau)
+        piece = self._piece if held and self._goes_on(motion, t, q, v) else None
+        self._tau = motion.tau
+        limit = max(motion.until, end) if held else end
+        tiny, count = SHORTEST * max(1.0, abs(end)), 0
+        while piece is None or piece.t + piece.length < end - tiny:
+            count += 1
+            if count > MOST:
+                raise SingularError(
+                    f"more than {MOST} explicit steps are needed between two samples at {t:.6g} s: "
+                    "the motion is stiff, take integrator='implicit' or 'auto'"
+                )
+            if piece is not None:
+                t, (q, v) = piece.t + piece.length, piece.end
+                first = motion.acceleration(t, q, v)
+            piece = self.step(motion, t, q, v, first, self._next or h, limit)
+            if self._stops and self._is_stiff(piece):
+                raise Stiff(t, q, v)
+        self._piece = piece
+        state = piece.state(motion, end)
+        self._given = (end, *state)
+        return state
+
+    def _is_stiff(self, piece: Piece) -> bool:
+        """Whether steps have been at the boundary of stability often enough."""
+        if piece.stiffness > BOUNDARY:
+            self._stiff, self._easy = self._stiff + 1, 0
+        else:
+            self._easy += 1
+            self._stiff = 0 if self._easy >= EASY else self._stiff
+        return self._stiff >= STIFF
+
+    def _goes_on(self, motion: Motion, t: float, q: FloatArray, v: FloatArray) -> bool:
+        """Whether a state lies on the last step: it was read from it."""
+        piece = self._piece
+        if piece is None or self._given is None or not piece.t <= t <= piece.t + piece.length:
+            return False
+        at, *given = self._given
+        if abs(at - t) > SHORTEST * max(1.0, abs(t)):
+            given = list(piece.state(motion, t))
+        return np.array_equal(q, given[0]) and np.array_equal(v, given[1])
+
+    def step(
+        self,
+        motion: Motion,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        first: FloatArray,
+        length: float,
+        limit: float,
+    ) -> Piece:
+        """A step that is as good as the tolerance asks for, at most until a limit.
+
+        Raises
+        ------
+        SingularError
+            If none is short enough.
+        """
+        shortest, grow = SHORTEST * max(1.0, abs(t)), LONGER
+        while True:
+            whole = limit - t <= length * (1.0 + 1e-9)
+            h = limit - t if whole else length
+            try:
+                piece, error = self._trial(motion, t, q, v, first, h)
+            except RobodynError as problem:
+                if not is_breakdown(problem) or h * SHORTER < shortest:
+                    raise
+                length, grow = h * SHORTER, 1.0
+                continue
+            ratio = min(grow, max(SHORTER, SAFETY * max(error, 1e-10) ** -0.2))
+            if error <= 1.0:
+                # a step that a limit cut short says little of what comes after
+                self._next = max(length, h * ratio) if whole else h * ratio
+                return piece
+            length, grow = h * min(ratio, SAFETY), 1.0
+            if length < shortest:
+                raise SingularError(
+                    f"steps shorter than {shortest:.1g} s would be needed for the tolerance of "
+                    f"{self._tolerance:g}: accelerations grow without bound, or jump"
+                )
+
+    def _trial(
+        self,
+        motion: Motion,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        first: FloatArray,
+        h: float,
+    ) -> tuple[Piece, float]:
+        """A step, and its error as a part of what is allowed."""
+        space = motion.coordinates
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = FIFTH.stages(motion.acceleration, space, t, q, v, h, first)
+            speeds, accelerations = (np.array(x) for x in rows)
+            u, dv = (combined(nonzero(FIFTH.b), x, h) for x in rows)
+            off_u, off_v = (combined(ERROR, x, h) for x in rows)
+            scale = self._tolerance * max(1.0, largest(v), largest(v + dv))
+            error = max(
+                (largest(off_u) + _neglected(space, u, v + dv, h)) / self._tolerance,
+                largest(off_v) / scale,
+            )
+        if not np.isfinite(error):
+            error = np.inf
+        if error > 1.0:
+            return Piece(t, h, q, v, speeds, accelerations, (q, v)), float(error)
+        end = motion.close(t + h, space.move(q, u), v + dv)
+        return Piece(t, h, q, v, speeds, accelerations, end), float(error)
+
+
+def largest(x: FloatArray) -> float:
+    """The largest size of a number of a vector."""
+    return float(np.abs(x).max(initial=0.0))
+
+
+def _neglected(space: Coordinates, u: FloatArray, v: FloatArray, h: float) -> float:
+    """What the rate of twists leaves out, over a step: nothing where coordinates add."""
+    if space.flat:
+        return 0.0
+    bracket = space.rate(u, v) - space.rate(-u, v)
+    return NEGLECTED * h * largest(bracket) * largest(u) ** 3
+
+
+METHOD = Adaptive()

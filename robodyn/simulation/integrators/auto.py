@@ -1,0 +1,98 @@
+"""Chooses between the explicit and the implicit method as the motion goes on.
+
+It begins with the explicit pair of `adaptive`. Steps that stability keeps short, and not accuracy,
+show in what rates change by between the two stages at the end of a step [Hairer, Wanner 1996,
+IV.2]: after enough of them it goes on with the method of `implicit`, and goes back when steps of
+that are short enough for the other. Each choice is a line of the log ``robodyn.simulation``.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from robodyn.array_types import FloatArray
+from robodyn.robot import Robot
+from robodyn.simulation.integrators.adaptive import Stiff, Walk
+from robodyn.simulation.integrators.implicit import Stages
+from robodyn.simulation.integrators.method import Advance, Motion, Surroundings
+
+__all__ = ["METHOD", "Auto"]
+
+LOG = logging.getLogger("robodyn.simulation")
+
+#: So many samples with steps this short for the explicit pair are made before it is taken again.
+EASY, SAMPLES = 1.0, 10
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Adaptive steps, implicit where the motion is stiff.
+
+    Attributes
+    ----------
+    order : int
+        Of the lower one.
+    tolerance : float [rad, m]
+    """
+
+    order: int = 3
+    tolerance: float = 1e-8
+
+    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+        """Nothing: it moves whatever has accelerations."""
+        return ""
+
+    def begin(self) -> Advance:
+        """A choice that is made anew as one motion goes on."""
+        return Choice(self.tolerance).advance
+
+
+class Choice:
+    """Which method moves one motion now.
+
+    Parameters
+    ----------
+    tolerance : float [rad, m]
+    """
+
+    def __init__(self, tolerance: float) -> None:
+        self._tolerance = tolerance
+        self._walk: Walk | None = None
+        self._stages = Stages(tolerance)
+        self._easy = 0
+
+    def advance(
+        self,
+        motion: Motion,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        h: float,
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The state after ``h`` [s]."""
+        end = t + h
+        if self._walk is None and self._easy in (0, SAMPLES):
+            self._take(motion, t, "adaptive")
+            self._walk = Walk(self._tolerance, stops=True)
+        if self._walk is not None:
+            try:
+                return self._walk.advance(motion, t, q, v, h, first)
+            except Stiff as found:
+                t, q, v = found.t, found.q, found.v
+                first = motion.acceleration(t, q, v)
+                self._take(motion, t, "implicit")
+                self._walk, self._stages, self._easy = None, Stages(self._tolerance), 1
+        state = self._stages.advance(motion, t, q, v, end - t, first)
+        self._easy = self._easy + 1 if self._stages.stiffness < EASY else 1
+        return state
+
+    def _take(self, motion: Motion, t: float, name: str) -> None:
+        why = "its steps are short enough" if self._easy else "explicit steps do for its start"
+        if name == "implicit":
+            why = "it is stiff"
+        LOG.info("the motion of %r goes on with %r at %.6g s: %s", motion.robot.name, name, t, why)
+
+
+METHOD = Auto()

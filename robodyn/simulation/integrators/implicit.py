@@ -1,0 +1,285 @@
+"""A diagonally implicit Runge-Kutta method of third order that damps what is stiff.
+
+The three stages of Alexander (1977): L-stable, so that the stiffest spring, damper or light rod
+keeps no step short, and stiffly accurate. Each stage is solved for by Newton's method over the
+acceleration alone, ``(1 - g h A_v - g^2 h^2 A_q) da = ...``, with the slopes ``A_q``, ``A_v`` of
+the accelerations by differences on the manifold, once a step. Where that does not converge the step
+is made in two halves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import RobodynError, SingularError
+from robodyn.robot import Robot
+from robodyn.simulation.integrators.adaptive import SAFETY, SHORTER, SHORTEST, largest
+from robodyn.simulation.integrators.method import Advance, Motion, Surroundings, is_breakdown
+
+__all__ = ["METHOD", "Implicit", "Stages", "controlled"]
+
+#: The root of ``x^3 - 3 x^2 + 3/2 x - 1/6`` between 1/6 and 1/2.
+G = 0.43586652150845899942
+#: Weights of the stages before each, without its own, which is G; the last are those of the step.
+BEFORE = (
+    (),
+    (0.5 * (1.0 - G),),
+    (-0.25 * (6.0 * G * G - 16.0 * G + 1.0), 0.25 * (6.0 * G * G - 20.0 * G + 5.0)),
+)
+
+#: Of differences, as a part of 1 or of the largest speed.
+DIFFERENCE = 1e-7
+
+#: Newton steps, how small the last has to be, and after how many the slopes are taken anew.
+NEWTON, CONVERGED, ANEW = 14, 1e-12, 5
+
+#: A step is halved so many times at most.
+HALVES = 12
+
+#: Ratio of the next step to a good one, at most.
+LONGER = 3.0
+
+
+@dataclass(frozen=True)
+class Implicit:
+    """Steps of given length, halved where they cannot be solved for; or as a tolerance allows.
+
+    Attributes
+    ----------
+    order : int
+    tolerance : float or None [rad, m]
+        With one, steps are as long as it allows, as in `adaptive`.
+    """
+
+    order: int = 3
+    tolerance: float | None = None
+
+    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+        """Nothing: it moves whatever has accelerations."""
+        return ""
+
+    def begin(self) -> Advance:
+        """Every step stands alone, but for the length of the next where there is a tolerance."""
+        return advance if self.tolerance is None else Stages(self.tolerance).advance
+
+
+@dataclass(frozen=True, eq=False)
+class Slopes:
+    """How accelerations change with the state: ``A_q``, ``A_v``, shape (nv, nv)."""
+
+    q: FloatArray
+    v: FloatArray
+
+    def stiffness(self, h: float) -> float:
+        """A step times the largest rate at which small deviations grow or fade."""
+        n = len(self.q)
+        whole = np.block([[np.zeros((n, n)), np.eye(n)], [self.q, self.v]])
+        return h * float(np.abs(np.linalg.eigvals(whole)).max(initial=0.0))
+
+
+def slopes(motion: Motion, t: float, q: FloatArray, v: FloatArray, a: FloatArray) -> Slopes:
+    """By differences; ``a`` is the acceleration of the state itself."""
+    n = len(v)
+    of_q, of_v = np.empty((n, n)), np.empty((n, n))
+    step = DIFFERENCE * max(1.0, largest(v))
+    for k in range(n):
+        e = np.zeros(n)
+        e[k] = 1.0
+        of_q[:, k] = motion.acceleration(t, motion.coordinates.move(q, DIFFERENCE * e), v) - a
+        of_v[:, k] = motion.acceleration(t, q, v + step * e) - a
+    return Slopes(of_q / DIFFERENCE, of_v / step)
+
+
+def advance(
+    motion: Motion, t: float, q: FloatArray, v: FloatArray, h: float, first: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The state after a step of ``h`` [s].
+
+    Raises
+    ------
+    SingularError
+        If it cannot be solved for, in however many parts.
+    """
+    return _in_halves(motion, t, q, v, h, first, HALVES)
+
+
+def _in_halves(
+    motion: Motion,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    h: float,
+    first: FloatArray,
+    halves: int,
+) -> tuple[FloatArray, FloatArray]:
+    try:
+        return step(motion, t, q, v, h, first, slopes(motion, t, q, v, first))
+    except RobodynError as problem:
+        if not is_breakdown(problem) or not halves:
+            raise
+    q, v = _in_halves(motion, t, q, v, 0.5 * h, first, halves - 1)
+    middle = t + 0.5 * h
+    first = motion.acceleration(middle, q, v)
+    return _in_halves(motion, middle, q, v, 0.5 * h, first, halves - 1)
+
+
+def step(
+    motion: Motion,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    h: float,
+    first: FloatArray,
+    near: Slopes,
+) -> tuple[FloatArray, FloatArray]:
+    """One step, with the slopes of accelerations at its start.
+
+    Raises
+    ------
+    SingularError
+        If a stage does not converge.
+    """
+    speeds: list[FloatArray] = []
+    accelerations: list[FloatArray] = []
+    a, u, w = first, np.zeros(len(v)), v
+    for before in BEFORE:
+        at = t + (sum(before) + G) * h
+        u = sum((h * b * x for b, x in zip(before, speeds, strict=True)), np.zeros(len(v)))
+        w = v + sum((h * b * x for b, x in zip(before, accelerations, strict=True)), 0.0)
+        rate, a = _stage(motion, at, q, u, w, h * G, a, near)
+        speeds.append(rate)
+        accelerations.append(a)
+        u, w = u + h * G * rate, w + h * G * a
+    return motion.close(t + h, motion.coordinates.move(q, u), w)
+
+
+def _stage(
+    motion: Motion,
+    t: float,
+    q: FloatArray,
+    u: FloatArray,
+    v: FloatArray,
+    part: float,
+    a: FloatArray,
+    near: Slopes,
+) -> tuple[FloatArray, FloatArray]:
+    """Rate ``k`` and acceleration ``a`` of the state ``u + part k``, ``v + part a``."""
+    space, n = motion.coordinates, len(v)
+    k = v + part * a
+    solve = np.linalg.inv(np.eye(n) - part * near.v - part * part * near.q)
+    size, allowed = np.inf, CONVERGED * max(1.0, largest(v))
+    for count in range(NEWTON):
+        x, w = u + part * k, v + part * a
+        moved = space.move(q, x)
+        here = motion.acceleration(t, moved, w)
+        off_k, off_a = k - space.rate(x, w), a - here
+        if count == ANEW:
+            near = slopes(motion, t, moved, w, here)
+            solve = np.linalg.inv(np.eye(n) - part * near.v - part * part * near.q)
+        change = -solve @ (off_a + part * (near.q @ off_k))
+        a, k = a + change, k - off_k + part * change
+        last, size = size, part * max(largest(change), largest(off_k))
+        # rounding leaves something of stiff accelerations: it no longer gets smaller
+        if size <= allowed or (last <= 1e4 * allowed and size > 0.3 * last):
+            return k, a
+        if not np.isfinite(size):
+            break
+    raise SingularError(
+        f"no acceleration at t = {t:.6g} s solves the implicit step; accelerations jump there"
+    )
+
+
+class Stages:
+    """Steps as long as a tolerance allows: one of them is compared with two of half its length.
+
+    Parameters
+    ----------
+    tolerance : float [rad, m]
+
+    Attributes
+    ----------
+    stiffness : float
+        Of the last step: its length times the largest rate at which small deviations change.
+    """
+
+    def __init__(self, tolerance: float) -> None:
+        self._tolerance, self._next, self.stiffness = tolerance, 0.0, 0.0
+
+    def advance(
+        self,
+        motion: Motion,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        h: float,
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The state after ``h`` [s], in as many steps as it takes."""
+        end = t + h
+        tiny = SHORTEST * max(1.0, abs(end))
+        while True:
+            whole = end - t <= (self._next or h) * (1.0 + 1e-9)
+            length = end - t if whole else self._next
+            used, following, q, v = controlled(self, motion, t, q, v, length, first)
+            t = t + used
+            # a step that a sample cut short says little of what comes after
+            whole = whole and used == length
+            self._next = max(self._next, following) if whole else following
+            if end - t <= tiny:
+                return q, v
+            first = motion.acceleration(t, q, v)
+
+    @property
+    def tolerance(self) -> float:
+        """What is allowed in a step."""
+        return self._tolerance
+
+
+def controlled(
+    stages: Stages,
+    motion: Motion,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    h: float,
+    first: FloatArray,
+) -> tuple[float, float, FloatArray, FloatArray]:
+    """A step that is good enough: its length, that of the next, and the state after it.
+
+    Raises
+    ------
+    SingularError
+        If none is short enough.
+    """
+    near, shortest = slopes(motion, t, q, v, first), SHORTEST * max(1.0, abs(t))
+    while True:
+        try:
+            once = step(motion, t, q, v, h, first, near)
+            half = step(motion, t, q, v, 0.5 * h, first, near)
+            middle = motion.acceleration(t + 0.5 * h, *half)
+            twice = step(motion, t + 0.5 * h, *half, 0.5 * h, middle, near)
+        except RobodynError as problem:
+            if not is_breakdown(problem) or h * SHORTER < shortest:
+                raise
+            h = h * SHORTER
+            continue
+        scale = stages.tolerance * max(1.0, largest(v), largest(twice[1]))
+        off = largest(motion.robot.difference(once[0], twice[0])) / stages.tolerance
+        # two halves are better by 2^3 than the whole, which differs from them by what is left
+        error = max(off, largest(once[1] - twice[1]) / scale) / 7.0
+        ratio = min(LONGER, max(SHORTER, SAFETY * max(error, 1e-10) ** -0.25))
+        if error <= 1.0:
+            stages.stiffness = near.stiffness(h)
+            return h, h * ratio, *twice
+        h = h * min(ratio, SAFETY)
+        if h < shortest:
+            raise SingularError(
+                f"steps shorter than {shortest:.1g} s would be needed for the tolerance of "
+                f"{stages.tolerance:g}: accelerations grow without bound, or jump"
+            )
+
+
+METHOD = Implicit()

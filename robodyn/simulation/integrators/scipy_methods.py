@@ -1,0 +1,89 @@
+"""The solvers of scipy, by name, over joint twists and speeds.
+
+Each interval between two samples is a problem of its own, as forces are held in it and twists count
+from its start; methods of several steps start anew there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import SingularError
+from robodyn.robot import Robot
+from robodyn.simulation.integrators.method import Advance, Motion, Surroundings
+
+__all__ = ["METHODS", "Scipy"]
+
+
+@dataclass(frozen=True)
+class Scipy:
+    """A method of `scipy.integrate.solve_ivp`.
+
+    Attributes
+    ----------
+    name : str
+    order : int
+    tolerance : float [rad, m], [rad/s, m/s]
+        Relative, and absolute.
+    """
+
+    name: str
+    order: int
+    tolerance: float = 1e-8
+
+    def refusal(self, robot: Robot, surroundings: Surroundings) -> str:
+        """Nothing: it moves whatever has accelerations."""
+        return ""
+
+    def begin(self) -> Advance:
+        """Every interval stands alone."""
+        return self._advance
+
+    def _advance(
+        self,
+        motion: Motion,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        h: float,
+        first: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The state after ``h`` [s]."""
+        from scipy.integrate import solve_ivp
+
+        n, space = len(v), motion.coordinates
+
+        def rates(time: float, y: FloatArray) -> FloatArray:
+            u, w = y[:n], y[n:]
+            a = motion.acceleration(float(time), space.move(q, u), w)
+            return np.concatenate([space.rate(u, w), a])
+
+        found = solve_ivp(
+            rates,
+            (t, t + h),
+            np.concatenate([np.zeros(n), v]),
+            method=self.name,
+            t_eval=(t + h,),
+            rtol=self.tolerance,
+            atol=self.tolerance,
+        )
+        if not found.success:
+            raise SingularError(f"scipy's {self.name} gives up at t = {t:.6g} s: {found.message}")
+        return motion.close(t + h, space.move(q, found.y[:n, -1]), found.y[n:, -1])
+
+
+#: By the names they have here.
+METHODS = {
+    f"scipy:{name}": Scipy(name, order)
+    for name, order in (
+        ("RK23", 3),
+        ("RK45", 5),
+        ("DOP853", 8),
+        ("Radau", 5),
+        ("BDF", 5),
+        ("LSODA", 12),
+    )
+}

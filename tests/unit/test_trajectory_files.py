@@ -1,0 +1,227 @@
+"""What is saved is read back, and what is something else is told."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.errors import FileError, MissingExtraError, MissingFileError, SettingsError, ShapeError
+from robodyn.simulation import EventRecord
+
+STATES = ("t", "q", "v", "a", "tau")
+
+
+def wobble(t):
+    s, c = math.sin(3 * t), math.cos(3 * t)
+    return rd.BaseMotion.from_world(
+        (s, 0, 0), (0, 0, 0, 1), (3 * c, 0, 0), (0, 0, 0), (-9 * s, 0, 0)
+    )
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return rd.load("satellite", base="floating")
+
+
+@pytest.fixture(scope="module")
+def run(robot):
+    v0 = np.random.default_rng(1).normal(size=robot.nv)
+    return rd.simulate(robot, v0=v0, duration=0.05, limits="ignore")
+
+
+@pytest.fixture(scope="module")
+def carried():
+    """A moving base, a driven joint, external wrenches that change, and an event."""
+    robot = rd.load("double_pendulum", base="moving")
+    run = rd.simulate(
+        robot, lambda t, q, v: [0.1, 0.2], base=wobble, duration=0.05,
+        wrenches=lambda t, q, v: {"lower": np.arange(6.0) * t},
+        controlled={"shoulder": lambda t: (t**3, 3 * t**2, 6 * t)},
+    )  # fmt: skip
+    events = (EventRecord(0.1 / 3, "lands", 0.1 + 0.2), EventRecord(0.05, "ends"))
+    return dataclasses.replace(run, events=events)
+
+
+def same(one, other, names=(*STATES, "energy", "loop_residual")):
+    for name in names:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def test_npz_bit_for_bit(tmp_path, robot, run):
+    run.save(tmp_path / "run.npz")
+    again = rd.Trajectory.load(tmp_path / "run.npz", robot)
+    same(again, run)
+    assert again.joint_names == run.joint_names and again.robot is robot
+    same(rd.Trajectory.load(str(tmp_path / "run.npz")), run)
+
+
+def test_npz_knows_what_acted(tmp_path, carried):
+    carried.save(tmp_path / "run.npz")
+    again = rd.Trajectory.load(tmp_path / "run.npz", carried.robot)
+    same(again, carried)
+    assert again.events == carried.events and again.driven == carried.driven == (0,)
+    np.testing.assert_array_equal(again.kinetic_energy, carried.kinetic_energy)
+    ours, theirs = again.joint_wrenches(), carried.joint_wrenches()
+    np.testing.assert_array_equal(ours["base"], theirs["base"])
+    # between samples, a smooth path through them
+    gap = np.abs(again.audit.base - carried.audit.base).max()
+    assert gap < 1e-5 * carried.audit.exchanged
+    at = carried.t[:-1] + 0.3e-3
+    ours, exact = again.resample(at), carried.resample(at)
+    np.testing.assert_allclose(ours.kinetic_energy, exact.kinetic_energy, rtol=1e-4)
+    np.testing.assert_allclose(
+        ours.joint_wrenches()["base"], exact.joint_wrenches()["base"], rtol=1e-3, atol=1e-3
+    )
+    few = again.resample(3e-3)
+    np.testing.assert_array_equal(few[10:15].kinetic_energy, few.kinetic_energy[10:15])
+    part = again[10:30]
+    np.testing.assert_array_equal(part.joint_wrenches()["elbow"], theirs["elbow"][10:30])
+    np.testing.assert_array_equal(part.resample(part.t).kinetic_energy, part.kinetic_energy)
+
+
+def test_pickles_need_no_functions(carried):
+    for part in (carried, carried[7], carried[10:20]):
+        again = pickle.loads(pickle.dumps(part))
+        same(again, part)
+        np.testing.assert_array_equal(again.joint_wrenches()["base"], part.joint_wrenches()["base"])
+    plain = rd.simulate(rd.load("double_pendulum"), duration=0.01, wrenches={"lower": [0.0] * 6})
+    assert pickle.loads(pickle.dumps(plain)).surroundings.wrenches.keys() == {"lower"}
+
+
+def test_one_state_and_many_motions_as_npz(tmp_path, robot, run, carried):
+    run[5].save(tmp_path / "one.npz")
+    same(rd.Trajectory.load(tmp_path / "one.npz", robot), run[5])
+    many = rd.rollout(robot, None, np.tile(run.q[0], (3, 1)), np.zeros((3, 10)), duration=0.01)
+    many.save(tmp_path / "many.npz")
+    same(rd.Trajectory.load(tmp_path / "many.npz", robot), many)
+    carried[5].save(tmp_path / "carried.npz")
+    again = rd.Trajectory.load(tmp_path / "carried.npz", carried.robot)
+    same(again, carried[5])
+    np.testing.assert_array_equal(again.kinetic_energy, carried.kinetic_energy[5])
+    np.testing.assert_array_equal(
+        again.joint_wrenches()["base"][0], carried.joint_wrenches()["base"][5]
+    )
+    with pytest.raises(ShapeError, match="a CSV holds one motion"):
+        many.save(tmp_path / "many.csv")
+    with pytest.raises(ShapeError, match="a table holds one motion"):
+        many.to_pandas()
+
+
+def test_csv_to_the_last_digit(tmp_path, robot, run):
+    run.save(tmp_path / "run.csv")
+    again = rd.Trajectory.load(tmp_path / "run.csv", robot)
+    same(again, run)
+    assert again.joint_names == run.joint_names
+    with open(tmp_path / "run.csv", newline="") as file:
+        head = next(csv.reader(file))
+    assert head[:2] == ["t [s]", "q:floating_base[0] [m]"]
+    assert head[7:9] == ["q:floating_base[6]", "q:clock [rad]"]
+    for name in ("v:clock [rad/s]", "a:floating_base[0] [m/s^2]", "tau:boom_lift [N m]"):
+        assert name in head
+    assert head[-2:] == ["energy [J]", "loop_residual"]
+
+
+def test_csv_of_an_unknown_robot(tmp_path, run):
+    bare = dataclasses.replace(run, energy=run.energy, loop_residual=run.loop_residual, robot=None)
+    bare.save(tmp_path / "run.csv")
+    same(rd.Trajectory.load(tmp_path / "run.csv"), run)
+
+
+def test_mcap_as_far_as_it_holds(tmp_path):
+    pytest.importorskip("rosbags")
+    robot = rd.load("four_bar")
+    run = rd.simulate(robot, lambda t, q, v: [0.5, 0, 0], duration=0.05, limits="ignore")
+    run.save(tmp_path / "run.mcap")
+    again = rd.Trajectory.load(tmp_path / "run.mcap", robot)
+    same(again, run, ("q", "v", "a", "tau", "energy"))
+    np.testing.assert_allclose(again.t, run.t, atol=1e-9)
+    with pytest.raises(SettingsError, match=r"Trajectory\.load\(path, robot\)"):
+        rd.Trajectory.load(tmp_path / "run.mcap")
+
+
+def test_a_table_of_pandas(robot, run):
+    pytest.importorskip("pandas")
+    table = run.to_pandas()
+    assert table.index.name == "t [s]" and len(table) == len(run)
+    np.testing.assert_array_equal(table.index, run.t)
+    np.testing.assert_array_equal(table["v:clock [rad/s]"], run["clock"].v)
+    np.testing.assert_array_equal(table["energy [J]"], run.energy)
+
+
+def test_without_pandas(monkeypatch, run):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"robodyn\[pandas\]"):
+        run.to_pandas()
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv"])
+def test_the_motion_of_another_robot(tmp_path, run, ending):
+    run.save(tmp_path / f"run.{ending}")
+    with pytest.raises(ShapeError, match=r"run\..*'puma560' needs 6 columns"):
+        rd.Trajectory.load(tmp_path / f"run.{ending}", rd.load("puma560"))
+    arm = rd.load("double_pendulum")
+    text = "shoulder"
+    rd.simulate(arm, duration=0.01).save(tmp_path / f"arm.{ending}")
+    with pytest.raises(ShapeError, match=f"'{text}' where 'pan_tilt' has"):
+        rd.Trajectory.load(tmp_path / f"arm.{ending}", rd.load("pan_tilt"))
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv"])
+def test_damaged_files(tmp_path, run, ending):
+    run.save(tmp_path / f"run.{ending}")
+    whole = (tmp_path / f"run.{ending}").read_bytes()
+    parts = [whole[: len(whole) // 2]] if ending == "npz" else []  # half a table is a table
+    for damaged in (b"", whole[:5], *parts, b"\xff" + whole[1:]):
+        (tmp_path / f"run.{ending}").write_bytes(damaged)
+        with pytest.raises(ShapeError, match="not a trajectory, or is damaged"):
+            rd.Trajectory.load(tmp_path / f"run.{ending}")
+
+
+def test_a_damaged_number_in_an_archive(tmp_path, run):
+    run.save(tmp_path / "run.npz")
+    whole = bytearray((tmp_path / "run.npz").read_bytes())
+    whole[len(whole) // 3] ^= 0xFF
+    (tmp_path / "run.npz").write_bytes(whole)
+    with pytest.raises(ShapeError, match="damaged"):
+        rd.Trajectory.load(tmp_path / "run.npz")
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_arrays_that_do_not_belong_together(tmp_path, run, name):
+    run.save(tmp_path / "run.npz")
+    with np.load(tmp_path / "run.npz") as held:
+        arrays = {**held}
+    for wrong in (arrays[name][:-1], arrays[name][..., None]):
+        np.savez(tmp_path / "wrong.npz", **{**arrays, name: wrong})
+        with pytest.raises(ShapeError, match="not a trajectory, or is damaged"):
+            rd.Trajectory.load(tmp_path / "wrong.npz")
+
+
+def test_foreign_files(tmp_path, run):
+    np.savez(tmp_path / "other.npz", x=np.ones(3))
+    np.savez(tmp_path / "wide.npz", **dict.fromkeys((*STATES, "energy", "loop_residual"), 1.0))
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "ragged.csv").write_text("t [s],q:a\n1,2\n3\n")
+    (tmp_path / "folder").mkdir()
+    for name in ("other.npz", "wide.npz", "other.csv", "ragged.csv", "folder"):
+        with pytest.raises(ShapeError, match="not a trajectory"):
+            rd.Trajectory.load(tmp_path / name)
+    (tmp_path / "run.txt").write_text("")
+    with pytest.raises(ShapeError, match=r"expected \.npz, \.csv, \.mcap"):
+        rd.Trajectory.load(tmp_path / "run.txt")
+    with pytest.raises(MissingFileError, match=r"absent\.npz"):
+        rd.Trajectory.load(tmp_path / "absent.npz")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises((FileError, ShapeError)):
+        rd.Trajectory.load(tmp_path / "folder.npz")
+    with pytest.raises(ShapeError, match="path is int"):
+        rd.Trajectory.load(3)
+    with pytest.raises(ShapeError, match="robot is str"):
+        rd.Trajectory.load(tmp_path / "other.npz", "arm7")
