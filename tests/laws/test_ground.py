@@ -294,11 +294,12 @@ def test_rows_single_precision_and_slopes():
 
 
 @pytest.mark.parametrize("exponent", [1.0, 1.5, 3.0])
-def test_slopes_are_numbers_where_a_point_just_touches(exponent):
+def test_slopes_are_numbers_above_the_ground_and_where_a_point_just_touches(exponent):
     robot = body([X, Z], floor(exponent=exponent, damping=1.0, friction=0.5))
     for input_ in ("q", "v"):
         slope = robot.function("forward_dynamics").jacobian(input_)
-        assert np.isfinite(slope(np.zeros(2), np.zeros(2), np.zeros(2))).all()
+        for height in (0.0, 1e-9, 0.3, 7.0):
+            assert np.isfinite(slope(np.array([0.0, height]), np.zeros(2), np.zeros(2))).all()
 
 
 def test_contacts_of_a_motion_and_of_many():

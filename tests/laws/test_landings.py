@@ -188,6 +188,12 @@ def test_a_free_arm_lands_on_its_tip():
     run = rd.simulate(arm, q0=q0, duration=0.43, step=1e-3, events=events, limits="ignore")
     # as its joints give way it is thrown up once, and comes down again
     assert [event.name for event in run.events] == ["tip lands", "tip leaves"] * 2
+    for event in run.events[::2]:
+        at = np.flatnonzero(run.t == event.time)
+        before, after = run.v[at[0]], run.v[at[1]]
+        hit = arm.impact(run.q[at[0]], before, tip, (0.0, 0.0, 0.0), None)
+        np.testing.assert_allclose(after, hit.v, atol=1e-6 * np.abs(before).max())
+        assert event.energy_loss == pytest.approx(hit.energy_loss, rel=1e-6)
     place = arm.frame_pose(run.q, tip)[:, :3, 3]
     stands = (run.t > run.events[2].time) & (run.t < run.events[3].time)
     assert stands.sum() > 100
@@ -245,3 +251,24 @@ def test_what_pulls_from_the_start_leaves_at_once():
     landed, left = times(run, "point lands"), times(run, "point leaves")
     assert len(left) >= 1 and left[0] - landed[0] <= 1e-3
     assert run.q.min() > -2e-9
+
+
+def test_driven_joints_and_wrenches_count():
+    """The body is drawn along, and lifted by a wind that grows."""
+    robot = body([X, Z])
+    events = rd.events.landings(robot, rd.Ground(POINT), sticks=False)
+    run = rd.simulate(
+        robot,
+        q0=[0.0, 0.01],
+        duration=1.0,
+        step=1e-3,
+        events=events,
+        controlled={"along0": lambda t: (0.1 * t**2, 0.2 * t, 0.2)},
+        wrenches=lambda t, q, v: {"body": [0.0, 0.0, 30.0 * t, 0.0, 0.0, 0.0]},
+    )
+    np.testing.assert_allclose(run.q[:, 0], 0.1 * run.t**2, atol=1e-12)
+    (left,) = times(run, "point leaves")
+    assert left == pytest.approx(2.0 * GRAVITY / 30.0, abs=1e-9)
+    # from then on, m a = 30 t - m g
+    since = 1.0 - left
+    assert run.v[-1, 1] == pytest.approx(30.0 / 2.0 * since**2 / 2, abs=1e-8)

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, number
 from robodyn.description import Ground
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.events.event import Change, Event, State
-from robodyn.simulation.events.impulses import ROUNDING, complementary, responses
+from robodyn.simulation.events.impulses import complementary, responses
 from robodyn.simulation.events.spot import Spot, spots_of
 
 __all__ = ["landings"]
@@ -141,16 +140,7 @@ class _Plane:
         jumps = responses(self._robot, q, rows, state.driven_speeds)
         push = complementary(jumps @ rows.T, rows @ v)
         stay = [x for x, p in zip(together, push, strict=True) if p > 0.0]
-        robot = self._robot_on(stay)
-        return Change(v=self._stopped(stay, state), robot=robot)
-
-    def _stopped(self, stay: Sequence[Spot], state: State) -> FloatArray:
-        """Speeds after impulses that stop points at once, along the normal or altogether."""
-        count = 3 if self._sticks else 1
-        rows = np.concatenate([x.directions(self._robot, state.q)[:count] for x in stay])
-        jumps = responses(self._robot, state.q, rows, state.driven_speeds)
-        p = np.linalg.lstsq(jumps @ rows.T, -rows @ state.v, rcond=ROUNDING)[0]
-        return np.asarray(state.v + p @ jumps)
+        return Change(robot=self._robot_on(stay))  # with what stops those that stay
 
     def _on(self, robot: Robot) -> tuple[Spot, ...]:
         """The points that stand while a robot moves."""
