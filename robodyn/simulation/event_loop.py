@@ -294,7 +294,8 @@ class _Motion:
         loss = before - self._energy()
         for end in dict.fromkeys((*contact.hit, *contact.held)):
             if end in contact.hit or end not in was:
-                self._note(EventRecord(self._t, end.reached, loss, dissipated=loss))
+                own = contact.hit.get(end, 0.0)
+                self._note(EventRecord(self._t, end.reached, loss, dissipated=own))
                 loss = 0.0  # all that several stops take at once is told with the first
         for end in was:
             if end not in contact.held:
