@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,7 +104,7 @@ class Stepper:
                 link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
             }
         self._explicit = integrators.explicit(integrator)
-        self._method: Any = integrators.integrator(integrator, tolerance)
+        self._method = cast(Any, integrators.integrator(integrator, tolerance))
         #: Steps are those of the caller, and not chosen by an error between them.
         self.steps_are_given: bool = getattr(self._method, "tolerance", None) is None
         self._advance: Advance | None = None
