@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.callbacks import event_value
-from robodyn.simulation.events.event import Event
+from robodyn.simulation.events.event import Event, State
 from robodyn.simulation.lookout import Watch
 
 __all__ = ["SAME", "instants_of", "never", "watch_of"]
@@ -23,11 +24,20 @@ def never(t: float, q: FloatArray, v: FloatArray) -> float:
     return 1.0
 
 
-def watch_of(event: Event) -> Watch:
-    """What a loop looks for; of an event at an instant, nothing."""
-    when = event.when
+def watch_of(event: Event, state: Callable[..., State]) -> Watch:
+    """What a loop looks for; of an event at an instant, nothing.
+
+    Parameters
+    ----------
+    event : Event
+    state : callable
+        (t, q, v) -> State, for functions of that.
+    """
+    when: Any = event.when
     value = never if isinstance(when, float) else functools.partial(event_value, when)
-    return Watch(event.name, value, event.direction, event.actions)
+    if event.of_state:
+        value = functools.partial(event_value, lambda t, q, v: when(state(t, q, v)))
+    return Watch(event.name, value, event.direction, event.actions, already=event.already)
 
 
 def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:
