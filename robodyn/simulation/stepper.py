@@ -115,6 +115,11 @@ class Stepper:
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
 
     @property
+    def order(self) -> int:
+        """Of the method."""
+        return int(self._method.order)
+
+    @property
     def stabilised(self) -> bool:
         """Loops are held closed by gains."""
         return self._gains is not None
