@@ -130,7 +130,7 @@ def _beyond(
     better: bool,
     every: int = 1,
 ) -> Imbalance | None:
-    """Energy beyond work that is known from the ends of steps, or better, from their middles too."""
+    """Energy beyond work that is known from the ends of steps; better, from their middles too."""
     energy, kinetic = (x.reshape(len(motion), -1) for x in (motion.energy, motion.kinetic_energy))
     stored = np.maximum(np.ptp(kinetic, axis=0), np.ptp(energy - kinetic, axis=0))
     work = np.concatenate([x.work(better) for x in _pieces(robot, base, driven, motion)])
