@@ -44,7 +44,7 @@ def main(duration: float = 1.7, step: float = 1e-4) -> dict[str, object]:
         return tau
 
     run = rd.simulate(robot, push, duration=duration, step=step)
-    return {"robot": robot, "run": run, "foot": robot.ground_contacts(run.q, run.v)["foot"]}
+    return {"robot": robot, "run": run, "foot": run.ground_contacts["foot"]}
 
 
 def check(result: dict[str, object]) -> None:

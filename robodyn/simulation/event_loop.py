@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationError
+from robodyn.robot import Robot
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import event_value, refuse_not_finite, torque
 from robodyn.simulation.event_record import EventRecord
-from robodyn.simulation.events.event import Change, Event
+from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
 from robodyn.simulation.phase import Phase, settled
@@ -109,7 +112,7 @@ class _Motion:
         self._events: list[EventRecord] = []
         self._held: tuple[End, ...] = ()
         self._of_stops: dict[tuple[End, bool], Watch] = {}
-        watches = {event: _watch_of(event) for event in events}
+        watches = {event: self._watch_of(event) for event in events}
         self._timed = [(at, watches[event]) for at, event in _instants(events, times)]
         self._given = list(watches.values())
         self._zeno, self._lookout = Zeno(), Lookout(())
@@ -221,8 +224,7 @@ class _Motion:
         parts, lost, before = False, 0.0, None
         earlier = tuple(x.name for x in self._lookout.happened)
         for action in watch.actions:
-            state = self._phase.state(self._t, self._q, self._v, earlier)
-            change = action(state)
+            change = action(self._state(self._t, self._q, self._v, earlier))
             if not isinstance(change, Change):
                 raise ShapeError(
                     f"an action of event {watch.name!r} returned {change!r} at t = {self._t:.6g} "
@@ -233,7 +235,7 @@ class _Motion:
             self.ended |= change.stop
             parts |= change.parts
             if change.changes:
-                here = state.energy
+                here = self._energy()
                 before = here if before is None else before
                 self._apply(change)
                 here -= self._energy()
@@ -258,6 +260,7 @@ class _Motion:
     def _begin(self, phase: Phase) -> None:
         """What moves and what drives it from now on."""
         self._phase = phase
+        self._others: dict[Robot, Stepper] = {}
         self._stepper = self._free = self._make.stepper(phase.robot, phase.driven, phase.base)
         if phase.held:
             self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
@@ -291,7 +294,8 @@ class _Motion:
         loss = before - self._energy()
         for end in dict.fromkeys((*contact.hit, *contact.held)):
             if end in contact.hit or end not in was:
-                self._note(EventRecord(self._t, end.reached, loss, dissipated=loss))
+                own = contact.hit.get(end, 0.0)
+                self._note(EventRecord(self._t, end.reached, loss, dissipated=own))
                 loss = 0.0  # all that several stops take at once is told with the first
         for end in was:
             if end not in contact.held:
@@ -299,6 +303,33 @@ class _Motion:
         if contact.held != was:
             names = tuple(end.joint for end in contact.held)
             self._begin(self._phase.holding(names))
+
+    def _watch_of(self, event: Event) -> Watch:
+        when: Any = event.when
+        value = _never if isinstance(when, float) else functools.partial(event_value, when)
+        if event.of_state:
+
+            def of_state(t: float, q: FloatArray, v: FloatArray) -> float:
+                return event_value(lambda t, q, v: when(self._state(t, q, v)), t, q, v)
+
+            value = of_state
+        return Watch(event.name, value, event.direction, event.actions, already=event.already)
+
+    def _state(
+        self, t: float, q: FloatArray, v: FloatArray, earlier: tuple[str, ...] = ()
+    ) -> State:
+        """What an action gets, or a function of the state."""
+
+        def accelerations(robot: Robot | None = None) -> FloatArray:
+            stepper, phase = self._stepper, self._phase
+            if robot is not None and robot is not phase.robot:
+                if robot not in self._others:
+                    self._others[robot] = self._make.stepper(robot, phase.driven, phase.base)
+                stepper = self._others[robot]
+            return stepper.accelerations(t, q, v, self._tau)[0]
+
+        state = self._phase.state(t, q, v, earlier)
+        return dataclasses.replace(state, accelerations=accelerations)
 
     def _watches(self) -> list[Watch]:
         """All that is looked for: joints on their way to stops or held there, and events."""
@@ -366,12 +397,6 @@ class _Motion:
 def _never(t: float, q: FloatArray, v: FloatArray) -> float:
     """Of an event at an instant, which no function says."""
     return 1.0
-
-
-def _watch_of(event: Event) -> Watch:
-    when = event.when
-    value = _never if isinstance(when, float) else functools.partial(event_value, when)
-    return Watch(event.name, value, event.direction, event.actions)
 
 
 def _instants(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:

@@ -35,6 +35,8 @@ class Watch:
         What it does; none for what the loop itself knows how to treat.
     one_sided : bool
         The function is never to be negative but for rounding: a gap.
+    already : bool
+        It also happens where the function is negative from a jump on.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Watch:
     direction: int = 0
     actions: tuple[Action, ...] = ()
     one_sided: bool = False
+    already: bool = False
 
 
 class Lookout:
@@ -99,6 +102,9 @@ class Lookout:
         """Until when a watch does not happen; ``None``: it does not within this part of a step."""
         start, end, low = f(0.0), f(h), 0.0
         side = self._side.get(watch, sign(start))
+        if watch.already and watch not in self._side and watch not in self.happened and start < 0.0:
+            self._from[watch], self._scale[watch] = 1, abs(end - start)
+            return 0.0
         if self._at_zero(watch, start, end, side):
             side, low = departure(f, step)
             if side == 0:

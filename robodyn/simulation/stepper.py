@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from robodyn.simulation.integrators.method import (
     Surroundings,
     coordinates_of,
 )
+from robodyn.simulation.law import Law
 from robodyn.simulation.loop_closer import close_loops
 from robodyn.simulation.path_tables import Paths
 from robodyn.simulation.step_functions import Functions, functions_of
@@ -103,7 +104,7 @@ class Stepper:
                 link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
             }
         self._explicit = integrators.explicit(integrator)
-        self._method: Any = integrators.integrator(integrator, tolerance)
+        self._method = cast(Any, integrators.integrator(integrator, tolerance))
         #: Steps are those of the caller, and not chosen by an error between them.
         self.steps_are_given: bool = getattr(self._method, "tolerance", None) is None
         self._advance: Advance | None = None
@@ -134,7 +135,12 @@ class Stepper:
         return other
 
     def compiled(
-        self, times: FloatArray, q: FloatArray, v: FloatArray, efforts: FloatArray | None
+        self,
+        times: FloatArray,
+        q: FloatArray,
+        v: FloatArray,
+        law: Law | None = None,
+        efforts: FloatArray | None = None,
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
 
@@ -143,8 +149,10 @@ class Stepper:
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
             Closed, as `start` has them.
+        law : Law, optional
+            A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
-            What forces of a controller are cut to.
+            What its forces are cut to.
         """
         if self._explicit is None:
             return None
@@ -152,11 +160,10 @@ class Stepper:
         if functions is None:
             return None
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
+        paths = Paths(self.driven, self.base, self._wrenches, self._gains)
         return CompiledMotion(
-            self.robot, functions, self._explicit, Paths(
-                self.driven, self.base, self._wrenches, self._gains
-            ), times, *states, efforts,
-        )  # fmt: skip
+            self.robot, functions, self._explicit, paths, times, *states, law, efforts
+        )
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray

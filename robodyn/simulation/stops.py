@@ -7,7 +7,7 @@ stops at once are one problem of complementarity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,14 +178,15 @@ class Contact:
     ----------
     v : ndarray, shape (nv,) [rad/s, m/s]
         Afterwards.
-    hit : tuple of End
-        Which gave an impulse.
+    hit : mapping of End to float [J]
+        Which gave an impulse, and what was lost in it; what motors of driven joints give is not
+        counted.
     held : tuple of End
         Which push from then on.
     """
 
     v: FloatArray
-    hit: tuple[End, ...]
+    hit: Mapping[End, float]
     held: tuple[End, ...]
 
 
@@ -217,7 +218,7 @@ def met(
     driven = phase.paths.speeds
     at = [end for end in ends if end.gap(q) <= CLOSE and end.speed not in driven]
     if not at:
-        return Contact(v, (), ())
+        return Contact(v, {}, ())
     sides, speeds = np.array([end.side for end in at]), [end.speed for end in at]
     options: dict[str, Any] = {
         "base": None if phase.base is None else phase.base(t),
@@ -233,7 +234,8 @@ def met(
     p = complementary(A, parting + e * np.minimum(parting, 0.0))
     after = v + p @ jumps
     rest = sides * after[speeds] <= AT_REST * np.abs(v).max(initial=0.0)
-    hit = tuple(end for end, push, u in zip(at, p, parting, strict=True) if push > 0.0 > u)
+    lost = -0.5 * p * (parting + sides * after[speeds])
+    hit = {at[k]: float(lost[k]) for k in np.flatnonzero((p > 0.0) & (parting < 0.0))}
     held: list[End] = []
     if rest.any():
         away = sides * free.accelerations(t, q, after, tau)[0][speeds]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.errors import SettingsError
-from robodyn.results import JointWrenches
+from robodyn.results import GroundContact, JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation import energies, table, trajectory_files
 from robodyn.simulation.audit import EnergyAudit, audit_of, joined_audits
@@ -220,6 +220,12 @@ class Trajectory:
         """
         names = None if joints is None else named("joints", joints)
         return energies.joint_loads(self._samples(), names)
+
+    @property
+    def ground_contacts(self) -> dict[str, GroundContact]:
+        """Force, depth and slip at all samples where points touch the ground, by contact name."""
+        x = self._samples()
+        return x.robot.ground_contacts(x.q, x.v, base=x.base, t=x.time)
 
     @property
     def branch_changes(self) -> FloatArray:

@@ -95,3 +95,32 @@ def test_gains_are_what_was_given(name, setting):
             for step in STEPS
         ]
     )
+
+
+@pytest.mark.parametrize("name", rd.robots())
+def test_what_a_hit_takes_is_told(name):
+    """Within a motion: the last link meets something, and rebounds."""
+    robot = rd.load(name)
+    q, v, push = start(robot)
+    speeds = {link: robot.frame_twist(q, v, link, axes="world")[:3] for link in robot.link_names}
+    link = max(speeds, key=lambda x: np.linalg.norm(speeds[x]))
+
+    def against(state):
+        return -robot.frame_twist(state.q, state.v, link, axes="world")[:3]
+
+    hit = rd.events.impact(link, (0.0, 0.0, 0.0), against, restitution=0.4)
+    audits = [
+        rd.simulate(
+            robot,
+            lambda t, q, v: push,
+            q0=q,
+            v0=v,
+            duration=0.04,
+            step=step,
+            limits="ignore",
+            events=[rd.Event(0.02, hit)],
+        ).audit
+        for step in STEPS
+    ]
+    assert audits[-1].impacts[-1] > 0.0
+    closes(audits)

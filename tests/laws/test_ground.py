@@ -103,6 +103,17 @@ def test_a_sliding_block_stops_after_its_way():
     np.testing.assert_allclose(contact.slip[:, 1:], 0.0, atol=1e-15)
 
 
+def test_hard_friction_takes_no_short_steps_of_an_implicit_method():
+    """It is a hundred times faster than the step."""
+    mu, s, v0 = 0.4, 1e-4, 1.5
+    robot = body([X, Z], floor(friction=mu, friction_speed=s, damping=0.3))
+    depth = (MASS * GRAVITY / 1e5) ** (2 / 3)
+    options = {"q0": [0.0, -depth], "v0": [v0, 0.0], "duration": 0.6, "step": 1e-2}
+    run = rd.simulate(robot, integrator="implicit", **options)
+    assert run.q[-1, 0] == pytest.approx(v0**2 / (2 * mu * GRAVITY), rel=1e-6)
+    np.testing.assert_allclose(run.v[-1], 0.0, atol=1e-12)
+
+
 @pytest.mark.parametrize("angle", [0.2, 0.35])
 def test_a_block_on_a_slope_creeps_below_the_angle_of_friction(angle):
     """At ``s tan(a) / sqrt(mu^2 - tan(a)^2)``; nothing faster, however long."""
@@ -283,11 +294,40 @@ def test_rows_single_precision_and_slopes():
 
 
 @pytest.mark.parametrize("exponent", [1.0, 1.5, 3.0])
-def test_slopes_are_numbers_where_a_point_just_touches(exponent):
+def test_slopes_are_numbers_above_the_ground_and_where_a_point_just_touches(exponent):
     robot = body([X, Z], floor(exponent=exponent, damping=1.0, friction=0.5))
     for input_ in ("q", "v"):
         slope = robot.function("forward_dynamics").jacobian(input_)
-        assert np.isfinite(slope(np.zeros(2), np.zeros(2), np.zeros(2))).all()
+        for height in (0.0, 1e-9, 0.3, 7.0):
+            assert np.isfinite(slope(np.array([0.0, height]), np.zeros(2), np.zeros(2))).all()
+
+
+def test_contacts_of_a_motion_and_of_many():
+    """Many motions move as each one does, and tell their contacts."""
+    robot = body([X, Z], floor(stiffness=2e4, damping=0.4, friction=0.3, friction_speed=0.1))
+    q0, v0 = np.array([[0.0, 0.1], [0.0, 0.0], [1.0, 0.02]]), np.array([[1.0, 0], [0, -2], [3, 1]])
+    options = {"duration": 0.3, "step": 1e-3}
+    many = rd.rollout(robot, None, q0, v0, **options)
+    for k in range(3):
+        one = rd.simulate(robot, q0=q0[k], v0=v0[k], **options)
+        np.testing.assert_array_equal(many.q[:, k], one.q)
+        told, expected = one.ground_contacts["point"], robot.ground_contacts(one.q, one.v)["point"]
+        np.testing.assert_array_equal(told.force, expected.force)
+        for part in ("force", "depth", "slip"):
+            of_many = getattr(many.ground_contacts["point"], part)[:, k]
+            np.testing.assert_allclose(of_many, getattr(told, part), rtol=1e-12, atol=1e-12)
+        assert told.force[:, 2].max() > 10.0
+
+
+def test_what_the_ground_takes_of_a_carried_robot_is_not_known():
+    robot = rd.load("double_pendulum", base="moving")
+    tip = {"tip": (robot.link_names[-1], (0.0, 0.0, 0.0))}
+    options = {"base": lambda t: rd.BaseMotion.at_rest(), "duration": 0.01}
+    elastic = robot.with_(ground=rd.Ground(tip))
+    assert np.abs(rd.simulate(elastic, **options).audit.unexplained).max() < 1e-9
+    rough = robot.with_(ground=rd.Ground(tip, friction=0.3))
+    with pytest.raises(rd.SettingsError, match="rubs"):
+        _ = rd.simulate(rough, **options).audit
 
 
 def test_a_robot_without_a_ground_has_no_contacts():

@@ -15,6 +15,7 @@ from robodyn.simulation.events.actions import (
     switch,
 )
 from robodyn.simulation.events.event import Change, Event, State, stop
+from robodyn.simulation.events.landing import landings
 
 __all__ = [
     "Change",
@@ -26,6 +27,7 @@ __all__ = [
     "grasp",
     "impact",
     "jump",
+    "landings",
     "latch",
     "release",
     "stop",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
 __all__ = ["Action", "Change", "Event", "EventFunction", "State", "as_events", "stop"]
+
+
+def _unknown(robot: Robot | None = None) -> FloatArray:
+    raise SettingsError("accelerations are known of states within a motion only")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +43,9 @@ class State:
         Where their speeds stand in v.
     earlier : tuple of str
         Names of the events that have happened at this very instant.
+    accelerations : callable
+        Accelerations under all that acts at this instant, shape (nv,); of a robot that is given,
+        if it is another one with the same joints.
     """
 
     t: float
@@ -48,6 +56,7 @@ class State:
     driven: tuple[str, ...] = ()
     driven_speeds: tuple[int, ...] = ()
     earlier: tuple[str, ...] = ()
+    accelerations: Callable[..., FloatArray] = _unknown
 
     @property
     def time(self) -> float | None:
@@ -122,7 +131,7 @@ class Change:
 
 
 Action = Callable[[State], Change]
-EventFunction = Callable[[float, FloatArray, FloatArray], float]
+EventFunction = Callable[..., float]
 
 
 def stop(state: State) -> Change:
@@ -143,7 +152,8 @@ class Event:
     ----------
     when : callable or float
         ``(t, q, v) -> float``: it happens where this reaches or crosses zero, found to 1e-12 of
-        a step. Or an instant [s], which is hit exactly.
+        a step. A function of one parameter called ``state`` gets a `State`. Or an instant [s],
+        which is hit exactly.
     then : callable, or sequence of them
         ``(state) -> Change``; several one after the other, each with the state that the one
         before has left. Ready-made ones are in `robodyn.events`. Default: the motion ends.
@@ -151,6 +161,9 @@ class Event:
         1: only where the function rises through zero, -1: where it falls, 0: both.
     name : str
         For records and messages. Default: that of the function, if it has one.
+    already : bool
+        It happens also where the function is negative from the moment on when something else has
+        changed the motion.
 
     Raises
     ------
@@ -162,6 +175,7 @@ class Event:
     then: Action | Sequence[Action] = stop
     direction: int = 0
     name: str = ""
+    already: bool = False
 
     def __post_init__(self) -> None:
         actions = (self.then,) if callable(self.then) else tuple(self.then)
@@ -181,6 +195,14 @@ class Event:
         if not self.name:
             default = getattr(self.when, "__name__", "event") if callable(self.when) else "instant"
             object.__setattr__(self, "name", "event" if default == "<lambda>" else default)
+
+    @property
+    def of_state(self) -> bool:
+        """Whether ``when`` is a function of a `State`."""
+        try:
+            return list(inspect.signature(self.when).parameters) == ["state"]  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            return False  # an instant, or a function that does not tell
 
     @property
     def actions(self) -> tuple[Action, ...]:

@@ -1,0 +1,173 @@
+"""Points of links that land on a rigid plane, stand on it while it pushes, and leave it.
+
+Where points stand, another robot moves: the same one, with a constraint for each that stands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.arrays import expect, number
+from robodyn.description import Ground
+from robodyn.equations.loops.constraint import Constraint
+from robodyn.errors import SettingsError
+from robodyn.robot import Robot
+from robodyn.simulation.events.event import Change, Event, State
+from robodyn.simulation.events.impulses import complementary, responses
+from robodyn.simulation.events.spot import Spot, spots_of
+
+__all__ = ["landings"]
+
+#: A point lands where it is this deep [m], and stands without depth: so what stands does not land.
+DEEP = 1e-9
+#: Of constraints of points that stand.
+STANDS, STICKS = "{} stands on the ground", "{} sticks to the ground"
+
+
+def landings(
+    robot: Robot,
+    ground: Ground,
+    *,
+    restitution: float = 0.0,
+    rest_speed: float = 0.01,
+    sticks: bool = True,
+) -> tuple[Event, ...]:
+    """Events by which points of links land on a rigid plane, stand there, and leave it.
+
+    A point that lands rebounds, or stays: then the plane holds it as long as it pushes, and lets it
+    go when it would have to pull. Which of several points stay together is decided by their
+    impulses along the normal, none of which pulls: those that a landing lifts stand no longer.
+    Points that stand while another one rebounds are held in that instant. All that acts counts,
+    be it wrenches, driven joints or torques.
+
+    Parameters
+    ----------
+    robot : Robot
+        The one that is simulated, with no point on the ground at the start. It has neither a
+        moving base nor anything that depends on time.
+    ground : Ground
+        Its ``points``, ``normal`` and ``height``; the law of force is that of a compliant ground.
+    restitution : float
+        Speed of parting over that of meeting, along the normal and without friction.
+    rest_speed : float [m/s]
+        What meets the plane slower does not rebound.
+    sticks : bool
+        What stands does not slide, whatever that takes; ``False``: it slides without friction.
+
+    Returns
+    -------
+    events : tuple of Event
+        For ``events=`` of `robodyn.simulate`: two for each point, ``"... lands"`` and ``"...
+        leaves"``.
+
+    Raises
+    ------
+    SettingsError, UnknownNameError
+    """
+    expect("robot", robot, Robot)
+    expect("ground", ground, Ground)
+    restitution, slow = number("restitution", restitution), number("rest_speed", rest_speed)
+    if not (0.0 <= restitution <= 1.0 and slow > 0.0):
+        raise SettingsError(
+            f"restitution is {restitution} and rest_speed {slow} m/s, expected 0 to 1, and a "
+            "positive number"
+        )
+    if robot.base == "moving" or robot.depends_on_time:
+        raise SettingsError(
+            f"{robot.name!r} has a moving base or depends on time: its points land on a compliant "
+            "ground only, load(..., ground=)"
+        )
+    plane = _Plane(robot, spots_of(robot, ground), restitution, slow, bool(sticks))
+    return tuple(event for spot in plane.spots for event in plane.events(spot))
+
+
+class _Plane:
+    """Who stands on a plane, and what moves then."""
+
+    def __init__(
+        self, robot: Robot, spots: Sequence[Spot], restitution: float, slow: float, sticks: bool
+    ) -> None:
+        self.spots, self._robot = tuple(spots), robot
+        self._restitution, self._slow, self._sticks = restitution, slow, sticks
+        self._standing: dict[tuple[Spot, ...], Robot] = {(): robot}
+
+    def events(self, spot: Spot) -> tuple[Event, Event]:
+        """Of one point."""
+
+        def above(state: State) -> float:
+            if spot in self._on(state.robot):
+                return 1.0
+            return spot.gap(self._robot, state.q) + DEEP
+
+        def pushes(state: State) -> float:
+            """By how much it would accelerate into the plane if it were not held."""
+            on = self._on(state.robot)
+            if spot not in on:
+                return 1.0
+            a = state.accelerations(self._robot_on(x for x in on if x is not spot))
+            return -spot.rising(self._robot, state.q, state.v, a)
+
+        def land(state: State) -> Change:
+            return self._landed(spot, state)
+
+        def leave(state: State) -> Change:
+            on = [x for x in self._on(state.robot) if x is not spot]
+            return Change(robot=self._robot_on(on), dissipated=0.0)
+
+        return (
+            Event(above, land, -1, f"{spot.name} lands"),
+            Event(pushes, leave, -1, f"{spot.name} leaves", already=True),
+        )
+
+    def _landed(self, spot: Spot, state: State) -> Change:
+        """Rebound, or stand with those that its landing does not lift."""
+        q, v = state.q, state.v
+        on = self._on(state.robot)
+        speed = float(spot.directions(self._robot, q)[0] @ v)
+        if speed >= 0.0:
+            return Change()
+        if self._restitution and -speed > self._slow:
+            options: dict[str, Any] = {"restitution": self._restitution}
+            options["controlled"] = state.driven
+            hit = state.robot.impact(q, v, spot.link, spot.point, spot.normal, **options)
+            return Change(v=hit.v, parts=True)
+        together = (*on, spot)
+        rows = np.array([x.directions(self._robot, q)[0] for x in together])
+        jumps = responses(self._robot, q, rows, state.driven_speeds)
+        push = complementary(jumps @ rows.T, rows @ v)
+        stay = [x for x, p in zip(together, push, strict=True) if p > 0.0]
+        return Change(robot=self._robot_on(stay))  # with what stops those that stay
+
+    def _on(self, robot: Robot) -> tuple[Spot, ...]:
+        """The points that stand while a robot moves."""
+        held = {x.name for x in robot.mechanism.constraints}
+        return tuple(spot for spot in self.spots if STANDS.format(spot.name) in held)
+
+    def _robot_on(self, spots: Iterable[Spot]) -> Robot:
+        """What moves while some points stand."""
+        standing = set(spots)
+        on = tuple(spot for spot in self.spots if spot in standing)
+        if on not in self._standing:
+            robot = self._robot
+            kinds = {
+                name: (info.kind.name, info.q.stop - info.q.start, info.v.stop - info.v.start)
+                for name, info in ((name, robot.joints[name]) for name in robot.joint_names)
+            }
+            held = [c.traced(kinds) for spot in on for c in self._constraints(spot)]
+            held = [*robot.mechanism.constraints, *held]
+            mechanism = dataclasses.replace(robot.mechanism, constraints=tuple(held))
+            self._standing[on] = Robot(mechanism, robot._model.settings)
+        return self._standing[on]
+
+    def _constraints(self, spot: Spot) -> list[Constraint]:
+        """The point stays in the plane; and where it is, if it sticks and can slide."""
+        robot, joints = self._robot, self._robot.joint_names
+        found = [Constraint(STANDS.format(spot.name), spot.height_of(robot), joints)]
+        if self._sticks and (slides := spot.slides(robot)):
+            slip = spot.slip_of(robot, slides)
+            found.append(Constraint(STICKS.format(spot.name), slip, joints, kind="nonholonomic"))
+        return found
