@@ -60,7 +60,7 @@ def run_motion(
         motion = record.trajectory()
         if stepper.steps_are_given:
             driven = phase.driven.speeds
-            announce_imbalance(phase.robot, phase.base, driven, motion, record.every)
+            announce_imbalance(phase.robot, phase.base, driven, motion, record.every, stepper.order)
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
