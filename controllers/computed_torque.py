@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import at_speeds, gain
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
+from robodyn.controllers.symbols import base_at, reference_at
 
 __all__ = ["ComputedTorque"]
 
@@ -48,6 +50,8 @@ class ComputedTorque:
         for ``base`` without a moving base.
     """
 
+    symbolic: ClassVar[bool] = True
+
     robot: Robot
     reference: Reference
     stiffness: ArrayLike = 100.0
@@ -70,9 +74,8 @@ class ComputedTorque:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        q_ref, v_ref, a_ref = self.reference(t)
+        q_ref, v_ref, a_ref = reference_at(self.reference, t)
         v_ref = at_speeds("velocities", v_ref, self.robot.nv)
         a_ref = at_speeds("accelerations", a_ref, self.robot.nv)
         a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)
-        base = None if self._path is None else self._path(t)
-        return self._torques(q, v, a, base, t if self.robot.depends_on_time else None)
+        return self._torques(q, v, a, base_at(self._path, t), t)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
 from robodyn.controllers.plant import Base, base_path, motor_mask
+from robodyn.controllers.symbols import base_at, dynamics, is_symbolic
 
 __all__ = ["GravityCompensation"]
 
@@ -36,6 +38,8 @@ class GravityCompensation:
         When called, if the motors of a closed linkage cannot hold it.
     """
 
+    symbolic: ClassVar[bool] = True
+
     robot: Robot
     base: Base | None = None
     _path: BasePath | None = field(init=False, repr=False)
@@ -48,6 +52,9 @@ class GravityCompensation:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         rest = np.zeros(np.shape(v))
+        if is_symbolic(q):
+            state, base = {"q": q, "v": rest, "a": rest}, base_at(self._path, t)
+            return self._motors * dynamics(self.robot, "inverse_dynamics", state, base, t)[0]
         time = t if self.robot.depends_on_time else None
         if self._path is None:
             tau = self.robot.inverse_dynamics(q, rest, rest, t=time)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from numpy.typing import ArrayLike
 
@@ -12,6 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import at_speeds, gain
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.plant import Base, motor_error, motor_mask
+from robodyn.controllers.symbols import reference_at
 
 __all__ = ["JointPD"]
 
@@ -39,6 +41,8 @@ class JointPD:
         For gains of another shape, negative or not finite, and as `GravityCompensation` does.
     """
 
+    symbolic: ClassVar[bool] = True
+
     robot: Robot
     reference: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
     stiffness: ArrayLike
@@ -61,7 +65,7 @@ class JointPD:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        q_ref, v_ref, _ = self.reference(t)
+        q_ref, v_ref, _ = reference_at(self.reference, t)
         v_ref = at_speeds("velocities", v_ref, self.robot.nv)
         tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
         return tau if self._weight is None else tau + self._weight(t, q, v)

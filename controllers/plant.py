@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robodyn import BaseMotion, BasePath, Robot, ShapeError
+from robodyn import ActuationError, BaseMotion, BasePath, Robot, ShapeError
 from robodyn.array_types import FloatArray
 
 __all__ = ["Base", "base_path", "motor_error", "motor_mask", "motor_speeds"]
@@ -38,17 +38,24 @@ def motor_error(robot: Robot) -> Callable[[FloatArray, FloatArray], FloatArray]:
     moved = [robot.joints[name] for name in robot.actuated_joints]
     if not all(joint.kind.coordinates.flat for joint in moved):
         mask = motor_mask(robot)
-        return lambda q, q_ref: mask * robot.difference(q, q_ref)
+        return lambda q, q_ref: mask * _difference(robot, q, q_ref)
     coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
     speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
 
     def error(q: FloatArray, q_ref: FloatArray) -> FloatArray:
         difference = q_ref[..., coordinates] - q[..., coordinates]
-        result = np.zeros((*difference.shape[:-1], robot.nv))
+        result = np.zeros((*difference.shape[:-1], robot.nv), difference.dtype)
         result[..., speeds] = difference
         return result
 
     return error
+
+
+def _difference(robot: Robot, q: FloatArray, q_ref: FloatArray) -> FloatArray:
+    """The step from one position to another; there is no straight-line code for it."""
+    if q.dtype == object:
+        raise ActuationError(f"joints with motors of {robot.name!r} turn by quaternions")
+    return robot.difference(q, q_ref)
 
 
 def base_path(robot: Robot, base: Base | None) -> BasePath | None:

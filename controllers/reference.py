@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import SupportsFloat
+from typing import Any, ClassVar, SupportsFloat
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
+from robodyn.symbolic.scalar import between_zero_and_one
 
 __all__ = ["PointToPoint", "SineReference"]
 
@@ -31,6 +32,8 @@ class PointToPoint:
     q0, q1 : ndarray, shape (n,) [rad, m]
     duration : float [s]
     """
+
+    symbolic: ClassVar[bool] = True
 
     q0: FloatArray
     q1: FloatArray
@@ -56,7 +59,7 @@ class PointToPoint:
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         T = self.duration
-        s = min(max(t / T, 0.0), 1.0)
+        s: Any = between_zero_and_one(t / T)
         way = self.q1 - self.q0
         q = self.q0 + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
         v = way * (30.0 * s * s * (1.0 - s) ** 2 / T)
@@ -76,6 +79,8 @@ class SineReference:
         From one turning point to the other.
     frequency : ndarray, shape (n,) [Hz]
     """
+
+    symbolic: ClassVar[bool] = True
 
     center: FloatArray
     amplitude: FloatArray

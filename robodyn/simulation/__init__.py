@@ -2,6 +2,7 @@
 
 from robodyn.simulation import events
 from robodyn.simulation.audit import EnergyAudit
+from robodyn.simulation.closed_loop import closed_loop
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
@@ -21,6 +22,7 @@ __all__ = [
     "MotorLimits",
     "RigidStops",
     "Trajectory",
+    "closed_loop",
     "events",
     "rollout",
     "simulate",

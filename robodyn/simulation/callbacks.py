@@ -14,6 +14,7 @@ from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.events.event import EventFunction
+from robodyn.simulation.law import law_of
 
 __all__ = ["Controller", "at_start", "check_callable", "event_value", "refuse_not_finite", "torque"]
 
@@ -26,10 +27,15 @@ def check_callable(what: str, given: Any) -> None:
         raise ShapeError(f"the {what} is {given!r}, expected a function (t, q, v)", name=what)
 
 
-def at_start(controller: Controller | None) -> Controller | None:
-    """A controller at the start of a motion: one that has a memory gets an empty one."""
+def at_start(robot: Robot, controller: Controller | None) -> Controller | None:
+    """A controller at the start of a motion of a robot.
+
+    One that has a memory gets an empty one; of one that is symbolic it is its law.
+    """
     fresh = getattr(controller, "fresh", None)
-    return controller if fresh is None else cast(Controller, fresh())
+    if fresh is not None:
+        return cast(Controller, fresh())
+    return law_of(robot, controller) or controller
 
 
 def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray) -> FloatArray:

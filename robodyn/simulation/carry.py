@@ -29,9 +29,15 @@ class _Carrier:
     """A motion, what records it, and what does the steps that machine code cannot do."""
 
     def __init__(
-        self, motion: CompiledMotion, stepper: Stepper, times: FloatArray, record: Record
+        self,
+        motion: CompiledMotion,
+        stepper: Stepper,
+        torques: Torques,
+        times: FloatArray,
+        record: Record,
     ) -> None:
         self.motion, self.stepper, self.times, self.record = motion, stepper, times, record
+        self._torques = torques
         self._last = len(times) - 1
         self._first, self._room = 0, list[FloatArray]()
         self._look_for_room(0)
@@ -103,9 +109,12 @@ class _Carrier:
         """Do a step of a robot, with errors that say what is wrong."""
         m, t, end = self.motion, float(self.times[k]), float(self.times[k + 1])
         q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
+        if not all_finite(tau):  # of a law, where there is no straight-line code
+            tau = self._torques(t, q, v)
         stepper = self.stepper.of_row(r, len(m.q))
         stop = k
         try:
+            refuse_not_finite(stepper.robot, tau, t, k)
             a, forces = stepper.accelerations(t, q, v, tau)
             self._sample(k, r, (q, v, a, forces))
             stop = k + 1
@@ -126,7 +135,8 @@ class _Carrier:
 def carry(
     motion: CompiledMotion,
     stepper: Stepper,
-    torques: Torques | None,
+    torques: Torques,
+    called: bool,
     times: FloatArray,
     record: Record,
     report: Progress,
@@ -138,18 +148,20 @@ def carry(
     motion : CompiledMotion
     stepper : Stepper
         Does the steps that machine code cannot do.
-    torques : callable or None
-        A controller that Python calls at every step.
+    torques : callable
+        The forces of the controller.
+    called : bool
+        Python calls the controller at every step: it is not machine code.
     times : ndarray, shape (n,) [s]
     record : Record
     report : callable
         Told the finished part.
     """
-    carrier, last = _Carrier(motion, stepper, times, record), len(times) - 1
-    at_once = 1 if torques else max(1, AT_ONCE // len(motion.q))
+    carrier, last = _Carrier(motion, stepper, torques, times, record), len(times) - 1
+    at_once = 1 if called else max(1, AT_ONCE // len(motion.q))
     k = 0
     while True:
-        if torques is not None:
+        if called:
             if k % 50 == 0:
                 report(k / max(last, 1))
             shape = record.shape
@@ -159,8 +171,8 @@ def carry(
             report(k / max(last, 1))
         carrier.make_room(k)
         stop = min(k + at_once, carrier.end)
-        carrier.advance(k, stop, final=stop == last and (torques is None or k == last))
-        if k == last or (torques is None and stop == last):
+        carrier.advance(k, stop, final=stop == last and (k == last or not called))
+        if k == last or (stop == last and not called):
             carrier.count(last + 1)
             return
         k = stop

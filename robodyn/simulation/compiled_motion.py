@@ -16,6 +16,7 @@ from robodyn.codegen.llvm.loops import load_program
 from robodyn.codegen.llvm.once import Memo
 from robodyn.robot import Robot
 from robodyn.simulation.integrators.method import Integrator
+from robodyn.simulation.law import Law
 from robodyn.simulation.path_tables import Paths, driven_tables, instants
 from robodyn.simulation.step_code.step_program import Plan, StepProgram, step_program
 from robodyn.simulation.step_functions import Functions
@@ -67,6 +68,8 @@ class CompiledMotion:
     times : ndarray, shape (steps + 1,) [s]
     q, v : ndarray, shape (n, nq), (n, nv)
         At the start; written into from then on.
+    law : Law, optional
+        A controller that is machine code.
     effort : ndarray, shape (nv,), optional
         Largest efforts of the controller.
 
@@ -85,11 +88,13 @@ class CompiledMotion:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
+        law: Law | None = None,
         effort: FloatArray | None = None,
     ) -> None:
         self.q, self.v = np.array(q), np.array(v)
         self.tau = np.zeros(self.v.shape)
         self._robot, self._paths, driven = robot, paths, paths.driven
+        self._law = law
         self._functions, self._times = functions, np.ascontiguousarray(times)
         self._plan = Plan(
             flat=functions.integrate is None,
@@ -97,9 +102,9 @@ class CompiledMotion:
             closed=functions.corrections is not None,
             stabilised=paths.gains is not None,
             dynamics=len(functions.dynamics.inputs) - (4 if driven else 3),
-            control=-1,
+            control=-1 if law is None else len(law.function.inputs) - 2,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
-            cut=effort is not None,
+            cut=law is not None and effort is not None,
         )
         self._program, self._run = _loaded(integrator, self._plan)
         self._words = np.zeros(len(self._plan.words), np.int64)
@@ -138,6 +143,8 @@ class CompiledMotion:
             f: Function | None = getattr(own, name)
             if f is not None:
                 self._set(**{name: f.rows_address(n > 1)})
+        if self._law is not None:
+            self._set(control=self._law.function.rows_address(n > 1))
         for name in ("q", "v", "tau"):
             self._point(name, getattr(self, name))
         self._point("times", self._times)
@@ -180,6 +187,10 @@ class CompiledMotion:
         self._inputs("dynamics", own.dynamics, 4 if self._paths.driven else 3, at)
         if own.corrections is not None:
             self._inputs("corrections", own.corrections, 2, at)
+        if self._law is not None:
+            for k, (values, size) in enumerate(self._law.tables(self._times[first:stop])):
+                self._point(f"control{k}", values)
+                self._set(**{f"control{k}_step": size, f"control{k}_row": 0})
 
     def _inputs(self, name: str, f: Function, own: int, at: FloatArray) -> None:
         for k, table in enumerate(self._paths.inputs(f, own, at)):

@@ -52,7 +52,9 @@ def each_alone(
     arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
     for k, state in enumerate(zip(q, v, strict=True)):
         report(k / len(q))
-        own = dataclasses.replace(phase, controller=_of_one(at_start(phase.controller)))
+        own = dataclasses.replace(
+            phase, controller=_of_one(at_start(phase.robot, phase.controller))
+        )
         try:
             run = move_through_events(own, events, *state, times, make, lambda part: None)
         except SimulationError as error:

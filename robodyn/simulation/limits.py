@@ -145,6 +145,11 @@ class Limits:
         self._speeds = speed_bounds(robot)
 
     @property
+    def depend_on_speed(self) -> bool:
+        """What motors can do falls with their speed."""
+        return self._motors is not None
+
+    @property
     def efforts(self) -> FloatArray | None:
         """The largest ones, where they are enforced whatever the speed."""
         return None if self._motors is not None else self._efforts

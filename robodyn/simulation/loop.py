@@ -24,6 +24,7 @@ from robodyn.simulation.each_alone import each_alone
 from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_loop import Makers, move_through_events
 from robodyn.simulation.events.event import Event
+from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
@@ -46,7 +47,7 @@ def run_motion(
     """The motion from a state over some instants, or until an event ends it."""
     if phase.controller is not None:
         check_callable("controller", phase.controller)
-    phase = dataclasses.replace(phase, controller=at_start(phase.controller))
+    phase = dataclasses.replace(phase, controller=at_start(phase.robot, phase.controller))
     limits = make.limits(phase.robot)
     if events or make.stops is not None:
         motion = move_through_events(phase, events, q, v, times, make, report)
@@ -94,19 +95,20 @@ def move(
     limits: Limits,
 ) -> None:
     """Step over all instants and record the state at each; events are not looked for."""
-    motion = stepper.compiled(times, q, v, limits.efforts)
+
+    def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        return limits.cut(torque(controller, t, q, v), v)
+
+    law = controller if isinstance(controller, Law) and not limits.depend_on_speed else None
+    motion = stepper.compiled(times, q, v, law, limits.efforts)
     if motion is not None:
-
-        def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-            return limits.cut(torque(controller, t, q, v), v)
-
-        asked = None if controller is None else torques
-        return carry(motion, stepper, asked, times, record, report)
+        known = controller is None or law is not None
+        return carry(motion, stepper, torques, not known, times, record, report)
     instants, last = times.tolist(), len(times) - 1
     for k, t in enumerate(instants):
         if k % 50 == 0:
             report(k / max(last, 1))
-        tau = limits.cut(torque(controller, t, q, v), v)
+        tau = torques(t, q, v)
         with breaking_down(record, t):
             refuse_not_finite(stepper.robot, tau, t, k)
             a, forces = stepper.accelerations(t, q, v, tau)

@@ -141,7 +141,7 @@ class Phase:
         new = dataclasses.replace(self, controlled=controlled, locked=locked)
         if change.controller is not None:
             check_callable("controller", change.controller)
-            new = dataclasses.replace(new, controller=at_start(change.controller))
+            new = dataclasses.replace(new, controller=at_start(new.robot, change.controller))
         if change.base is not None:
             base = change.base if isinstance(change.base, BasePath) else BasePath(change.base)
             new = dataclasses.replace(new, base=base)

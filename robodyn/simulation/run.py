@@ -188,6 +188,7 @@ def rollout(
     to: str | os.PathLike[str] | None = None,
     stops: RigidStops | CompliantStops | None = None,
     events: Sequence[Event | EventFunction] = (),
+    tolerance: float | None = None,
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -198,8 +199,9 @@ def rollout(
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
-    every, to
-        As in `simulate`.
+    every, to, tolerance
+        As in `simulate`. Integrators that are not explicit move each motion by itself, and call a
+        function for ``wrenches`` with the state of one.
     stops, events
         As in `simulate`. Rigid stops and events act at other instants in each motion: then each
         moves by itself, the controller is called with shapes (1, nq), (1, nv), and samples are
@@ -222,6 +224,7 @@ def rollout(
             integrator=integrator,
             wrenches=wrenches,
             stabilization=stabilization,
+            tolerance=tolerance,
             until=float(times[-1]),
         ),
         record=partial(_record, wrenches=wrenches),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from robodyn.simulation.integrators.method import (
     Surroundings,
     coordinates_of,
 )
+from robodyn.simulation.law import Law
 from robodyn.simulation.loop_closer import close_loops
 from robodyn.simulation.path_tables import Paths
 from robodyn.simulation.step_functions import Functions, functions_of
@@ -103,12 +104,15 @@ class Stepper:
                 link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
             }
         self._explicit = integrators.explicit(integrator)
-        method = integrators.integrator(integrator, tolerance)
+        self._method = cast(Any, integrators.integrator(integrator, tolerance))
         #: Steps are those of the caller, and not chosen by an error between them.
-        self.steps_are_given: bool = getattr(method, "tolerance", None) is None
+        self.steps_are_given: bool = getattr(self._method, "tolerance", None) is None
         self._advance: Advance | None = None
         if self._explicit is None:
-            self._advance = self._solver(integrator, method)
+            self._refuse(integrator)
+            self._advance = self._method.begin()
+        #: The same for each of many motions, whose steps are not the same.
+        self._alone: list[Stepper] = []
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
 
     @property
@@ -126,7 +130,12 @@ class Stepper:
         return other
 
     def compiled(
-        self, times: FloatArray, q: FloatArray, v: FloatArray, efforts: FloatArray | None
+        self,
+        times: FloatArray,
+        q: FloatArray,
+        v: FloatArray,
+        law: Law | None = None,
+        efforts: FloatArray | None = None,
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
 
@@ -135,8 +144,10 @@ class Stepper:
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
             Closed, as `start` has them.
+        law : Law, optional
+            A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
-            What forces of a controller are cut to.
+            What its forces are cut to.
         """
         if self._explicit is None:
             return None
@@ -144,11 +155,10 @@ class Stepper:
         if functions is None:
             return None
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
+        paths = Paths(self.driven, self.base, self._wrenches, self._gains)
         return CompiledMotion(
-            self.robot, functions, self._explicit, Paths(
-                self.driven, self.base, self._wrenches, self._gains
-            ), times, *states, efforts,
-        )  # fmt: skip
+            self.robot, functions, self._explicit, paths, times, *states, law, efforts
+        )
 
     def accelerations(
         self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray
@@ -202,6 +212,8 @@ class Stepper:
             If the loops do not close.
         """
         driven, checked = self.driven, bool(self.robot.nc)
+        if self._advance is not None and q.ndim > 1:
+            return self._each(t, q, v, tau, h)
 
         def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
             wanted = None
@@ -230,8 +242,21 @@ class Stepper:
             return q, v
         return self.closed(t, q, v)
 
-    def _solver(self, name: str, method: Any) -> Advance:
-        """What carries on one motion, by a method that is not explicit.
+    def _each(
+        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, h: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Many states after a step, one by one, as steps of such methods differ."""
+        q, v = q.copy(), v.copy()
+        rows = list(np.ndindex(q.shape[:-1]))
+        for k in range(len(self._alone), len(rows)):
+            self._alone.append(copy.copy(self.of_row(k, len(rows))))
+            self._alone[k]._advance = self._method.begin()
+        for one, row in zip(self._alone[: len(rows)], rows, strict=True):
+            q[row], v[row] = one.step(t, q[row], v[row], tau[row], h)
+        return q, v
+
+    def _refuse(self, name: str) -> None:
+        """Refuse what a method that is not explicit cannot move.
 
         Raises
         ------
@@ -239,20 +264,14 @@ class Stepper:
             If the method cannot move this robot.
         """
         around = Surroundings(bool(self.driven), self.base is not None, self._gains is not None)
-        refusal = method.refusal(self.robot, around)
+        refusal = self._method.refusal(self.robot, around)
         if refusal:
             raise SettingsError(
                 f"integrator {name!r} {refusal}; take another one to move {self.robot.name!r}"
             )
-        return method.begin()  # type: ignore[no-any-return]
 
     def _motion(self, acceleration: Acceleration, tau: FloatArray) -> Motion:
         """What a method that is not explicit is told of one motion."""
-        if tau.ndim > 1:
-            raise SettingsError(
-                "many motions at once go by the same steps: take an explicit integrator for "
-                f"rollout, one of {', '.join(integrators.EXPLICIT)}, or simulate them one by one"
-            )
         until = -np.inf if self._until is None else self._until
         return Motion(
             self.robot,

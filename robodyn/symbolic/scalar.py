@@ -13,7 +13,18 @@ from collections.abc import Sequence
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
 
-__all__ = ["Number", "Scalar", "by_precision", "cos", "dot", "edge_of", "inputs", "sin", "sqrt"]
+__all__ = [
+    "Number",
+    "Scalar",
+    "between_zero_and_one",
+    "by_precision",
+    "cos",
+    "dot",
+    "edge_of",
+    "inputs",
+    "sin",
+    "sqrt",
+]
 
 
 #: What is left of two factors that cancel, as a part of them.
@@ -171,6 +182,15 @@ def sqrt(x: Number) -> Number:
     if isinstance(x, Scalar):
         return Scalar(x.graph, 2 * x.graph.node(SQRT, x.edge))
     return math.sqrt(x)
+
+
+def between_zero_and_one(x: Number) -> Number:
+    """The number, or the end of that interval that is nearest to it."""
+    if not isinstance(x, Scalar):
+        return min(max(x, 0.0), 1.0)
+    above = (x + sqrt(x * x)) * 0.5
+    beyond = above - 1.0
+    return (above + 1.0 - sqrt(beyond * beyond)) * 0.5
 
 
 def dot(a: Sequence[Number], b: Sequence[Number]) -> Number:

@@ -348,9 +348,9 @@ def test_torques_that_are_no_numbers_are_named(double, events):
     def broken(t, q, v):
         return [0.0, np.nan if t > 0.0045 else 0.0]
 
-    with pytest.raises(SimulationError, match="nan for joint 'elbow' at t = 0.005 s, step 5"):
+    with pytest.raises(SimulationError, match=r"nan for joint 'elbow' at t = 0.005 s, step 5"):
         rd.simulate(double, broken, duration=0.1, events=events)
-    with pytest.raises(SimulationError, match="nan for joint 'elbow' of motion 0 at") as caught:
+    with pytest.raises(SimulationError, match=r"nan for joint 'elbow' of motion 0 at") as caught:
         rd.rollout(
             double,
             lambda t, q, v: np.tile(broken(t, q, v), (3, 1)),

@@ -188,13 +188,16 @@ def test_a_dead_worker_is_replaced(folder):
 def test_ctrl_c_is_for_the_process_that_waits(folder):
     """A terminal sends it to workers as well; they go on until they are told to end."""
 
+    workers = set()
+
     def interrupt(part):
-        if part == 0.2:
-            (worker,) = multiprocessing.active_children()
-            os.kill(worker.pid, signal.SIGINT)
+        if 0.0 < part < 1.0:
+            workers.update(x.pid for x in multiprocessing.active_children())
+            os.kill(max(workers), signal.SIGINT)
 
     rd.sweep(slow, values(folder, 10), processes=1, progress=interrupt)
     assert times(folder) == dict.fromkeys(range(10), 1)
+    assert len(workers) == 1
 
 
 def test_a_row_that_kills_workers_fails_and_is_tried_again_by_the_next_call(folder, tmp_path):

@@ -31,7 +31,7 @@ __all__ = ["METHOD", "Variational"]
 ITERATIONS, CONVERGED = 100, 1e-15
 
 #: Change at which iterations that no longer come nearer have converged but for rounding.
-ROUNDING = 1e-11
+ROUNDING = 1e-9
 
 #: Part of the last change that the next may be at most, without slopes being taken anew.
 SLOW = 0.3
@@ -123,7 +123,7 @@ class _Step:
         end = self._motion.coordinates.move(self._q, self._h * x)
         missing = self._motion.robot.loop_residual(end) / self._h + self._K @ change
         push = inverse @ self._K.T
-        return np.asarray(change - push @ (np.linalg.pinv(self._K @ push, rcond=1e-12) @ missing))
+        return np.asarray(change - push @ (np.linalg.pinv(self._K @ push, rcond=1e-9) @ missing))
 
     def _slope(self, x: FloatArray) -> FloatArray:
         """How the momentum at the start changes with ``x``, by differences."""

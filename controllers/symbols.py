@@ -1,0 +1,74 @@
+"""What controllers ask for, in numbers or in symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from robodyn import BaseMotion, BasePath, Robot
+from robodyn.array_types import Array, FloatArray
+from robodyn.simulation.law import SymbolicTime
+from robodyn.symbolic.inline import inline
+
+__all__ = ["base_at", "dynamics", "is_symbolic", "reference_at"]
+
+Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether an array holds symbols."""
+    return isinstance(x, np.ndarray) and x.dtype == object
+
+
+def reference_at(reference: Reference, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Position, velocity and acceleration that are wanted at a time."""
+    if isinstance(t, SymbolicTime) and not getattr(reference, "symbolic", False):
+        return t.sampled("reference", reference)
+    return reference(t)
+
+
+def base_at(path: BasePath | None, t: float) -> BaseMotion | Mapping[str, Array] | None:
+    """The motion of a moving base at a time; symbols of it by the names of a function's inputs."""
+    if path is None or not isinstance(t, SymbolicTime):
+        return None if path is None else path(t)
+
+    def parts(time: float) -> tuple[FloatArray, ...]:
+        motion = path(time)
+        return motion.pose, motion.twist, motion.acceleration
+
+    names = ("base_pose", "base_twist", "base_acceleration")
+    return dict(zip(names, t.sampled("base", parts), strict=True))
+
+
+def dynamics(
+    robot: Robot,
+    name: str,
+    arrays: Mapping[str, FloatArray],
+    base: BaseMotion | Mapping[str, Array] | None,
+    t: float,
+    **options: Any,
+) -> tuple[Array, ...]:
+    """Results of a function of a robot over symbols.
+
+    Parameters
+    ----------
+    robot : Robot
+    name : str
+    arrays : mapping of str to ndarray
+        Its inputs by name; zeros may be numbers.
+    base : mapping of str to ndarray, or None
+        From `base_at`.
+    t : SymbolicTime
+    **options
+        As for `Robot.function`.
+    """
+    program = robot.function(name, **options).program
+    known: dict[str, Any] = {**arrays, **(base or {}), "t": t}  # type: ignore[dict-item]
+    numbers = [x for port in program.inputs for x in np.ravel(np.asarray(known[port.name], object))]
+    results = np.empty(len(program.results), object)
+    results[:] = inline(program, numbers)
+    ends = np.cumsum([port.size for port in program.outputs])[:-1]
+    parts = np.split(results, ends)
+    return tuple(x.reshape(p.shape) for x, p in zip(parts, program.outputs, strict=True))
