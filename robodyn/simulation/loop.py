@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.breakdown import breaking_down
+from robodyn.simulation.breakdown import breaking_down, interruptible
 from robodyn.simulation.callbacks import (
     Controller,
     at_start,
@@ -22,10 +22,11 @@ from robodyn.simulation.callbacks import (
 from robodyn.simulation.carry import carry
 from robodyn.simulation.each_alone import each_alone
 from robodyn.simulation.energy_check import announce_imbalance
-from robodyn.simulation.event_loop import Makers, move_through_events
+from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
+from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
@@ -54,8 +55,9 @@ def run_motion(
     else:
         stepper = make.stepper(phase.robot, phase.driven, phase.base)
         record = make.record(phase.robot, phase.base, len(times), phase.driven)
-        q, v = stepper.start(float(times[0]), q, v)
-        move(stepper, phase.controller, q, v, times, record, report, limits)
+        with interruptible(record.so_far):
+            q, v = stepper.start(float(times[0]), q, v)
+            move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
         if stepper.steps_are_given:
             driven = phase.driven.speeds
