@@ -14,6 +14,7 @@ from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationErr
 from robodyn.robot import Robot
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import refuse_not_finite, torque
+from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.event_watches import SAME, instants_of, never, watch_of
 from robodyn.simulation.events.event import Change, Event, State
@@ -54,7 +55,9 @@ def move_through_events(
     else:
         motion.ask()
         motion.sample()
-    return motion.trajectory()
+    run = motion.trajectory()
+    motion.check_energy(run)
+    return run
 
 
 class _Motion:
@@ -82,6 +85,7 @@ class _Motion:
         self._kept = False  # whether the next sample is, whatever ``every`` says
         self._forces: tuple[FloatArray, FloatArray] | None = None
         self._records: list[Record] = []
+        self._phases: list[Phase] = []  # of each record
         self._events: list[EventRecord] = []
         self._held: tuple[End, ...] = ()
         self._of_stops: dict[tuple[End, bool], Watch] = {}
@@ -245,6 +249,7 @@ class _Motion:
                 "motion cannot be written while it goes on: leave out to=, and save it afterwards"
             )
         size = int(np.count_nonzero(self._times >= self._t)) + 1
+        self._phases.append(phase)
         self._records.append(self._make.record(phase.robot, phase.base, size, phase.driven))
         if len(self._tau) != phase.robot.nv:
             self._tau = np.zeros(phase.robot.nv)
@@ -311,9 +316,24 @@ class _Motion:
 
     def trajectory(self, *, complete: bool = True) -> Trajectory:
         """What was recorded."""
-        some = [record for record in self._records if record.count or self._make.to_files]
+        some = [x for x, used in zip(self._records, self._used(), strict=True) if used]
         phases = [record.trajectory(complete=complete) for record in some]
         return joined(phases, tuple(self._events))
+
+    def check_energy(self, run: Trajectory) -> None:
+        """Warn once of a phase in which energy does not add up."""
+        if not self._stepper.steps_are_given:
+            return
+        every = self._records[0].every
+        phases = [x for x, used in zip(self._phases, self._used(), strict=True) if used]
+        for phase, piece in zip(phases, run.phases or (run,), strict=True):
+            given = (phase.robot, phase.base, phase.driven.speeds)
+            if announce_imbalance(*given, piece, every):
+                return
+
+    def _used(self) -> list[bool]:
+        """Which records hold samples."""
+        return [bool(record.count) or self._make.to_files for record in self._records]
 
     def _note(self, event: EventRecord) -> None:
         self._events.append(event)

@@ -674,3 +674,13 @@ def test_what_an_event_sees_is_a_copy(double):
     run = rd.simulate(double, q0=[0.3, 0.2], duration=0.2, events=[rd.Event(0.105, meddle)])
     clean = rd.simulate(double, q0=[0.3, 0.2], duration=0.2)
     np.testing.assert_allclose(run.q[-1], clean.q[-1], atol=1e-12)
+
+
+def test_steps_that_are_too_long_are_told_in_motions_with_events_too(double, recwarn):
+    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.zeros((3, 3)))
+    made = [rd.Event(0.33, events.grasp("lower", body)), rd.Event(0.73, events.latch(["elbow"]))]
+    options = {"q0": [2.0, 1.0], "duration": 1.5, "events": made, "limits": "ignore"}
+    rd.simulate(double, **options, step=1e-3)
+    assert not recwarn.list
+    with pytest.warns(rd.errors.EnergyWarning, match="does not add up"):
+        rd.simulate(double, **options, step=0.04, integrator="euler")
