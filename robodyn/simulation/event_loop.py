@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationError
+from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import refuse_not_finite, torque
-from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.event_watches import SAME, instants_of, never, watch_of
 from robodyn.simulation.events.event import Change, Event, State
@@ -22,9 +20,8 @@ from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
 from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase, settled
-from robodyn.simulation.phases import joined
+from robodyn.simulation.phase_records import PhaseRecords
 from robodyn.simulation.progress import Progress
-from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.stops import Contact, End, check_start, ends_of, met, told
 from robodyn.simulation.trajectory import Trajectory
@@ -55,9 +52,7 @@ def move_through_events(
     else:
         motion.ask()
         motion.sample()
-    run = motion.trajectory()
-    motion.check_energy(run)
-    return run
+    return motion.trajectory()
 
 
 class _Motion:
@@ -84,9 +79,7 @@ class _Motion:
         self._tau, self._sampled = np.zeros(phase.robot.nv), False
         self._kept = False  # whether the next sample is, whatever ``every`` says
         self._forces: tuple[FloatArray, FloatArray] | None = None
-        self._records: list[Record] = []
-        self._phases: list[Phase] = []  # of each record
-        self._events: list[EventRecord] = []
+        self._records = PhaseRecords(make, times)
         self._held: tuple[End, ...] = ()
         self._of_stops: dict[tuple[End, bool], Watch] = {}
         watches = {event: watch_of(event, self._state) for event in events}
@@ -107,7 +100,7 @@ class _Motion:
         with self._breaking(self._t):
             step = int(np.searchsorted(self._times, self._t * (1.0 + SAME), side="right")) - 1
             refuse_not_finite(self._phase.robot, tau, self._t, step)
-        starts = not self._records[0].count
+        starts = self._records.empty
         if self._ends and (self._held or starts):
             contact = self._at_stops(tau)
             if contact.held != self._held:
@@ -127,7 +120,7 @@ class _Motion:
         if self._held:
             forces, at = forces.copy(), [end.speed for end in self._held]
             forces[at] = self._tau[at]
-        self._records[-1].add(self._t, self._q, self._v, a, forces, keep=keep)
+        self._records.current.add(self._t, self._q, self._v, a, forces, keep=keep)
         self._sampled = True
 
     def advance(self, end: float) -> None:
@@ -218,7 +211,7 @@ class _Motion:
                 here -= self._energy()
                 lost += here if change.dissipated is None else change.dissipated
         loss = 0.0 if before is None else before - self._energy()
-        self._note(EventRecord(self._t, watch.name, loss, dissipated=lost))
+        self._records.note(EventRecord(self._t, watch.name, loss, dissipated=lost))
         self._lookout.done(watch, parts)
         return before is not None
 
@@ -243,14 +236,7 @@ class _Motion:
             self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
         self._limits = self._make.limits(phase.robot)
         self._ends = ends_of(phase.robot, self._make.stops)
-        if self._records and self._make.to_files:
-            raise SettingsError(
-                f"an event at t = {self._t:.6g} s changes what moves, or what drives it; such a "
-                "motion cannot be written while it goes on: leave out to=, and save it afterwards"
-            )
-        size = int(np.count_nonzero(self._times >= self._t)) + 1
-        self._phases.append(phase)
-        self._records.append(self._make.record(phase.robot, phase.base, size, phase.driven))
+        self._records.begin(phase, self._t)
         if len(self._tau) != phase.robot.nv:
             self._tau = np.zeros(phase.robot.nv)
 
@@ -270,7 +256,7 @@ class _Motion:
         self._v, self._held = contact.v, contact.held
         self._sampled, self._forces = False, None
         for event in told(contact, was, self._t, before - self._energy()):
-            self._note(event)
+            self._records.note(event)
         if contact.held != was:
             names = tuple(end.joint for end in contact.held)
             self._begin(self._phase.holding(names))
@@ -314,30 +300,12 @@ class _Motion:
 
     # -- what is known of it ----------------------------------------------------------------------
 
-    def trajectory(self, *, complete: bool = True) -> Trajectory:
+    def trajectory(self) -> Trajectory:
         """What was recorded."""
-        some = [x for x, used in zip(self._records, self._used(), strict=True) if used]
-        phases = [record.trajectory(complete=complete) for record in some]
-        return joined(phases, tuple(self._events))
-
-    def check_energy(self, run: Trajectory) -> None:
-        """Warn once of a phase in which energy does not add up."""
-        if not self._stepper.steps_are_given:
-            return
-        every = self._records[0].every
-        phases = [x for x, used in zip(self._phases, self._used(), strict=True) if used]
-        for phase, piece in zip(phases, run.phases or (run,), strict=True):
-            given = (phase.robot, phase.base, phase.driven.speeds)
-            if announce_imbalance(*given, piece, every):
-                return
-
-    def _used(self) -> list[bool]:
-        """Which records hold samples."""
-        return [bool(record.count) or self._make.to_files for record in self._records]
-
-    def _note(self, event: EventRecord) -> None:
-        self._events.append(event)
-        self._records[-1].events.append(event)
+        run = self._records.trajectory()
+        if self._stepper.steps_are_given:
+            self._records.check_energy(run)
+        return run
 
     def _accelerations(self) -> tuple[FloatArray, FloatArray]:
         if self._forces is None:
@@ -349,21 +317,5 @@ class _Motion:
     def _energy(self) -> float:
         return self._phase.state(self._t, self._q, self._v).energy
 
-    @contextlib.contextmanager
-    def _breaking(self, t: float) -> Iterator[None]:
-        """Raise `SimulationError`, with the motion so far, for what breaks down until ``t`` [s]."""
-        try:
-            with breaking_down(self._records[-1], t):
-                yield
-        except (SimulationError, ImpactError) as error:
-            until = self._t if error.__cause__ is None else t
-            shown = str(error)
-            if isinstance(error, ImpactError):
-                shown = f"at t = {until:.6g} s {error}"
-            motion = getattr(error, "trajectory", None)
-            if motion is None or len(self._records) > 1:
-                some = any(record.count for record in self._records)
-                motion = self.trajectory(complete=False) if some else None
-            raise SimulationError(shown, trajectory=motion, time=until) from (
-                error.__cause__ or error
-            )
+    def _breaking(self, until: float) -> AbstractContextManager[None]:
+        return self._records.breaking(self._t, until)
