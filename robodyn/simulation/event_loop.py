@@ -12,6 +12,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
+from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import refuse_not_finite, torque
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.event_watches import SAME, instants_of, never, watch_of
@@ -42,16 +43,17 @@ def move_through_events(
     """The motion from a state over some instants, or until an event ends it."""
     motion = _Motion(phase, events, q, v, times, make)
     last = max(len(times) - 1, 1)
-    for k, end in enumerate(times[1:].tolist()):
-        if k % 50 == 0:
-            report(k / last)
-        motion.ask()
-        motion.advance(end)
-        if motion.ended:
-            break
-    else:
-        motion.ask()
-        motion.sample()
+    with interruptible(motion.so_far):
+        for k, end in enumerate(times[1:].tolist()):
+            if k % 50 == 0:
+                report(k / last)
+            motion.ask()
+            motion.advance(end)
+            if motion.ended:
+                break
+        else:
+            motion.ask()
+            motion.sample()
     return motion.trajectory()
 
 
@@ -300,11 +302,15 @@ class _Motion:
 
     # -- what is known of it ----------------------------------------------------------------------
 
+    def so_far(self) -> Trajectory | None:
+        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        return self._records.so_far()
+
     def trajectory(self) -> Trajectory:
         """What was recorded."""
         run = self._records.trajectory()
         if self._stepper.steps_are_given:
-            self._records.check_energy(run)
+            self._records.check_energy(run, self._stepper.order)
         return run
 
     def _accelerations(self) -> tuple[FloatArray, FloatArray]:

@@ -80,12 +80,17 @@ class PhaseRecords:
             tuple(self._events),
         )
 
-    def check_energy(self, run: Trajectory) -> None:
-        """Warn once of a phase of a motion in which energy does not add up."""
+    def so_far(self) -> Trajectory | None:
+        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        some = any(record.started for _, record in self._records)
+        return self.trajectory(complete=False) if some else None
+
+    def check_energy(self, run: Trajectory, order: int) -> None:
+        """Warn once of a phase in which energy does not add up, by a method of some order."""
         used = self._used()
         for (phase, record), piece in zip(used, run.phases or (run,), strict=True):
             given = (phase.robot, phase.base, phase.driven.speeds)
-            if announce_imbalance(*given, piece, record.every):
+            if announce_imbalance(*given, piece, record.every, order):
                 return
 
     def _used(self) -> list[tuple[Phase, Record]]:
@@ -108,7 +113,7 @@ class PhaseRecords:
             shown = f"at t = {when:.6g} s {error}" if isinstance(error, ImpactError) else str(error)
             motion = getattr(error, "trajectory", None)
             if motion is None or len(self._records) > 1:
-                motion = None if self.empty else self.trajectory(complete=False)
+                motion = self.so_far()
             raise SimulationError(shown, trajectory=motion, time=when) from (
                 error.__cause__ or error
             )

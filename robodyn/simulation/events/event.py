@@ -22,6 +22,7 @@ __all__ = ["Action", "Change", "Event", "EventFunction", "State", "as_events", "
 
 
 def _unknown(robot: Robot | None = None) -> FloatArray:
+    """Of a state that was made by hand."""
     raise SettingsError("accelerations are known of states within a motion only")
 
 
