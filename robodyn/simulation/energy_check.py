@@ -68,16 +68,20 @@ class Imbalance:
 
 def announce_imbalance(
     robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory, every: int = 1
-) -> None:
-    """Warn once, in one line, of energy that does not add up; arguments as of `imbalance`."""
+) -> bool:
+    """Warn once, in one line, of energy that does not add up; whether it was done.
+
+    Arguments are those of `imbalance`.
+    """
     found = imbalance(robot, base, driven, motion, every)
     if found is None:
-        return
+        return False
     message = EnergyWarning(
         f"the energy of the motion of {robot.name!r} does not add up: {found}. Steps are too long "
         "for the integrator there: take shorter ones, or integrator='adaptive' or 'auto'"
     )
     warnings.warn_explicit(message, EnergyWarning, filename="robodyn", lineno=0)
+    return True
 
 
 def imbalance(

@@ -17,10 +17,11 @@ from robodyn.robot import Robot
 from robodyn.simulation.arguments import base_path, on_ground, start_state, step_times
 from robodyn.simulation.callbacks import Controller
 from robodyn.simulation.driven import Driven, PathOfTime
-from robodyn.simulation.event_loop import Makers
 from robodyn.simulation.events.event import Event, EventFunction, as_events
-from robodyn.simulation.limits import Limits, MotorLimits
+from robodyn.simulation.limits import Limits
 from robodyn.simulation.loop import run_each, run_motion
+from robodyn.simulation.makers import Makers
+from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
