@@ -32,6 +32,9 @@ PART = 0.02
 #: Part of the energy itself that rounding may take.
 ROUNDING = 1e-9
 
+#: Energy a mass [J/kg] that rounding may take where there is none: of what rests at height zero.
+AT_REST = 1e-12
+
 
 @dataclass(frozen=True)
 class Imbalance:
@@ -115,6 +118,7 @@ def imbalance(
         gained = np.diff(energy, axis=0) - work
         gained[np.diff(motion.t) <= 0.0] = 0.0  # a jump takes no time, and is explained elsewhere
         allowed = PART * np.maximum(stored, done) + ROUNDING * np.abs(energy).max(axis=0)
+        allowed += AT_REST * robot.total_mass
         found = _worst(robot, motion, gained, np.maximum(stored, done), allowed)
         if found is None:
             break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -91,9 +92,11 @@ def test_a_motor_lifts_it_when_it_pulls_more_than_the_weight():
     on = (run.t > times(run, "point lands")[0] + 1e-6) & (run.t < left)
     np.testing.assert_allclose(run.q[on], 0.0, atol=1e-11)
     assert run.q[-1, 0] > 0.0
-    again = rd.simulate(
-        robot, lambda t, q, v: [40.0 * t], q0=[1e-4], duration=0.6, step=1e-2, events=events
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # what rests at height zero has no energy, but for rounding
+        again = rd.simulate(
+            robot, lambda t, q, v: [40.0 * t], q0=[1e-4], duration=0.6, step=1e-2, events=events
+        )
     np.testing.assert_array_equal(again.q, run.q)
 
 
