@@ -29,6 +29,7 @@ __all__ = [
     "SettingsError",
     "ShapeError",
     "SimulationError",
+    "SimulationInterrupted",
     "SingularError",
     "SweepError",
     "SweepWarning",
@@ -290,6 +291,22 @@ class SimulationError(RobodynError, RuntimeError):
     def __init__(self, message: str, *, trajectory: Any = None, time: float | None = None) -> None:
         self.trajectory = trajectory
         self.time = time
+        super().__init__(message)
+
+
+class SimulationInterrupted(KeyboardInterrupt):
+    """Ctrl-C, or another `KeyboardInterrupt`, ended a simulation.
+
+    ``except KeyboardInterrupt`` catches it too.
+
+    Attributes
+    ----------
+    trajectory : Trajectory or None
+        What was simulated until then; ``None`` if nothing was.
+    """
+
+    def __init__(self, message: str = "", *, trajectory: Any = None) -> None:
+        self.trajectory = trajectory
         super().__init__(message)
 
 

@@ -21,8 +21,8 @@ __all__ = ["carry"]
 #: (t, q, v) -> tau, of one state or of many.
 Torques = Callable[[float, FloatArray, FloatArray], FloatArray]
 
-#: Steps of robots after which Python is asked whether it was interrupted.
-AT_ONCE = 2_000_000
+#: Steps of robots, and of one of them, after which Python is asked whether it was interrupted.
+AT_ONCE, OF_ONE = 2_000_000, 50_000
 
 
 class _Carrier:
@@ -52,14 +52,16 @@ class _Carrier:
 
     def count(self, stop: int) -> None:
         """Let the record know of the samples before a step, if they can be trusted."""
+        if stop == self._first:
+            return
         steps = np.arange(self._first, stop)
         kept = steps[(steps % self.record.every == 0) | (steps == self._last)]
         error = self._nearly_singular(kept)
         if error is not None:
             kept = kept[: error.rows[0] // len(self.motion.q) + 1]
             stop = int(kept[-1]) + 1
-        self.record.filled(self.times[kept], stop - self._first)
-        self._first = stop
+        steps_done, self._first = stop - self._first, stop
+        self.record.filled(self.times[kept], steps_done)
         if error is not None:
             with breaking_down(self.record, float(self.times[kept[-1]])):
                 raise error
@@ -158,21 +160,25 @@ def carry(
         Told the finished part.
     """
     carrier, last = _Carrier(motion, stepper, torques, times, record), len(times) - 1
-    at_once = 1 if called else max(1, AT_ONCE // len(motion.q))
+    at_once = 1 if called else max(1, min(OF_ONE, AT_ONCE // len(motion.q)))
     k = 0
-    while True:
-        if called:
-            if k % 50 == 0:
+    try:
+        while True:
+            if called:
+                if k % 50 == 0:
+                    report(k / max(last, 1))
+                shape = record.shape
+                q, v = motion.q.reshape(*shape, -1), motion.v.reshape(*shape, -1)
+                carrier.push(k, torques(float(times[k]), q, v))
+            else:
                 report(k / max(last, 1))
-            shape = record.shape
-            q, v = motion.q.reshape(*shape, -1), motion.v.reshape(*shape, -1)
-            carrier.push(k, torques(float(times[k]), q, v))
-        else:
-            report(k / max(last, 1))
-        carrier.make_room(k)
-        stop = min(k + at_once, carrier.end)
-        carrier.advance(k, stop, final=stop == last and (k == last or not called))
-        if k == last or (stop == last and not called):
-            carrier.count(last + 1)
-            return
-        k = stop
+            carrier.make_room(k)
+            stop = min(k + at_once, carrier.end)
+            carrier.advance(k, stop, final=stop == last and (k == last or not called))
+            if k == last or (stop == last and not called):
+                carrier.count(last + 1)
+                return
+            k = stop
+    except KeyboardInterrupt:
+        carrier.count(k)
+        raise

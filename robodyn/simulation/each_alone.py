@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import SettingsError, SimulationError
+from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
+from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import Controller, at_start
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
@@ -51,31 +52,45 @@ def each_alone(
     """
     sizes = (q.shape[1], *[v.shape[1]] * 3)
     arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
-    for k, state in enumerate(zip(q, v, strict=True)):
-        report(k / len(q))
-        own = dataclasses.replace(
-            phase, controller=_of_one(at_start(phase.robot, phase.controller))
-        )
-        try:
-            run = move_through_events(own, events, *state, times, make, lambda part: None)
-        except SimulationError as error:
-            raise SimulationError(
-                f"motion {k}: {error}", trajectory=error.trajectory, time=error.time
-            ) from error
-        if any(piece.robot is not phase.robot for piece in run.phases):
-            raise SettingsError(
-                "an event gives one of many motions another robot or load: all of a rollout are "
-                "of one robot; use simulate for each, or sweep"
-            )
+    begun: list[int] = []
+
+    def keep(k: int, run: Trajectory) -> None:
+        begun.append(k)
         at = np.searchsorted(run.t, times, side="right") - 1
         there = run.t[at] == times  # not after an event has ended the motion
         for array, name in zip(arrays, STATE, strict=True):
             array[there, k] = getattr(run, name)[at[there]]
         record.events += [dataclasses.replace(event, motion=(k,)) for event in run.events]
-    record.events.sort(key=lambda event: event.time)
-    for sample in zip(times.tolist(), *arrays, strict=True):
-        record.add(*sample)
-    return record.trajectory()
+
+    def motion() -> Trajectory:
+        record.events.sort(key=lambda event: event.time)
+        for sample in zip(times.tolist(), *arrays, strict=True):
+            record.add(*sample)
+        return record.trajectory()
+
+    with interruptible(lambda: motion() if begun else None):
+        for k, state in enumerate(zip(q, v, strict=True)):
+            report(k / len(q))
+            own = dataclasses.replace(
+                phase, controller=_of_one(at_start(phase.robot, phase.controller))
+            )
+            try:
+                run = move_through_events(own, events, *state, times, make, lambda part: None)
+            except SimulationInterrupted as interrupt:
+                if interrupt.trajectory is not None:
+                    keep(k, interrupt.trajectory)
+                raise
+            except SimulationError as error:
+                raise SimulationError(
+                    f"motion {k}: {error}", trajectory=error.trajectory, time=error.time
+                ) from error
+            if any(piece.robot is not phase.robot for piece in run.phases):
+                raise SettingsError(
+                    "an event gives one of many motions another robot or load: all of a rollout "
+                    "are of one robot; use simulate for each, or sweep"
+                )
+            keep(k, run)
+    return motion()
 
 
 def _of_one(controller: Controller | None) -> Controller | None:

@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationError
 from robodyn.robot import Robot
-from robodyn.simulation.breakdown import breaking_down
+from robodyn.simulation.breakdown import breaking_down, interruptible
 from robodyn.simulation.callbacks import refuse_not_finite, torque
 from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_record import EventRecord
@@ -45,16 +45,17 @@ def move_through_events(
     """The motion from a state over some instants, or until an event ends it."""
     motion = _Motion(phase, events, q, v, times, make)
     last = max(len(times) - 1, 1)
-    for k, end in enumerate(times[1:].tolist()):
-        if k % 50 == 0:
-            report(k / last)
-        motion.ask()
-        motion.advance(end)
-        if motion.ended:
-            break
-    else:
-        motion.ask()
-        motion.sample()
+    with interruptible(motion.so_far):
+        for k, end in enumerate(times[1:].tolist()):
+            if k % 50 == 0:
+                report(k / last)
+            motion.ask()
+            motion.advance(end)
+            if motion.ended:
+                break
+        else:
+            motion.ask()
+            motion.sample()
     run = motion.trajectory()
     motion.check_energy(run)
     return run
@@ -314,6 +315,11 @@ class _Motion:
 
     # -- what is known of it ----------------------------------------------------------------------
 
+    def so_far(self) -> Trajectory | None:
+        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        some = any(record.started for record in self._records)
+        return self.trajectory(complete=False) if some else None
+
     def trajectory(self, *, complete: bool = True) -> Trajectory:
         """What was recorded."""
         some = [x for x, used in zip(self._records, self._used(), strict=True) if used]
@@ -328,7 +334,7 @@ class _Motion:
         phases = [x for x, used in zip(self._phases, self._used(), strict=True) if used]
         for phase, piece in zip(phases, run.phases or (run,), strict=True):
             given = (phase.robot, phase.base, phase.driven.speeds)
-            if announce_imbalance(*given, piece, every):
+            if announce_imbalance(*given, piece, every, self._stepper.order):
                 return
 
     def _used(self) -> list[bool]:
@@ -362,8 +368,7 @@ class _Motion:
                 shown = f"at t = {until:.6g} s {error}"
             motion = getattr(error, "trajectory", None)
             if motion is None or len(self._records) > 1:
-                some = any(record.count for record in self._records)
-                motion = self.trajectory(complete=False) if some else None
+                motion = self.so_far()
             raise SimulationError(shown, trajectory=motion, time=until) from (
                 error.__cause__ or error
             )

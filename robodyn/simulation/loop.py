@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.breakdown import breaking_down
+from robodyn.simulation.breakdown import breaking_down, interruptible
 from robodyn.simulation.callbacks import (
     Controller,
     at_start,
@@ -55,12 +55,13 @@ def run_motion(
     else:
         stepper = make.stepper(phase.robot, phase.driven, phase.base)
         record = make.record(phase.robot, phase.base, len(times), phase.driven)
-        q, v = stepper.start(float(times[0]), q, v)
-        move(stepper, phase.controller, q, v, times, record, report, limits)
+        with interruptible(record.so_far):
+            q, v = stepper.start(float(times[0]), q, v)
+            move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
         if stepper.steps_are_given:
             driven = phase.driven.speeds
-            announce_imbalance(phase.robot, phase.base, driven, motion, record.every)
+            announce_imbalance(phase.robot, phase.base, driven, motion, record.every, stepper.order)
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion

@@ -156,6 +156,11 @@ class Record:
         """Samples in memory, the last one too."""
         return self._kept + self._behind
 
+    @property
+    def started(self) -> bool:
+        """Whether there are samples, in memory or in files."""
+        return bool(self.count or (self._folder is not None and self._folder.rows))
+
     def _write(self) -> None:
         """Move what is in memory to the folder."""
         assert self._folder is not None
@@ -166,7 +171,8 @@ class Record:
             self._folder.append(arrays, self._about())
         except FileError as error:
             raise self._refused(error) from error
-        self._kept, self._behind = 0, False
+        finally:  # an interrupt may have left them in some files: what is in all of them counts
+            self._kept, self._behind = 0, False
 
     def _refused(self, error: FileError) -> SimulationError:
         """What to raise where files take no more: it has what they took."""
@@ -197,10 +203,11 @@ class Record:
                 f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: {why} "
                 f"({error})"
             )
-        any_samples = self.count or (self._folder is not None and self._folder.rows)
-        return SimulationError(
-            problem, trajectory=self.trajectory(complete=False) if any_samples else None, time=t
-        )
+        return SimulationError(problem, trajectory=self.so_far(), time=t)
+
+    def so_far(self) -> Trajectory | None:
+        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        return self.trajectory(complete=False) if self.started else None
 
     def _singular(self) -> str:
         """Whether the loops were at a singular posture before, in words; empty if not."""

@@ -147,6 +147,10 @@ def simulate(
         joints leave what the linkage can do, or if accelerations are not determined where the
         motion has come; ``.trajectory`` is what came before ``.time``, ``.__cause__`` the error.
         Also if ``to`` cannot be written to any more, as where a disk is full.
+    SimulationInterrupted
+        For Ctrl-C, a `KeyboardInterrupt` that ``except KeyboardInterrupt`` catches too:
+        ``.trajectory`` is what was simulated until then. Machine code sees it after some steps,
+        at most 50 000 of one robot.
     FileError
         If the folder ``to`` is there already, or cannot be made.
     """
@@ -218,6 +222,11 @@ def rollout(
     -------
     trajectory : Trajectory
         Arrays of shape (steps + 1, n, ...).
+
+    Raises
+    ------
+    SimulationError, SimulationInterrupted
+        As in `simulate`, with what there is of all motions.
     """
     expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
