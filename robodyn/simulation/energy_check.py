@@ -33,6 +33,9 @@ PART, FIRST_ORDER = 0.02, 0.1
 #: Part of the energy itself that rounding may take.
 ROUNDING = 1e-9
 
+#: Energy a mass [J/kg] that rounding may take where there is none: of what rests at height zero.
+AT_REST = 1e-12
+
 
 @dataclass(frozen=True)
 class Imbalance:
@@ -145,6 +148,7 @@ def _beyond(
     gained[np.diff(motion.t) <= 0.0] = 0.0  # a jump takes no time, and is explained elsewhere
     exchanged = np.maximum(stored, done)
     allowed = part * exchanged + ROUNDING * np.abs(energy).max(axis=0)
+    allowed += AT_REST * robot.total_mass
     return _worst(robot, motion, gained, exchanged, allowed)
 
 

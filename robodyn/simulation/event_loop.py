@@ -277,7 +277,7 @@ class _Motion:
             return stepper.accelerations(t, q, v, self._tau)[0]
 
         state = self._phase.state(t, q, v, earlier)
-        return dataclasses.replace(state, accelerations=accelerations)
+        return dataclasses.replace(state, _acting=accelerations)
 
     def _watches(self) -> list[Watch]:
         """All that is looked for: joints on their way to stops or held there, and events."""
