@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.files import as_path, writing
 
-__all__ = ["Panel", "draw"]
+__all__ = ["Panel", "check_target", "draw"]
 
 #: More names than this are told apart by nobody, and hide the curves.
 NAMED = 14
@@ -123,9 +123,16 @@ def _show(figure: Any) -> None:
     pyplot.close(figure)
 
 
-def _save(figure: Any, path: str | os.PathLike[str]) -> None:
-    target = as_path("path", path)
-    known = figure.canvas.get_supported_filetypes()
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse what is no name of an image file.
+
+    Raises
+    ------
+    ShapeError
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    target, known = as_path("path", path), FigureCanvasAgg.get_supported_filetypes()
     ending = target.suffix.removeprefix(".").lower()
     if ending and ending not in known:
         raise ShapeError(
@@ -133,5 +140,9 @@ def _save(figure: Any, path: str | os.PathLike[str]) -> None:
             name="path",
             given=target.suffix,
         )
-    with writing(target):
-        figure.savefig(target, dpi=120)
+
+
+def _save(figure: Any, path: str | os.PathLike[str]) -> None:
+    check_target(path)
+    with writing(as_path("path", path)):
+        figure.savefig(path, dpi=120)

@@ -1,0 +1,28 @@
+"""``robodyn check``: what is wrong with files."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from robodyn.checking import check_files
+from robodyn.cli.options.near import add_near, near
+
+__all__ = ["add_to"]
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to a parser's."""
+    check = commands.add_parser("check", help="validate URDF files; exit status 2 if one is bad")
+    check.add_argument("file", nargs="+")
+    check.add_argument(
+        "--json",
+        action="store_true",
+        help="print a list of file, line, element, severity, message, suggestion",
+    )
+    add_near(check)
+    check.set_defaults(run=_check)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    return 0 if check_files(arguments.file, as_json=arguments.json, near=near(arguments)) else 2

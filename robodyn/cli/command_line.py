@@ -1,0 +1,56 @@
+"""What a person types after ``robodyn``, and what it ends with."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+import robodyn as rd
+from robodyn.cli import check, export, info, publish, view
+from robodyn.cli.sim import command as sim
+from robodyn.errors import RobodynError
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status.
+
+    0, or 2 for a mistake in the input and for what broke down, or 130 after Ctrl-C.
+    """
+    try:
+        arguments = _parser().parse_args(argv)
+        status = int(arguments.run(arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader has read enough: robodyn info robot.urdf | head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (RobodynError, OSError) as error:
+        print(f"robodyn: {error}", file=sys.stderr)
+        return 2
+    except (KeyboardInterrupt, Exception) as error:
+        if not _interrupted(error):
+            raise
+        print("\nrobodyn: interrupted", file=sys.stderr)
+        return 130
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: code that it hits may say something else."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("robodyn", description="Dynamics of robots from a URDF.")
+    parser.add_argument("--version", action="version", version=f"robodyn {rd.__version__}")
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for command in (sim, check, info, export, view, publish):
+        command.add_to(commands)
+    return parser

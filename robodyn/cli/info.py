@@ -1,0 +1,71 @@
+"""``robodyn info``: what a robot is made of."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import robodyn as rd
+from robodyn.cli.options.near import add_near, near
+from robodyn.joints import joint_kind
+
+__all__ = ["add_to"]
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to a parser's."""
+    info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
+    info.add_argument("robot", help=f"URDF file, or one of {', '.join(rd.robots())}")
+    info.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
+    add_near(info)
+    info.set_defaults(run=_info)
+
+
+def _info(arguments: argparse.Namespace) -> int:
+    robot = rd.load(arguments.robot, base=arguments.base, near=near(arguments))
+    freedom = "1 degree" if robot.dof == 1 else f"{robot.dof} degrees"
+    print(
+        f"{robot.name}: {robot.base} base, {freedom} of freedom, nq {robot.nq}, "
+        f"nv {robot.nv}, moving mass {robot.total_mass:.6g} kg"
+    )
+    masses = {link.name: link.inertia for link in robot.mechanism.links}
+    children: dict[str, list[rd.Joint]] = {}
+    for joint in robot.mechanism.joints:
+        children.setdefault(joint.parent, []).append(joint)
+    moved = {joint.child for joint in robot.mechanism.joints}
+    stack = [(name, 0, "") for name in masses if name not in moved]
+    while stack:
+        name, depth, by = stack.pop()
+        inertia = masses[name]
+        mass = f"{inertia.mass:.6g} kg" if inertia else "massless"
+        print("  " * depth + f"- {name} ({mass}){by}")
+        for joint in reversed(children.get(name, [])):
+            stack.append((joint.child, depth + 1, f"  <- {_joint_text(joint)}"))
+    _print_loops(robot)
+    return 0
+
+
+def _print_loops(robot: rd.Robot) -> None:
+    """What was cut to get a tree, and what that leaves."""
+    if not robot.nc:
+        return
+    redundant = robot.redundant_constraints
+    for name in dict.fromkeys(row.rsplit("[", 1)[0] for row in robot.constraint_names):
+        rows = [row for row in robot.constraint_names if row.rsplit("[", 1)[0] == name]
+        extra = sum(row in redundant for row in rows)
+        cut = {cut.name: cut for cut in robot.loops}.get(name)
+        kind = f" ({cut.kind})" if cut else ""
+        print(f"cut: {name}{kind}, {len(rows)} constraints, {extra} of them redundant")
+    print(f"independent: {', '.join(robot.independent_joints)}")
+    print(f"motors: {', '.join(robot.actuated_joints)}")
+
+
+def _joint_text(joint: rd.Joint) -> str:
+    text = f"{joint.name}: {joint.kind}"
+    if joint.mimic:
+        text += f", {joint.mimic.multiplier:g} x {joint.mimic.joint} + {joint.mimic.offset:g}"
+    if joint.limits and joint_kind(joint.kind).limited:
+        limits = joint.limits
+        text += f" [{limits.lower:.4g}, {limits.upper:.4g}], velocity {limits.velocity:.4g}"
+        text += f", effort {limits.effort:.4g}"
+    return text

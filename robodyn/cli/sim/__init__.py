@@ -1,0 +1,1 @@
+"""``robodyn sim``: a robot moves for a while, and files say how."""

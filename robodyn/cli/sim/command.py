@@ -1,0 +1,131 @@
+"""``robodyn sim``: simulate, say in a line what came of it, and write it down."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import robodyn as rd
+from robodyn.cli.sim.arguments import add_arguments
+from robodyn.cli.sim.control import Control, control_of
+from robodyn.cli.sim.mechanism import Mechanism, mechanism
+from robodyn.cli.sim.outputs import outputs_of
+from robodyn.cli.sim.start import Start, start_of
+from robodyn.cli.sim.stop_when import ending_event
+from robodyn.cli.sim.stops import stops_of
+from robodyn.cli.sim.summary import details, in_one_line
+from robodyn.errors import EnergyWarning, RobodynError, SimulationError, SimulationInterrupted
+
+__all__ = ["add_to"]
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to a parser's."""
+    sim = commands.add_parser(
+        "sim",
+        help="simulate a robot: table and picture",
+        description="Simulate a robot. What is not said otherwise: computed torque moves its "
+        "motors along sines for 4 s, and a table and a picture are written.",
+    )
+    add_arguments(sim)
+    sim.set_defaults(run=_sim)
+
+
+def _sim(arguments: argparse.Namespace) -> int:
+    made = mechanism(arguments)
+    start = start_of(arguments, made.model)
+    control = control_of(arguments, made, start)
+    if control.reference is not None:
+        start = _at_reference(start, control)
+    options = _options(arguments, made, start)
+    outputs = outputs_of(arguments, made.model.name)
+    began = time.perf_counter()
+    run, problem, status = _motion(arguments, made, start, control, options)
+    elapsed = time.perf_counter() - began
+    if run is not None and len(run):
+        with _told():
+            print(in_one_line(run, arguments, elapsed))
+            for line in (*details(run, control, arguments), *outputs.write(run, control)):
+                print(line)
+        if arguments.to is not None:
+            print(f"  written                 {arguments.to}{'.partial' if status else ''}")
+    if problem:
+        sys.stdout.flush()
+        print(f"robodyn: {problem}", file=sys.stderr)
+    return status
+
+
+def _at_reference(start: Start, control: Control) -> Start:
+    """Motors start where what they follow does."""
+    assert control.reference is not None
+    return Start(control.reference(0.0)[0], start.v, start.chosen)
+
+
+def _options(arguments: argparse.Namespace, made: Mechanism, start: Start) -> dict[str, Any]:
+    """What `rd.simulate` and `rd.rollout` are told."""
+    stabilization = arguments.stabilization
+    if stabilization is not None and len(stabilization) == 1:
+        stabilization = (stabilization[0], stabilization[0])
+    wrenches = {}
+    for link, values in arguments.wrench:
+        if link in wrenches:
+            raise RobodynError(f"--wrench gives {link!r} twice; keep one")
+        wrenches[link] = (*values, *[0.0] * (6 - len(values)))
+    options = {
+        "duration": arguments.duration,
+        "step": arguments.step,
+        "base": made.path,
+        "wrenches": wrenches or None,
+        "integrator": arguments.integrator,
+        "events": [ending_event(x, made.plant, start.q, start.v) for x in arguments.stop_when],
+        "limits": "enforce" if arguments.limits == "enforce" else "ignore",  # told afterwards
+        "stabilization": stabilization,
+        "every": arguments.every,
+        "to": arguments.to,
+        "stops": stops_of(arguments.stops),
+    }
+    if arguments.tolerance is not None:
+        if arguments.batch is not None:
+            raise RobodynError("--tolerance does not go with --batch, whose steps are given")
+        options["tolerance"] = arguments.tolerance
+    return options
+
+
+def _motion(
+    arguments: argparse.Namespace,
+    made: Mechanism,
+    start: Start,
+    control: Control,
+    options: dict[str, Any],
+) -> tuple[rd.Trajectory | None, str, int]:
+    """The motion, or what there is of it; what is wrong, and the exit status."""
+    simulate = rd.simulate if arguments.batch is None else rd.rollout
+    try:
+        with _told():
+            run = simulate(
+                made.plant, control.controller, q0=start.q, v0=start.v, progress=True, **options
+            )
+    except SimulationInterrupted as interrupt:
+        left = interrupt.trajectory
+        until = f" at {left.t[-1]:g} s of {arguments.duration:g} s" if left is not None else ""
+        return left, f"interrupted{until}", 130
+    except SimulationError as error:
+        return error.trajectory, str(error), 2
+    return run, "", 0
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Warnings in a line each, without the place in the code."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EnergyWarning)
+        try:
+            yield
+        finally:
+            for warning in caught:
+                print(f"robodyn: warning: {warning.message}", file=sys.stderr)

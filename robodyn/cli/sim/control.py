@@ -1,0 +1,114 @@
+"""What drives a robot."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.array_types import FloatArray
+from robodyn.cli.sim.mechanism import Mechanism
+from robodyn.cli.sim.reference import Reference, reference_of
+from robodyn.cli.sim.start import Start
+from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
+from robodyn.errors import RobodynError
+
+__all__ = ["Control", "control_of"]
+
+#: Of the error of a motor [1/s^2].
+STIFFNESS = 400.0
+
+
+@dataclass(frozen=True, eq=False)
+class Control:
+    """A controller and what it follows.
+
+    Attributes
+    ----------
+    name : str
+        For people.
+    controller : callable or None
+    reference : Reference or None
+    """
+
+    name: str
+    controller: Any
+    reference: Reference | None
+
+
+def control_of(arguments: argparse.Namespace, mechanism: Mechanism, start: Start) -> Control:
+    """The controller that options ask for.
+
+    Raises
+    ------
+    RobodynError
+    """
+    model = mechanism.model
+    kind = arguments.controller or ("computed-torque" if model.actuated_joints else "none")
+    if kind in ("none", "hold"):
+        for name in ("stiffness", "damping", "reference", "amplitude", "frequency", "goal"):
+            if getattr(arguments, name) not in (None, []):
+                raise RobodynError(f"--{name} is given, but --controller {kind} follows nothing")
+        if kind == "none":
+            return Control("moving freely", None, None)
+        return Control("holding its weight", GravityCompensation(model, mechanism.path), None)
+    reference = reference_of(arguments, model, start)
+    stiffness, damping = _gains(arguments, model, reference)
+    controller: Any
+    if kind == "pd":
+        k, d = _of_springs(model, reference, stiffness, damping)
+        controller = JointPD(model, reference, k, d, base=mechanism.path)
+    else:
+        gain = STIFFNESS if stiffness is None else stiffness
+        controller = ComputedTorque(model, reference, gain, damping, base=mechanism.path)
+    if start.q.ndim > 1:  # each motion has its own reference: no single one to be compiled
+        controller = _of_many(controller)
+    following = {"pd": "pd", "computed-torque": "computed torque"}[kind]
+    return Control(following, controller, reference)
+
+
+def _of_many(controller: Any) -> Any:
+    def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        return np.asarray(controller(t, q, v))
+
+    return torques
+
+
+def _gains(
+    arguments: argparse.Namespace, robot: rd.Robot, reference: Reference
+) -> tuple[FloatArray | None, FloatArray | None]:
+    """Gains for all speeds, of those that are given."""
+    found: list[FloatArray | None] = []
+    for name in ("stiffness", "damping"):
+        given = getattr(arguments, name)
+        if given is None:
+            found.append(None)
+            continue
+        count = len(reference.motors)
+        if len(given) not in (1, count) or min(given) < 0.0:
+            raise RobodynError(
+                f"--{name} is {','.join(f'{x:g}' for x in given)}, expected a number >= 0, or "
+                f"{count}, one a motor of {robot.name!r}"
+            )
+        gains = np.zeros(robot.nv)
+        gains[reference.motors] = given
+        found.append(gains)
+    return found[0], found[1]
+
+
+def _of_springs(
+    robot: rd.Robot,
+    reference: Reference,
+    stiffness: FloatArray | None,
+    damping: FloatArray | None,
+) -> tuple[FloatArray, FloatArray]:
+    """Springs and dampers at motors, by default as the inertia about each asks for, loops open."""
+    at = reference.motors
+    matrices = np.asarray(robot.mass_matrix(reference.start)).reshape(-1, robot.nv, robot.nv)
+    felt = np.zeros(robot.nv)
+    felt[at] = matrices.max(axis=0).diagonal()[at]
+    k = STIFFNESS * felt if stiffness is None else stiffness
+    return k, 2.0 * np.sqrt(k * felt) if damping is None else damping

@@ -1,0 +1,162 @@
+"""Which files a simulation writes: asked before it runs whether they can be."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from robodyn.cli.sim.control import Control
+from robodyn.errors import MissingExtraError, RobodynError
+from robodyn.simulation.trajectory import Trajectory
+
+__all__ = ["Outputs", "outputs_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Where a motion goes.
+
+    Attributes
+    ----------
+    csv, npz, picture, bag : Path or None
+    no_picture : str
+        Why there is none, if one would belong there.
+    """
+
+    csv: Path | None
+    npz: Path | None
+    picture: Path | None
+    bag: Path | None
+    no_picture: str = ""
+
+    def write(self, run: Trajectory, control: Control) -> Iterator[str]:
+        """Write all of them, one after the other; what was written, or why it was not."""
+        for path in (self.csv, self.npz):
+            if path is not None:
+                run.save(path)
+                yield f"  written                 {path}"
+        if self.bag is not None:
+            from robodyn.ros.bag.trajectories import write_bag
+
+            write_bag(run, self.bag)
+            yield f"  written                 {self.bag}"
+        if self.picture is not None:
+            _draw(self.picture, run, control)
+            yield f"  written                 {self.picture}"
+        if self.no_picture:
+            yield f"  no picture: {self.no_picture}"
+
+
+def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
+    """The files that options ask for; a table and a picture if they ask for none.
+
+    Raises
+    ------
+    RobodynError
+        If one cannot be written: there is no such folder, no permission, or an extra is missing.
+    """
+    if arguments.no_plot and arguments.plot is not None:
+        raise RobodynError("--plot and --no-plot contradict each other: leave one of them out")
+    options = {name: getattr(arguments, name) for name in ("csv", "npz", "plot")}
+    many = arguments.batch is not None
+    if not any(options.values()):
+        options["npz" if many else "csv"] = True
+        options["plot"] = None if arguments.no_plot else "if there is matplotlib"
+    _refuse_of_many(arguments, many)
+    stem = Path(robot_name).name
+    paths: dict[str, Path] = {}
+    for name, ending in (("csv", ".csv"), ("npz", ".npz"), ("plot", ".png")):
+        if options[name] is not None:
+            own = isinstance(options[name], Path)
+            paths[name] = options[name] if own else arguments.out / f"{stem}{ending}"
+    missing = _missing_for_pictures()
+    if missing and options["plot"] == "if there is matplotlib":
+        paths.pop("plot")
+    elif missing and "plot" in paths:
+        raise missing
+    if any(path.parent == arguments.out for path in paths.values()):
+        _make(arguments.out)
+    for name, path in paths.items():
+        _check(f"--{name}", path)
+    if "plot" in paths:
+        from robodyn.simulation.plots import check_target
+
+        check_target(paths["plot"])
+    if arguments.bag is not None:
+        _check_bag(arguments.bag)
+    if arguments.to is not None:
+        _check_folder(arguments.to)
+    why = str(missing) if missing and "plot" not in paths and options["plot"] else ""
+    return Outputs(paths.get("csv"), paths.get("npz"), paths.get("plot"), arguments.bag, why)
+
+
+def _refuse_of_many(arguments: argparse.Namespace, many: bool) -> None:
+    for name in ("csv", "bag"):
+        if many and getattr(arguments, name) is not None:
+            raise RobodynError(f"--{name} holds one motion, and --batch makes several: use --npz")
+
+
+def _missing_for_pictures() -> MissingExtraError | None:
+    if importlib.util.find_spec("matplotlib") is None:
+        return MissingExtraError("matplotlib", "plot", "drawing a trajectory")
+    return None
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RobodynError(f"--out: cannot make the folder {str(folder)!r}: {reason}") from error
+
+
+def _check(option: str, path: Path) -> None:
+    """Refuse a file that cannot be written."""
+    _check_parent(option, path)
+    if path.is_dir():
+        raise RobodynError(f"{option}: {str(path)!r} is a folder, expected the name of a file")
+
+
+def _check_parent(option: str, path: Path) -> None:
+    wrong = f"{option}: cannot write {str(path)!r}:"
+    if not path.parent.is_dir():
+        raise RobodynError(f"{wrong} no such folder: {str(path.parent)!r}; make it first")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise RobodynError(f"{wrong} no permission to write into {str(path.parent)!r}")
+
+
+def _check_bag(path: Path) -> None:
+    from robodyn.bags.files import STORAGE, rosbags
+
+    rosbags("writing a bag")
+    _check_parent("--bag", path)
+    if path.exists() and (path.is_dir() or path.suffix not in STORAGE):
+        raise RobodynError(f"--bag: {str(path)!r} is there already; remove it first")
+
+
+def _check_folder(path: Path) -> None:
+    _check_parent("--to", path)
+    for there in (path, path.with_name(f"{path.name}.partial")):
+        if there.exists():
+            raise RobodynError(f"--to: {str(there)!r} is there already; remove it first")
+
+
+def _draw(path: Path, run: Trajectory, control: Control) -> None:
+    """Positions, what they are off by if they follow something, and torques."""
+    from robodyn.cli.sim.summary import tracking_error
+    from robodyn.simulation.panels import panel
+    from robodyn.simulation.plots import Panel, draw
+
+    rows = [panel(run, "positions"), panel(run, "torques")]
+    if control.reference is not None:
+        names = tuple(run.joint_names[k] for k in control.reference.motors)
+        off = tracking_error(run, control.reference)
+        rows.insert(1, Panel("tracking error [rad, m]", off, names))
+    else:
+        rows.append(panel(run, "energy"))
+    assert run.robot is not None
+    draw(path, run.t, rows, title=f"{run.robot.name}: {control.name}", linewidth=1.2)

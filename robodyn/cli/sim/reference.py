@@ -1,0 +1,215 @@
+"""What motors follow: sines, a way from point to point, or nothing that moves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.array_types import FloatArray
+from robodyn.cli.options.values import named_once
+from robodyn.cli.sim.start import Start
+from robodyn.controllers import PointToPoint, SineReference
+from robodyn.errors import AssemblyError, RobodynError
+from robodyn.simulation.driven import independent
+from robodyn.simulation.limits import speed_bounds
+
+__all__ = ["Reference", "reference_of"]
+
+#: Time [s] -> position, velocity, acceleration of motors.
+Path = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+
+#: Longest way of a sine [rad, m], and of one in a linkage, where postures end before joints do.
+SWING, SWING_IN_LOOPS = 1.0, 0.3
+#: Where motors are tied to each other: samples of the fastest period, and how often sines are made
+#: half as long before they fit.
+SAMPLES, SMALLER = 100, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A path of motors; all other joints stay where they start, for what that is worth.
+
+    Attributes
+    ----------
+    start : ndarray, shape (..., nq)
+    nv : int
+    motors : list of int
+        Where joints with motors stand in v.
+    moved : tuple of lists of int
+        Where those that move stand in q and in v.
+    path : callable
+    """
+
+    start: FloatArray
+    nv: int
+    motors: list[int]
+    moved: tuple[list[int], list[int]]
+    path: Path
+
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position, velocity, acceleration, shape (..., nq), (..., nv), (..., nv)."""
+        q, (coordinates, speeds) = self.start.copy(), self.moved
+        v, a = np.zeros((2, *q.shape[:-1], self.nv))
+        q[..., coordinates], v[..., speeds], a[..., speeds] = self.path(t)
+        return q, v, a
+
+
+def reference_of(arguments: argparse.Namespace, robot: rd.Robot, start: Start) -> Reference:
+    """What options ask motors to follow.
+
+    Motors whose coordinates do not add, such as quaternions, stay.
+
+    Raises
+    ------
+    RobodynError
+    """
+    kind = arguments.reference or ("point-to-point" if arguments.goal else "sine")
+    _check_together(arguments, kind)
+    if not robot.actuated_joints:
+        raise RobodynError(f"{robot.name!r} has no motors: --controller none lets it move freely")
+    joints = [robot.joints[name] for name in robot.actuated_joints]
+    flat = [joint for joint in joints if joint.kind.coordinates.flat and kind != "still"]
+    motors = [k for joint in joints for k in range(joint.v.start, joint.v.stop)]
+    coordinates = [k for joint in flat for k in range(joint.q.start, joint.q.stop)]
+    speeds = [k for joint in flat for k in range(joint.v.start, joint.v.stop)]
+    if kind == "point-to-point":
+        chosen: SineReference | PointToPoint = _way(arguments, robot, start, coordinates)
+    else:
+        chosen = _sines(arguments, robot, start, coordinates, speeds)
+    path: Path = chosen
+    if robot.nc and speeds and not independent(robot, _first(start.q), tuple(sorted(motors))):
+        path = _tied(arguments, robot, start.q, coordinates, chosen)
+    q0 = start.q.copy()
+    q0[..., coordinates] = path(0.0)[0]
+    return Reference(q0, robot.nv, motors, (coordinates, speeds), path)
+
+
+def _check_together(arguments: argparse.Namespace, kind: str) -> None:
+    """Refuse options of another kind of reference."""
+    of = {"amplitude": "sine", "frequency": "sine", "goal": "point-to-point"}
+    of["arrival"] = "point-to-point"
+    for name, own in of.items():
+        if getattr(arguments, name) not in (None, []) and own != kind:
+            raise RobodynError(f"--{name} is for --reference {own}, and the reference is {kind}")
+    if kind == "point-to-point" and not arguments.goal:
+        raise RobodynError("--reference point-to-point needs --goal JOINT=POSITION")
+
+
+def _first(q: FloatArray) -> FloatArray:
+    first: FloatArray = q.reshape(-1, q.shape[-1])[0]
+    return first
+
+
+def _sines(
+    arguments: argparse.Namespace,
+    robot: rd.Robot,
+    start: Start,
+    coordinates: list[int],
+    speeds: list[int],
+) -> SineReference:
+    """Sines in a part of each motor's range, away from its limits and below its top speed.
+
+    They begin at the start, or, of a robot without loops that nothing tells where to start, at 35 %
+    of its range.
+    """
+    low = np.where(np.isfinite(robot.lower_limits), robot.lower_limits, -np.pi)[coordinates]
+    high = np.where(np.isfinite(robot.upper_limits), robot.upper_limits, np.pi)[coordinates]
+    longest = SWING_IN_LOOPS if robot.nc else SWING
+    swing = np.minimum(0.3 * (high - low), longest)
+    if robot.nc or start.chosen:
+        center = start.q[..., coordinates]
+        up, down = high - center, center - low
+        room = np.maximum(np.maximum(up, down), 0.0)
+        swing = np.where(up >= np.minimum(swing, down), 1.0, -1.0) * np.minimum(swing, room)
+    else:
+        center = low + 0.35 * (high - low)
+    if arguments.amplitude is not None:
+        swing = np.where(swing < 0.0, -1.0, 1.0) * arguments.amplitude
+    count = len(coordinates)
+    if arguments.frequency is not None:
+        return SineReference(center, swing, np.full(count, arguments.frequency))
+    frequency = 0.25 + 0.5 * np.arange(count) / count
+    # the speed of a sine peaks at pi * frequency * swing
+    widest = np.abs(swing).reshape(-1, count).max(axis=0)
+    fastest = 0.8 * speed_bounds(robot)[speeds] / (np.pi * np.maximum(widest, 1e-9))
+    return SineReference(center, swing, np.minimum(frequency, fastest))
+
+
+def _way(
+    arguments: argparse.Namespace, robot: rd.Robot, start: Start, coordinates: list[int]
+) -> PointToPoint:
+    """From the start to where motors are told to go."""
+    q1 = start.q.copy()
+    for name, (value,) in named_once("--goal", arguments.goal).items():
+        if name not in robot.actuated_joints:
+            known = ", ".join(robot.actuated_joints)
+            raise RobodynError(f"--goal: {name!r} is no motor of {robot.name!r}; there are {known}")
+        at = robot.joints[name].q
+        if at.stop - at.start != 1:
+            raise RobodynError(f"--goal: joint {name!r} has not one position, but several")
+        q1[..., at] = value
+    duration = arguments.arrival or arguments.duration
+    if not duration:
+        raise RobodynError("--duration is 0: there is no time to go anywhere")
+    return PointToPoint(start.q[..., coordinates], q1[..., coordinates], duration)
+
+
+def _tied(
+    arguments: argparse.Namespace,
+    robot: rd.Robot,
+    start: FloatArray,
+    coordinates: list[int],
+    path: SineReference | PointToPoint,
+) -> Path:
+    """The path of motors that loops tie to each other: some follow theirs, others from loops.
+
+    Sines whose size nobody chose get smaller until the loops close all the way.
+    """
+    free: list[str] = []
+    for name in robot.actuated_joints:
+        moved = [k for other in (*free, name) for k in _speeds(robot, other)]
+        if independent(robot, _first(start), tuple(sorted(moved))):
+            free.append(name)
+    frequency = float(path.frequency.max()) if isinstance(path, SineReference) else 0.0
+    count = 7 + int(SAMPLES * max(arguments.duration * frequency, 1.0))
+    times = np.linspace(0.0, max(arguments.duration, 1e-3), count)
+    for _ in range(SMALLER):
+        try:
+            return _closed_path(robot, start, coordinates, path, times, free)
+        except AssemblyError:
+            if not isinstance(path, SineReference) or arguments.amplitude is not None:
+                raise
+            path = SineReference(path.center, 0.5 * path.amplitude, path.frequency)
+    return _closed_path(robot, start, coordinates, path, times, free)
+
+
+def _closed_path(
+    robot: rd.Robot,
+    start: FloatArray,
+    coordinates: list[int],
+    path: Path,
+    times: FloatArray,
+    free: list[str],
+) -> Path:
+    """A smooth path through closed postures in which some motors are where a path has them."""
+    from scipy.interpolate import make_interp_spline
+
+    q, postures = start, []
+    for t in times.tolist():
+        wanted = q.copy()
+        wanted[..., coordinates] = path(t)[0]
+        rows = zip(wanted.reshape(-1, robot.nq), q.reshape(-1, robot.nq), strict=True)
+        q = np.reshape([robot.assemble(x, hold=free, near=near) for x, near in rows], q.shape)
+        postures.append(q[..., coordinates])
+    spline = make_interp_spline(times, np.array(postures), k=5)
+    rate, second = spline.derivative(1), spline.derivative(2)
+    return lambda t: (spline(t), rate(t), second(t))
+
+
+def _speeds(robot: rd.Robot, name: str) -> range:
+    at = robot.joints[name].v
+    return range(at.start, at.stop)

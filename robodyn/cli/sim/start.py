@@ -1,0 +1,93 @@
+"""Where a motion starts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.array_types import FloatArray
+from robodyn.cli.options.values import named_once
+from robodyn.errors import RobodynError, UnknownNameError
+from robodyn.model.joint_info import JointInfo
+
+__all__ = ["Start", "start_of"]
+
+Named = Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """States that motions start at.
+
+    Attributes
+    ----------
+    q, v : ndarray, shape (nq,), (nv,), of many motions (n, nq), (n, nv)
+    chosen : bool
+        Whether an option says where.
+    """
+
+    q: FloatArray
+    v: FloatArray
+    chosen: bool
+
+
+def start_of(arguments: argparse.Namespace, robot: rd.Robot) -> Start:
+    """States at the start, with loops closed.
+
+    Raises
+    ------
+    RobodynError
+    """
+    positions = named_once("--start", arguments.start)
+    speeds = named_once("--speed", arguments.speed)
+    if arguments.batch is None and arguments.seed is None:
+        q = _closed(robot, np.array(robot.neutral()), positions)
+    else:
+        rng = np.random.default_rng(arguments.seed or 0)
+        rows = [
+            _closed(robot, np.array(robot.random(rng)), positions)
+            for _ in range(arguments.batch or 1)
+        ]
+        q = rows[0] if arguments.batch is None else np.array(rows)
+    chosen = bool(positions or arguments.near or arguments.batch or arguments.seed is not None)
+    return Start(q, _moving(robot, q, speeds), chosen)
+
+
+def _closed(robot: rd.Robot, q: FloatArray, positions: Named) -> FloatArray:
+    """A posture near ``q`` with some joints where they were told to be."""
+    for name, values in positions.items():
+        q[_place(robot, "--start", name, values).q] = values
+    if not (robot.nc and positions):
+        return q
+    return np.array(robot.assemble(q, hold=tuple(positions)))
+
+
+def _moving(robot: rd.Robot, q: FloatArray, speeds: Named) -> FloatArray:
+    """Speeds at a posture that keep loops closed, with some joints as fast as they were told."""
+    v = np.zeros((*q.shape[:-1], robot.nv))
+    for name, values in speeds.items():
+        v[..., _place(robot, "--speed", name, values, speeds=True).v] = values
+    return np.array(robot.consistent_velocity(q, v, hold=tuple(speeds))) if speeds else v
+
+
+def _place(
+    robot: rd.Robot, option: str, name: str, values: tuple[float, ...], *, speeds: bool = False
+) -> JointInfo:
+    if name not in robot.joints:
+        raise UnknownNameError("joint", name, robot.joint_names, option)
+    joint = robot.joints[name]
+    at = joint.v if speeds else joint.q
+    count = at.stop - at.start
+    if not count:
+        hint = "; its loop is cut there: --near looks for a posture near it" if joint.cut else ""
+        raise RobodynError(
+            f"{option}: joint {name!r} of {robot.name!r} has no coordinate of its own{hint}"
+        )
+    if len(values) != count:
+        shown = "a number" if count == 1 else f"{count} numbers"
+        raise RobodynError(f"{option}: joint {name!r} got {len(values)} numbers, expected {shown}")
+    return joint

@@ -1,0 +1,82 @@
+"""Conditions that end a motion, as a person writes them: ``elbow > 1.2``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.array_types import FloatArray
+from robodyn.errors import RobodynError, UnknownNameError
+from robodyn.model.joint_info import JointInfo
+
+__all__ = ["ending_event"]
+
+CONDITION = re.compile(r"\s*(speed of\s+)?(\S.*?)\s*([<>])\s*(\S+)\s*")
+
+
+def ending_event(text: str, robot: rd.Robot, q: FloatArray, v: FloatArray) -> rd.Event:
+    """The event that ends a motion where a condition begins to hold.
+
+    Parameters
+    ----------
+    text : str
+    robot : Robot
+    q, v : ndarray, shape (..., nq), (..., nv)
+        The start, where it must not hold.
+
+    Raises
+    ------
+    RobodynError
+    """
+    wrong = f'--stop-when is {text!r}, expected "JOINT > NUMBER" or "speed of JOINT < NUMBER"'
+    found = CONDITION.fullmatch(text)
+    if found is None:
+        raise RobodynError(wrong)
+    speed, name, sign, word = found.groups()
+    try:
+        bound = float(word)
+    except ValueError:
+        bound = math.nan
+    if not math.isfinite(bound):
+        raise RobodynError(wrong)
+    measured = _speed(robot, name) if speed else _position(robot, name)
+    side = 1.0 if sign == ">" else -1.0
+
+    def beyond(t: float, q: FloatArray, v: FloatArray) -> float:
+        return side * (measured(q, v) - bound)
+
+    states = zip(q.reshape(-1, robot.nq), v.reshape(-1, robot.nv), strict=True)
+    for state in states:
+        if beyond(0.0, *state) >= 0.0:
+            raise RobodynError(
+                f"--stop-when {text!r} holds at the start already: it is {measured(*state):.6g}"
+            )
+    return rd.Event(beyond, direction=1, name=" ".join(text.split()))
+
+
+def _position(robot: rd.Robot, name: str) -> Callable[[FloatArray, FloatArray], float]:
+    joint = _joint(robot, name)
+    if joint.q.stop - joint.q.start == 1:
+        k = joint.q.start
+        return lambda q, v: float(q[k])
+    if name not in robot.joint_positions(robot.neutral()) or not joint.cut:
+        raise RobodynError(f"--stop-when: joint {name!r} of {robot.name!r} has not one position")
+    return lambda q, v: float(np.ravel(robot.joint_positions(q)[name])[0])
+
+
+def _speed(robot: rd.Robot, name: str) -> Callable[[FloatArray, FloatArray], float]:
+    joint = _joint(robot, name)
+    if joint.v.stop - joint.v.start != 1:
+        raise RobodynError(f"--stop-when: joint {name!r} of {robot.name!r} has not one speed")
+    k = joint.v.start
+    return lambda q, v: float(v[k])
+
+
+def _joint(robot: rd.Robot, name: str) -> JointInfo:
+    if name not in robot.joints:
+        raise UnknownNameError("joint", name, robot.joint_names, "--stop-when")
+    return robot.joints[name]

@@ -1,0 +1,103 @@
+"""What a simulation did, in words."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.array_types import FloatArray
+from robodyn.cli.sim.control import Control
+from robodyn.cli.sim.reference import Reference
+from robodyn.errors import SettingsError
+from robodyn.simulation.limits import effort_bounds
+from robodyn.simulation.trajectory import Trajectory
+
+__all__ = ["details", "in_one_line", "tracking_error"]
+
+#: More events are counted only.
+TOLD = 20
+
+
+def in_one_line(run: Trajectory, arguments: argparse.Namespace, elapsed: float) -> str:
+    """Duration, steps, energy, closure and the time that it took."""
+    assert run.robot is not None
+    until = float(run.t[-1])
+    steps = math.ceil(until / arguments.step * (1.0 - 1e-12))
+    many = f" {run.q.shape[1]} times" if run.q.ndim > 2 else ""
+    parts = [f"{run.robot.name}: {until:g} s{many} in {steps} steps of {arguments.integrator}"]
+    parts.append(_energy(run, arguments))
+    if run.robot.nc:
+        parts.append(f"loops open by {_largest(run.loop_residual):.1e} at most")
+    speed = until * (run.q.shape[1] if many else 1) / elapsed
+    parts.append(f"simulated in {elapsed:.2f} s ({speed:.3g} x real time)")
+    return "; ".join(parts)
+
+
+def _energy(run: Trajectory, arguments: argparse.Namespace) -> str:
+    """What was gained, and what nothing explains."""
+    first, last = run.energy[0], run.energy[-1]
+    gained = np.atleast_1d(last - first)
+    told = f"energy gained {_from_to(gained[np.isfinite(gained)])} J"
+    if arguments.every > 1 and arguments.controller != "none":
+        return f"{told} (no audit of it, as --every leaves out steps at which forces change)"
+    try:
+        unexplained = run.audit.unexplained
+    except SettingsError as error:
+        return f"{told} (no audit of it: {error})"
+    return f"{told}, {_largest(unexplained):.1e} J unexplained at most"
+
+
+def _from_to(x: FloatArray) -> str:
+    if not len(x):
+        return "?"
+    low, high = float(x.min()), float(x.max())
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _largest(x: FloatArray) -> float:
+    """The largest magnitude; what is not known, after the end of a motion, does not count."""
+    known = np.abs(x[np.isfinite(x)])
+    return float(known.max(initial=0.0))
+
+
+def details(run: Trajectory, control: Control, arguments: argparse.Namespace) -> Iterator[str]:
+    """Lines about errors, torques, events and limits."""
+    robot = run.robot
+    assert robot is not None
+    if control.reference is not None:
+        error = _largest(tracking_error(run, control.reference))
+        yield f"  largest tracking error  {error:.3e} rad (m)"
+    if control.controller is not None:
+        yield f"  largest torque          {_largest(run.tau):.4g} N m (N){_share(robot, run)}"
+    for event in run.events[:TOLD]:
+        of = f", motion {event.motion[0]}" if event.motion else ""
+        yield f"  at {event.time:<20.6g} {event.name}{of}"
+    if len(run.events) > TOLD:
+        yield f"  and {len(run.events) - TOLD} more events"
+    if arguments.limits != "ignore":
+        for violation in run.limit_violations:
+            yield f"  limit left              {violation}"
+
+
+def tracking_error(run: Trajectory, reference: Reference) -> FloatArray:
+    """How far motors are from what they follow, shape (n, ..., motors) [rad, m]."""
+    assert run.robot is not None
+    wanted = np.array([reference(t)[0] for t in run.t.tolist()])
+    wanted = np.broadcast_to(wanted, run.q.shape)
+    return np.asarray(run.robot.difference(run.q, wanted)[..., reference.motors])
+
+
+def _share(robot: rd.Robot, run: Trajectory) -> str:
+    """How much of the motors' strength was asked for, where the file tells it."""
+    bounds = effort_bounds(robot)
+    known = np.isfinite(bounds)
+    if not known.any():
+        return ""
+    most = np.nanmax(np.abs(run.tau).reshape(-1, robot.nv), axis=0)
+    part = most[known] / bounds[known]
+    worst = np.array(run.joint_names)[known][part.argmax()]
+    return f"; up to {100 * part.max():.0f} % of the limit, at {worst}"

@@ -1,0 +1,58 @@
+"""``robodyn view``: a robot in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import robodyn as rd
+from robodyn.cli.options.near import add_near, near
+from robodyn.errors import RobodynError
+
+__all__ = ["add_to"]
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to a parser's."""
+    bundled = ", ".join(rd.robots())
+    view = commands.add_parser("view", help="show a robot in the browser (extra view)")
+    view.add_argument("robot", help=f"URDF file, or one of {bundled}")
+    view.add_argument("--trajectory", type=Path, help="motion to play: .npz, .csv or a bag")
+    view.add_argument("--host", default="127.0.0.1", help="who may connect (default: this machine)")
+    view.add_argument("--port", type=int, default=8080, help="default 8080, or the next free one")
+    view.add_argument("--base", choices=("fixed", "floating"), default="fixed")
+    view.add_argument(
+        "--package", action="append", default=[], metavar="NAME=FOLDER", help="for package://NAME"
+    )
+    add_near(view)
+    view.set_defaults(run=_view)
+
+
+def _view(arguments: argparse.Namespace) -> int:
+    from robodyn.view import Viewer
+    from robodyn.view.recording import read_motion
+
+    packages = {}
+    for text in arguments.package:
+        name, equals, folder = text.partition("=")
+        if not (name and equals and folder):
+            raise RobodynError(f"--package is {text!r}, expected NAME=FOLDER")
+        packages[name] = folder
+    robot = rd.load(
+        arguments.robot, base=arguments.base, package_dirs=packages, near=near(arguments)
+    )
+    motion = read_motion(arguments.trajectory, robot) if arguments.trajectory else None
+    viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)
+    for note in viewer.notes:
+        print(f"  not shown: {note}", file=sys.stderr)
+    with contextlib.suppress(KeyboardInterrupt), viewer:
+        print(f"{robot.name}: {viewer.url} (Ctrl-C ends)", flush=True)
+        if viewer.is_everywhere:
+            name = urlsplit(viewer.url).hostname
+            print(f"from elsewhere: the same, with this machine's name for {name}", flush=True)
+        viewer.wait()
+    return 0
