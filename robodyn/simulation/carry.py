@@ -60,8 +60,9 @@ class _Carrier:
         if error is not None:
             kept = kept[: error.rows[0] // len(self.motion.q) + 1]
             stop = int(kept[-1]) + 1
+        last = bool(len(kept)) and int(kept[-1]) == stop - 1
         steps_done, self._first = stop - self._first, stop
-        self.record.filled(self.times[kept], steps_done)
+        self.record.filled(self.times[kept], steps_done, last)
         if error is not None:
             with breaking_down(self.record, float(self.times[kept[-1]])):
                 raise error
