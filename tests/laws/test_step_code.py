@@ -14,7 +14,7 @@ import pytest
 from random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.errors import EnergyWarning, LimitWarning
+from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
 from robodyn.simulation.compiled_motion import TABLED
 from robodyn.simulation.integrators import EXPLICIT
 from robodyn.simulation.stepper import Stepper
@@ -409,3 +409,101 @@ def test_many_steps_of_many_motions_at_once():
         same(run, runs[0])
     for k in (0, 31, 32, 63, 64, 95, 96, 99):
         same(runs[0].motion(k), rd.simulate(robot, q0=q[k], v0=v[k], **given))
+
+
+# -- motions that break down ----------------------------------------------------------------------
+
+
+def broken(run):
+    with pytest.raises(SimulationError) as caught:
+        run()
+    return caught.value
+
+
+def breaks_down_alike(robot, bad, n=40, controller=None, **options):
+    """One motion of many breaks down: as it does alone, whatever the threads, and the rest is kept.
+
+    ``bad``: the number of that motion.
+    """
+    q, v = options.pop("q0"), options.pop("v0")
+    alone = {"wrenches": {link: x[bad] for link, x in options.get("wrenches", {}).items()}}
+    alone = {**options, **alone}
+    one = broken(lambda: rd.simulate(robot, controller, q0=q[bad], v0=v[bad], **alone))
+    found = []
+    for threads in (1, 2):
+        with on_threads(threads):
+            found.append(broken(lambda: rd.rollout(robot, controller, q, v, **options)))
+    found.append(by_python(lambda: broken(lambda: rd.rollout(robot, controller, q, v, **options))))
+    for error in found:
+        assert error.time == one.time
+        assert str(error)[:60] == str(one)[:60]
+        assert f"t = {one.time:.6g} s" in str(error)
+        same(error.trajectory.motion(bad), one.trajectory)
+        same(error.trajectory, found[0].trajectory)
+    alone = {"wrenches": {link: x[-1] for link, x in options.get("wrenches", {}).items()}}
+    last = rd.simulate(robot, controller, q0=q[-1], v0=v[-1], **{**options, **alone})
+    k = len(one.trajectory)
+    same(found[0].trajectory.motion(n - 1), last[:k])
+    assert 3 < k < len(last)
+    return one
+
+
+@pytest.mark.parametrize("bad", [0, 31, 32, 38])
+@pytest.mark.parametrize("controller", [None, push])
+def test_one_of_many_diverges(bad, controller):
+    robot = rd.load("arm7")
+    q, v = starts(robot, 40)
+    wrenches = np.zeros((40, 6))
+    wrenches[bad] = 3e5
+    breaks_down_alike(
+        robot, bad, controller=controller, q0=q, v0=v, wrenches={"link7": wrenches},
+        duration=0.2, step=2e-3, integrator="euler",
+    )  # fmt: skip
+
+
+def test_the_first_of_several_that_break_down_is_told():
+    """In the order of time, not of motions or threads."""
+    robot = rd.load("arm7")
+    q, v = starts(robot, 70)
+    wrenches = np.zeros((70, 6))
+    wrenches[3], wrenches[40], wrenches[66] = 3e4, 3e5, 3e4
+    given = {"duration": 0.2, "step": 2e-3, "integrator": "euler"}
+    times = [
+        broken(
+            lambda k=k: rd.simulate(
+                robot, q0=q[k], v0=v[k], wrenches={"link7": wrenches[k]}, **given
+            )
+        ).time
+        for k in (3, 40, 66)
+    ]
+    assert times[1] < times[0]
+    for threads in (1, 2):
+        with on_threads(threads):
+            error = broken(
+                lambda: rd.rollout(robot, None, q, v, wrenches={"link7": wrenches}, **given)
+            )
+        assert error.time == times[1]
+
+
+def test_loops_of_one_of_many_cannot_close():
+    """A drive goes where only linkages whose other drive stands well can follow."""
+    robot = rd.load("five_bar")
+    q0 = np.tile(robot.neutral(), (40, 1))
+    v0 = np.zeros((40, robot.nv))
+    right = robot.joints["right_drive"].v.start
+    v0[:, right] = 0.1
+    v0[33, right] = -3.0
+
+    def away(t):
+        return -2.0 * t * t, -4.0 * t, -4.0
+
+    v0 = np.array(
+        [
+            robot.consistent_velocity(q, v, hold=["left_drive", "right_drive"])
+            for q, v in zip(q0, v0, strict=True)
+        ]
+    )
+    for run in ({}, {"stabilization": (20.0, 20.0)}):
+        breaks_down_alike(
+            robot, 33, q0=q0, v0=v0, controlled={"left_drive": away}, duration=1.0, step=2e-3, **run
+        )

@@ -136,7 +136,7 @@ class Body:
         size = self.put(f"call {t} @llvm.fabs.{suffix}({t} {x})")
         limit = constant(RANGE[dtype], dtype, lanes)
         flag = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
+        each = beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
         if lanes > 1:
             beyond = self.put(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({flag} {beyond})")
         self.slow.add(lanes)
@@ -146,6 +146,9 @@ class Body:
         self.do(f"call void @slow_sincos_{lanes}({t} {x}, ptr %scratch_s, ptr %scratch_c)")
         s_slow = self.put(f"load {t}, ptr %scratch_s, align 64")
         c_slow = self.put(f"load {t}, ptr %scratch_c, align 64")
+        if lanes > 1:  # only of angles beyond it: the others are as they are elsewhere
+            s_slow = self.put(f"select {flag} {each}, {t} {s_slow}, {t} {s}")
+            c_slow = self.put(f"select {flag} {each}, {t} {c_slow}, {t} {c}")
         self.do(f"br label %done{k}")
         self.lines.append(f"done{k}:")
         before, self.block = self.block, f"done{k}"
