@@ -6,6 +6,8 @@ alone and among others, on one thread and on two.
 
 from __future__ import annotations
 
+import ctypes
+import dataclasses
 import warnings
 from contextlib import contextmanager
 
@@ -17,6 +19,7 @@ import robodyn as rd
 from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
 from robodyn.simulation.compiled_motion import TABLED
 from robodyn.simulation.integrators import EXPLICIT
+from robodyn.simulation.step_functions import functions_of
 from robodyn.simulation.stepper import Stepper
 
 STATES = ("t", "q", "v", "a", "tau")
@@ -485,25 +488,82 @@ def test_the_first_of_several_that_break_down_is_told():
         assert error.time == times[1]
 
 
-def test_loops_of_one_of_many_cannot_close():
-    """A drive goes where only linkages whose other drive stands well can follow."""
-    robot = rd.load("five_bar")
-    q0 = np.tile(robot.neutral(), (40, 1))
-    v0 = np.zeros((40, robot.nv))
-    right = robot.joints["right_drive"].v.start
-    v0[:, right] = 0.1
-    v0[33, right] = -3.0
-
-    def away(t):
-        return -2.0 * t * t, -4.0 * t, -4.0
-
-    v0 = np.array(
-        [
-            robot.consistent_velocity(q, v, hold=["left_drive", "right_drive"])
-            for q, v in zip(q0, v0, strict=True)
-        ]
+@pytest.mark.parametrize("bad", [0, 33])
+@pytest.mark.parametrize(("gains", "speed"), [(None, 20.0), ((20.0, 20.0), 5.0)])
+def test_loops_of_one_of_many_cannot_close(bad, gains, speed):
+    """It moves much faster than its steps are made for."""
+    robot, rng = rd.load("steering"), np.random.default_rng(1)
+    q0, v0 = starts(robot, 40)
+    q0[bad] = robot.random(1)
+    v0[bad] = robot.consistent_velocity(q0[bad], speed * rng.normal(size=robot.nv))
+    error = breaks_down_alike(
+        robot, bad, q0=q0, v0=v0, duration=0.4, step=5e-3, integrator="euler", stabilization=gains
     )
-    for run in ({}, {"stabilization": (20.0, 20.0)}):
-        breaks_down_alike(
-            robot, 33, q0=q0, v0=v0, controlled={"left_drive": away}, duration=1.0, step=2e-3, **run
-        )
+    assert "come apart" in str(error)
+
+
+ROWS = ctypes.CFUNCTYPE(
+    None, *(ctypes.c_int64,) * 2, ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(ctypes.c_int64)
+)
+
+
+class Failing:
+    """Dynamics that have no numbers at some speeds, as straight-line code near singular ones."""
+
+    def __init__(self, f, fails):
+        self._f, self._fails = f, fails
+        self.failed, self._kept = 0, []
+
+    def __getattr__(self, name):
+        return getattr(self._f, name)
+
+    def rows_address(self, batch):
+        rows = ROWS(self._f.rows_address(batch))
+        ports, (nv,) = len(self._f.inputs), self._f.inputs[1].shape
+        out = ports  # accelerations
+
+        def failing(begin, end, pointers, strides):
+            rows(begin, end, pointers, strides)
+            for k in range(begin, end):
+                v, a = (
+                    np.ctypeslib.as_array(
+                        ctypes.cast(
+                            pointers[p] + 8 * k * strides[p], ctypes.POINTER(ctypes.c_double)
+                        ),
+                        (nv,),
+                    )
+                    for p in (1, out)
+                )
+                if self._fails(v):
+                    a[0] = np.nan
+                    self.failed += 1
+
+        self._kept.append(ROWS(failing))
+        return ctypes.cast(self._kept[-1], ctypes.c_void_p).value
+
+
+@pytest.mark.parametrize("controller", [None, push])
+@pytest.mark.parametrize("n", [1, 5, 70])
+@pytest.mark.parametrize("name", ["arm7", "four_bar"])
+def test_steps_that_machine_code_cannot_do(monkeypatch, name, n, controller):
+    """Python does them, and the motion goes on as if nothing had been."""
+    robot = rd.load(name)
+    q, v = starts(robot, n)
+    given = {"duration": 0.0415, "step": 1e-3, "every": 2}
+    expected = rd.rollout(robot, controller, q, v, **given)
+    low, high = np.quantile(expected.v[..., 0], [0.4, 0.6])
+    made = []
+
+    def functions(*arguments):
+        own = functions_of(*arguments)
+        made.append(Failing(own.dynamics, lambda v: low < v[0] < high))
+        return dataclasses.replace(own, dynamics=made[-1])
+
+    monkeypatch.setattr("robodyn.simulation.stepper.functions_of", functions)
+    done = []
+    step = Stepper.step
+    monkeypatch.setattr(Stepper, "step", lambda *given: done.append(given[1]) or step(*given))
+    for threads in (1, 2):
+        with on_threads(threads):
+            same(rd.rollout(robot, controller, q, v, **given), expected)
+    assert len(done) > 4 and all(f.failed for f in made)
