@@ -134,15 +134,16 @@ class Record:
             self._make_room()
         return [x[self._kept :] for x in self._columns[1:]]
 
-    def filled(self, t: FloatArray, steps: int) -> None:
+    def filled(self, t: FloatArray, steps: int, last: bool) -> None:
         """Count the samples that were written into `room`, at ``t`` [s], over so many steps.
 
-        The last sample may be replaced if it is that of no step that is kept.
+        ``last``: the last sample is that of the last of these steps.
         """
         n = len(t)
         self._columns[0][self._kept : self._kept + n] = t
         self._steps += steps
-        self._behind = n > 0 and (self._steps - 1) % self._every != 0
+        # a sample between those that are kept may be replaced
+        self._behind = last and (self._steps - 1) % self._every != 0
         self._kept += n - self._behind
 
     def _make_room(self) -> None:
