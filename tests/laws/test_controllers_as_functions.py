@@ -75,7 +75,8 @@ def test_a_moving_base_and_its_controller(monkeypatch):
 
     def ship(t):
         return rd.BaseMotion.from_world(
-            (0.0, 0.0, 0.1 * np.sin(2.0 * t)), (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.2 * np.cos(2 * t)),
+            (0.0, 0.0, 0.1 * np.sin(2.0 * t)), (0.0, 0.0, 0.0, 1.0),
+            (0.0, 0.0, 0.2 * np.cos(2.0 * t)),
             (0.0, 0.0, 0.0), (0.0, 0.0, -0.4 * np.sin(2.0 * t)), (0.0, 0.0, 0.0),
         )  # fmt: skip
 
