@@ -324,6 +324,13 @@ def test_what_makes_no_sense_is_one_line(arguments, told, sim, tmp_path, monkeyp
     assert [x for x in sorted(tmp_path.iterdir()) if x.name != "out"] == before
 
 
+def test_random_postures_are_near_nothing(sim):
+    for more in (["--seed", "1"], ["--batch", "2"]):
+        status, _, err = sim("four_bar", "--near", "crank_drive=1", *more)
+        assert status == 2
+        assert "--near does not go with --seed or --batch" in err
+
+
 def test_a_joint_without_a_coordinate_of_its_own(sim):
     status, _, err = sim("four_bar", "--start", "rocker_pin=0.1")
     assert status == 2
