@@ -17,7 +17,16 @@ import pytest
 import robodyn as rd
 from robodyn.controllers import PointToPoint
 
-PACKAGES = ("", ".controllers", ".ros", ".simulation", ".simulation.sweep", ".urdf", ".view")
+PACKAGES = (
+    "",
+    ".controllers",
+    ".ros",
+    ".simulation",
+    ".simulation.events",
+    ".simulation.sweep",
+    ".urdf",
+    ".view",
+)
 MODULES = [importlib.import_module(f"robodyn{name}") for name in PACKAGES]
 PUBLIC = {f"{m.__name__}.{name}": getattr(m, name) for m in MODULES for name in m.__all__}
 CLASSES = {

@@ -7,7 +7,8 @@ from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.joint_motion import JointMotion
-from robodyn.simulation.limits import LimitViolation, MotorLimits
+from robodyn.simulation.limits import LimitViolation
+from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.run import rollout, simulate
 from robodyn.simulation.stops import RigidStops
 from robodyn.simulation.trajectory import Trajectory

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import finite, numbers
+from robodyn.arrays import finite, named, numbers
+from robodyn.description import Ground
 from robodyn.errors import ShapeError
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
@@ -16,7 +18,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.driven import CHECKED
 from robodyn.simulation.stepper import BaseAt
 
-__all__ = ["base_path", "start_state", "step_times"]
+__all__ = ["base_path", "on_ground", "start_state", "step_times"]
 
 #: Quaternions of unit length are that long up to this.
 ROUNDING = 1e-14
@@ -37,6 +39,12 @@ def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
     at, interval = instants(times, CHECKED)
     path.check(at, interval=interval)
     return path
+
+
+def on_ground(robot: Robot, ground: Ground | Iterable[Ground]) -> Robot:
+    """The robot with planes beside those that it has."""
+    planes = (ground,) if isinstance(ground, Ground) else named("ground", ground, "Grounds")
+    return robot.with_(ground=(*robot.ground, *planes)) if planes else robot
 
 
 def start_state(

@@ -24,7 +24,7 @@ from robodyn.simulation.step_functions import Functions
 __all__ = ["CompiledMotion"]
 
 #: Robots that are carried on together: what a step needs of them fits into a core's caches.
-BLOCK = 32
+BLOCK = 64
 
 #: Instants whose paths are in tables at the same time.
 TABLED = 2048
@@ -42,7 +42,7 @@ def _loaded(integrator: Integrator, plan: Plan) -> tuple[StepProgram, Any]:
 
     def make() -> tuple[StepProgram, Any]:
         program = step_program(integrator, plan)
-        address, engine = load_program(program.ir, "run")
+        address, engine = load_program(program.ir, "run", long=True)
         run = _RUN(address)
         run.engine = engine  # type: ignore[attr-defined]
         return program, run

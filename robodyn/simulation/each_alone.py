@@ -12,8 +12,9 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
 from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import Controller, at_start
-from robodyn.simulation.event_loop import Makers, move_through_events
+from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
+from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record

@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -15,48 +13,23 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation.breakdown import breaking_down, interruptible
-from robodyn.simulation.callbacks import event_value, refuse_not_finite, torque
+from robodyn.simulation.callbacks import refuse_not_finite, torque
 from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.event_watches import SAME, instants_of, never, watch_of
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
+from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase, settled
 from robodyn.simulation.phases import joined
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
-from robodyn.simulation.stops import Contact, End, RigidStops, check_start, ends_of, met
+from robodyn.simulation.stops import Contact, End, check_start, ends_of, met, told
 from robodyn.simulation.trajectory import Trajectory
 from robodyn.simulation.zeno import Zeno
 
-__all__ = ["Makers", "move_through_events"]
-
-#: Instants within this part of a step are one.
-SAME = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Makers:
-    """What a phase of a motion needs, as `simulate` was told to make it.
-
-    Attributes
-    ----------
-    stepper : callable
-        (robot, driven, base) -> Stepper.
-    record : callable
-        (robot, base, size, driven) -> Record.
-    limits : callable
-        robot -> Limits.
-    stops : RigidStops or None
-    to_files : bool
-        Whether records are written to files.
-    """
-
-    stepper: Callable[..., Stepper]
-    record: Callable[..., Record]
-    limits: Callable[..., Limits]
-    stops: RigidStops | None = None
-    to_files: bool = False
+__all__ = ["move_through_events"]
 
 
 def move_through_events(
@@ -113,8 +86,8 @@ class _Motion:
         self._events: list[EventRecord] = []
         self._held: tuple[End, ...] = ()
         self._of_stops: dict[tuple[End, bool], Watch] = {}
-        watches = {event: self._watch_of(event) for event in events}
-        self._timed = [(at, watches[event]) for at, event in _instants(events, times)]
+        watches = {event: watch_of(event, self._state) for event in events}
+        self._timed = [(at, watches[event]) for at, event in instants_of(events, times)]
         self._given = list(watches.values())
         self._zeno, self._lookout = Zeno(), Lookout(())
         self._begin(phase)
@@ -292,29 +265,11 @@ class _Motion:
         before, was = self._energy(), self._held
         self._v, self._held = contact.v, contact.held
         self._sampled, self._forces = False, None
-        loss = before - self._energy()
-        for end in dict.fromkeys((*contact.hit, *contact.held)):
-            if end in contact.hit or end not in was:
-                own = contact.hit.get(end, 0.0)
-                self._note(EventRecord(self._t, end.reached, loss, dissipated=own))
-                loss = 0.0  # all that several stops take at once is told with the first
-        for end in was:
-            if end not in contact.held:
-                self._note(EventRecord(self._t, end.left))
+        for event in told(contact, was, self._t, before - self._energy()):
+            self._note(event)
         if contact.held != was:
             names = tuple(end.joint for end in contact.held)
             self._begin(self._phase.holding(names))
-
-    def _watch_of(self, event: Event) -> Watch:
-        when: Any = event.when
-        value = _never if isinstance(when, float) else functools.partial(event_value, when)
-        if event.of_state:
-
-            def of_state(t: float, q: FloatArray, v: FloatArray) -> float:
-                return event_value(lambda t, q, v: when(self._state(t, q, v)), t, q, v)
-
-            value = of_state
-        return Watch(event.name, value, event.direction, event.actions, already=event.already)
 
     def _state(
         self, t: float, q: FloatArray, v: FloatArray, earlier: tuple[str, ...] = ()
@@ -336,7 +291,7 @@ class _Motion:
         """All that is looked for: joints on their way to stops or held there, and events."""
         free = [end for end in self._ends if end.speed not in self._phase.driven.speeds]
         at_stops = [self._watch_of_stop(end, end in self._held) for end in (*free, *self._held)]
-        return at_stops + [x for x in self._given if x.value is not _never]
+        return at_stops + [x for x in self._given if x.value is not never]
 
     def _watch_of_stop(self, end: End, held: bool) -> Watch:
         """One and the same each time."""
@@ -397,22 +352,3 @@ class _Motion:
             raise SimulationError(shown, trajectory=motion, time=until) from (
                 error.__cause__ or error
             )
-
-
-def _never(t: float, q: FloatArray, v: FloatArray) -> float:
-    """Of an event at an instant, which no function says."""
-    return 1.0
-
-
-def _instants(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:
-    """When events at instants happen; those that are instants of the motion but for rounding are.
-
-    Events at the same instant stay in order.
-    """
-    found = []
-    for event in events:
-        if isinstance(event.when, float):
-            nearest = float(times[np.abs(times - event.when).argmin()])
-            close = abs(nearest - event.when) <= SAME * max(float(times[-1]), 1e-300)
-            found.append((nearest if close else event.when, event))
-    return found

@@ -145,7 +145,7 @@ class Lookout:
         raise SimulationError(
             f"event {watch.name!r}: the bodies do not part after their impact but rest on each "
             "other, and an event takes no time: end the motion there, lock or close what holds "
-            "them, or give stops= for joints and ground= for points"
+            "them, or give stops= for joints, and events.landings or load(..., ground=) for points"
         )
 
     def moved(self, t: float, q: FloatArray, v: FloatArray) -> None:

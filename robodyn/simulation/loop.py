@@ -22,10 +22,11 @@ from robodyn.simulation.callbacks import (
 from robodyn.simulation.carry import carry
 from robodyn.simulation.each_alone import each_alone
 from robodyn.simulation.energy_check import announce_imbalance
-from robodyn.simulation.event_loop import Makers, move_through_events
+from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
+from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
@@ -60,7 +61,7 @@ def run_motion(
         motion = record.trajectory()
         if stepper.steps_are_given:
             driven = phase.driven.speeds
-            announce_imbalance(phase.robot, phase.base, driven, motion, record.every)
+            announce_imbalance(phase.robot, phase.base, driven, motion, record.every, stepper.order)
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion

@@ -11,16 +11,17 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import expect, named
-from robodyn.description import CompliantStops
+from robodyn.description import CompliantStops, Ground
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
-from robodyn.simulation.arguments import base_path, start_state, step_times
+from robodyn.simulation.arguments import base_path, on_ground, start_state, step_times
 from robodyn.simulation.callbacks import Controller
 from robodyn.simulation.driven import Driven, PathOfTime
-from robodyn.simulation.event_loop import Makers
 from robodyn.simulation.events.event import Event, EventFunction, as_events
-from robodyn.simulation.limits import Limits, MotorLimits
+from robodyn.simulation.limits import Limits
 from robodyn.simulation.loop import run_each, run_motion
+from robodyn.simulation.makers import Makers
+from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
@@ -53,6 +54,7 @@ def simulate(
     every: int = 1,
     to: str | os.PathLike[str] | None = None,
     stops: RigidStops | CompliantStops | None = None,
+    ground: Ground | Iterable[Ground] = (),
 ) -> Trajectory:
     """Move a robot through time.
 
@@ -117,6 +119,10 @@ def simulate(
         if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
     stops : RigidStops or CompliantStops, optional
         What stands at the limits of joints. Default: nothing, joints pass their limits.
+    ground : Ground or iterable of Ground, optional
+        Planes that resist points of links, beside those that the robot has. It is
+        ``robot.with_(ground=)``, made for this motion: make it once for many. Rigid ones are
+        events, see `robodyn.events.landings`.
 
     Warns
     -----
@@ -149,7 +155,7 @@ def simulate(
         If the folder ``to`` is there already, or cannot be made.
     """
     expect("robot", robot, Robot)
-    robot, rigid = with_stops(robot, stops)
+    robot, rigid = with_stops(on_ground(robot, ground), stops)
     q, v = start_state(robot, q0, v0, 1)
     times = step_times(duration, step)
     path = base_path(base, times)
@@ -193,6 +199,7 @@ def rollout(
     stops: RigidStops | CompliantStops | None = None,
     events: Sequence[Event | EventFunction] = (),
     tolerance: float | None = None,
+    ground: Ground | Iterable[Ground] = (),
 ) -> Trajectory:
     """Many motions at once, as batches of the compiled functions.
 
@@ -203,7 +210,7 @@ def rollout(
         Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
     q0, v0 : array_like, shape (n, nq), (n, nv)
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
-    every, to, tolerance
+    every, to, tolerance, ground
         As in `simulate`. Integrators that are not explicit move each motion by itself, and call a
         function for ``wrenches`` with the state of one.
     stops, events
@@ -222,7 +229,7 @@ def rollout(
         As in `simulate`, with what there is of all motions.
     """
     expect("robot", robot, Robot)
-    robot, rigid = with_stops(robot, stops)
+    robot, rigid = with_stops(on_ground(robot, ground), stops)
     q, v = start_state(robot, q0, v0, 2)
     times = step_times(duration, step)
     path = base_path(base, times)

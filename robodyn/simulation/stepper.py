@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.closed_loops.constraint_rows import gains
+from robodyn.codegen import Function
 from robodyn.errors import AssemblyError, SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
@@ -23,6 +24,8 @@ from robodyn.simulation.integrators.method import (
     Acceleration,
     Advance,
     Motion,
+    Slopes,
+    Solver,
     Surroundings,
     coordinates_of,
 )
@@ -45,6 +48,10 @@ APART = 1e-6
 #: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
 #: constraints over speeds and their determinants, is still a number.
 DIVERGED = 1e60
+
+
+#: Speeds up to which derivatives of accelerations are compiled; of more it takes long.
+DERIVED = 16
 
 
 class Stepper:
@@ -110,10 +117,15 @@ class Stepper:
         self._advance: Advance | None = None
         if self._explicit is None:
             self._refuse(integrator)
-            self._advance = self._method.begin()
+            self._advance = cast(Solver, self._method).begin()
         #: The same for each of many motions, whose steps are not the same.
         self._alone: list[Stepper] = []
         self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
+
+    @property
+    def order(self) -> int:
+        """Of the method."""
+        return int(self._method.order)
 
     @property
     def stabilised(self) -> bool:
@@ -255,6 +267,17 @@ class Stepper:
             q[row], v[row] = one.step(t, q[row], v[row], tau[row], h)
         return q, v
 
+    @cached_property
+    def _slopes(self) -> Slopes | None:
+        """Derivatives of accelerations, where these follow from the state and forces alone."""
+        robot = self.robot
+        if robot.nc or self.driven or self._has_options or not self._coordinates.flat:
+            return None
+        if robot.nv > DERIVED:
+            return None
+        of_q, of_v = _derivatives(robot.function("forward_dynamics"))
+        return lambda q, v, tau: (of_q(q, v, tau), of_v(q, v, tau))
+
     def _refuse(self, name: str) -> None:
         """Refuse what a method that is not explicit cannot move.
 
@@ -281,6 +304,7 @@ class Stepper:
             tau.copy(),
             self._wrenches_at,
             until,
+            self._slopes,
         )
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -406,6 +430,12 @@ class Stepper:
                 given=given,
             )
         return given
+
+
+@lru_cache(maxsize=16)
+def _derivatives(f: Function) -> tuple[Function, Function]:
+    """Of accelerations, with respect to q and v: once for each function."""
+    return f.jacobian("q"), f.jacobian("v")
 
 
 def _check_bounds(q: FloatArray, v: FloatArray) -> None:

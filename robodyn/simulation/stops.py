@@ -7,7 +7,7 @@ stops at once are one problem of complementarity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,11 +18,12 @@ from robodyn.arrays import named_alone
 from robodyn.description import CompliantStops
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
+from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.events.impulses import complementary, responses
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.stepper import Stepper
 
-__all__ = ["Contact", "End", "RigidStops", "check_start", "ends_of", "met", "with_stops"]
+__all__ = ["Contact", "End", "RigidStops", "check_start", "ends_of", "met", "told", "with_stops"]
 
 #: A joint this near to its stop is at it [rad, m].
 CLOSE = 1e-9
@@ -244,3 +245,26 @@ def met(
         for end in held:
             after[end.speed] = 0.0
     return Contact(after, hit, tuple(held))
+
+
+def told(
+    contact: Contact, before: Sequence[End], t: float, energy_loss: float
+) -> Iterator[EventRecord]:
+    """What happened at stops: who came to one, with all that they took at the first, and who left.
+
+    Parameters
+    ----------
+    contact : Contact
+    before : sequence of End
+        That held their joints until then.
+    t : float [s]
+    energy_loss : float [J]
+    """
+    for end in dict.fromkeys((*contact.hit, *contact.held)):
+        if end in contact.hit or end not in before:
+            own = contact.hit.get(end, 0.0)
+            yield EventRecord(t, end.reached, energy_loss, dissipated=own)
+            energy_loss = 0.0
+    for end in before:
+        if end not in contact.held:
+            yield EventRecord(t, end.left)

@@ -56,6 +56,7 @@ class Zeno:
         raise SimulationError(
             f"event {name!r} has happened {count} times until t = {t:.9g} s, the last time after "
             f"{intervals[-1]:.3g} s{ends}. What rests there is nothing that an event can say: end "
-            "the motion or hold the joint before (then=), or give stops= for joints and ground= "
-            "for points; or take shorter steps, if it is to happen that often"
+            "the motion or hold the joint before (then=), or give stops= for joints, and "
+            "events.landings or load(..., ground=) for points; or take shorter steps, if it is to "
+            "happen that often"
         )

@@ -148,6 +148,22 @@ def test_loops_stay_closed(name):
     assert np.abs(rates).max() < 1e-10 * max(1.0, np.abs(motion.v).max())
 
 
+#: From its start above the palletizer comes to stand at a singular posture after 50 s.
+MINUTES = MOTIONS | {"palletizer": Motion(0.02, UP, {"waist": 2.0})}
+
+
+@pytest.mark.parametrize("name", MINUTES)
+def test_energy_stays_for_a_minute(name):
+    """At steps of a millisecond; the goal is 1e-4 of what is exchanged."""
+    motion = MINUTES[name]
+    robot = motion.robot(name)
+    q0, v0 = motion.start(robot)
+    run = rd.simulate(robot, q0=q0, v0=v0, duration=60.0, step=1e-3, every=7, limits="ignore")
+    drift = np.abs(run.energy - run.energy[0]).max()
+    assert drift < 2e-6 * np.ptp(robot.potential_energy(run.q))
+    assert run.loop_residual.max() < 1e-11
+
+
 @pytest.mark.parametrize("name", MOTIONS)
 def test_a_state_is_closed_as_by_impulses_in_the_loops(name):
     """What closes it is orthogonal, in kinetic energy, to all that the linkage can do.

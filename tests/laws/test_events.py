@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import events
-from robodyn.errors import SimulationError
+from robodyn.errors import ShapeError, SimulationError
 
 G = 9.81
 
@@ -539,3 +539,138 @@ def test_many_motions_with_stops(double):
             double, None, q0, 0 * q0, duration=0.1,
             events=[rd.Event(0.05, events.grasp("lower", body))],
         )  # fmt: skip
+
+
+# -- with everything else -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "integrator", ["euler", "semi_implicit", "rk4", "adaptive", "implicit", "variational", "auto"]
+)
+def test_with_every_integrator(double, integrator):
+    """A kick at an angle: the first part of the motion is exact to the order of the method."""
+    kick = rd.Event(
+        lambda t, q, v: q[0] - 0.4,
+        events.jump(v=lambda state: state.v * [-1.0, 1.0]),
+        direction=-1,
+        name="kick",
+    )
+    options = {"q0": [0.5, 0.1], "duration": 0.4, "events": [kick]}
+    run = rd.simulate(double, **options, step=1e-4, integrator=integrator)
+    exact = rd.simulate(double, **options, step=1e-3)
+    assert [event.name for event in run.events] == ["kick"]
+    tolerance = 2e-3 if "euler" in integrator or integrator == "semi_implicit" else 1e-6
+    assert run.events[0].time == pytest.approx(exact.events[0].time, abs=tolerance)
+    np.testing.assert_allclose(run.q[-1], exact.q[-1], atol=3 * tolerance)
+    before = np.flatnonzero(run.t == run.events[0].time)[0]
+    assert abs(run.q[before, 0] - 0.4) < 1e-12
+
+
+def test_a_linkage_hits_a_wall():
+    """The crank pin of a four-bar against a wall, elastically: the motion goes back as it came."""
+    closed = rd.load("four_bar", passive=False, gravity=(0, 0, 0))
+    q0 = closed.neutral()
+    v0 = closed.consistent_velocity(q0, [2.0, 0.0, 0.0], hold=["crank_drive"])
+    wall = rd.Event(
+        lambda t, q, v: 0.35 - q[0],
+        events.impact(
+            "coupler",
+            (0, 0, 0),
+            lambda state: -closed.frame_twist(state.q, state.v, "coupler", axes="world")[:3],
+            restitution=1.0,
+        ),
+        direction=-1,
+        name="wall",
+    )
+    run = rd.simulate(closed, q0=q0, v0=v0, duration=0.3, step=1e-3, events=[wall])
+    (event,) = run.events
+    before, after = np.flatnonzero(run.t == event.time)
+    np.testing.assert_allclose(run.v[after], -run.v[before], rtol=1e-9)
+    assert event.energy_loss == pytest.approx(0.0, abs=1e-10)
+    assert run.loop_residual.max() < 1e-9
+    back = rd.simulate(closed, q0=run.q[after], v0=run.v[after], duration=event.time, step=1e-3)
+    np.testing.assert_allclose(back.q[-1], q0, atol=1e-6)
+
+
+def test_a_base_that_moves_carries_the_robot_into_a_wall():
+    robot = rd.load("double_pendulum", base="moving", passive=False)
+
+    def drive(t):
+        return rd.BaseMotion.from_world(position=(0.5 * t, 0, 0), linear_velocity=(0.5, 0, 0))
+
+    def gap(t, q, v):
+        return 0.1 - robot.frame_pose(q, "lower", base=drive(t))[0, 3]
+
+    hit = events.impact("lower", (0, 0, 0), (-1, 0, 0), restitution=0.5)
+    wall = rd.Event(gap, hit, direction=-1, name="wall")
+    run = rd.simulate(robot, base=drive, duration=0.25, events=[wall])
+    event = run.events[0]
+    before, after = np.flatnonzero(run.t == event.time)
+    base = drive(event.time)
+    u = [
+        robot.frame_twist(run.q[k], run.v[k], "lower", base=base, axes="world")[0]
+        for k in (before, after)
+    ]
+    assert u[0] > 0.0
+    assert u[1] == pytest.approx(-0.5 * u[0], rel=1e-9)
+    pose = robot.frame_pose(run.q[after], "lower", base=base)
+    assert pose[0, 3] == pytest.approx(0.1, abs=1e-12)
+    assert event.dissipated > 0.0
+
+
+def test_a_driven_joint_does_not_jump_in_an_impact(double):
+    w = 2.0
+    hit = events.impact("lower", (0, 0, -1), (-1, 0, 0), restitution=0.0)
+    wall = rd.Event(0.1, [hit, events.stop])
+    run = rd.simulate(
+        double, q0=[0.0, 0.3], v0=[0.0, -9.0], duration=0.2, events=[wall],
+        controlled={"shoulder": lambda t: (w * t, w, 0.0)},
+    )  # fmt: skip
+    assert run.v[-1, 0] == w == run.v[-2, 0]
+    assert run.v[-1, 1] != run.v[-2, 1]
+    assert run.t[-1] == run.t[-2] == 0.1
+
+
+def test_bodies_that_part_already_are_named(double):
+    hit = events.impact("lower", (0, 0, -1), (1, 0, 0))
+    wrong = rd.Event(0.1, hit, name="wrong way")
+    v0 = double.frame_jacobian([0.1, 0.2], "lower", axes="world")[0] > 0
+    with pytest.raises(SimulationError, match=r"at t = 0.1 s .* is behind it") as caught:
+        rd.simulate(double, q0=[0.1, 0.2], v0=np.where(v0, 3.0, -3.0), duration=0.2, events=[wrong])
+    assert isinstance(caught.value.__cause__, rd.ImpactError)
+    assert caught.value.trajectory.t[-1] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: rd.Event("soon"),
+        lambda: rd.Event(-1.0),
+        lambda: rd.Event(np.nan),
+        lambda: rd.Event(0.1, then=3),
+        lambda: rd.Event(0.1, then=[3]),
+        lambda: rd.Event(0.1, direction=2),
+    ],
+)
+def test_events_that_make_no_sense(wrong):
+    with pytest.raises((ShapeError, rd.SettingsError), match="expected"):
+        wrong()
+
+
+def test_what_an_action_returns_is_checked(double):
+    with pytest.raises(ShapeError, match=r"returned None at t = 0.1 s, expected a .*Change"):
+        rd.simulate(double, duration=0.2, events=[rd.Event(0.1, lambda state: None)])
+    with pytest.raises(ShapeError, match="v of a change"):
+        rd.simulate(double, duration=0.2, events=[rd.Event(0.1, events.jump(v=[1.0]))])
+    with pytest.raises(rd.UnknownNameError, match="elbow"):
+        rd.simulate(double, duration=0.2, events=[rd.Event(0.1, events.release(["elbow"]))])
+
+
+def test_what_an_event_sees_is_a_copy(double):
+    def meddle(state):
+        state.q[:], state.v[:] = 9.0, 9.0
+        return events.Change()
+
+    run = rd.simulate(double, q0=[0.3, 0.2], duration=0.2, events=[rd.Event(0.105, meddle)])
+    clean = rd.simulate(double, q0=[0.3, 0.2], duration=0.2)
+    np.testing.assert_allclose(run.q[-1], clean.q[-1], atol=1e-12)

@@ -319,6 +319,25 @@ def test_contacts_of_a_motion_and_of_many():
         assert told.force[:, 2].max() > 10.0
 
 
+def test_a_ground_for_one_motion():
+    """Beside what the robot has."""
+    floor_, wall = (
+        floor(stiffness=2e4, damping=0.4),
+        rd.Ground({"wall": ("body", (0.0, 0.0, 0.0))}, normal=(-1, 0, 0), height=-0.1),
+    )
+    bare, start = body([X, Z], ()), {"q0": [0.0, 0.02], "v0": [1.0, 0.0], "duration": 0.3}
+    both = rd.simulate(bare.with_(ground=[floor_, wall]), **start)
+    for given in ({"robot": bare, "ground": [floor_, wall]}, {"robot": bare.with_(ground=floor_)}):
+        run = rd.simulate(**({"ground": wall} | given | start))
+        np.testing.assert_array_equal(run.q, both.q)
+        assert list(run.ground_contacts) == ["point", "wall"]
+    assert both.v[-1, 0] < 0.0
+    many = rd.rollout(bare, None, [start["q0"]], [start["v0"]], duration=0.3, ground=[floor_, wall])
+    np.testing.assert_array_equal(many.q[:, 0], both.q)
+    with pytest.raises(rd.ShapeError, match="ground"):
+        rd.simulate(bare, ground="floor")
+
+
 def test_what_the_ground_takes_of_a_carried_robot_is_not_known():
     robot = rd.load("double_pendulum", base="moving")
     tip = {"tip": (robot.link_names[-1], (0.0, 0.0, 0.0))}

@@ -93,21 +93,22 @@ def test_speed_driven_and_torque_driven_rotors(on, driven):
 
 @pytest.mark.parametrize("on", ON)
 @pytest.mark.parametrize(
-    ("h0", "damping", "w", "h"),
+    ("h0", "damping", "w", "h", "digit"),
     [
-        (1.2, 0.0, (-0.35482055, 0.06404982, -0.1), 3.0),
-        (0.4, 0.125, (0.16168480094, 0.32227011209, 0.29283470937), 1.02149587188),
+        (1.2, 0.0, (-0.35482055, 0.06404982, -0.1), 3.0, 1e-8),
+        (0.4, 0.125, (0.16168480094, 0.32227011209, 0.29283470937), 1.02149587188, 1e-11),
     ],
 )
-def test_constant_torque_on_the_rotor(on, h0, damping, w, h):
+def test_constant_torque_on_the_rotor(on, h0, damping, w, h, digit):
+    """O25 [W problem 4.3]: free and with a damped rotor, after five seconds."""
     Jr = 0.5
     robot = gyrostat(on, np.diag([4.0, 4.0, 3.0]), [(np.array([0.0, 0.0, 1.0]), Jr)], damping)
     torque = np.zeros(robot.nv)
     torque[-1] = 0.3
     v0 = speeds(robot, (0.3, 0.2, 0.5), [h0 / Jr])
-    run = rd.simulate(robot, lambda t, q, v: torque, v0=v0, duration=5.0, step=0.02)
-    np.testing.assert_allclose(run.v[-1][turning(robot, 1)], w, atol=1e-8)
-    assert Jr * run.v[-1, -1] == pytest.approx(h, abs=1e-8)
+    run = rd.simulate(robot, lambda t, q, v: torque, v0=v0, duration=5.0, step=2e-3)
+    np.testing.assert_allclose(run.v[-1][turning(robot, 1)], w, rtol=0, atol=digit)
+    assert Jr * run.v[-1, -1] == pytest.approx(h, rel=0, abs=digit)
     momentum = robot.momentum(run.q, run.v)[:, 3:]
     np.testing.assert_allclose(momentum, np.tile(momentum[0], (len(run), 1)), atol=1e-8)
 
@@ -128,6 +129,11 @@ PERMANENT = [
     ("b", 2.124930854402, (-0.73845106448, -0.83476253212, -4.7503925365), True),
     ("b", 8.137524057757, (3.164768231, 0.76493437367, 0.809129435), True),
 ]
+
+
+#: Square of the angular momentum over twice the energy, of each of them.
+MOMENTA = (1.1803341388, 5.4524340444, 5.5802448064, 6.0445922053, 6.4016740708, 9.2071207343)
+MOMENTA += 1.4333688536, 9.9378151991
 
 
 class Spinning:
@@ -156,23 +162,31 @@ class Spinning:
 
 
 @pytest.mark.parametrize("on", ON)
-@pytest.mark.parametrize(("axes", "lam", "w", "stable"), PERMANENT)
-def test_permanent_rotations(on, axes, lam, w, stable):
+@pytest.mark.parametrize(
+    ("axes", "lam", "w", "stable", "D"),
+    [(*row, D) for row, D in zip(PERMANENT, MOMENTA, strict=True)],
+)
+def test_permanent_rotations(on, axes, lam, w, stable, D):
+    """O26 [W fig. 4.15]: all eight, and which are stable."""
     s = Spinning(on, axes)
     w = np.array(w)
     np.testing.assert_allclose(s.h / (lam - np.diag(J)), w, rtol=0.0, atol=2e-9)
     exact = s.h / (lam - np.diag(J))
     np.testing.assert_allclose(s.acceleration(exact), 0.0, atol=1e-9)
     assert exact @ J @ exact == pytest.approx(75.0, abs=1e-8)
+    assert np.linalg.norm(J @ exact + s.h) ** 2 / 75.0 == pytest.approx(D, abs=1e-9)
     growth = np.abs(np.linalg.eigvals(s.linearised(exact)).real).max()
     assert (growth < 1e-6) == stable
 
 
-@pytest.mark.parametrize(("row", "value"), [(1, 1.1950664j), (2, 1.16456185), (3, 1.2929474)])
+@pytest.mark.parametrize(
+    ("row", "value"), [(1, 1.1950664j), (2, 1.16456185), (3, 1.2929474), (4, 1.51908j)]
+)
 def test_eigenvalues_of_permanent_rotations(row, value):
+    """O26."""
     s = Spinning("ball", "a")
     roots = np.linalg.eigvals(s.linearised(s.h / (PERMANENT[row][1] - np.diag(J))))
-    assert np.abs(roots - value).min() < 1e-6
+    assert np.abs(roots - value).min() < (1e-6 if row < 4 else 5e-6)
 
 
 ELEMENTARY = [
@@ -184,6 +198,7 @@ ELEMENTARY = [
 @pytest.mark.parametrize("on", ON)
 @pytest.mark.parametrize(("start", "end"), ELEMENTARY)
 def test_elementary_motions_simulated(on, start, end):
+    """O27: the periodic one and the one that tends to an unstable rotation, after a second."""
     s = Spinning(on, "a")
 
     def spin(t):
@@ -199,6 +214,7 @@ def test_elementary_motions_simulated(on, start, end):
 
 
 def test_period_of_an_elementary_motion():
+    """O27."""
     s = Spinning("ball", "a")
     start = np.array(ELEMENTARY[0][0])
     period = 5.257603503227

@@ -300,6 +300,25 @@ def test_a_stiff_spring(name):
     np.testing.assert_allclose(run.q, rigid.q, atol=5e-4)
 
 
+def test_slopes_that_are_compiled_or_differences(arm):
+    """Both lead to the same states, as each stage is solved for."""
+    options = {"duration": 0.05, "integrator": "implicit", **START}
+    exact = rd.simulate(arm, **options)
+    pushed = rd.simulate(arm, wrenches=lambda t, q, v: {}, **options)
+    np.testing.assert_allclose(pushed.q, exact.q, rtol=0.0, atol=1e-12)
+    stepper = Stepper(arm, "implicit")
+    q, v, tau = np.array(START["q0"]), np.array(START["v0"]), np.zeros(7)
+    of_q, of_v = stepper._slopes(q, v, tau)
+    e = 1e-6 * np.eye(7)
+    for k in range(7):
+        for found, ahead, behind in (
+            (of_q[:, k], (q + e[k], v), (q - e[k], v)),
+            (of_v[:, k], (q, v + e[k]), (q, v - e[k])),
+        ):
+            rate = arm.forward_dynamics(*ahead, tau) - arm.forward_dynamics(*behind, tau)
+            np.testing.assert_allclose(found, rate / 2e-6, atol=1e-6 * np.abs(of_q).max())
+
+
 def test_too_many_explicit_steps():
     with pytest.raises(SimulationError, match="the motion is stiff, take integrator='implicit'"):
         rd.simulate(damped(1e7), integrator="adaptive", **BENT)

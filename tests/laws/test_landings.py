@@ -272,3 +272,15 @@ def test_driven_joints_and_wrenches_count():
     # from then on, m a = 30 t - m g
     since = 1.0 - left
     assert run.v[-1, 1] == pytest.approx(30.0 / 2.0 * since**2 / 2, abs=1e-8)
+
+
+def test_landings_are_those_of_the_robot_that_moves():
+    robot = body([X, Z])
+    events = rd.events.landings(robot, rd.Ground(POINT))
+    wall = rd.Ground({"wall": ("body", (0.0, 0.0, 0.0))}, normal=(1, 0, 0), height=-1.0)
+    with pytest.raises(rd.SettingsError, match="another base, ground or stops"):
+        rd.simulate(robot, q0=[0.0, 0.1], duration=0.3, events=events, ground=wall)
+    both = robot.with_(ground=wall)
+    events = rd.events.landings(both, rd.Ground(POINT), sticks=False)
+    run = rd.simulate(both, q0=[-0.9, 0.1], v0=[-1, 0], duration=0.5, events=events)
+    assert run.q[-1, 1] == pytest.approx(0.0, abs=1e-12) and run.v[-1, 0] > 0.5

@@ -13,9 +13,14 @@ import robodyn as rd
 from robodyn.errors import UnknownNameError
 
 
-@pytest.fixture(scope="module")
-def robot():
-    return rd.load("puma560")
+@pytest.fixture(scope="module", params=["free", "on the ground"])
+def robot(request):
+    arm = rd.load("puma560")
+    if request.param == "free":
+        return arm
+    tip = {"tip": (arm.link_names[-1], (0.0, 0.0, 0.1))}
+    law = {"stiffness": 100.0, "damping": 0.1, "friction": 0.5, "friction_speed": 0.1}
+    return arm.with_(ground=rd.Ground(tip, normal=(0.1, 0.0, 1.0), height=2.0, **law))
 
 
 @pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])

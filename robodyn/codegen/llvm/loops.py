@@ -324,14 +324,22 @@ class Code:
         return "\n".join([*letters, *known, *body, "  ret void", "}", ""])
 
 
-def load_program(ir: str, name: str) -> tuple[int, Any]:
+def load_program(ir: str, name: str, *, long: bool = False) -> tuple[int, Any]:
     """Address of a function in the machine code of a program, and what owns the code.
 
     Object code is kept under a hash of the program, as that of all functions is.
+
+    Parameters
+    ----------
+    ir : str
+    name : str
+        Of the function.
+    long : bool
+        Loops are of many rounds: they compute vectors.
     """
-    key = generator_key("robodyn.codegen.llvm.target", host(), ir)
+    key = generator_key("robodyn.codegen.llvm.target", host(), ir, long)
     with making():
-        code = compiled(key, lambda: object_code(optimised(ir, loops=False)))
+        code = compiled(key, lambda: object_code(optimised(ir, loops=long)))
         add_routines()
         engine = load_object(code)
     return int(engine.get_function_address(name)), engine

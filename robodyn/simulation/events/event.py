@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import named
 from robodyn.description import Inertia
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
@@ -21,6 +22,7 @@ __all__ = ["Action", "Change", "Event", "EventFunction", "State", "as_events", "
 
 
 def _unknown(robot: Robot | None = None) -> FloatArray:
+    """Of a state that was made by hand."""
     raise SettingsError("accelerations are known of states within a motion only")
 
 
@@ -178,7 +180,8 @@ class Event:
     already: bool = False
 
     def __post_init__(self) -> None:
-        actions = (self.then,) if callable(self.then) else tuple(self.then)
+        wanted = "functions of a state"
+        actions = (self.then,) if callable(self.then) else named("then", self.then, wanted)
         for action in actions:
             if not callable(action):
                 raise ShapeError(

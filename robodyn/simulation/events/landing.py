@@ -126,6 +126,11 @@ class _Plane:
     def _landed(self, spot: Spot, state: State) -> Change:
         """Rebound, or stand with those that its landing does not lift."""
         q, v = state.q, state.v
+        if state.robot._model.settings != self._robot._model.settings:
+            raise SettingsError(
+                f"{state.robot.name!r} lands with another base, ground or stops than the robot "
+                "that its landings were made for: give both to robot.with_(), and that to landings"
+            )
         on = self._on(state.robot)
         speed = float(spot.directions(self._robot, q)[0] @ v)
         if speed >= 0.0:

@@ -3,8 +3,8 @@
 The three stages of Alexander (1977): L-stable, so that the stiffest spring, damper or light rod
 keeps no step short, and stiffly accurate. Each stage is solved for by Newton's method over the
 acceleration alone, ``(1 - g h A_v - g^2 h^2 A_q) da = ...``, with the slopes ``A_q``, ``A_v`` of
-the accelerations by differences on the manifold, once a step. Where that does not converge the step
-is made in two halves.
+the accelerations once a step: compiled derivatives where coordinates add and nothing else acts, or
+differences on the manifold. Where that does not converge the step is made in two halves.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ class Slopes:
 
 
 def slopes(motion: Motion, t: float, q: FloatArray, v: FloatArray, a: FloatArray) -> Slopes:
-    """By differences; ``a`` is the acceleration of the state itself."""
+    """Exact where they are known, or by differences; ``a`` is the acceleration of the state."""
+    if motion.slopes is not None:
+        return Slopes(*motion.slopes(q, v, motion.tau))
     n = len(v)
     of_q, of_v = np.empty((n, n)), np.empty((n, n))
     step = DIFFERENCE * max(1.0, largest(v))

@@ -30,6 +30,7 @@ __all__ = [
     "Coordinates",
     "Integrator",
     "Motion",
+    "Slopes",
     "Solver",
     "Surroundings",
     "coordinates_of",
@@ -90,6 +91,10 @@ class Integrator(Protocol):
         """Position and velocity after a step of ``h`` [s]; ``first``: acceleration at its start."""
 
 
+#: ``(q, v, tau)`` -> derivatives of accelerations with respect to q and v, shape (nv, nv) each.
+Slopes = Callable[[FloatArray, FloatArray, FloatArray], tuple[FloatArray, FloatArray]]
+
+
 @dataclass(frozen=True, eq=False)
 class Motion:
     """What moves in a step, for methods that look at more than known accelerations.
@@ -108,6 +113,8 @@ class Motion:
         ``(t, q, v)`` -> external wrenches by link.
     until : float [s]
         How far paths and wrenches may be asked for.
+    slopes : callable, optional
+        Exact derivatives of the accelerations, where there are some.
     """
 
     robot: Robot
@@ -117,6 +124,7 @@ class Motion:
     tau: FloatArray
     wrenches: Callable[[float, FloatArray, FloatArray], Any]
     until: float
+    slopes: Slopes | None = None
 
 
 #: ``(motion, t, q, v, h, first)`` -> the state after ``h`` [s], of one motion.

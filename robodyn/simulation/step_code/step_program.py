@@ -342,21 +342,44 @@ class _Writer:
         going: Variable,
     ) -> None:
         """The new state is the state of the robots that are in a motion still."""
+        code = self.code
+        total, open_loops = code.variable(0.0), code.variable(0)
+        for x, kind in zip(new, "qv", strict=True):
+            for i in code.each(block.size(kind)):
+                total.add(x.get(i) * x.get(i))
+        if gaps is not None:
+            for r in code.each(block.count):
+                open_loops.add(code.choose(gaps.get(r) < self._apart, code.integer(0), 1))
+        fine = (total.value < DIVERGED) & open_loops.value.equals(0)
+        with code.when(fine):
+            for name, x in zip("qv", new, strict=True):
+                block.copy(x, block.state(name, name), name)
+        with code.when(~fine):
+            going.value = 0
+            for r in code.each(block.count):
+                self._leave(block, k, r, new, gaps)
+
+    @property
+    def _apart(self) -> float:
+        """Gaps with which no motion goes on."""
+        return OPEN if self.plan.stabilised else APART
+
+    def _leave(
+        self, block: Block, k: Number, r: Number, new: tuple[Buffer, Buffer], gaps: Buffer | None
+    ) -> None:
+        """Carry a robot on if its own state is fine; else it stays where it was."""
         code, words = self.code, self.words
-        reached, stuck = words.indices("reached"), words.indices("stuck")
-        for r in code.each(block.count):
-            fine = self._small(new[0], r, block.nq) & self._small(new[1], r, block.nv)
-            if gaps is not None:
-                fine = fine & (gaps.get(r) < (OPEN if self.plan.stabilised else APART))
-            reached.put(k + 1, block.first + r)
-            with code.when(fine):
-                for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):
-                    target = words.array(name).part((block.first + r) * width)
-                    for j in code.each(width):
-                        target.put(j, source.get(r * width + j))
-            with code.when(~fine):
-                stuck.put(1, block.first + r)
-                going.value = 0
+        fine = self._small(new[0], r, block.nq) & self._small(new[1], r, block.nv)
+        if gaps is not None:
+            fine = fine & (gaps.get(r) < self._apart)
+        words.indices("reached").put(k + 1, block.first + r)
+        with code.when(fine):
+            for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):
+                target = words.array(name).part((block.first + r) * width)
+                for j in code.each(width):
+                    target.put(j, source.get(r * width + j))
+        with code.when(~fine):
+            words.indices("stuck").put(1, block.first + r)
 
     def _small(self, x: Buffer, r: Number, width: Number) -> Number:
         """Whether the numbers of a robot are numbers, and not too large."""

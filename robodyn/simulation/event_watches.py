@@ -1,0 +1,54 @@
+"""Events as the loop of a motion sees them: functions to look at, and instants to be at."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.callbacks import event_value
+from robodyn.simulation.events.event import Event, State
+from robodyn.simulation.lookout import Watch
+
+__all__ = ["SAME", "instants_of", "never", "watch_of"]
+
+#: Instants within this part of a step, or of a motion, are one.
+SAME = 1e-12
+
+
+def never(t: float, q: FloatArray, v: FloatArray) -> float:
+    """Of an event at an instant, which no function says."""
+    return 1.0
+
+
+def watch_of(event: Event, state: Callable[..., State]) -> Watch:
+    """What a loop looks for; of an event at an instant, nothing.
+
+    Parameters
+    ----------
+    event : Event
+    state : callable
+        (t, q, v) -> State, for functions of that.
+    """
+    when: Any = event.when
+    value = never if isinstance(when, float) else functools.partial(event_value, when)
+    if event.of_state:
+        value = functools.partial(event_value, lambda t, q, v: when(state(t, q, v)))
+    return Watch(event.name, value, event.direction, event.actions, already=event.already)
+
+
+def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:
+    """When events at instants happen; those that are instants of the motion but for rounding are.
+
+    Events at the same instant stay in order.
+    """
+    found = []
+    for event in events:
+        if isinstance(event.when, float):
+            nearest = float(times[np.abs(times - event.when).argmin()])
+            close = abs(nearest - event.when) <= SAME * max(float(times[-1]), 1e-300)
+            found.append((nearest if close else event.when, event))
+    return found

@@ -1,0 +1,56 @@
+"""Limits of efforts that depend on speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import SettingsError
+
+__all__ = ["MotorLimits"]
+
+
+@dataclass(frozen=True)
+class MotorLimits:
+    """Limits of efforts that depend on speed, as those of motors do; for ``limits=`` of a motion.
+
+    An effort is cut to its limit, as ``"enforce"`` does, and one that drives a joint the way it is
+    moving falls from there linearly to zero at the limit of its speed, beyond which nothing drives
+    the joint on. Braking has the whole limit at all speeds. What an effort may be follows from the
+    speed at the start of a step.
+
+    Attributes
+    ----------
+    knee : float
+        Part of the limit of speed, 0 to 1, up to which the whole effort is there. 0: a straight
+        line from standstill on, as of a motor at constant voltage; 1: all of it up to the limit.
+
+    Raises
+    ------
+    SettingsError
+    """
+
+    knee: float = 1.0
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.knee, int | float | np.number)
+        if not (known and 0.0 <= self.knee <= 1.0):
+            raise SettingsError(
+                f"knee is {self.knee!r}, expected a part of the speed limit, 0 to 1"
+            )
+
+    def share(self, v: FloatArray, speeds: FloatArray) -> FloatArray:
+        """Part of the effort that is there to drive on, 0 to 1.
+
+        Parameters
+        ----------
+        v : ndarray, shape (..., nv) [rad/s, m/s]
+        speeds : ndarray, shape (nv,)
+            Limits; infinite where there is none.
+        """
+        left = 1.0 - np.abs(v) / speeds
+        if self.knee == 1.0:
+            return np.asarray(left > 0.0, float)
+        return np.clip(left / (1.0 - self.knee), 0.0, 1.0)
