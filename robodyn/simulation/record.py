@@ -56,8 +56,9 @@ class Record:
 
     Raises
     ------
-    MemoryError
-    ShapeError, FileError
+    ShapeError
+        Also if the samples do not fit into memory.
+    FileError
     """
 
     def __init__(
@@ -87,7 +88,15 @@ class Record:
         if self._folder is not None:
             numbers = sum(int(np.prod(shape)) for shape in shapes)
             rows = min(rows, max(2, BLOCK // numbers))
-        self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        try:
+            self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        except MemoryError:
+            raise ShapeError(
+                f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them "
+                "to a folder, to=",
+                name="every",
+                given=every,
+            ) from None
         #: Samples that are kept; the one behind them may be replaced.
         self._kept = 0
         self._behind = False
