@@ -31,6 +31,7 @@ from robodyn.simulation.integrators.method import (
 )
 from robodyn.simulation.law import Law
 from robodyn.simulation.loop_closer import close_loops
+from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.path_tables import Paths
 from robodyn.simulation.step_functions import Functions, functions_of
 
@@ -146,7 +147,7 @@ class Stepper:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | None = None,
+        law: Law | NumbaLaw | None = None,
         efforts: FloatArray | None = None,
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
@@ -156,7 +157,7 @@ class Stepper:
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
             Closed, as `start` has them.
-        law : Law, optional
+        law : Law or NumbaLaw, optional
             A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.
