@@ -215,7 +215,8 @@ class CompiledMotion:
             the step, and its sample there is not to be trusted.
         """
         while first < last or final:
-            self._tables(first)
+            if first < self._tabled[0] or first + 2 > self._tabled[1]:
+                self._tables(first)
             stop = min(last, self._tabled[1] - 1)
             self._until(first, stop, final and stop == last, rescue)
             if stop == last:
@@ -224,10 +225,11 @@ class CompiledMotion:
 
     def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
         """The same while tables hold."""
-        self._set(last=last, final=final)
+        words, place = self._words, self._place
+        words[place["last"]], words[place["final"]] = last, final
         if len(self.q) == 1:  # the usual case, in few words
             while True:
-                self._words[self._first] = first
+                words[self._first] = first
                 self._run(0, 1, self._address, None)
                 if not self._stuck[0]:
                     return

@@ -140,6 +140,7 @@ def _beyond(
     """Energy beyond work that is known from the ends of steps; better, from their middles too."""
     energy, kinetic = (x.reshape(len(motion), -1) for x in (motion.energy, motion.kinetic_energy))
     stored = np.maximum(np.ptp(kinetic, axis=0), np.ptp(energy - kinetic, axis=0))
+    del kinetic
     work = np.concatenate([x.work(better) for x in _pieces(robot, base, driven, motion)])
     done = np.abs(work).sum(axis=0)
     if every > 1 and (done > 0.1 * part * stored).any():
