@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         events,
         rollout,
         simulate,
+        step_function,
     )
     from robodyn.simulation.sweep import SweepTable, sweep
 
@@ -127,6 +128,7 @@ __all__ = [
     "simulate",
     "sin",
     "sqrt",
+    "step_function",
     "sweep",
 ]
 
@@ -141,6 +143,7 @@ _LATE = {
     "events": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
+    "step_function": "robodyn.simulation",
     "sweep": "robodyn.simulation.sweep",
 }
 

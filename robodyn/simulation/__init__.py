@@ -10,6 +10,7 @@ from robodyn.simulation.joint_motion import JointMotion
 from robodyn.simulation.limits import LimitViolation
 from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.run import rollout, simulate
+from robodyn.simulation.step_function import step_function
 from robodyn.simulation.stops import RigidStops
 from robodyn.simulation.trajectory import Trajectory
 
@@ -27,4 +28,5 @@ __all__ = [
     "events",
     "rollout",
     "simulate",
+    "step_function",
 ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from typing import NoReturn
 
 import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
 from robodyn.arrays import all_finite
-from robodyn.errors import RobodynError, SingularError
+from robodyn.errors import InconsistentStateError, RobodynError, SingularError
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import refuse_not_finite
 from robodyn.simulation.compiled_motion import CompiledMotion
@@ -60,8 +62,9 @@ class _Carrier:
         if error is not None:
             kept = kept[: error.rows[0] // len(self.motion.q) + 1]
             stop = int(kept[-1]) + 1
+        last = bool(len(kept)) and int(kept[-1]) == stop - 1
         steps_done, self._first = stop - self._first, stop
-        self.record.filled(self.times[kept], steps_done)
+        self.record.filled(self.times[kept], steps_done, last)
         if error is not None:
             with breaking_down(self.record, float(self.times[kept[-1]])):
                 raise error
@@ -78,7 +81,11 @@ class _Carrier:
         t = np.broadcast_to(self.times[kept][:, None], q.shape[:2])
         time = t if robot.depends_on_time else None
         try:
-            robot.check_state(q, v, t=time)
+            try:
+                robot.check_state(q, v, t=time)
+            except InconsistentStateError:  # speeds of steps that are too long open the loops
+                if not robot.depends_on_time:
+                    robot.check_state(q, np.zeros_like(v))
         except SingularError as error:
             for row in error.rows:
                 k, r = divmod(row, len(self.motion.q))
@@ -94,7 +101,7 @@ class _Carrier:
 
     def push(self, k: int, tau: FloatArray) -> None:
         """Let forces of a controller act from an instant on."""
-        if not all_finite(tau):
+        if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
             self.count(k)
             t = float(self.times[k])
             with breaking_down(self.record, t):
@@ -109,22 +116,41 @@ class _Carrier:
 
     def _rescue(self, k: int, r: int) -> None:
         """Do a step of a robot, with errors that say what is wrong."""
+        q, v, tau, a = self._resample(k, r)
         m, t, end = self.motion, float(self.times[k]), float(self.times[k + 1])
+        try:
+            m.q[r], m.v[r] = self.stepper.of_row(r, len(m.q)).step(t, q, v, tau, end - t, a)
+        except RobodynError as error:
+            self._break_down(k + 1, error)
+
+    def _resample(self, k: int, r: int) -> tuple[FloatArray, ...]:
+        """Take the sample of a robot at an instant anew: its state, forces and accelerations."""
+        m, t = self.motion, float(self.times[k])
         q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
         if not all_finite(tau):  # of a law, where there is no straight-line code
             tau = self._torques(t, q, v)
-        stepper = self.stepper.of_row(r, len(m.q))
-        stop = k
         try:
-            refuse_not_finite(stepper.robot, tau, t, k)
-            a, forces = stepper.accelerations(t, q, v, tau)
-            self._sample(k, r, (q, v, a, forces))
-            stop = k + 1
-            m.q[r], m.v[r] = stepper.step(t, q, v, tau, end - t, a)
-        except RobodynError:
-            self.count(stop)
-            with breaking_down(self.record, float(self.times[stop])):
-                raise
+            refuse_not_finite(self.stepper.robot, tau, t, k)
+            a, forces = self.stepper.of_row(r, len(m.q)).accelerations(t, q, v, tau)
+        except RobodynError as error:
+            self._break_down(k, error)
+        self._sample(k, r, (q, v, a, forces))
+        return q, v, tau, a
+
+    def _break_down(self, k: int, error: RobodynError) -> NoReturn:
+        """Raise what a motion breaks down by on its way to an instant."""
+        self.count(k)
+        with breaking_down(self.record, float(self.times[k])):
+            raise error
+
+    def finish(self) -> None:
+        """Count all samples; the last one is that of no step, which would have found it wrong."""
+        row = -(-self._last // self.record.every) - -(-self._first // self.record.every)
+        rows = [x[row].reshape(len(self.motion.q), -1) for x in self._room[2:]]
+        wrong = ~np.isfinite(np.concatenate(rows, axis=-1)).all(axis=-1)
+        for r in np.flatnonzero(wrong):
+            self._resample(self._last, int(r))
+        self.count(self._last + 1)
 
     def _sample(self, k: int, r: int, state: tuple[FloatArray, ...]) -> None:
         every = self.record.every
@@ -161,22 +187,21 @@ def carry(
     """
     carrier, last = _Carrier(motion, stepper, torques, times, record), len(times) - 1
     at_once = 1 if called else max(1, min(OF_ONE, AT_ONCE // len(motion.q)))
-    k = 0
+    k, instants = 0, times.tolist() if called else []
+    q, v = (x.reshape(*record.shape, x.shape[-1]) for x in (motion.q, motion.v))
     try:
         while True:
             if called:
                 if k % 50 == 0:
                     report(k / max(last, 1))
-                shape = record.shape
-                q, v = motion.q.reshape(*shape, -1), motion.v.reshape(*shape, -1)
-                carrier.push(k, torques(float(times[k]), q, v))
+                carrier.push(k, torques(instants[k], q, v))
             else:
                 report(k / max(last, 1))
             carrier.make_room(k)
             stop = min(k + at_once, carrier.end)
             carrier.advance(k, stop, final=stop == last and (k == last or not called))
             if k == last or (stop == last and not called):
-                carrier.count(last + 1)
+                carrier.finish()
                 return
             k = stop
     except KeyboardInterrupt:

@@ -14,7 +14,7 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["closed_loop"]
+__all__ = ["closed_loop", "numbered", "traced_law"]
 
 
 def closed_loop(robot: Robot, controller: Any) -> Function:
@@ -56,30 +56,45 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     """
     expect("robot", robot, Robot)
     check_callable("controller", controller)
-    law = law_of(robot, controller)
-    if law is None:
-        kind = type(controller).__name__
-        reason = (
-            f"there is no straight-line code of {kind} for {robot.name!r}"
-            if getattr(controller, "symbolic", False)
-            else f"{kind} does not say that it is symbolic: set symbolic = True on a controller "
-            "that does nothing with t, q and v but arithmetic"
-        )
-        raise SettingsError(f"robot and controller cannot be one function: {reason}")
+    law = traced_law(robot, controller)
+    assert law is not None
     dynamics = robot.function("forward_dynamics").program
-    q, v, t, *signals = law.function.inputs
+    q, v, t, *signals = law.inputs
     ports = [t, q, v, *signals]
     ports += [x for x in dynamics.inputs if x.name not in ("q", "v", "tau", "t")]
     graph = Graph()
-    numbers = _numbered(graph, ports)
-    controlled = [x for port in law.function.inputs for x in numbers[port.name]]
-    numbers["tau"] = inline(law.function.program, controlled)
+    numbers = numbered(graph, ports)
+    controlled = [x for port in law.inputs for x in numbers[port.name]]
+    numbers["tau"] = inline(law.program, controlled)
     a = inline(dynamics, [x for port in dynamics.inputs for x in numbers[port.name]])
     edges = tuple(edge_of(graph, x) for x in a)
     return Function(Program("closed_loop", tuple(ports), dynamics.outputs, graph, edges))
 
 
-def _numbered(graph: Graph, ports: list[Port]) -> dict[str, list[Number]]:
+def traced_law(robot: Robot, controller: Any) -> Function | None:
+    """The function of a controller: q, v, the time and its signals -> tau; none of no controller.
+
+    Raises
+    ------
+    SettingsError
+        If there is none.
+    """
+    if controller is None:
+        return None
+    law = law_of(robot, controller)
+    if law is not None:
+        return law.function
+    kind = type(controller).__name__
+    reason = (
+        f"there is no straight-line code of {kind} for {robot.name!r}"
+        if getattr(controller, "symbolic", False)
+        else f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
+        "does nothing with t, q and v but arithmetic"
+    )
+    raise SettingsError(f"robot and controller cannot be one function: {reason}")
+
+
+def numbered(graph: Graph, ports: list[Port]) -> dict[str, list[Number]]:
     """Symbols of all inputs by name."""
     numbers, first = dict[str, list[Number]](), 0
     for port in ports:

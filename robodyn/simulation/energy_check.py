@@ -33,6 +33,9 @@ PART, FIRST_ORDER = 0.02, 0.1
 #: Part of the energy itself that rounding may take.
 ROUNDING = 1e-9
 
+#: Energy a mass [J/kg] that rounding may take where there is none: of what rests at height zero.
+AT_REST = 1e-12
+
 
 @dataclass(frozen=True)
 class Imbalance:
@@ -74,16 +77,20 @@ def announce_imbalance(
     motion: Trajectory,
     every: int = 1,
     order: int = 2,
-) -> None:
-    """Warn once, in one line, of energy that does not add up; arguments as of `imbalance`."""
+) -> bool:
+    """Warn once, in one line, of energy that does not add up; whether it was done.
+
+    Arguments are those of `imbalance`.
+    """
     found = imbalance(robot, base, driven, motion, every, order)
     if found is None:
-        return
+        return False
     message = EnergyWarning(
         f"the energy of the motion of {robot.name!r} does not add up: {found}. Steps are too long "
         "for the integrator there: take shorter ones, or integrator='adaptive' or 'auto'"
     )
     warnings.warn_explicit(message, EnergyWarning, filename="robodyn", lineno=0)
+    return True
 
 
 def imbalance(
@@ -133,6 +140,7 @@ def _beyond(
     """Energy beyond work that is known from the ends of steps; better, from their middles too."""
     energy, kinetic = (x.reshape(len(motion), -1) for x in (motion.energy, motion.kinetic_energy))
     stored = np.maximum(np.ptp(kinetic, axis=0), np.ptp(energy - kinetic, axis=0))
+    del kinetic
     work = np.concatenate([x.work(better) for x in _pieces(robot, base, driven, motion)])
     done = np.abs(work).sum(axis=0)
     if every > 1 and (done > 0.1 * part * stored).any():
@@ -141,6 +149,7 @@ def _beyond(
     gained[np.diff(motion.t) <= 0.0] = 0.0  # a jump takes no time, and is explained elsewhere
     exchanged = np.maximum(stored, done)
     allowed = part * exchanged + ROUNDING * np.abs(energy).max(axis=0)
+    allowed += AT_REST * robot.total_mass
     return _worst(robot, motion, gained, exchanged, allowed)
 
 

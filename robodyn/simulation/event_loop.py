@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import ImpactError, SettingsError, ShapeError, SimulationError
+from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.breakdown import breaking_down, interruptible
+from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import refuse_not_finite, torque
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.event_watches import SAME, instants_of, never, watch_of
@@ -21,9 +21,8 @@ from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
 from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase, settled
-from robodyn.simulation.phases import joined
+from robodyn.simulation.phase_records import PhaseRecords
 from robodyn.simulation.progress import Progress
-from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.stops import Contact, End, check_start, ends_of, met, told
 from robodyn.simulation.trajectory import Trajectory
@@ -82,8 +81,7 @@ class _Motion:
         self._tau, self._sampled = np.zeros(phase.robot.nv), False
         self._kept = False  # whether the next sample is, whatever ``every`` says
         self._forces: tuple[FloatArray, FloatArray] | None = None
-        self._records: list[Record] = []
-        self._events: list[EventRecord] = []
+        self._records = PhaseRecords(make, times)
         self._held: tuple[End, ...] = ()
         self._of_stops: dict[tuple[End, bool], Watch] = {}
         watches = {event: watch_of(event, self._state) for event in events}
@@ -104,7 +102,7 @@ class _Motion:
         with self._breaking(self._t):
             step = int(np.searchsorted(self._times, self._t * (1.0 + SAME), side="right")) - 1
             refuse_not_finite(self._phase.robot, tau, self._t, step)
-        starts = not self._records[0].count
+        starts = self._records.empty
         if self._ends and (self._held or starts):
             contact = self._at_stops(tau)
             if contact.held != self._held:
@@ -124,7 +122,7 @@ class _Motion:
         if self._held:
             forces, at = forces.copy(), [end.speed for end in self._held]
             forces[at] = self._tau[at]
-        self._records[-1].add(self._t, self._q, self._v, a, forces, keep=keep)
+        self._records.current.add(self._t, self._q, self._v, a, forces, keep=keep)
         self._sampled = True
 
     def advance(self, end: float) -> None:
@@ -215,7 +213,7 @@ class _Motion:
                 here -= self._energy()
                 lost += here if change.dissipated is None else change.dissipated
         loss = 0.0 if before is None else before - self._energy()
-        self._note(EventRecord(self._t, watch.name, loss, dissipated=lost))
+        self._records.note(EventRecord(self._t, watch.name, loss, dissipated=lost))
         self._lookout.done(watch, parts)
         return before is not None
 
@@ -240,13 +238,7 @@ class _Motion:
             self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
         self._limits = self._make.limits(phase.robot)
         self._ends = ends_of(phase.robot, self._make.stops)
-        if self._records and self._make.to_files:
-            raise SettingsError(
-                f"an event at t = {self._t:.6g} s changes what moves, or what drives it; such a "
-                "motion cannot be written while it goes on: leave out to=, and save it afterwards"
-            )
-        size = int(np.count_nonzero(self._times >= self._t)) + 1
-        self._records.append(self._make.record(phase.robot, phase.base, size, phase.driven))
+        self._records.begin(phase, self._t)
         if len(self._tau) != phase.robot.nv:
             self._tau = np.zeros(phase.robot.nv)
 
@@ -266,7 +258,7 @@ class _Motion:
         self._v, self._held = contact.v, contact.held
         self._sampled, self._forces = False, None
         for event in told(contact, was, self._t, before - self._energy()):
-            self._note(event)
+            self._records.note(event)
         if contact.held != was:
             names = tuple(end.joint for end in contact.held)
             self._begin(self._phase.holding(names))
@@ -285,7 +277,7 @@ class _Motion:
             return stepper.accelerations(t, q, v, self._tau)[0]
 
         state = self._phase.state(t, q, v, earlier)
-        return dataclasses.replace(state, accelerations=accelerations)
+        return dataclasses.replace(state, _acting=accelerations)
 
     def _watches(self) -> list[Watch]:
         """All that is looked for: joints on their way to stops or held there, and events."""
@@ -312,18 +304,14 @@ class _Motion:
 
     def so_far(self) -> Trajectory | None:
         """What was recorded of a motion that does not go on; ``None`` if nothing was."""
-        some = any(record.started for record in self._records)
-        return self.trajectory(complete=False) if some else None
+        return self._records.so_far()
 
-    def trajectory(self, *, complete: bool = True) -> Trajectory:
+    def trajectory(self) -> Trajectory:
         """What was recorded."""
-        some = [record for record in self._records if record.count or self._make.to_files]
-        phases = [record.trajectory(complete=complete) for record in some]
-        return joined(phases, tuple(self._events))
-
-    def _note(self, event: EventRecord) -> None:
-        self._events.append(event)
-        self._records[-1].events.append(event)
+        run = self._records.trajectory()
+        if self._stepper.steps_are_given:
+            self._records.check_energy(run, self._stepper.order)
+        return run
 
     def _accelerations(self) -> tuple[FloatArray, FloatArray]:
         if self._forces is None:
@@ -335,20 +323,5 @@ class _Motion:
     def _energy(self) -> float:
         return self._phase.state(self._t, self._q, self._v).energy
 
-    @contextlib.contextmanager
-    def _breaking(self, t: float) -> Iterator[None]:
-        """Raise `SimulationError`, with the motion so far, for what breaks down until ``t`` [s]."""
-        try:
-            with breaking_down(self._records[-1], t):
-                yield
-        except (SimulationError, ImpactError) as error:
-            until = self._t if error.__cause__ is None else t
-            shown = str(error)
-            if isinstance(error, ImpactError):
-                shown = f"at t = {until:.6g} s {error}"
-            motion = getattr(error, "trajectory", None)
-            if motion is None or len(self._records) > 1:
-                motion = self.so_far()
-            raise SimulationError(shown, trajectory=motion, time=until) from (
-                error.__cause__ or error
-            )
+    def _breaking(self, until: float) -> AbstractContextManager[None]:
+        return self._records.breaking(self._t, until)

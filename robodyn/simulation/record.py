@@ -88,11 +88,14 @@ class Record:
         if self._folder is not None:
             numbers = sum(int(np.prod(shape)) for shape in shapes)
             rows = min(rows, max(2, BLOCK // numbers))
+        #: Samples after which room is made, where one may stand behind them.
+        self._most = rows
+        rows += self._folder is not None
         try:
             self._columns = [np.empty((rows, *shape)) for shape in shapes]
         except MemoryError:
             raise ShapeError(
-                f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them "
+                f"{self._most - 1} samples do not fit into memory: keep fewer, every=100, or write them "
                 "to a folder, to=",
                 name="every",
                 given=every,
@@ -119,7 +122,7 @@ class Record:
             If it cannot be written; ``.trajectory`` is what could.
         """
         k = self._kept
-        if k == len(self._columns[0]):
+        if k == self._most:
             self._make_room()
             k = self._kept
         times, *states = self._columns
@@ -143,20 +146,22 @@ class Record:
             self._make_room()
         return [x[self._kept :] for x in self._columns[1:]]
 
-    def filled(self, t: FloatArray, steps: int) -> None:
+    def filled(self, t: FloatArray, steps: int, last: bool) -> None:
         """Count the samples that were written into `room`, at ``t`` [s], over so many steps.
 
-        The last sample may be replaced if it is that of no step that is kept.
+        ``last``: the last sample is that of the last of these steps.
         """
         n = len(t)
         self._columns[0][self._kept : self._kept + n] = t
         self._steps += steps
-        self._behind = n > 0 and (self._steps - 1) % self._every != 0
+        # a sample between those that are kept may be replaced
+        self._behind = last and (self._steps - 1) % self._every != 0
         self._kept += n - self._behind
 
     def _make_room(self) -> None:
         if self._folder is None:
             self._columns = [np.concatenate([x, np.empty_like(x)]) for x in self._columns]
+            self._most = len(self._columns[0])
         else:
             self._write()
 
@@ -240,7 +245,9 @@ class Record:
                 return self._in_files(complete=complete)
             except FileError as error:
                 raise self._refused(error) from error
-        return self._made(*(x[: self.count].copy() for x in self._columns))
+        own = [x[: self.count] for x in self._columns]
+        exact = complete and len(self._columns[0]) - self.count < 3
+        return self._made(*(own if exact else (x.copy() for x in own)))
 
     def _made(self, *states: FloatArray) -> Trajectory:
         t, q, v, a, tau = states

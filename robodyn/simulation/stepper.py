@@ -31,6 +31,7 @@ from robodyn.simulation.integrators.method import (
 )
 from robodyn.simulation.law import Law
 from robodyn.simulation.loop_closer import close_loops
+from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.path_tables import Paths
 from robodyn.simulation.step_functions import Functions, functions_of
 
@@ -146,7 +147,7 @@ class Stepper:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | None = None,
+        law: Law | NumbaLaw | None = None,
         efforts: FloatArray | None = None,
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
@@ -156,7 +157,7 @@ class Stepper:
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
             Closed, as `start` has them.
-        law : Law, optional
+        law : Law or NumbaLaw, optional
             A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.
@@ -227,19 +228,27 @@ class Stepper:
         if self._advance is not None and q.ndim > 1:
             return self._each(t, q, v, tau, h)
 
-        def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-            wanted = None
-            if driven:
-                q, v, wanted = driven.at(t, q, v)
+        def accelerated(
+            t: float, q: FloatArray, v: FloatArray, wanted: FloatArray | None
+        ) -> FloatArray:
             if checked:  # before the solvers of constraints see it
                 _check_bounds(q, v)
             return self._dynamics(t, q, v, tau, wanted)[0]
+
+        def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+            return accelerated(t, *(driven.at(t, q, v) if driven else (q, v, None)))
+
+        def of_stage(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+            wanted = None
+            if driven:  # in the stage itself: other coordinates may move by driven speeds
+                q[...], v[...], wanted = driven.at(t, q, v)
+            return accelerated(t, q, v, wanted)
 
         with np.errstate(over="ignore", invalid="ignore"):
             first = self.accelerations(t, q, v, tau)[0] if a is None else a
             if self._explicit is not None:
                 space = self._coordinates
-                q, v = self._explicit.step(acceleration, space, t, q, v, h, first)
+                q, v = self._explicit.step(of_stage, space, t, q, v, h, first)
         if self._advance is not None:
             return self._advance(self._motion(acceleration, tau), t, q, v, h, first)
         return self._ended(t + h, q, v)

@@ -674,3 +674,24 @@ def test_what_an_event_sees_is_a_copy(double):
     run = rd.simulate(double, q0=[0.3, 0.2], duration=0.2, events=[rd.Event(0.105, meddle)])
     clean = rd.simulate(double, q0=[0.3, 0.2], duration=0.2)
     np.testing.assert_allclose(run.q[-1], clean.q[-1], atol=1e-12)
+
+
+def test_steps_that_are_too_long_are_told_in_motions_with_events_too(double, recwarn):
+    body = rd.Inertia.from_matrix(0.5, (0, 0, -1), np.zeros((3, 3)))
+    made = [rd.Event(0.33, events.grasp("lower", body)), rd.Event(0.73, events.latch(["elbow"]))]
+    options = {"q0": [2.0, 1.0], "duration": 1.5, "events": made, "limits": "ignore"}
+    rd.simulate(double, **options, step=1e-3)
+    assert not recwarn.list
+    with pytest.warns(rd.errors.EnergyWarning, match="does not add up"):
+        rd.simulate(double, **options, step=0.04, integrator="euler")
+
+
+def test_an_instant_is_a_little_long(double):
+    """Events 5e-10 of a step apart happen in the order given, 1e-6 of it apart as they come."""
+    for apart, order in ((5e-12, ["late", "early"]), (1e-8, ["early", "late"])):
+        made = [
+            rd.Event(lambda t, q, v: t - 0.12345, events.jump(), name="late"),
+            rd.Event(lambda t, q, v, d=apart: t - 0.12345 + d, events.jump(), name="early"),
+        ]
+        run = rd.simulate(double, duration=0.2, step=1e-2, events=made)
+        assert [event.name for event in run.events] == order

@@ -175,6 +175,24 @@ def test_a_controller_begins_a_step(arm):
     np.testing.assert_allclose(run.q[-1], q, atol=1e-6)
 
 
+def test_steps_end_where_forces_will_change(arm):
+    """What comes after the next call of the controller is not asked for."""
+    asked = [0.0]
+
+    def controller(t, q, v):
+        asked.append(t)
+        return np.full(7, 0.1 * t)
+
+    def wrenches(t, q, v):
+        assert t <= asked[-1] + 0.01 * (1.0 + 1e-9)
+        return {}
+
+    rd.simulate(
+        arm, controller, wrenches=wrenches, duration=0.1, step=0.01, integrator="adaptive", **START
+    )
+    assert len(asked) == 12
+
+
 def test_an_event_within_an_adaptive_step():
     robot = rd.load("double_pendulum", passive=False)
     options = {"q0": [1.0, 0.3], "duration": 2.0, "events": [lambda t, q, v: q[0]]}

@@ -241,3 +241,11 @@ def test_complementarity(seed):
     assert (p >= 0.0).all()
     assert (rest > -1e-9).all()
     np.testing.assert_allclose(p * rest, 0.0, atol=1e-8)
+
+
+def test_a_motion_with_stops_is_written_while_it_goes_on(tmp_path):
+    robot, options = falling(), {"q0": [1.0], "duration": 1.0, "stops": rd.RigidStops()}
+    run = rd.simulate(robot, to=tmp_path / "motion", **options)
+    again = rd.Trajectory.load(tmp_path / "motion", robot)
+    np.testing.assert_array_equal(again.q, rd.simulate(robot, **options).q)
+    assert again.events == run.events != ()

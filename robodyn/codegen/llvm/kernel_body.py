@@ -27,6 +27,8 @@ class Body:
         self.stores_in_block = 0
         self.never_null = "%in0"
         self.nodes = program.live()
+        self.products = products_in_sums(program) if target.fma else {}
+        self.fused = {edge >> 1 for edge in self.products.values()}
 
     def put(self, text: str) -> str:
         """Append an instruction; the name of its value."""
@@ -68,17 +70,17 @@ class Body:
         self.gather_angles()
         for node in self.nodes:
             op, a, b = graph.op[node], graph.a[node], graph.b[node]
-            if op == CONST or node in self.names:
+            if op == CONST or node in self.names or node in self.fused:
                 pass
             elif op == INPUT:
                 self.names[node] = self.input(a)
+            elif op == ADD and node in self.products:
+                self.names[node] = self.with_product(node)
             elif op == ADD:
                 verb = "fsub" if b & 1 else "fadd"
-                self.names[node] = self.put(
-                    f"{verb} contract {t} {self.signed(a)}, {self.value(b >> 1)}"
-                )
+                self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}")
             elif op in (MUL, DIV):
-                verb = "fmul contract" if op == MUL else "fdiv"
+                verb = "fmul" if op == MUL else "fdiv"
                 self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
             elif op == SQRT:
                 suffix = _suffix(self.dtype, self.lanes)
@@ -88,6 +90,15 @@ class Body:
                 self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
             self.after(node)
             self.cut()
+
+    def with_product(self, node: int) -> str:
+        """A sum with a product in it, rounded once."""
+        graph, t = self.program.graph, self.type
+        product = self.products[node]
+        rest = graph.b[node] if product == graph.a[node] else graph.a[node]
+        x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
+        given = ", ".join(f"{t} {self.signed(edge)}" for edge in (x, y, rest))
+        return self.put(f"call {t} @llvm.fma.{_suffix(self.dtype, self.lanes)}({given})")
 
     def cut(self) -> None:
         """Begin a new block where one has many stores: LLVM compares each with all before it.
@@ -125,7 +136,7 @@ class Body:
         size = self.put(f"call {t} @llvm.fabs.{suffix}({t} {x})")
         limit = constant(RANGE[dtype], dtype, lanes)
         flag = "i1" if lanes == 1 else f"<{lanes} x i1>"
-        beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
+        each = beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
         if lanes > 1:
             beyond = self.put(f"call i1 @llvm.vector.reduce.or.v{lanes}i1({flag} {beyond})")
         self.slow.add(lanes)
@@ -135,6 +146,9 @@ class Body:
         self.do(f"call void @slow_sincos_{lanes}({t} {x}, ptr %scratch_s, ptr %scratch_c)")
         s_slow = self.put(f"load {t}, ptr %scratch_s, align 64")
         c_slow = self.put(f"load {t}, ptr %scratch_c, align 64")
+        if lanes > 1:  # only of angles beyond it: the others are as they are elsewhere
+            s_slow = self.put(f"select {flag} {each}, {t} {s_slow}, {t} {s}")
+            c_slow = self.put(f"select {flag} {each}, {t} {c_slow}, {t} {c}")
         self.do(f"br label %done{k}")
         self.lines.append(f"done{k}:")
         before, self.block = self.block, f"done{k}"
@@ -171,6 +185,31 @@ class Body:
         text += ["declare double @robodyn_sin(double)", "declare double @robodyn_cos(double)"]
         text.append('!0 = !{!"branch_weights", i32 1, i32 100000}')
         return text
+
+
+def products_in_sums(program: Program) -> dict[int, int]:
+    """Sums that are one instruction with a product that nothing else needs: edge of the product.
+
+    They are told to LLVM one by one: where it looks for them itself, it finds others for a vector
+    of states than for one state, and their results differ in the last bits.
+    """
+    graph, live = program.graph, program.live()
+    uses = [0] * len(graph.op)
+    for edge in program.results:
+        uses[edge >> 1] += 1
+    for node in live:
+        if graph.op[node] > INPUT:
+            uses[graph.a[node] >> 1] += 1
+            if graph.op[node] in (ADD, MUL, DIV):
+                uses[graph.b[node] >> 1] += 1
+    found = {}
+    for node in live:
+        if graph.op[node] == ADD:
+            for edge in (graph.a[node], graph.b[node]):
+                if graph.op[edge >> 1] == MUL and uses[edge >> 1] == 1:
+                    found[node] = edge
+                    break
+    return found
 
 
 def _suffix(dtype: str, lanes: int) -> str:

@@ -90,7 +90,7 @@ class _Writer:
         return _integers(value, self.dtype, self.lanes)
 
     def mul(self, a: str, b: str) -> str:
-        return self.put(f"fmul contract {self.type} {a}, {b}")
+        return self.put(f"fmul {self.type} {a}, {b}")
 
     def muladd(self, a: str, b: str, c: str) -> str:
         if not self.fma:

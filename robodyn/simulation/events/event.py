@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,6 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 
 __all__ = ["Action", "Change", "Event", "EventFunction", "State", "as_events", "stop"]
-
-
-def _unknown(robot: Robot | None = None) -> FloatArray:
-    """Of a state that was made by hand."""
-    raise SettingsError("accelerations are known of states within a motion only")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +40,6 @@ class State:
         Where their speeds stand in v.
     earlier : tuple of str
         Names of the events that have happened at this very instant.
-    accelerations : callable
-        Accelerations under all that acts at this instant, shape (nv,); of a robot that is given,
-        if it is another one with the same joints.
     """
 
     t: float
@@ -58,7 +50,28 @@ class State:
     driven: tuple[str, ...] = ()
     driven_speeds: tuple[int, ...] = ()
     earlier: tuple[str, ...] = ()
-    accelerations: Callable[..., FloatArray] = _unknown
+    _acting: Callable[[Robot | None], FloatArray] | None = field(default=None, repr=False)
+
+    def accelerations(self, robot: Robot | None = None) -> FloatArray:
+        """Under all that acts at this instant, be it torques, wrenches, stops or driven joints.
+
+        Parameters
+        ----------
+        robot : Robot, optional
+            What would move. Default: what does; another one has the same joints.
+
+        Returns
+        -------
+        a : ndarray, shape (nv,) [rad/s^2, m/s^2]
+
+        Raises
+        ------
+        SettingsError
+            Of a state that is not one within a motion.
+        """
+        if self._acting is None:
+            raise SettingsError("accelerations are known of states within a motion only")
+        return self._acting(robot)
 
     @property
     def time(self) -> float | None:

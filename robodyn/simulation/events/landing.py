@@ -47,8 +47,8 @@ def landings(
     Parameters
     ----------
     robot : Robot
-        The one that is simulated, with no point on the ground at the start. It has neither a
-        moving base nor anything that depends on time.
+        The one that is simulated, with no point on the ground at the start, in tree coordinates.
+        It has neither a moving base nor anything that depends on time.
     ground : Ground
         Its ``points``, ``normal`` and ``height``; the law of force is that of a compliant ground.
     restitution : float
@@ -80,6 +80,11 @@ def landings(
         raise SettingsError(
             f"{robot.name!r} has a moving base or depends on time: its points land on a compliant "
             "ground only, load(..., ground=)"
+        )
+    if robot.tree_form.nc and not robot.nc:
+        raise SettingsError(
+            f"the loops of {robot.name!r} are solved in closed form, which leaves no room for "
+            "points that stand: simulate robot.tree_form, and make its landings"
         )
     plane = _Plane(robot, spots_of(robot, ground), restitution, slow, bool(sticks))
     return tuple(event for spot in plane.spots for event in plane.events(spot))

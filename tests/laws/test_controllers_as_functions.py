@@ -1,0 +1,268 @@
+"""Controllers as machine code: the same motions as by Python, and robot and controller in one."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import shutil
+import subprocess
+
+import numba
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import (
+    ComputedTorque,
+    GravityCompensation,
+    JointPD,
+    PointToPoint,
+    Sampled,
+    SineReference,
+)
+from robodyn.errors import SettingsError
+from robodyn.simulation import callbacks, compiled_motion, loop
+from robodyn.simulation.law import Law, law_of
+from robodyn.simulation.numba_law import NumbaLaw
+from robodyn.simulation.stepper import Stepper
+
+pytestmark = pytest.mark.filterwarnings("ignore::robodyn.errors.EnergyWarning")
+
+ROBOTS = ("arm7", "four_bar", "five_bar", "palletizer", "cart_arms", "crank_slider")
+
+
+def smooth(robot):
+    """A reference that starts at rest at the neutral posture."""
+    q0 = robot.neutral()
+    return SineReference(q0, 0.1 * np.ones(robot.nq), 0.7 * np.ones(robot.nq))
+
+
+def controllers(robot):
+    q0 = robot.neutral()
+    away = PointToPoint(q0, q0 + 0.1, 0.03)
+    return {
+        "computed torque": ComputedTorque(robot, smooth(robot)),
+        "one that ends": ComputedTorque(robot, away, stiffness=400.0),
+        "sampled reference": ComputedTorque(robot, lambda t: smooth(robot)(t)),
+        "pd": JointPD(robot, away, 50.0, 3.0),
+        "pd without gravity": JointPD(robot, smooth(robot), 50.0, 3.0, gravity=False),
+        "weight": GravityCompensation(robot),
+    }
+
+
+def run(robot, controller, **options):
+    start = {"q0": robot.neutral(), "duration": 0.05, "limits": "ignore"}
+    return rd.simulate(robot, controller, **{**start, **options})
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("kind", list(controllers(rd.load("arm7"))))
+def test_a_motion_is_the_same_by_machine_code_and_by_python(name, kind, monkeypatch):
+    robot = rd.load(name)
+    controller = controllers(robot)[kind]
+    assert isinstance(law_of(robot, controller), Law)
+    fast = run(robot, controller)
+    monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
+    slow = run(robot, controller)
+    for x in ("q", "v", "a", "tau"):
+        np.testing.assert_array_equal(getattr(fast, x), getattr(slow, x))
+    monkeypatch.setattr(callbacks, "law_of", lambda *given: None)  # as it is written, in numbers
+    plain = run(robot, controller)
+    np.testing.assert_allclose(fast.q, plain.q, atol=1e-12)
+    np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-8 * np.abs(plain.tau).max())
+
+
+def test_a_moving_base_and_its_controller(monkeypatch):
+    robot = rd.load("arm7", base="moving")
+
+    def ship(t):
+        return rd.BaseMotion.from_world(
+            (0.0, 0.0, 0.1 * np.sin(2.0 * t)), (0.0, 0.0, 0.0, 1.0),
+            (0.0, 0.0, 0.2 * np.cos(2.0 * t)),
+            (0.0, 0.0, 0.0), (0.0, 0.0, -0.4 * np.sin(2.0 * t)), (0.0, 0.0, 0.0),
+        )  # fmt: skip
+
+    controller = ComputedTorque(robot, smooth(robot), base=ship)
+    law = law_of(robot, controller)
+    assert [signal.size for signal in law.signals] == [28]
+    fast = run(robot, controller, base=ship)
+    monkeypatch.setattr(callbacks, "law_of", lambda *given: None)
+    np.testing.assert_allclose(fast.q, run(robot, controller, base=ship).q, atol=1e-12)
+    assert np.abs(fast.q[-1] - smooth(robot)(0.05)[0]).max() < 1e-4
+
+
+def test_chunks_of_tables_join_without_a_seam(monkeypatch):
+    """Paths of more instants than a table has: the same motion for tables of any size."""
+    robot = rd.load("double_pendulum")
+    paths = {"controlled": {"shoulder": lambda t: (np.sin(t), np.cos(t), -np.sin(t))}}
+    controller = ComputedTorque(robot, lambda t: smooth(robot)(t))
+    whole = run(robot, controller, duration=0.2, **paths)
+    monkeypatch.setattr(compiled_motion, "TABLED", 7)
+    parts = run(robot, controller, duration=0.2, **paths)
+    for x in ("t", "q", "v", "a", "tau"):
+        np.testing.assert_array_equal(getattr(parts, x), getattr(whole, x))
+
+
+def test_many_motions_under_one_law():
+    robot = rd.load("arm7")
+    controller = ComputedTorque(robot, smooth(robot))
+    q0 = robot.neutral() + 0.01 * np.random.default_rng(0).normal(size=(5, 7))
+    many = rd.rollout(robot, controller, q0, np.zeros((5, 7)), duration=0.03, limits="ignore")
+    for k in range(5):
+        one = run(robot, controller, q0=q0[k], duration=0.03)
+        np.testing.assert_array_equal(many.q[:, k], one.q)
+        np.testing.assert_array_equal(many.tau[:, k], one.tau)
+
+
+def test_efforts_of_a_law_are_cut():
+    robot = rd.load("puma560")
+    bounds = np.array([robot.joints[name].limits.effort for name in robot.joint_names])
+    controller = ComputedTorque(robot, PointToPoint(robot.neutral(), robot.neutral() + 1.0, 0.05))
+    free = run(robot, controller)
+    cut = run(robot, controller, limits="enforce")
+    assert (np.abs(free.tau) > bounds).any()
+    assert (np.abs(cut.tau) <= bounds).all()
+    assert (np.abs(cut.tau) == bounds).any()
+
+
+def test_what_has_a_memory_or_does_not_say_so_is_called():
+    robot = rd.load("arm7")
+    controller = ComputedTorque(robot, smooth(robot))
+    assert law_of(robot, Sampled(controller, 0.01)) is None
+    assert law_of(robot, lambda t, q, v: -v) is None
+
+
+def test_where_the_code_gives_no_numbers_the_controller_is_asked():
+    robot = rd.load("arm7")
+    law = law_of(robot, GravityCompensation(robot))
+
+    def refuses(t, q, v):
+        raise rd.ActuationError("asked")
+
+    asked = dataclasses.replace(law, controller=refuses)
+    q = robot.neutral()
+    np.testing.assert_array_equal(asked(0.0, q, np.zeros(7)), robot.gravity_forces(q))
+    with pytest.raises(rd.ActuationError, match="asked"):
+        asked(0.0, np.full(7, np.inf), np.zeros(7))
+
+
+def test_a_controller_that_numba_has_compiled(monkeypatch):
+    robot = rd.load("double_pendulum")
+
+    def law(t, q, v):
+        return -3.0 * v - 5.0 * np.sin(q) + 0.1 * t
+
+    compiled = numba.njit(law)
+    q0 = np.array([[0.3, 0.2], [1.0, -0.5], [0.1, 0.1]])
+    plain = [run(robot, law, q0=q) for q in q0]
+    assert isinstance(callbacks.at_start(robot, compiled), NumbaLaw)
+    monkeypatch.setattr(loop, "torque", None)  # Python is not asked
+    many = rd.rollout(robot, compiled, q0, 0.0 * q0, duration=0.05, limits="ignore")
+    for k in range(3):
+        one = run(robot, compiled, q0=q0[k])
+        np.testing.assert_array_equal(one.q, plain[k].q)
+        np.testing.assert_array_equal(one.tau, plain[k].tau)
+        np.testing.assert_array_equal(many.q[:, k], plain[k].q)
+
+
+def test_errors_of_a_compiled_controller_come_out():
+    robot = rd.load("double_pendulum")
+
+    @numba.njit
+    def raises(t, q, v):
+        if t > 0.02:
+            raise ValueError("too late")
+        return -v
+
+    @numba.njit
+    def short(t, q, v):
+        return -v[:1]
+
+    with pytest.raises(ValueError, match="too late"):
+        run(robot, raises)
+    with pytest.raises(rd.ShapeError, match=r"shape \(1,\)"):
+        run(robot, short)
+
+
+# -- functions ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_robot_and_controller_are_one_function(name):
+    robot = rd.load(name)
+    controller = ComputedTorque(robot, smooth(robot))
+    f = rd.closed_loop(robot, controller)
+    assert [port.name for port in f.inputs] == ["t", "q", "v"]
+    q = robot.random(np.random.default_rng(3))
+    v = np.random.default_rng(4).normal(size=robot.nv)
+    v = robot.consistent_velocity(q, v) if robot.nc else v
+    a = robot.forward_dynamics(q, v, controller(0.2, q, v))
+    np.testing.assert_allclose(f(0.2, q, v), a, atol=1e-9 * (1.0 + np.abs(a).max()))
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "heun"])
+@pytest.mark.parametrize("name", ["arm7", "four_bar", "bricard"])
+def test_a_step_as_one_function(name, integrator):
+    robot = rd.load(name)
+    rng = np.random.default_rng(5)
+    q, v = robot.random(rng), 0.3 * rng.normal(size=robot.nv)
+    v = robot.consistent_velocity(q, v) if robot.nc else v
+    controller = GravityCompensation(robot)
+    f = rd.step_function(robot, controller, step=2e-3, integrator=integrator)
+    done = run(robot, controller, q0=q, v0=v, duration=2e-3, step=2e-3, integrator=integrator)
+    for found, right in zip(f(0.0, q, v), (done.q[-1], done.v[-1]), strict=True):
+        np.testing.assert_allclose(found, right, atol=1e-13)
+
+
+def test_a_step_of_a_body_that_turns_freely():
+    robot = rd.load("satellite", base="floating")
+    rng = np.random.default_rng(6)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    done = run(robot, None, q0=q, v0=v, duration=1e-3)
+    found = rd.step_function(robot)(0.0, q, v)
+    np.testing.assert_allclose(found[0], done.q[-1], atol=1e-14)
+    np.testing.assert_allclose(found[1], done.v[-1], atol=1e-14)
+
+
+def test_slopes_of_a_step_are_those_of_differences():
+    robot = rd.load("double_pendulum")
+    f = rd.step_function(robot, ComputedTorque(robot, smooth(robot)), step=5e-3)
+    q, v, e = np.array([0.3, -0.2]), np.array([1.0, 2.0]), 1e-6
+    slopes = f.jacobian("v")(0.1, q, v)
+    for k, direction in enumerate(np.eye(2)):
+        up, down = f(0.1, q, v + e * direction), f(0.1, q, v - e * direction)
+        for slope, x, y in zip(slopes, up, down, strict=True):
+            np.testing.assert_allclose(slope[:, k], (x - y) / (2 * e), atol=1e-8)
+
+
+def test_a_step_in_c(tmp_path):
+    compiler = shutil.which("cc")
+    assert compiler, "this test needs a C compiler named cc"
+    robot = rd.load("four_bar")
+    f = rd.step_function(robot, ComputedTorque(robot, smooth(robot)))
+    (tmp_path / "step.c").write_text(f.c_source("step"))
+    library = tmp_path / "step.so"
+    subprocess.run(
+        [compiler, "-O2", "-shared", "-fPIC", "-o", library, tmp_path / "step.c", "-lm"], check=True
+    )
+    call = ctypes.CDLL(str(library)).step
+    q, v = robot.neutral(), np.zeros(3)
+    for k in range(20):
+        given = (np.array(1e-3 * k), q, v, np.empty(3), np.empty(3))
+        call(*(x.ctypes.data_as(ctypes.c_void_p) for x in given))
+        q, v = given[3:]
+    done = run(robot, ComputedTorque(robot, smooth(robot)), duration=0.02)
+    np.testing.assert_allclose(q, done.q[-1], atol=1e-12)
+
+
+def test_what_is_no_function():
+    robot = rd.load("arm7")
+    with pytest.raises(SettingsError, match="symbolic = True"):
+        rd.closed_loop(robot, lambda t, q, v: -v)
+    with pytest.raises(SettingsError, match="implicit"):
+        rd.step_function(robot, integrator="implicit")
+    with pytest.raises(SettingsError, match="moving base"):
+        rd.step_function(rd.load("arm7", base="moving"))
+    for step in (0.0, -1e-3, np.nan):
+        with pytest.raises(SettingsError, match="step is"):
+            rd.step_function(robot, step=step)
