@@ -54,7 +54,7 @@ class _Carrier:
 
     def count(self, stop: int) -> None:
         """Let the record know of the samples before a step, if they can be trusted."""
-        if stop == self._first:
+        if stop <= self._first:
             return
         steps = np.arange(self._first, stop)
         kept = steps[(steps % self.record.every == 0) | (steps == self._last)]

@@ -56,8 +56,9 @@ class Record:
 
     Raises
     ------
-    MemoryError
-    ShapeError, FileError
+    ShapeError
+        Also if the samples do not fit into memory.
+    FileError
     """
 
     def __init__(
@@ -90,7 +91,15 @@ class Record:
         #: Samples after which room is made, where one may stand behind them.
         self._most = rows
         rows += self._folder is not None
-        self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        try:
+            self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        except MemoryError:
+            raise ShapeError(
+                f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them to a "
+                "folder, to=",
+                name="every",
+                given=every,
+            ) from None
         #: Samples that are kept; the one behind them may be replaced.
         self._kept = 0
         self._behind = False
