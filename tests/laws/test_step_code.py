@@ -550,6 +550,7 @@ def test_steps_that_machine_code_cannot_do(monkeypatch, name, n, controller):
     robot = rd.load(name)
     q, v = starts(robot, n)
     given = {"duration": 0.0415, "step": 1e-3, "every": 2}
+    given["wrenches"] = {robot.link_names[-1]: shoves(n)}
     expected = rd.rollout(robot, controller, q, v, **given)
     low, high = np.quantile(expected.v[..., 0], [0.4, 0.6])
     made = []
