@@ -95,8 +95,8 @@ class Record:
             self._columns = [np.empty((rows, *shape)) for shape in shapes]
         except MemoryError:
             raise ShapeError(
-                f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them to a "
-                "folder, to=",
+                f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them "
+                "to a folder, to=",
                 name="every",
                 given=every,
             ) from None
