@@ -8,6 +8,7 @@ all robots that need the same parts of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from robodyn.codegen.llvm.loops import Code, Number, Variable
@@ -60,7 +61,7 @@ class Plan:
     corrections: int = 0
     cut: bool = False
 
-    @property
+    @cached_property
     def words(self) -> tuple[str, ...]:
         """Names of the words of the table."""
         return words_of(self.dynamics, max(self.control, 0), self.corrections)
