@@ -111,12 +111,20 @@ def _motion(
                 made.plant, control.controller, q0=start.q, v0=start.v, progress=True, **options
             )
     except SimulationInterrupted as interrupt:
+        _end_bar()
         left = interrupt.trajectory
         until = f" at {left.t[-1]:g} s of {arguments.duration:g} s" if left is not None else ""
         return left, f"interrupted{until}", 130
     except SimulationError as error:
+        _end_bar()
         return error.trajectory, str(error), 2
     return run, "", 0
+
+
+def _end_bar() -> None:
+    """End the line of a bar that is not full."""
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
 
 
 @contextmanager
