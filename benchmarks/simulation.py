@@ -97,7 +97,8 @@ def one_motion(c: Case, integrator: str, seconds: float, times: int) -> list[str
     steps = round(seconds / STEP)
     robot, there, torques = c.robot, c.there, np.zeros(c.robot.nv)
     rest = np.zeros(robot.nv)
-    follows = controllers.ComputedTorque(robot, lambda t: (c.q, rest, rest))
+    there_and_back = controllers.SineReference(c.q, 0.1 + rest, 0.5 + rest)
+    follows = controllers.ComputedTorque(robot, there_and_back)
     given = {"q0": c.q, "v0": c.v, "duration": seconds, "step": STEP, "integrator": integrator}
 
     def mujoco_loop() -> None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import FloatArray, IntArray
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
@@ -32,6 +32,9 @@ PART, FIRST_ORDER = 0.02, 0.1
 
 #: Steps that are looked at together: where few are, much is computed twice at their ends.
 LEAST_PIECE, MOST_PIECE = 8, 4096
+
+#: Motions of a rollout that are looked at, evenly spread over all.
+MOTIONS = 64
 
 #: Part of the energy itself that rounding may take.
 ROUNDING = 1e-9
@@ -107,7 +110,7 @@ def imbalance(
     """Energy that does not add up; none if it does, or if that cannot be told.
 
     It cannot where constraints that move by themselves work, nor where work is done between
-    samples that stand several steps apart.
+    samples that stand several steps apart. Of very many motions some are looked at.
 
     Parameters
     ----------
@@ -123,6 +126,14 @@ def imbalance(
     """
     if len(motion) < 2 or robot.depends_on_time or not robot.nv:
         return None
+    shape = motion.q.shape[1:-1]
+    chosen = np.unique(np.linspace(0, math.prod(shape) - 1, MOTIONS).astype(int))
+    if math.prod(shape) > MOTIONS:
+        found = imbalance(robot, base, driven, _of(motion, chosen), every, order)
+        if found is None:
+            return None
+        place = np.unravel_index(chosen[found.motion[0]], shape)
+        return replace(found, motion=tuple(int(i) for i in place))
     part = PART if order > 1 else FIRST_ORDER
     energy, stored = _energies(robot, base, driven, motion)
     by_ends = _beyond(robot, base, driven, motion, energy, stored, part, False, every)
@@ -130,6 +141,17 @@ def imbalance(
         return by_ends
     by_middles = _beyond(robot, base, driven, motion, energy, stored, part, True)
     return None if by_middles is None else by_ends
+
+
+def _of(motion: Trajectory, chosen: IntArray) -> Trajectory:
+    """Some of many motions."""
+    arrays = {
+        name: getattr(motion, name).reshape(len(motion), -1, getattr(motion, name).shape[-1])
+        for name in ("q", "v", "a", "tau")
+    }
+    parts = {name: x[:, chosen] for name, x in arrays.items()}
+    t, robot = motion.t, motion.robot
+    return Trajectory(t, **parts, joint_names=motion.joint_names, robot=robot)
 
 
 def _energies(
