@@ -19,7 +19,8 @@ from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.law import Law
 from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.path_tables import Paths, driven_tables, instants
-from robodyn.simulation.step_code.step_program import Plan, StepProgram, step_program
+from robodyn.simulation.step_code.plan import Plan
+from robodyn.simulation.step_code.step_program import StepProgram, step_program
 from robodyn.simulation.step_functions import Functions
 
 __all__ = ["CompiledMotion"]
