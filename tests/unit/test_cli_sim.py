@@ -166,6 +166,20 @@ def test_a_base_that_moves(sim, tmp_path):
     )
 
 
+def test_limits_are_told_once(sim):
+    options = ["--limits", "enforce", "--payload", "15", "--duration", "1", "--no-plot"]
+    status, out, err = sim("puma560", *options)
+    assert (status, err) == (0, "")
+    assert "limit left              the velocity of 'joint2'" in out
+    assert "up to 100 % of the limit" in out
+
+
+def test_conditions_that_hold_at_the_start_of_some_motion(sim):
+    status, _, err = sim("five_bar", "--batch", "3", "--stop-when", "left_drive > 2")
+    assert status == 2
+    assert re.search(r"holds at the start of motion \d already: it is 2.7", err)
+
+
 def test_conditions_that_end_it(sim):
     options = ["--controller", "none", "--start", "shoulder=0.5", "--duration", "5", "--no-plot"]
     status, out, _ = sim("double_pendulum", *options, "--stop-when", "shoulder < -0.1")

@@ -19,7 +19,13 @@ from robodyn.cli.sim.start import Start, start_of
 from robodyn.cli.sim.stop_when import ending_event
 from robodyn.cli.sim.stops import stops_of
 from robodyn.cli.sim.summary import details, in_one_line
-from robodyn.errors import EnergyWarning, RobodynError, SimulationError, SimulationInterrupted
+from robodyn.errors import (
+    EnergyWarning,
+    LimitWarning,
+    RobodynError,
+    SimulationError,
+    SimulationInterrupted,
+)
 
 __all__ = ["add_to"]
 
@@ -132,6 +138,7 @@ def _told() -> Iterator[None]:
     """Warnings in a line each, without the place in the code."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EnergyWarning)
+        warnings.simplefilter("ignore", LimitWarning)  # details tell all of them
         try:
             yield
         finally:
