@@ -92,7 +92,7 @@ class Joints(Mapping[str, JointInfo]):
         return f"<Joints of {self._robot!r}: {', '.join(self._joints)}>"
 
     def __contains__(self, name: object) -> bool:
-        return name in self._joints
+        return isinstance(name, str) and name in self._joints
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._joints)

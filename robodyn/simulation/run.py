@@ -14,7 +14,13 @@ from robodyn.arrays import expect, named
 from robodyn.description import CompliantStops, Ground
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
-from robodyn.simulation.arguments import base_path, on_ground, start_state, step_times
+from robodyn.simulation.arguments import (
+    base_path,
+    on_ground,
+    start_state,
+    step_times,
+    wrenches_on,
+)
 from robodyn.simulation.callbacks import Controller
 from robodyn.simulation.driven import Driven, PathOfTime
 from robodyn.simulation.events.event import Event, EventFunction, as_events
@@ -157,6 +163,7 @@ def simulate(
     expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
     q, v = start_state(robot, q0, v0, 1)
+    wrenches = wrenches_on(wrenches, ())
     times = step_times(duration, step)
     path = base_path(base, times)
     phase = start_phase(robot, controller, path, controlled, locked, times)
@@ -232,6 +239,7 @@ def rollout(
     expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
     q, v = start_state(robot, q0, v0, 2)
+    wrenches = wrenches_on(wrenches, q.shape[:-1])
     times = step_times(duration, step)
     path = base_path(base, times)
     phase = start_phase(robot, controller, path, controlled, locked, times)
