@@ -335,5 +335,5 @@ def test_what_a_symbolic_controller_may_not_return(given):
 
     controller.symbolic = True
     for use in (rd.simulate, rd.closed_loop, rd.step_function):
-        with pytest.raises(ShapeError, match="symbolic, returned.*expected symbols and numbers"):
+        with pytest.raises(ShapeError, match=r"symbolic, returned.*expected symbols and numbers"):
             use(robot, controller)
