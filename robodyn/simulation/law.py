@@ -99,6 +99,15 @@ class Law:
         tau = self.function(q, v, t, *(signal.at(t) for signal in self.signals))
         return np.asarray(tau if all_finite(tau) else self.controller(t, q, v))
 
+    @property
+    def extras(self) -> int:
+        """Inputs besides the state: the time and the signals."""
+        return 1 + len(self.signals)
+
+    def address(self, batch: bool) -> int:
+        """Address of ``rows(begin, end, pointers, strides)``."""
+        return self.function.rows_address(batch)
+
     def tables(self, times: FloatArray) -> list[tuple[FloatArray, int]]:
         """The time and the signals at some instants, and how many numbers each has at one."""
         at = times.tolist()

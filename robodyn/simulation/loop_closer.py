@@ -7,7 +7,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.simulation.integrators.method import Coordinates
-from robodyn.simulation.step_code.step_program import DRIFT, NEWTON
+from robodyn.simulation.step_code.plan import DRIFT, NEWTON
 
 __all__ = ["close_loops"]
 

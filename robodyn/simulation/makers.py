@@ -43,5 +43,5 @@ class Makers:
         if callable(wrenches):
             return self
         own = {link: x if x.ndim == 1 else x[k] for link, x in wrenches.items()}
-        stepper, record = (partial(make, wrenches=own) for make in (self.stepper, self.record))
-        return replace(self, stepper=stepper, record=record)
+        stepper = partial(self.stepper, wrenches=own)
+        return replace(self, stepper=stepper, record=partial(self.record, wrenches=own))

@@ -25,11 +25,9 @@ from robodyn.simulation.callbacks import Controller, at_start, check_callable
 from robodyn.simulation.driven import Driven, PathOfTime, driven_joints
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.impulses import brought_to
+from robodyn.simulation.step_code.plan import OPEN
 
 __all__ = ["Phase", "settled", "start_phase"]
-
-#: Gaps of driven joints and loops [m, rad] with which no motion goes on.
-OPEN = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

@@ -214,7 +214,8 @@ def rollout(
     ----------
     robot : Robot
     controller : callable or None
-        Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
+        Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv); one that numba has
+        compiled, with those of each motion alone.
     q0, v0 : array_like, shape (n, nq), (n, nv)
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
     every, to, tolerance, ground

@@ -31,24 +31,15 @@ from robodyn.simulation.integrators.method import (
 )
 from robodyn.simulation.law import Law
 from robodyn.simulation.loop_closer import close_loops
+from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.path_tables import Paths
+from robodyn.simulation.step_code.plan import APART, DIVERGED, OPEN
 from robodyn.simulation.step_functions import Functions, functions_of
 
 __all__ = ["BaseAt", "Stepper", "WrenchesAt"]
 
 BaseAt = Callable[[float], BaseMotion]
 WrenchesAt = Callable[[float, FloatArray, FloatArray], Mapping[str, ArrayLike]]
-
-#: Gaps of loops [m, rad] with which no motion starts.
-OPEN = 1e-3
-
-#: Gaps that are left after loops were closed again, with which none goes on.
-APART = 1e-6
-
-#: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
-#: constraints over speeds and their determinants, is still a number.
-DIVERGED = 1e60
-
 
 #: Speeds up to which derivatives of accelerations are compiled; of more it takes long.
 DERIVED = 16
@@ -146,7 +137,7 @@ class Stepper:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | None = None,
+        law: Law | NumbaLaw | None = None,
         efforts: FloatArray | None = None,
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
@@ -156,7 +147,7 @@ class Stepper:
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
             Closed, as `start` has them.
-        law : Law, optional
+        law : Law or NumbaLaw, optional
             A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.

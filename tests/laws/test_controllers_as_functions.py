@@ -7,6 +7,7 @@ import dataclasses
 import shutil
 import subprocess
 
+import numba
 import numpy as np
 import pytest
 
@@ -20,8 +21,9 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.simulation import callbacks, compiled_motion
+from robodyn.simulation import callbacks, compiled_motion, loop
 from robodyn.simulation.law import Law, law_of
+from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.stepper import Stepper
 
 pytestmark = pytest.mark.filterwarnings("ignore::robodyn.errors.EnergyWarning")
@@ -142,6 +144,44 @@ def test_where_the_code_gives_no_numbers_the_controller_is_asked():
     np.testing.assert_array_equal(asked(0.0, q, np.zeros(7)), robot.gravity_forces(q))
     with pytest.raises(rd.ActuationError, match="asked"):
         asked(0.0, np.full(7, np.inf), np.zeros(7))
+
+
+def test_a_controller_that_numba_has_compiled(monkeypatch):
+    robot = rd.load("double_pendulum")
+
+    def law(t, q, v):
+        return -3.0 * v - 5.0 * np.sin(q) + 0.1 * t
+
+    compiled = numba.njit(law)
+    q0 = np.array([[0.3, 0.2], [1.0, -0.5], [0.1, 0.1]])
+    plain = [run(robot, law, q0=q) for q in q0]
+    assert isinstance(callbacks.at_start(robot, compiled), NumbaLaw)
+    monkeypatch.setattr(loop, "torque", None)  # Python is not asked
+    many = rd.rollout(robot, compiled, q0, 0.0 * q0, duration=0.05, limits="ignore")
+    for k in range(3):
+        one = run(robot, compiled, q0=q0[k])
+        np.testing.assert_array_equal(one.q, plain[k].q)
+        np.testing.assert_array_equal(one.tau, plain[k].tau)
+        np.testing.assert_array_equal(many.q[:, k], plain[k].q)
+
+
+def test_errors_of_a_compiled_controller_come_out():
+    robot = rd.load("double_pendulum")
+
+    @numba.njit
+    def raises(t, q, v):
+        if t > 0.02:
+            raise ValueError("too late")
+        return -v
+
+    @numba.njit
+    def short(t, q, v):
+        return -v[:1]
+
+    with pytest.raises(ValueError, match="too late"):
+        run(robot, raises)
+    with pytest.raises(rd.ShapeError, match=r"shape \(1,\)"):
+        run(robot, short)
 
 
 # -- functions ------------------------------------------------------------------------------------
@@ -295,5 +335,5 @@ def test_what_a_symbolic_controller_may_not_return(given):
 
     controller.symbolic = True
     for use in (rd.simulate, rd.closed_loop, rd.step_function):
-        with pytest.raises(ShapeError, match="symbolic, returned.*expected symbols and numbers"):
+        with pytest.raises(ShapeError, match=r"symbolic, returned.*expected symbols and numbers"):
             use(robot, controller)
