@@ -142,6 +142,8 @@ class Stepper:
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
 
+        Nor is there any where nothing moves: of no motions at all, or of a robot without joints.
+
         Parameters
         ----------
         times : ndarray, shape (n,) [s]
@@ -152,7 +154,7 @@ class Stepper:
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.
         """
-        if self._explicit is None:
+        if self._explicit is None or not q.size:
             return None
         functions = None if callable(self._wrenches) else self._functions
         if functions is None:
@@ -319,7 +321,7 @@ class Stepper:
         if not self.robot.nc:
             return q, v
         residual = self.robot.loop_residual(q, t=self._time(t))
-        gap = np.abs(residual).max()
+        gap = np.abs(residual).max(initial=0.0)
         if gap > OPEN:
             nearest = self._nearest(t, q)
             shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
