@@ -93,7 +93,7 @@ class CompiledMotion:
         law: Law | NumbaLaw | None = None,
         effort: FloatArray | None = None,
     ) -> None:
-        self.q, self.v = np.array(q), np.array(v)
+        self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
         self.tau = np.zeros(self.v.shape)
         self._robot, self._paths, driven = robot, paths, paths.driven
         self._law = law

@@ -449,3 +449,39 @@ def test_no_motions_at_all(name, options):
         none = np.zeros((0, robot.nq)), np.zeros((0, robot.nv))
         run = rd.rollout(robot, controller, *none, duration=0.01, **options)
         assert run.q.shape == (11, 0, robot.nq) and run.energy.shape == (11, 0)
+
+
+LAYOUTS = {
+    "columns": np.asfortranarray,
+    "every other": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    "backwards": lambda x: x[::-1].copy()[::-1],
+    "other bytes": lambda x: x.astype(">f8"),
+    "list": lambda x: x.tolist(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("integrator", ["rk4", "implicit"])
+def test_arrays_in_any_layout(layout, integrator):
+    robot, laid = rd.load("arm7"), LAYOUTS[layout]
+    q, v, push = np.random.default_rng(1).normal(size=(3, 5, 7))
+    push = push[:, :6]
+
+    def moved(laid):
+        return rd.rollout(
+            robot, lambda t, q, v: laid(-v), laid(q), laid(v), wrenches={"link7": laid(push)},
+            duration=0.01, integrator=integrator, limits="ignore",
+        )  # fmt: skip
+
+    np.testing.assert_array_equal(moved(laid).q, moved(lambda x: x).q)
+
+
+@pytest.mark.parametrize("given", [{"duration": "0.01"}, {"step": b"1e-3"}])
+def test_times_that_are_text(double, given):
+    with pytest.raises(ShapeError, match=r"expected numbers \[s\]"):
+        rd.simulate(double, **given)
+
+
+def test_far_fewer_samples_than_steps(double):
+    run = rd.simulate(double, duration=0.01, every=10**30)
+    np.testing.assert_array_equal(run.t, [0.0, 0.01])
