@@ -403,3 +403,19 @@ def test_wrenches_of_many_motions_that_each_go_alone(double, options):
         np.testing.assert_array_equal(many.q[-1, k], one.q[-1])
         alone = many.motion(k).joint_wrenches()
         np.testing.assert_allclose(alone["base"][-1], one.joint_wrenches()["base"][-1], rtol=1e-10)
+
+
+def test_names_that_are_lists(double):
+    event, names = rd.events, [["elbow"]]
+    for options in (
+        {"locked": names},
+        {"integrator": ["rk4"]},
+        {"integrator": {}},
+        {"stops": rd.RigidStops(0.5, names)},
+        {"events": [rd.Event(0.001, event.latch(names))]},
+        {"events": [rd.Event(0.001, event.release(names))]},
+    ):
+        with pytest.raises(UnknownNameError):
+            rd.simulate(double, **options, duration=0.01)
+    with pytest.raises(ShapeError, match=r"q of a change has shape \(1, 2\), expected \(2,\)"):
+        rd.simulate(double, events=[rd.Event(0.001, event.jump(q=[[1.0, 2.0]]))], duration=0.01)
