@@ -148,6 +148,7 @@ class Stepper:
         v: FloatArray,
         law: Law | None = None,
         efforts: FloatArray | None = None,
+        tabled: int | None = None,
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
 
@@ -160,6 +161,8 @@ class Stepper:
             A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.
+        tabled : int, optional
+            Instants whose paths are asked for at the same time.
         """
         if self._explicit is None:
             return None
@@ -169,7 +172,7 @@ class Stepper:
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
         paths = Paths(self.driven, self.base, self._wrenches, self._gains)
         return CompiledMotion(
-            self.robot, functions, self._explicit, paths, times, *states, law, efforts
+            self.robot, functions, self._explicit, paths, times, *states, law, efforts, tabled
         )
 
     def accelerations(
