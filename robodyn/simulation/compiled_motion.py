@@ -231,7 +231,8 @@ class CompiledMotion:
 
     def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
         """The same while tables hold."""
-        self._set(last=last, final=final)
+        words, place = self._words, self._place
+        words[place["last"]], words[place["final"]] = last, final
         if len(self.q) == 1:  # the usual case, in few words
             while True:
                 self._words[self._first] = first

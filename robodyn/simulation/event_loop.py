@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import all_finite
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.ahead import ahead_of
@@ -92,6 +93,7 @@ class _Motion:
         self._of_stops: dict[tuple[End, bool], Watch] = {}
         watches = {event: watch_of(event, self._state) for event in events}
         self._timed = [(at, watches[event]) for at, event in instants_of(events, times)]
+        self._next_instant = min((at for at, _ in self._timed), default=np.inf)
         self._given = list(watches.values())
         self._zeno, self._lookout = Zeno(), Lookout(())
         self._begin(phase)
@@ -130,22 +132,24 @@ class _Motion:
 
         If there is none, the controller may have been asked already.
         """
-        next_instant = min((at for at, _ in self._timed), default=np.inf)
-        if self._kept or self._sampled or not self._lookout.settled:
-            return 0
-        if not (next_instant > self._times[k + 1] and self._records.current.count):
+        until = self._next_instant
+        if self._kept or self._sampled or not self._lookout.settled or until <= self._times[k + 1]:
             return 0
         steps = self._whole_steps()
         if steps is None:
             return 0
         stop = k + 1
         if steps.many:
-            stop = int(np.searchsorted(self._times, next_instant)) - 1
+            stop = int(np.searchsorted(self._times, until)) - 1
         else:
             self._asked = self._torques()
+            if not all_finite(self._asked):
+                return 0
         before = self._tau
         done, (q, v, a, forces) = steps.do(k, stop, self._q, self._v, self._asked)
         self._tau = before
+        if steps.interrupt is not None and not done:
+            raise steps.interrupt
         if not done:
             return 0
         self._tau = forces[done - 1].copy() if self._asked is None else self._asked
@@ -153,10 +157,16 @@ class _Motion:
             at = [end.speed for end in self._held]
             forces[:done, at] = 0.0 if self._asked is None else self._asked[at]
         self._asked = None
-        times = self._times[k : k + done]
-        self._records.current.extend(times, q[:done], v[:done], a[:done], forces[:done])
+        if done == 1:
+            self._records.current.add(self._t, q[0], v[0], a[0], forces[0])
+        else:
+            own = slice(0, done)
+            times = self._times[k : k + done]
+            self._records.current.extend(times, q[own], v[own], a[own], forces[own])
         self._t, self._q, self._v = float(self._times[k + done]), q[done].copy(), v[done].copy()
         self._sampled, self._forces = False, None
+        if steps.interrupt is not None:
+            raise steps.interrupt
         return done
 
     def _whole_steps(self) -> WholeSteps | None:
@@ -228,6 +238,7 @@ class _Motion:
         """What happens at this instant because it is this instant."""
         due = tuple(watch for at, watch in self._timed if at == self._t)
         self._timed = [(at, watch) for at, watch in self._timed if at > self._t]
+        self._next_instant = min((at for at, _ in self._timed), default=np.inf)
         return due
 
     # -- what happens -----------------------------------------------------------------------------

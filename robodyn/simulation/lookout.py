@@ -64,7 +64,7 @@ class Lookout:
 
     def __init__(self, watches: Sequence[Watch]) -> None:
         self.watches = tuple(watches)
-        self._functions = self.watches
+        self._functions, self._on_sides = self.watches, False
         self._side: dict[Watch, int] = {}
         self._from: dict[Watch, int] = {}
         self._scale: dict[Watch, float] = {}  # what a function changed by in the latest step
@@ -163,6 +163,9 @@ class Lookout:
         for watch in self.watches:
             self._values[watch] = value = watch.value(t, q, v)
             self._side[watch] = sign(value)
+        self._on_sides = all(
+            self._side[x] > 0 if x.one_sided else self._side[x] for x in self.watches
+        )
 
     # -- whole steps in which nothing happens ------------------------------------------------------
 
@@ -177,11 +180,7 @@ class Lookout:
 
         Then something happens in a step only if a function is not on that side at its end.
         """
-        if self.happened:
-            return False
-        return all(
-            self._side.get(x, 0) > 0 if x.one_sided else self._side.get(x, 0) for x in self.watches
-        )
+        return self._on_sides and not self.happened
 
     def nothing(
         self,
@@ -233,4 +232,5 @@ class Lookout:
         """The state has jumped, and what is watched may be other things."""
         self.watches = self.watches if watches is None else tuple(watches)
         self._functions = tuple(x for x in self.watches if not x.of_stop)
+        self._on_sides = False
         self._side.clear()

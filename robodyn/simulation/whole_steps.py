@@ -110,6 +110,9 @@ class WholeSteps:
         """Steps until a joint may be at a stop."""
         if not self._bounded:
             return steps
+        if steps == 1:
+            q = self._ahead.q[1]
+            return int(((q > self._lower) & (q < self._upper)).all())
         q = self._ahead.q[1 : steps + 1]
         return _first_false((q > self._lower) & (q < self._upper), steps)
 
