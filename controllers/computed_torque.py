@@ -66,7 +66,9 @@ class ComputedTorque:
 
     def __post_init__(self) -> None:
         expect("robot", self.robot, Robot)
-        function("reference", self.reference, "from the time [s] to position, velocity, acceleration")
+        function(
+            "reference", self.reference, "from the time [s] to position, velocity, acceleration"
+        )
         k = gain("stiffness", self.stiffness, self.robot.nv)
         d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
         object.__setattr__(self, "_error", motor_error(self.robot))

@@ -57,7 +57,9 @@ class JointPD:
 
     def __post_init__(self) -> None:
         expect("robot", self.robot, Robot)
-        function("reference", self.reference, "from the time [s] to position, velocity, acceleration")
+        function(
+            "reference", self.reference, "from the time [s] to position, velocity, acceleration"
+        )
         motors = motor_mask(self.robot)
         weight = GravityCompensation(self.robot, self.base) if self.gravity else None
         object.__setattr__(self, "_weight", weight)

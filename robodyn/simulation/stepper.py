@@ -129,6 +129,7 @@ class Stepper:
         v: FloatArray,
         law: Law | NumbaLaw | None = None,
         efforts: FloatArray | None = None,
+        tabled: int | None = None,
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
 
@@ -141,6 +142,8 @@ class Stepper:
             A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.
+        tabled : int, optional
+            Instants whose paths are asked for at the same time.
         """
         if self._explicit is None:
             return None
@@ -149,7 +152,15 @@ class Stepper:
             return None
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
         return CompiledMotion(
-            self.robot, functions, self._explicit, self._acting.paths, times, *states, law, efforts
+            self.robot,
+            functions,
+            self._explicit,
+            self._acting.paths,
+            times,
+            *states,
+            law,
+            efforts,
+            tabled,
         )
 
     def accelerations(
