@@ -16,8 +16,8 @@ from robodyn.errors import ShapeError
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.robot import Robot
+from robodyn.simulation.acting import BaseAt
 from robodyn.simulation.driven import CHECKED
-from robodyn.simulation.stepper import BaseAt
 
 __all__ = ["base_path", "on_ground", "start_state", "step_times", "wrenches_on"]
 

@@ -74,6 +74,8 @@ class CompiledMotion:
         A controller that is machine code.
     effort : ndarray, shape (nv,), optional
         Largest efforts of the controller.
+    tabled : int, optional
+        Instants whose paths are asked for at the same time.
 
     Attributes
     ----------
@@ -92,7 +94,9 @@ class CompiledMotion:
         v: FloatArray,
         law: Law | NumbaLaw | None = None,
         effort: FloatArray | None = None,
+        tabled: int | None = None,
     ) -> None:
+        self._rows = TABLED if tabled is None else tabled
         self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
         self.tau = np.zeros(self.v.shape)
         self._robot, self._paths, driven = robot, paths, paths.driven
@@ -115,7 +119,7 @@ class CompiledMotion:
         self._stuck = np.zeros(len(self.q), np.int64)
         self._kept: dict[str, Any] = {}
         self._tabled = (0, 0)
-        self._first = self._place["first"]
+        self._first, self._before = self._place["first"], self._place["before"]
         self._address = self._words.ctypes.data
         self._run_address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
         self._fill(effort)
@@ -172,12 +176,16 @@ class CompiledMotion:
             self._point(f"samples_{name}", x)
         self._set(every=every, before=-(-first // every))
 
+    def begin_samples(self, first: int) -> None:
+        """Let samples go to the same place again, those of every step from ``first`` on."""
+        self._words[self._before] = first
+
     def _tables(self, first: int) -> None:
         """Fill the tables of paths from a step on, if they do not hold it."""
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
             return
-        stop = min(first + TABLED, len(self._times))
+        stop = min(first + self._rows, len(self._times))
         more = self._times[first : stop + 1]
         at = instants(more, self._program.parts)[: stop - first]
         self._tabled = first, stop

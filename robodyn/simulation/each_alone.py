@@ -14,6 +14,7 @@ from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import Controller, at_start
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
+from robodyn.simulation.law import Law
 from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
@@ -96,8 +97,8 @@ def each_alone(
 
 def _of_one(controller: Controller | None) -> Controller | None:
     """A controller of many motions, for one of them."""
-    if controller is None:
-        return None
+    if controller is None or isinstance(controller, Law):  # whose numbers are the same
+        return controller
 
     def torques(t: float, q: FloatArray, v: FloatArray) -> Any:
         return np.asarray(controller(t, q[None], v[None]))[0]

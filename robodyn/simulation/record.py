@@ -136,6 +136,27 @@ class Record:
         self._kept += not self._behind
         self._steps += not keep
 
+    def extend(
+        self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
+    ) -> None:
+        """Copy the samples of some steps, as `add` does one after the other."""
+        n = len(t)
+        chosen = (self._steps + np.arange(n)) % self._every == 0
+        behind = n > 0 and not chosen[-1]
+        chosen[n - 1 :] = True
+        rows = np.flatnonzero(chosen)
+        first = 0
+        while first < len(rows):
+            if self._kept == len(self._columns[0]):
+                self._make_room()
+            own = rows[first : first + len(self._columns[0]) - self._kept]
+            for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
+                column[self._kept : self._kept + len(own)] = x[own]
+            first += len(own)
+            self._behind = behind and first == len(rows)
+            self._kept += len(own) - self._behind
+        self._steps += n
+
     # -- samples that machine code writes -------------------------------------------------------
 
     @property

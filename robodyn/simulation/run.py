@@ -14,6 +14,7 @@ from robodyn.arrays import expect, named
 from robodyn.description import CompliantStops, Ground
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
+from robodyn.simulation.acting import BaseAt, WrenchesAt
 from robodyn.simulation.arguments import (
     base_path,
     on_ground,
@@ -31,7 +32,7 @@ from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
-from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
+from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.stops import RigidStops, with_stops
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory

@@ -570,7 +570,7 @@ def test_steps_that_machine_code_cannot_do(monkeypatch, name, n, controller):
         made.append(Failing(own.dynamics, lambda v: low < v[0] < high))
         return dataclasses.replace(own, dynamics=made[-1])
 
-    monkeypatch.setattr("robodyn.simulation.stepper.functions_of", functions)
+    monkeypatch.setattr("robodyn.simulation.acting.functions_of", functions)
     done = []
     step = Stepper.step
     monkeypatch.setattr(Stepper, "step", lambda *given: done.append(given[1]) or step(*given))
