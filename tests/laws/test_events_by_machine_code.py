@@ -203,7 +203,9 @@ MOTIONS = {
     "stops": bouncing,
     "stops without rebound": lambda: bouncing(stops=rd.RigidStops()),
     "stops and a controller": lambda: bouncing(controller=push),
-    "stops, a symbolic controller": lambda: bouncing(controller=held_pd(), q0=[0, 0], stops=rd.RigidStops()),
+    "stops, a symbolic controller": lambda: bouncing(
+        controller=held_pd(), q0=[0, 0], stops=rd.RigidStops()
+    ),
     "stops and events": lambda: bouncing(events=[position(0), rd.Event(0.8)], every=5),
     "stops and a driven joint": lambda: bouncing(
         controlled={"shoulder": swing}, q0=[0, 0.69], v0=[1.5, 4]

@@ -135,7 +135,7 @@ def test_what_references_may_not_return(double, given):
 
     for controller in (ComputedTorque(double, late), JointPD(double, late, 1.0, 1.0)):
         for use in (controller, Sampled(controller, 0.0)):
-            with pytest.raises(rd.RobodynError, match="the reference (returned|gives)"):
+            with pytest.raises(rd.RobodynError, match=r"the reference (returned|gives)"):
                 rd.simulate(double, use, duration=0.01)
 
 
