@@ -26,7 +26,7 @@ from robodyn.closed_loops.precision import all_numbers
 from robodyn.closed_loops.regularity import Regularity
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import written
-from robodyn.equations.catalogue import CLOSED
+from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import ActuationError, ShapeError, SingularError, TopologyError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -115,7 +115,7 @@ class ClosedLoopDynamics:
             )
         if name == "inverse_dynamics":
             return self.motors.function(**options)
-        if name in ("hybrid_dynamics", "loop_corrections"):
+        if "controlled" in QUANTITIES[name].options:
             controlled = self._evaluator.speeds(options.get("controlled", ()))
             if not self.rows_suffice(controlled):
                 raise ActuationError(

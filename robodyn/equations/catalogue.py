@@ -12,6 +12,7 @@ from robodyn.equations.mechanism.state import BaseState
 from robodyn.equations.quantities import (
     closed_dynamics,
     contacts,
+    derivatives,
     dynamics,
     energy,
     frames,
@@ -19,7 +20,7 @@ from robodyn.equations.quantities import (
     wrenches,
 )
 from robodyn.equations.quantities.tracer import Setup
-from robodyn.equations.quantity import Output, Quantity, Rival, traced
+from robodyn.equations.quantity import INPUTS, Output, Quantity, Rival, traced
 from robodyn.equations.tree import (
     articulated_body,
     composite_body,
@@ -42,6 +43,29 @@ CHECKED = ("closure_tolerance", "probe")
 
 TAU = Output("tau", ("nv",), "N m, N")
 A = Output("a", ("nv",), "rad/s^2, m/s^2")
+
+
+
+def _by(of: Output, *names: str) -> tuple[Output, ...]:
+    """An array, and its derivatives by some inputs; a coordinate is moved along its speed."""
+    columns = {"a_controlled": "controlled", "tau_free": "free"}
+    slopes = (
+        Output(
+            f"d {of.name} / d {name}",
+            (*of.shape, columns.get(name, "nv")),
+            f"({of.unit}) / ({INPUTS[name][1]})",
+        )
+        for name in names
+    )
+    return (of, *slopes)
+
+
+#: Multipliers of closed linkages, if asked for.
+LAM = Output("multipliers", ("rows",), "N, N m", lambda x: bool(x.get("multipliers")))
+
+#: Of hybrid dynamics: what is given are accelerations of some speeds, and forces of the others.
+GIVEN = ("q", "v", "a_controlled", "tau_free")
+HYBRID = (*_by(A, *GIVEN), *_by(TAU, *GIVEN))
 
 #: All quantities by name.
 QUANTITIES: dict[str, Quantity] = {
@@ -81,10 +105,7 @@ QUANTITIES: dict[str, Quantity] = {
         ),
         closed=Quantity(
             ("q", "v", "tau"),
-            (
-                A,
-                Output("multipliers", ("rows",), "N, N m", lambda x: bool(x.get("multipliers"))),
-            ),
+            (A, LAM),
             closed_dynamics.forward_dynamics,
             base=True,
             options=(*LOADS, "rows", "groups", "multipliers", "stabilization", *CHECKED),
@@ -111,6 +132,50 @@ QUANTITIES: dict[str, Quantity] = {
             ("q", "v", "a_controlled", "tau_free"),
             (A, TAU),
             closed_dynamics.hybrid_dynamics,
+            base=True,
+            options=(*LOADS, "controlled", "rows", "groups", "stabilization"),
+            parametric=True,
+            solves=True,
+        ),
+    ),
+    "inverse_dynamics_derivatives": Quantity(
+        ("q", "v", "a"),
+        _by(TAU, "q", "v", "a"),
+        derivatives.inverse_dynamics,
+        base=True,
+        options=LOADS,
+        parametric=True,
+    ),
+    "forward_dynamics_derivatives": Quantity(
+        ("q", "v", "tau"),
+        _by(A, "q", "v", "tau"),
+        derivatives.forward_dynamics,
+        base=True,
+        options=LOADS,
+        parametric=True,
+        solves=True,
+        closed=Quantity(
+            ("q", "v", "tau"),
+            (*_by(A, "q", "v", "tau"), LAM),
+            derivatives.forward_dynamics,
+            base=True,
+            options=(*LOADS, "rows", "groups", "multipliers", "stabilization", *CHECKED),
+            parametric=True,
+            solves=True,
+        ),
+    ),
+    "hybrid_dynamics_derivatives": Quantity(
+        ("q", "v", "a_controlled", "tau_free"),
+        HYBRID,
+        derivatives.hybrid_dynamics,
+        base=True,
+        options=(*LOADS, "controlled"),
+        parametric=True,
+        solves=True,
+        closed=Quantity(
+            ("q", "v", "a_controlled", "tau_free"),
+            HYBRID,
+            derivatives.hybrid_dynamics,
             base=True,
             options=(*LOADS, "controlled", "rows", "groups", "stabilization"),
             parametric=True,

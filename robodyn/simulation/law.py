@@ -132,5 +132,6 @@ def _traced(robot: Robot, controller: Any) -> Law | None:
     numbers = np.broadcast_to(np.asarray(tau, object), (nv,))
     edges = tuple(edge_of(graph, x) for x in numbers)
     outputs = (Port("tau", (nv,), "N m, N"),)
-    program = Program("control", tuple(t.ports), outputs, graph, edges)
+    rates = robot.function("integrate").program.rates
+    program = Program("control", tuple(t.ports), outputs, graph, edges, rates)
     return Law(Function(program), tuple(t.signals), controller)

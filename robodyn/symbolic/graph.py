@@ -8,7 +8,8 @@ order of evaluation: operands always come before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 __all__ = [
@@ -138,6 +139,9 @@ class Program:
     graph : Graph
     results : tuple of int
         Edge of each output scalar.
+    rates : mapping of str to Program
+        For each input whose numbers are coordinates that do not add, as those of a quaternion: from
+        that input to its rate for a unit of each speed, shape (size of the input, speeds).
     """
 
     name: str
@@ -145,6 +149,7 @@ class Program:
     outputs: tuple[Port, ...]
     graph: Graph
     results: tuple[int, ...]
+    rates: Mapping[str, Program] = field(default_factory=dict)
 
     def live(self) -> tuple[int, ...]:
         """Nodes that the results need, in order of evaluation."""
