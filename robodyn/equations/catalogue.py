@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from robodyn.equations.loops import partition
@@ -43,7 +44,6 @@ CHECKED = ("closure_tolerance", "probe")
 
 TAU = Output("tau", ("nv",), "N m, N")
 A = Output("a", ("nv",), "rad/s^2, m/s^2")
-
 
 
 def _by(of: Output, *names: str) -> tuple[Output, ...]:
@@ -145,6 +145,14 @@ QUANTITIES: dict[str, Quantity] = {
         base=True,
         options=LOADS,
         parametric=True,
+        closed=Quantity(
+            ("q", "v", "a"),
+            _by(TAU, "q", "v", "a"),
+            derivatives.closed_inverse_dynamics,
+            base=True,
+            options=(*LOADS, "rows", "dependent", "order", "scales"),
+            parametric=True,
+        ),
     ),
     "forward_dynamics_derivatives": Quantity(
         ("q", "v", "tau"),
@@ -448,7 +456,50 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
         ``classical``.
     """
-    quantity, options = _row(name, setup, options or {})
+    program = _cheapest(name, setup, options or {})
+    whole = f"{name}_derivatives"
+    if whole not in QUANTITIES:
+        return program
+    return replace(program, derived=_Derived(whole, setup, options or {}, program).by)
+
+
+@dataclass(eq=False)
+class _Derived:
+    """Derivatives of a quantity, from the program that has its value and all of them."""
+
+    name: str
+    setup: Setup
+    options: Mapping[str, Any]
+    program: Program
+
+    @cached_property
+    def _whole(self) -> Program:
+        known = _row(self.name, self.setup, self.options)[0].options
+        options = {x: y for x, y in self.options.items() if x in known or x == "parameters"}
+        return trace(self.name, self.setup, options)
+
+    def by(self, name: str) -> Program | None:
+        """The program of the derivatives by an input; none by what it does not know."""
+        wanted = [f"d {port.name} / d {name}" for port in self.program.outputs]
+        if name == "parameters" or name not in _row(self.name, self.setup, self.options)[0].inputs:
+            return None
+        found, first = {}, 0
+        for port in self._whole.outputs:
+            found[port.name] = port, self._whole.results[first : first + port.size]
+            first += port.size
+        if not all(x in found for x in wanted):
+            return None
+        return replace(
+            self._whole,
+            name=f"{self.program.name}_d_{name}",
+            outputs=tuple(found[x][0] for x in wanted),
+            results=tuple(edge for x in wanted for edge in found[x][1]),
+        )
+
+
+def _cheapest(name: str, setup: Setup, options: Mapping[str, Any]) -> Program:
+    """Program of a quantity by the algorithm with the fewest operations."""
+    quantity, options = _row(name, setup, options)
     controlled = frozenset(options.get("controlled", ()))
     for rival in quantity.rivals:
         if rival.certain(setup.model, controlled):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.closed_loops.constraint_rows import gains
-from robodyn.codegen import Function
 from robodyn.errors import AssemblyError, SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
@@ -279,12 +278,10 @@ class Stepper:
     def _slopes(self) -> Slopes | None:
         """Derivatives of accelerations, where these follow from the state and forces alone."""
         robot = self.robot
-        if robot.nc or self.driven or self._has_options or not self._coordinates.flat:
+        if robot.nc or self.driven or self._has_options or robot.nv > DERIVED:
             return None
-        if robot.nv > DERIVED:
-            return None
-        of_q, of_v = _derivatives(robot.function("forward_dynamics"))
-        return lambda q, v, tau: (of_q(q, v, tau), of_v(q, v, tau))
+        derivatives = robot.function("forward_dynamics_derivatives")
+        return lambda q, v, tau: derivatives(q, v, tau)[1:3]
 
     def _refuse(self, name: str) -> None:
         """Refuse what a method that is not explicit cannot move.
@@ -438,12 +435,6 @@ class Stepper:
                 given=given,
             )
         return given
-
-
-@lru_cache(maxsize=16)
-def _derivatives(f: Function) -> tuple[Function, Function]:
-    """Of accelerations, with respect to q and v: once for each function."""
-    return f.jacobian("q"), f.jacobian("v")
 
 
 def _check_bounds(q: FloatArray, v: FloatArray) -> None:

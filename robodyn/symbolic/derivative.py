@@ -39,7 +39,8 @@ def jacobian(program: Program, name: str, raw: bool = False) -> Program:
 
     Notes
     -----
-    Forward mode over the graph, with only the partials that are not zero.
+    Forward mode over the graph, with only the partials that are not zero, where the program does
+    not know its derivatives.
     """
     first, wanted = 0, None
     for port in program.inputs:
@@ -49,8 +50,13 @@ def jacobian(program: Program, name: str, raw: bool = False) -> Program:
         first += port.size
     if wanted is None:
         raise KeyError(name)
-    graph = Graph()
     rates = None if raw else program.rates.get(name)
+    known = None
+    if program.derived is not None and (rates is not None or name not in program.rates):
+        known = program.derived(name)
+    if known is not None:
+        return known
+    graph = Graph()
     if rates is None:
         shape = wanted.shape
         seeds: dict[int, Partials] = {first + k: {k: 1.0} for k in range(wanted.size)}

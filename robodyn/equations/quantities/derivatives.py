@@ -19,12 +19,13 @@ so that nothing is differentiated that factorises a matrix. Coordinates are move
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from robodyn.equations.loops import singularity
 from robodyn.equations.loops.constrained import accelerations
 from robodyn.equations.loops.openness import if_closed
+from robodyn.equations.quantities import closed_dynamics
 from robodyn.equations.quantities.tracer import Results, Tracer
 from robodyn.equations.tree import composite_body, factorization, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
@@ -34,7 +35,7 @@ from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot, edge_of
 
-__all__ = ["forward_dynamics", "hybrid_dynamics", "inverse_dynamics"]
+__all__ = ["closed_inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "inverse_dynamics"]
 
 #: Inputs that drive a mechanism, which accelerations and multipliers stand in for.
 DRIVES = ("a", "tau", "a_controlled", "tau_free")
@@ -50,6 +51,24 @@ def inverse_dynamics(t: Tracer) -> Results:
         "d tau / d v": dv,
         "d tau / d a": composite_body.mass_matrix(t.model, t.state),
     }
+
+
+def closed_inverse_dynamics(t: Tracer) -> Results:
+    """Forces at the motors of a closed linkage, and their derivatives by q, v and a.
+
+    They are those of the formula that gives the forces, also along motions that open loops.
+    """
+    inner = Tracer(t.setup, t.options)
+    for port in t.ports:
+        inner.add(port)
+    edges = tuple(edge_of(inner.graph, x) for x in closed_dynamics.motor_forces(inner))
+    program = Program(
+        "forces", tuple(inner.ports), (Port("tau", (t.model.nv,)),), inner.graph, edges,
+        t.setup.rates,
+    )  # fmt: skip
+    numbers = [x for port in t.ports for x in t.numbers[port.name]]
+    found = {f"d tau / d {x}": inline(jacobian(program, x), numbers) for x in ("q", "v", "a")}
+    return {"tau": inline(program, numbers), **found}
 
 
 def forward_dynamics(t: Tracer) -> Results:
@@ -218,7 +237,7 @@ def _slopes(
 ) -> list[tuple[Matrix, Matrix]]:
     """Derivatives of g and c by q and by v, where accelerations and multipliers are held."""
     program = _held(t, len(multipliers))
-    given: Mapping[str, Sequence[Number]] = {**t.numbers, "a": a, "lam": multipliers}
+    given: dict[str, Sequence[Number]] = {**t.numbers, "a": a, "lam": multipliers}
     numbers = [x for port in program.inputs for x in given[port.name]]
     nv, found = t.model.nv, []
     for name in ("q", "v"):
