@@ -885,7 +885,7 @@ class Robot:
         --------
         >>> import numpy as np
         >>> import robodyn as rd
-        >>> robot = rd.load("double_pendulum", base="floating")
+        >>> robot = rd.load("pan_tilt", base="floating")
         >>> q, v, tau = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
         >>> d = robot.derivatives("forward_dynamics", q, v, tau)
         >>> list(d)
