@@ -22,6 +22,7 @@ from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
 from robodyn.identification import Identification
+from robodyn.inverse_kinematics import InverseKinematics
 from robodyn.joint_loads import JointForces, MotorLoads
 from robodyn.joint_positions import JointPositions, TreeJointPositions
 from robodyn.minimal.coordinates import (
@@ -121,6 +122,7 @@ class Parts:
             self._follow(model, evaluator, tree_form)
         self.motors = MotorLoads(model, self.dynamics)
         self.identification = Identification(model, evaluator, self.postures.random)
+        self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
 
     def at(self, t: ArrayLike | None) -> Parts:
         """The parts at a time, or at times of shape (...), of a robot that depends on time.

@@ -34,6 +34,7 @@ from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
+from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
@@ -51,6 +52,7 @@ from robodyn.results import (
     ConstrainedDynamics,
     GroundContact,
     HybridDynamics,
+    IKResult,
     Impact,
     JointWrenches,
     LoopGap,
@@ -1553,6 +1555,67 @@ class Robot:
         )
 
     # -- joint loads and motors -------------------------------------------------------------------
+
+    def inverse_kinematics(
+        self,
+        targets: Targets,
+        q0: ArrayLike | None = None,
+        *,
+        limits: bool = True,
+        posture: ArrayLike | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> IKResult:
+        """Postures in which frames are where they are wanted, loops closed.
+
+        Damped least squares from ``q0``, then from other starts, always the same, until one leads
+        to the targets. A target that cannot be reached is no error: the posture found then is the
+        best of all starts, ``converged`` is False.
+
+        Parameters
+        ----------
+        targets : mapping of link name to array_like, shape (..., 4, 4) or (..., 3) [1, m]
+            Pose of the link in the world, or position of its origin.
+        q0 : array_like, shape (..., nq), optional [rad, m]
+            Where the search begins, moved within the limits. Default: ``posture``, or `neutral`.
+        limits : bool
+            Keep positions of joints within their limits; not those of joints that are cut or follow
+            others.
+        posture : array_like, shape (..., nq), optional [rad, m]
+            Preferred where the targets leave a choice: joints go there as far as they may. It is
+            left to itself in spherical, planar and floating joints.
+        base : BaseMotion, optional
+            Motion of a moving base, the same for all rows. Default: at rest.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        IKResult
+            ``q``, ``residual``, ``converged``, and ``at_limits``.
+
+        Raises
+        ------
+        ShapeError
+            For targets that are no poses of rigid bodies or positions, and numbers that are not
+            finite.
+        UnknownNameError
+            For links that do not exist.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("puma560")
+        >>> X = robot.frame_pose(robot.random(0), "link6")
+        >>> found = robot.inverse_kinematics({"link6": X})
+        >>> bool(found.converged)
+        True
+        >>> abs(robot.frame_pose(found.q, "link6") - X).max() < 1e-9
+        np.True_
+        """
+        self._posed(t)
+        part = self._at(t).inverse_kinematics
+        return part.solve(targets, q0, limits, posture, base)
 
     def joint_wrenches(
         self,

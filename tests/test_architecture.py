@@ -27,7 +27,7 @@ FLOORS = (
     {"not_finite"},
     {"evaluator"},
     {"configuration_space", "dynamics", "identification"},
-    {"postures", "joint_loads", "joint_positions", "impacts"},
+    {"postures", "joint_loads", "joint_positions", "impacts", "inverse_kinematics"},
     {"closed_loops"},
     {"minimal"},
     {"parts"},
