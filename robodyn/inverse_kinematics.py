@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -31,10 +31,13 @@ STEP = "inverse_kinematics_step"
 WANTED, REACHED = 1e-10, 1e-9
 #: Steps [rad, m] that lead nowhere.
 STUCK = 1e-8
-#: Steps from each start; from the given one, with a preferred posture, and to settle at last.
-STEPS, FIRST_STEPS, POSTURE_STEPS, LAST_STEPS = 30, 60, 200, 400
-#: Starts after the given one.
-RESTARTS = 40
+#: Steps from each start; from the given one, toward a preferred posture, and to settle at last.
+STEPS, FIRST_STEPS, POSTURE_STEPS, LAST_STEPS = 30, 60, 100, 400
+#: Starts after the given one, without loops and with loops, and what makes them, with their number.
+RESTARTS, LOOP_RESTARTS, SEED = 100, 20, 7919
+#: Damping as a part of the square of the error, and its bound: for targets that may be reached, and
+#: for those that seem to be out of reach.
+QUICK, SHORT = np.array([0.1, 0.1]), np.array([0.5, np.inf])
 #: Stands for no limit [rad, m].
 FAR = 1e9
 
@@ -65,7 +68,7 @@ class _Choices:
     frames: tuple[str, ...]
     points: tuple[str, ...]
     limits: bool
-    posture: bool
+    posture: bool = False
 
 
 class InverseKinematics:
@@ -99,13 +102,12 @@ class InverseKinematics:
         """Postures for targets; arguments as of `Robot.inverse_kinematics`."""
         arrays = _arrays(targets)
         points = tuple(name for name, x in arrays.items() if x.shape[-2:] != (4, 4))
-        choices = _Choices(tuple(arrays), points, limits, posture is not None)
-        iteration = self._iterations.get(choices, lambda: self._iteration(choices))
+        choices = _Choices(tuple(arrays), points, limits)
         wish = None if posture is None else checked("posture", posture, self._space.nq)
         start = self._start(q0, wish)
         batches = [x.shape[: -1 if n in points else -2] for n, x in arrays.items()]
         batch = _together(batches, arrays, start, wish)
-        search = _Search(self, iteration, choices, arrays, batch, wish, base)
+        search = _Search(self, choices, arrays, batch, wish, base)
         q, error = search.found(start)
         error = np.asarray(error)
         reached = error <= REACHED
@@ -135,11 +137,16 @@ class InverseKinematics:
             self._middle = self._postures.neutral()
         return self._middle
 
+    @property
+    def restarts(self) -> int:
+        """How many other starts there are."""
+        return LOOP_RESTARTS if self._model.setup.closed else RESTARTS
+
     def restart(self, k: int) -> Array | None:
         """The k-th other start, which depends on nothing else, shape (nq,); none if none is found."""
         if k not in self._starts:
             try:
-                self._starts[k] = self._postures.random(np.random.default_rng(k))
+                self._starts[k] = self._postures.random(np.random.default_rng([SEED, k]))
             except AssemblyError:
                 self._starts[k] = None
         return self._starts[k]
@@ -162,8 +169,11 @@ class InverseKinematics:
 
     # -- functions ----------------------------------------------------------------------------
 
-    def _iteration(self, choices: _Choices) -> Iteration:
+    def iteration(self, choices: _Choices) -> Iteration:
         """The machine code that does steps."""
+        return self._iterations.get(choices, lambda: self._made(choices))
+
+    def _made(self, choices: _Choices) -> Iteration:
         lower, upper = self._model.lower, self._model.upper
         flat = tuple(
             (n, k)
@@ -228,14 +238,14 @@ class _Search:
     def __init__(
         self,
         of: InverseKinematics,
-        iteration: Iteration,
         choices: _Choices,
         arrays: Mapping[str, FloatArray],
         batch: tuple[int, ...],
         wish: FloatArray | None,
         base: BaseMotion | None,
     ) -> None:
-        self._of, self._iteration, self._choices, self._batch = of, iteration, choices, batch
+        self._of, self._choices, self._batch = of, choices, batch
+        self._iteration = of.iteration(choices)
         parts = []
         for name, x in arrays.items():
             tail = (3,) if name in choices.points else (4, 4)
@@ -246,6 +256,7 @@ class _Search:
         if wish is not None:
             wide = np.broadcast_to(wish, (*batch, wish.shape[-1])).reshape(-1, wish.shape[-1])
             self._rows.append(np.ascontiguousarray(wide))
+            self._with_posture = of.iteration(replace(choices, posture=True))
         self._fixed = of.surroundings(base)
 
     def found(self, start: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -256,36 +267,39 @@ class _Search:
         q = np.ascontiguousarray(self._of.within(start.reshape(-1, nq), limits))
         if n == 0:
             return q, np.zeros(0)
-        steps = POSTURE_STEPS if self._choices.posture else STEPS
-        error = self._improve(q, None, max(steps, FIRST_STEPS))
+        error = self._improve(q, None, FIRST_STEPS)
         left = _open(error)
-        for k in range(RESTARTS):
+        for k in range(self._of.restarts):
             if not len(left):
                 return q, error
             other = self._of.restart(k)
             if other is not None:
-                self._try(q, error, left, self._of.within(other, limits), steps)
+                self._try(q, error, left, self._of.within(other, limits))
                 left = _open(error)
         if len(left):
             best = q[left]
-            error[left] = self._improve(best, left, LAST_STEPS)
+            error[left] = self._improve(best, left, LAST_STEPS, SHORT)
             q[left] = best
         return q, error
 
-    def _try(
-        self, q: FloatArray, error: FloatArray, left: Array, start: FloatArray, steps: int
-    ) -> None:
+    def _try(self, q: FloatArray, error: FloatArray, left: Array, start: FloatArray) -> None:
         """Another start for some rows: kept where it is better."""
         tried = np.repeat(start[None], len(left), axis=0)
-        new = self._improve(tried, left, steps)
+        new = self._improve(tried, left, STEPS)
         better = ~(new >= error[left])
         q[left[better]], error[left[better]] = tried[better], new[better]
 
-    def _improve(self, q: FloatArray, rows: Array | None, steps: int) -> FloatArray:
+    def _improve(
+        self, q: FloatArray, rows: Array | None, steps: int, damping: FloatArray = QUICK
+    ) -> FloatArray:
         """Steps of some rows, in place; their errors."""
         own = self._rows if rows is None else [x[rows] for x in self._rows]
-        others = [(x, x.shape[1]) for x in own] + self._fixed
-        return self._iteration.run(q, others, steps)[:, 0]
+        goals, *wish = [(x, x.shape[1]) for x in own]
+        fixed = [(damping, 0), *wish, *self._fixed]
+        if wish:
+            self._with_posture.run(q, [goals, *fixed], POSTURE_STEPS)
+            fixed = [(damping, 0), *self._fixed]
+        return self._iteration.run(q, [goals, *fixed], steps)[:, 0]
 
     def refuse_wrong(self, arrays: Mapping[str, FloatArray]) -> None:
         """Say which targets no frame can have."""

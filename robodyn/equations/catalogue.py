@@ -335,7 +335,7 @@ QUANTITIES: dict[str, Quantity] = {
         options=FRAMES,
     ),
     "inverse_kinematics_step": Quantity(
-        ("q", "goals"),
+        ("q", "goals", "damping"),
         (Output("q", ("nq",), "rad, m"), Output("measure", (2,), "m, rad")),
         inverse_kinematics.inverse_kinematics_step,
         base=True,

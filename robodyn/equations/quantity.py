@@ -25,6 +25,7 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
     "rows": lambda t: len(t.options.get("rows", t.setup.row_names)),
     "frames": lambda t: len(t.frame_names),
     "goals": goal_size,
+    "2": lambda t: 2,
     "joints": lambda t: len(t.options["joints"]),
     "joints, base": lambda t: len(t.options["joints"]) + 1,
     "parameters": lambda t: 10 * len(t.setup.model.bodies),
@@ -43,6 +44,7 @@ INPUTS: dict[str, tuple[str, str]] = {
     "dv": ("nv", "rad, m"),
     "u": ("nv", "rad, m"),
     "goals": ("goals", "1, m"),
+    "damping": ("2", "1"),
     "a_controlled": ("controlled", "rad/s^2, m/s^2"),
     "tau_free": ("free", "N m, N"),
 }

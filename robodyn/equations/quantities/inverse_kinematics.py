@@ -5,8 +5,9 @@ of the speeds, the step is
 
     dq = d + J^T y        (J J^T + lambda) y = e - J d
 
-[Nakamura, Hanafusa 1986], where ``lambda`` falls with the square of the error [Sugihara 2011], so
-that steps are short far away and at singular postures, and Newton's near the target. What ``d``
+[Nakamura, Hanafusa 1986], where ``lambda`` falls with the square of the error [Sugihara 2011], from
+a bound that is given, so that steps are short at singular postures, and Newton's near the target.
+Targets out of reach need steps that are the shorter the farther these are: no bound. What ``d``
 would change of the targets is taken out of it: it acts in the null space. A joint that is at a
 limit stays there while the errors press it outward.
 """
@@ -26,8 +27,8 @@ from robodyn.symbolic.vector import Mat3, Vec3
 
 __all__ = ["goal_size", "inverse_kinematics_step"]
 
-#: Damping as a part of the square of the error, the most of it, and what is left without error.
-DAMPING, MOST_DAMPING, LEAST_DAMPING = 0.1, 0.1, 1e-9
+#: Damping where no error is left.
+LEAST_DAMPING = 1e-9
 #: Loops are damped by that part of it, so that targets hardly open them, and at least by so much.
 OF_LOOPS, LEAST_OF_LOOPS = 1e-6, 1e-11
 #: A joint [rad, m] that is so near to its limit is at it.
@@ -69,7 +70,9 @@ def inverse_kinematics_step(t: Tracer) -> Results:
         wish = {k: (wanted[n] - q[n]) * WISHED for n, k in t.options["flat"]}
         speeds = sorted({*speeds, *wish})
     push = {k: _sum(row.slopes[k] * row.error for row in rows if k in row.slopes) for k in speeds}
-    damping = _damping(square)
+    slope, most = t.numbers["damping"]
+    rising = square * slope
+    damping = rising / (rising / most + 1.0) + LEAST_DAMPING
     step = _step(rows, speeds, _free(t, bounds, push), wish, damping)
     if wish:
         step = _step(rows, speeds, _free(t, bounds, step), wish, damping)
@@ -127,11 +130,6 @@ def _misfit(X: Sequence[Number]) -> Number:
 
 
 # -- the step ---------------------------------------------------------------------------------
-
-
-def _damping(square: Number) -> Number:
-    """Falls with the square of the error, and is bounded."""
-    return square * DAMPING / (square * (DAMPING / MOST_DAMPING) + 1.0) + LEAST_DAMPING
 
 
 def _free(
