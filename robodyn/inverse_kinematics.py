@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,8 +30,8 @@ STEP = "inverse_kinematics_step"
 WANTED, REACHED = 1e-10, 1e-9
 #: Steps [rad, m] that lead nowhere.
 STUCK = 1e-8
-#: Steps from each start; from the given one, toward a preferred posture, and to settle at last.
-STEPS, FIRST_STEPS, POSTURE_STEPS, LAST_STEPS = 30, 60, 100, 400
+#: Steps from each start, toward a preferred posture before, and to settle at last.
+STEPS, POSTURE_STEPS, LAST_STEPS = 30, 100, 400
 #: Starts after the given one, without loops and with loops, and what makes them, with their number.
 RESTARTS, LOOP_RESTARTS, SEED = 100, 20, 7919
 #: Damping as a part of the square of the error, and its bound: for targets that may be reached, and
@@ -61,8 +60,7 @@ class _Postures(Protocol):
         """The possible posture near a guess, shape (nq,)."""
 
 
-@dataclass(frozen=True)
-class _Choices:
+class _Choices(NamedTuple):
     """What shapes the code: frames, those of which only the origin counts, limits, a posture."""
 
     frames: tuple[str, ...]
@@ -90,6 +88,7 @@ class InverseKinematics:
         self._iterations: Memo[Iteration] = Memo()
         self._starts: dict[int, Array | None] = {}
         self._middle: Array | None = None
+        self._lower, self._upper = model.lower, model.upper
 
     def solve(
         self,
@@ -109,7 +108,6 @@ class InverseKinematics:
         batch = _together(batches, arrays, start, wish)
         search = _Search(self, choices, arrays, batch, wish, base)
         q, error = search.found(start)
-        error = np.asarray(error)
         reached = error <= REACHED
         if not reached.all():
             search.refuse_wrong(arrays)
@@ -130,7 +128,7 @@ class InverseKinematics:
         """Where the search begins, shape (..., nq)."""
         if q0 is not None:
             start = checked("q0", q0, self._space.nq, of=self._model.mechanism.name)
-            return self._space.normalised("q0", start)
+            return self._space.normalised("q0", start) if self._model.has_quaternions else start
         if wish is not None:
             return self._space.normalised("posture", wish)
         if self._middle is None:
@@ -153,7 +151,7 @@ class InverseKinematics:
 
     def within(self, q: FloatArray, limits: bool) -> FloatArray:
         """Postures moved within the limits, a copy."""
-        return np.clip(q, self._model.lower, self._model.upper) if limits else np.array(q)
+        return np.minimum(np.maximum(q, self._lower), self._upper) if limits else np.array(q)
 
     def _closed(self, q: FloatArray) -> FloatArray:
         """Postures with loops closed, shape (n, nq); the neutral one where none is near."""
@@ -174,7 +172,7 @@ class InverseKinematics:
         return self._iterations.get(choices, lambda: self._made(choices))
 
     def _made(self, choices: _Choices) -> Iteration:
-        lower, upper = self._model.lower, self._model.upper
+        lower, upper = self._lower, self._upper
         flat = tuple(
             (n, k)
             for block in self._model.blocks
@@ -252,11 +250,11 @@ class _Search:
             whole = x if x.shape == (*batch, *tail) else np.broadcast_to(x, (*batch, *tail))
             parts.append(whole.reshape(-1, 3 if len(tail) == 1 else 16))
         goals = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-        self._rows = [np.ascontiguousarray(goals)]
+        self._rows = [goals]
         if wish is not None:
             wide = np.broadcast_to(wish, (*batch, wish.shape[-1])).reshape(-1, wish.shape[-1])
-            self._rows.append(np.ascontiguousarray(wide))
-            self._with_posture = of.iteration(replace(choices, posture=True))
+            self._rows.append(wide)
+            self._with_posture = of.iteration(choices._replace(posture=True))
         self._fixed = of.surroundings(base)
 
     def found(self, start: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -267,9 +265,9 @@ class _Search:
         q = np.ascontiguousarray(self._of.within(start.reshape(-1, nq), limits))
         if n == 0:
             return q, np.zeros(0)
-        error = self._improve(q, None, FIRST_STEPS)
+        error = self._improve(q, None, STEPS)
         left = _open(error)
-        for k in range(self._of.restarts):
+        for k in range(self._of.restarts if len(left) else 0):
             if not len(left):
                 return q, error
             other = self._of.restart(k)
@@ -294,7 +292,7 @@ class _Search:
     ) -> FloatArray:
         """Steps of some rows, in place; their errors."""
         own = self._rows if rows is None else [x[rows] for x in self._rows]
-        goals, *wish = [(x, x.shape[1]) for x in own]
+        goals, *wish = [(np.ascontiguousarray(x), x.shape[1]) for x in own]
         fixed = [(damping, 0), *wish, *self._fixed]
         if wish:
             self._with_posture.run(q, [goals, *fixed], POSTURE_STEPS)
@@ -312,7 +310,7 @@ class _Search:
 
 def _open(error: FloatArray) -> Array:
     """Rows whose targets are not reached."""
-    return np.flatnonzero(~(error <= REACHED))
+    return (~(error <= REACHED)).nonzero()[0]
 
 
 def _arrays(targets: Targets) -> dict[str, FloatArray]:
@@ -351,9 +349,8 @@ def _together(
     ShapeError
     """
     batches = [*batches, start.shape[:-1], *([] if wish is None else [wish.shape[:-1]])]
-    first = batches[0]
-    if all(b in (first, ()) for b in batches):
-        return first if first or len(batches) == 1 else max(batches, key=len)
+    if not any(batches):
+        return ()
     try:
         return np.broadcast_shapes(*batches)
     except ValueError:
