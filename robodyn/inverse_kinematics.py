@@ -260,7 +260,7 @@ class _Search:
     def found(self, start: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Postures (n, nq) and their errors (n,): the first that reach the targets, or the best."""
         n, nq, limits = len(self._rows[0]), start.shape[-1], self._choices.limits
-        if start.ndim > 1 or n > 1:
+        if start.ndim > 1 or n != 1:
             start = np.broadcast_to(start, (*self._batch, nq))
         q = np.ascontiguousarray(self._of.within(start.reshape(-1, nq), limits))
         if n == 0:

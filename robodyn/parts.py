@@ -34,6 +34,7 @@ from robodyn.minimal.coordinates import (
 from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.model.model import Model
+from robodyn.operational_space import OperationalSpace
 from robodyn.postures import Postures, TreePostures
 
 __all__ = ["Parts", "TreeForm"]
@@ -122,6 +123,7 @@ class Parts:
             self._follow(model, evaluator, tree_form)
         self.motors = MotorLoads(model, self.dynamics)
         self.identification = Identification(model, evaluator, self.postures.random)
+        self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
 
     def at(self, t: ArrayLike | None) -> Parts:

@@ -40,7 +40,7 @@ from robodyn.joint_positions import TreeJointPositions
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
-from robodyn.model.edit import changed, start_by_joint, without_forces
+from robodyn.model.edit import changed, start_by_joint, with_frames, without_forces
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
@@ -199,6 +199,7 @@ class Robot:
         payload: Mapping[str, Inertia] | None = None,
         locked: Mapping[str, ArrayLike] | None = None,
         stops: CompliantStops | None = None,
+        frames: Mapping[str, tuple[str, ArrayLike]] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -214,6 +215,9 @@ class Robot:
             robot is a link ``"world"``.
         stops : CompliantStops, optional
             Springs and dampers beyond the limits of joints.
+        frames : mapping of name to (link name, array_like), shape (4, 4), optional [1, m]
+            More frames, such as that of a tool, each by its pose in a link. They are links without
+            mass: `link_names` and `frame_names` have them at their end.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -230,7 +234,8 @@ class Robot:
         if stops is not None:
             expect("stops", stops, CompliantStops)
         carried, welded = by_name("payload", payload), by_name("locked", locked)
-        mechanism, kept = changed(self._model.mechanism, start, carried, welded, stops)
+        described = with_frames(self._model.mechanism, by_name("frames", frames))
+        mechanism, kept = changed(described, start, carried, welded, stops)
         copy = type(self)(mechanism, kept.replaced(settings))
         for name in stops.named if stops else ():
             if copy.joints[name].cut:
@@ -1616,6 +1621,77 @@ class Robot:
         self._posed(t)
         part = self._at(t).inverse_kinematics
         return part.solve(targets, q0, limits, posture, base)
+
+    def operational_inertia(
+        self,
+        q: ArrayLike,
+        frame: str,
+        *,
+        axes: str = "body",
+        components: Iterable[int] = range(6),
+        t: ArrayLike | None = None,
+    ) -> Array:
+        """Inertia that a frame feels, ``(J M^-1 J^T)^-1``, of a robot without closed loops.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        frame : str
+            Name of a link.
+        axes : {"body", "world"}
+            Axes of the result, which is about the origin of the frame in both cases.
+        components : iterable of int
+            Those of the frame's twist that count: linear 0, 1, 2, angular 3, 4, 5. Wrenches along
+            the others are zero.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        inertia : ndarray, shape (..., n, n) [kg, kg m, kg m^2]
+
+        Raises
+        ------
+        SingularError
+            Where the frame cannot move in all of these components.
+        SettingsError
+            For a robot with closed loops.
+        """
+        part = self._at(t).operational_space
+        return part.inertia(q, frame, axes, tuple(components))
+
+    def manipulability(
+        self,
+        q: ArrayLike,
+        frame: str,
+        *,
+        axes: str = "body",
+        components: Iterable[int] = range(6),
+        t: ArrayLike | None = None,
+    ) -> Array:
+        """How well joints move a frame: ``sqrt(det(J J^T))`` [Yoshikawa 1985], shape (...).
+
+        Zero where the frame cannot move in all components.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        frame : str
+            Name of a link.
+        axes : {"body", "world"}
+            That the components are along.
+        components : iterable of int
+            Those of the frame's twist that count: linear 0, 1, 2, angular 3, 4, 5.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Raises
+        ------
+        SettingsError
+            For a robot with closed loops.
+        """
+        part = self._at(t).operational_space
+        return part.manipulability(q, frame, axes, tuple(components))
 
     def joint_wrenches(
         self,
