@@ -28,10 +28,10 @@ STEP = "inverse_kinematics_step"
 
 #: Errors [m, rad] that steps are made for, and below which a target is reached.
 WANTED, REACHED = 1e-10, 1e-9
-#: Steps [rad, m] that lead nowhere.
-STUCK = 1e-8
+#: Steps [rad, m] that lead nowhere: toward targets, and toward a posture.
+STUCK, SETTLED = 1e-11, 1e-8
 #: Steps from each start, toward a preferred posture before, and to settle at last.
-STEPS, POSTURE_STEPS, LAST_STEPS = 30, 100, 400
+STEPS, POSTURE_STEPS, LAST_STEPS = 30, 300, 400
 #: Starts after the given one, without loops and with loops, and what makes them, with their number.
 RESTARTS, LOOP_RESTARTS, SEED = 100, 20, 7919
 #: Damping as a part of the square of the error, and its bound: for targets that may be reached, and
@@ -102,7 +102,7 @@ class InverseKinematics:
         arrays = _arrays(targets)
         points = tuple(name for name, x in arrays.items() if x.shape[-2:] != (4, 4))
         choices = _Choices(tuple(arrays), points, limits)
-        wish = None if posture is None else checked("posture", posture, self._space.nq)
+        wish = None if posture is None else self._wish(posture, limits)
         start = self._start(q0, wish)
         batches = [x.shape[: -1 if n in points else -2] for n, x in arrays.items()]
         batch = _together(batches, arrays, start, wish)
@@ -123,6 +123,11 @@ class InverseKinematics:
         )
 
     # -- starts -------------------------------------------------------------------------------
+
+    def _wish(self, posture: ArrayLike, limits: bool) -> FloatArray:
+        """The preferred posture: nothing is wished beyond a limit."""
+        wish = checked("posture", posture, self._space.nq, of=self._model.mechanism.name)
+        return self.within(wish, limits)
 
     def _start(self, q0: ArrayLike | None, wish: FloatArray | None) -> FloatArray:
         """Where the search begins, shape (..., nq)."""
@@ -195,7 +200,8 @@ class InverseKinematics:
             **({"posture": True, "flat": flat} if choices.posture else {}),
         )
         # in the null space a posture improves when the targets are reached
-        return Iteration(function, 0.0 if choices.posture else WANTED, STUCK)
+        ends = (-1.0, SETTLED) if choices.posture else (WANTED, STUCK)
+        return Iteration(function, *ends)
 
     def surroundings(self, base: BaseMotion | None) -> list[tuple[FloatArray, int]]:
         """Motion of the base and time, the same for all rows."""

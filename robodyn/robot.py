@@ -1587,8 +1587,8 @@ class Robot:
             Keep positions of joints within their limits; not those of joints that are cut or follow
             others.
         posture : array_like, shape (..., nq), optional [rad, m]
-            Preferred where the targets leave a choice: joints go there as far as they may. It is
-            left to itself in spherical, planar and floating joints.
+            Preferred where the targets leave a choice, moved within the limits: joints go there as
+            far as they may. It does not act on spherical, planar and floating joints.
         base : BaseMotion, optional
             Motion of a moving base, the same for all rows. Default: at rest.
         t : float, optional [s]

@@ -33,8 +33,8 @@ LEAST_DAMPING = 1e-9
 OF_LOOPS, LEAST_OF_LOOPS = 1e-6, 1e-11
 #: A joint [rad, m] that is so near to its limit is at it.
 AT_LIMIT = 1e-12
-#: Part of the way to the preferred posture that is a step.
-WISHED = 0.5
+#: Part of the way to the preferred posture that is a step, and the longest such step [rad, m].
+WISHED, FARTHEST = 0.1, 0.1
 #: Sum of squares by which a matrix may differ from a rigid motion.
 RIGID = 1e-12
 #: Keeps a quotient of zeros from being no number.
@@ -164,16 +164,28 @@ def _step(
     ]
     for i, row in enumerate(rows):
         A[i][i] = A[i][i] + (damping * OF_LOOPS + LEAST_OF_LOOPS if row.of_loop else damping)
+    factors = factorize(A)
+
+    def along(values: Sequence[Number]) -> dict[int, Number]:
+        y = solve(factors, values)
+        return {
+            k: _sum(slopes[k] * y[i] for i, slopes in enumerate(J) if k in slopes) for k in speeds
+        }
+
+    step = along([row.error for row in rows])
+    if not wish:
+        return step
     d = {k: x * free.get(k, 1.0) for k, x in wish.items()}
-    left = [
-        row.error - _sum(x * d[k] for k, x in slopes.items() if k in d)
-        for row, slopes in zip(rows, J, strict=True)
-    ]
-    y = solve(factorize(A), left)
-    return {
-        k: _sum(slopes[k] * y[i] for i, slopes in enumerate(J) if k in slopes) + d.get(k, 0.0)
-        for k in speeds
-    }
+    seen = along([_sum(x * d[k] for k, x in slopes.items() if k in d) for slopes in J])
+    unseen = _bounded({k: d.get(k, 0.0) - seen[k] for k in speeds})
+    return {k: step[k] + unseen[k] for k in speeds}
+
+
+def _bounded(wish: Mapping[int, Number]) -> dict[int, Number]:
+    """The same direction, no longer than a step may be."""
+    square = _sum(x * x for x in wish.values())
+    scale = 1.0 / sqrt(square * (1.0 / FARTHEST**2) + 1.0)
+    return {k: x * scale for k, x in wish.items()}
 
 
 def _sum(terms: object) -> Number:
