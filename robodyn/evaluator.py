@@ -223,7 +223,7 @@ class Evaluator:
         return self._model.has_quaternions or bool(bodies.linkages) or maps
 
     def surroundings(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
-        """The last inputs of a function: the motion of the base, by default at rest, and the time."""
+        """The last inputs of a function: the base's motion, by default at rest, and the time."""
         rest = self._base_inputs(name, base)
         timed = self._model.setup.rheonomic and not QUANTITIES[name].timeless
         return rest if self._time is None or not timed else (*rest, self._time)

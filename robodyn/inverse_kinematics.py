@@ -146,7 +146,7 @@ class InverseKinematics:
         return LOOP_RESTARTS if self._model.setup.closed else RESTARTS
 
     def restart(self, k: int) -> Array | None:
-        """The k-th other start, which depends on nothing else, shape (nq,); none if none is found."""
+        """The k-th other start, which depends on nothing else, shape (nq,), if one is found."""
         if k not in self._starts:
             try:
                 self._starts[k] = self._postures.random(np.random.default_rng([SEED, k]))
@@ -329,7 +329,10 @@ def _arrays(targets: Targets) -> dict[str, FloatArray]:
     given = by_name("targets", targets)
     if not given:
         raise ShapeError("targets is empty, expected {frame: pose or point}", name="targets")
-    arrays = {name: numbers(f"targets[{name!r}]", x).astype(float, copy=False) for name, x in given.items()}
+    arrays = {
+        name: numbers(f"targets[{name!r}]", x).astype(float, copy=False)
+        for name, x in given.items()
+    }
     for name, x in arrays.items():
         if x.shape[-2:] != (4, 4) and x.shape[-1:] != (3,):
             raise ShapeError(

@@ -23,7 +23,7 @@ from robodyn.model.splitting import joint_of_loop
 from robodyn.motion.base_motion import check_rigid
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["changed", "loaded", "with_frames", "start_by_joint", "without_forces"]
+__all__ = ["changed", "loaded", "start_by_joint", "with_frames", "without_forces"]
 
 #: How far the norm of a quaternion may be from one.
 UNIT = 1e-6
@@ -83,9 +83,7 @@ def changed(
     return mechanism, settings
 
 
-def with_frames(
-    mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]]
-) -> Mechanism:
+def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]]) -> Mechanism:
     """A description with more frames: massless links, each welded to one there is.
 
     Parameters

@@ -42,7 +42,6 @@ def outside(robot, q):
     return max((q - robot.upper_limits).max(), (robot.lower_limits - q).max())
 
 
-
 def last_frame(robot):
     return robot.frame_names[-1]
 
