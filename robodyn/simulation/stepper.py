@@ -132,6 +132,8 @@ class Stepper:
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
 
+        Nor is there any where nothing moves: of no motions at all, or of a robot without joints.
+
         Parameters
         ----------
         times : ndarray, shape (n,) [s]
@@ -144,7 +146,7 @@ class Stepper:
         tabled : int, optional
             Instants whose paths are asked for at the same time.
         """
-        if self._explicit is None:
+        if self._explicit is None or not q.size:
             return None
         functions = None if self._acting.of_the_state else self._functions
         if functions is None:

@@ -64,9 +64,13 @@ class Graph:
         Operand edges. ``INPUT``: ``a`` is the index of the scalar input. ``CONST``: unused.
     value : dict of int to float
         Value of each ``CONST`` node, positive or zero.
+    decided : bool
+        Whether its symbols may be compared by who they are, as those do that know them for such.
     """
 
     __slots__ = ("_known", "a", "b", "op", "value")
+
+    decided = True
 
     def __init__(self) -> None:
         self.op: list[int] = []
