@@ -14,7 +14,13 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.closed_loops.constraint_rows import gains
 from robodyn.codegen import Function
-from robodyn.errors import AssemblyError, SettingsError, ShapeError
+from robodyn.errors import (
+    AssemblyError,
+    InconsistentStateError,
+    SettingsError,
+    ShapeError,
+    SingularError,
+)
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -41,6 +47,9 @@ WrenchesAt = Callable[[float, FloatArray, FloatArray], Mapping[str, ArrayLike]]
 
 #: Gaps of loops [m, rad] with which no motion starts.
 OPEN = 1e-3
+
+#: Rates of gaps [1/s], a unit of speed, that a gap at the start explains, as parts of it.
+SLACK = 10.0
 
 #: Gaps that are left after loops were closed again, with which none goes on.
 APART = 1e-6
@@ -325,6 +334,10 @@ class Stepper:
         ------
         AssemblyError
             If the loops are open; ``.q`` is a closed posture near by, where there is one.
+        InconsistentStateError
+            If speeds open the loops of a robot with no driven joints; ``.v`` are the nearest that
+            do not. Where joints are driven their speeds are those of their paths, and all others
+            follow; of a robot that depends on time, speeds of zero do as well.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
@@ -342,7 +355,38 @@ class Stepper:
                 residual=residual,
                 q=q if nearest is None else nearest,
             )
-        return self.closed(t, q, v)
+        closed = self.closed(t, q, v)
+        if not self.driven:
+            self._check_speeds(t, v, *closed, float(gap))
+        return closed
+
+    def _check_speeds(
+        self, t: float, v: FloatArray, q: FloatArray, nearest: FloatArray, gap: float
+    ) -> None:
+        """Refuse speeds that open loops by more than closing them from a gap explains."""
+        robot = self.robot
+        if robot.depends_on_time:
+            v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
+        try:
+            robot.check_state(q, v, t=self._time(t))
+        except SingularError:  # which is no matter of speeds
+            return
+        except InconsistentStateError as error:
+            allowed = robot._model.settings.closure_tolerance + SLACK * gap
+            if np.abs(error.rate).max() <= allowed * np.sqrt(1.0 + np.vdot(error.v, error.v)):
+                return
+            row = error.rows[0] if error.rows else 0
+            q, fits = q.reshape(-1, robot.nq)[row], nearest.reshape(-1, robot.nv)[row]
+            of = f" of motion {row}" if error.rows else ""
+            raise InconsistentStateError(
+                f"at the start{of}, {error}; the nearest speeds that fit are {fits.tolist()}",
+                residual=error.residual,
+                rate=error.rate,
+                q=q,
+                v=fits,
+                loops=error.loops,
+                rows=error.rows,
+            ) from error
 
     def _nearest(self, t: float, q: FloatArray) -> FloatArray | None:
         """A closed posture near one state; none of many, or if none is found."""
