@@ -183,6 +183,14 @@ def many(controller=None, **options):
     return rd.rollout(robot, controller, q0, np.zeros((3, 2)), **given)
 
 
+def taken_over():
+    """From none to one that is symbolic, and from that to one that Python calls."""
+    law = JointPD(rd.load("double_pendulum"), PointToPoint([0, 0], [1.5, 0.9], 0.5), 60.0, 5.0)
+    first = rd.Event(0.25, events.switch(law), name="first")
+    second = rd.Event(lambda t, q, v: t - 0.7003, events.switch(push), name="second")
+    return pendulum(events=[first, second]), pendulum(law, events=[second, position(0)])
+
+
 def held_pd():
     robot = limited("double_pendulum", {"shoulder": (-0.9, 1.2), "elbow": (-0.4, 0.7)})
     return JointPD(robot, PointToPoint([0.0, 0.0], [1.5, 0.9], 0.5), 60.0, 5.0)
@@ -204,7 +212,10 @@ MOTIONS = {
     "stops": bouncing,
     "stops without rebound": lambda: bouncing(stops=rd.RigidStops()),
     "stops and a controller": lambda: bouncing(controller=push),
-    "stops, a symbolic controller": lambda: bouncing(controller=held_pd(), q0=[0, 0], stops=rd.RigidStops()),
+    "stops, a symbolic controller": lambda: bouncing(
+        controller=held_pd(), q0=[0, 0], stops=rd.RigidStops()
+    ),
+    "another controller takes over": taken_over,
     "stops and events": lambda: bouncing(events=[position(0), rd.Event(0.8)], every=5),
     "stops and a driven joint": lambda: bouncing(
         controlled={"shoulder": swing}, q0=[0, 0.69], v0=[1.5, 4]
