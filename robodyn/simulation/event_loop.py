@@ -68,6 +68,7 @@ class _Motion:
     _free: Stepper
     _limits: Limits
     _ends: tuple[End, ...]
+    _begun: bool
 
     def __init__(
         self,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.ahead import MOST, Ahead
@@ -191,7 +192,7 @@ def whole_steps(
     )  # fmt: skip
 
 
-def _first_false(fine: FloatArray, steps: int) -> int:
+def _first_false(fine: NDArray[np.bool_], steps: int) -> int:
     """Rows before the first one that has something false in it."""
     whole = fine.all(axis=1)
     return steps if whole.all() else int(whole.argmin())
