@@ -313,6 +313,10 @@ class Stepper:
         ------
         AssemblyError
             If the loops are open; ``.q`` is a closed posture near by, where there is one.
+        InconsistentStateError
+            If speeds open the loops of a robot with no driven joints; ``.v`` are the nearest that
+            do not. Where joints are driven their speeds are those of their paths, and all others
+            follow; of a robot that depends on time, speeds of zero do as well.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
