@@ -21,13 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import product
 
 from robodyn.equations.loops import singularity
 from robodyn.equations.loops.constrained import accelerations
 from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities import closed_dynamics
 from robodyn.equations.quantities.tracer import Results, Tracer
-from robodyn.equations.tree import composite_body, factorization, newton_euler
+from robodyn.equations.tree import composite_body, factorization, inverse_derivatives, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.derivative import jacobian
@@ -176,7 +177,7 @@ class _System:
         """Derivatives by the forces of free speeds."""
         columns = []
         for j in self._free:
-            unit = [float(k == j) for k in self._free]
+            unit: list[Number] = [float(k == j) for k in self._free]
             x, lam = self._solve(unit, [0.0] * len(self.rows))
             a, tau = self._placed(x, [0.0] * len(self._controlled), self._felt(x, lam))
             tau[j] = 1.0
@@ -235,8 +236,13 @@ def _as_rows(columns: list[tuple[list[Number], list[Number]]], nv: int) -> tuple
 def _slopes(
     t: Tracer, a: Sequence[Number], multipliers: Sequence[Number]
 ) -> list[tuple[Matrix, Matrix]]:
-    """Derivatives of g and c by q and by v, where accelerations and multipliers are held."""
-    program = _held(t, len(multipliers))
+    """Derivatives of g and c by q and by v, where accelerations and multipliers are held.
+
+    Along the tree where wrenches turn with their links and columns with their bodies; what else
+    there is, is differentiated as it stands.
+    """
+    along = inverse_derivatives.covered(t.model, t.state) and not t.passive_wrenches
+    program = _held(t, len(multipliers), passive_alone=along)
     given: dict[str, Sequence[Number]] = {**t.numbers, "a": a, "lam": multipliers}
     numbers = [x for port in program.inputs for x in given[port.name]]
     nv, found = t.model.nv, []
@@ -244,19 +250,33 @@ def _slopes(
         flat = inline(jacobian(program, name), numbers)
         rows = [flat[nv * k : nv * (k + 1)] for k in range(nv + len(multipliers))]
         found.append((rows[:nv], rows[nv:]))
+    if along:
+        by = inverse_derivatives.inverse_dynamics_derivatives(
+            t.model, t.state, a, t.base, t.wrenches
+        )
+        for (dg, _), dtau in zip(found, by, strict=True):
+            for i, j in product(range(nv), repeat=2):
+                dg[i][j] = dtau[i][j] + dg[i][j]
     return found
 
 
-def _held(t: Tracer, count: int) -> Program:
-    """From the state, accelerations and multipliers as inputs to g and c."""
+def _held(t: Tracer, count: int, passive_alone: bool) -> Program:
+    """From the state, accelerations and multipliers as inputs to g and c.
+
+    With ``passive_alone`` inverse dynamics of the bodies are left out of g.
+    """
     inner = Tracer(t.setup, t.options)
     nv = t.model.nv
     others = [port for port in t.ports if port.name not in ("q", "v", *DRIVES)]
     shapes = {"q": t.model.nq, "v": nv, "a": nv, "lam": count}
     for port in (*(Port(name, (n,)) for name, n in shapes.items()), *others):
         inner.add(port)
-    g = newton_euler.inverse_dynamics(inner.model, inner.state, inner.a, inner.base, inner.wrenches)
-    g = [x - p for x, p in zip(g, inner.passive(), strict=True)]
+    g = [-p for p in inner.passive()]
+    if not passive_alone:
+        tau = newton_euler.inverse_dynamics(
+            inner.model, inner.state, inner.a, inner.base, inner.wrenches
+        )
+        g = [x + p for x, p in zip(tau, g, strict=True)]
     c = []
     rows = inner.rows if count else ()
     for row, lam in zip(rows, inner.numbers["lam"], strict=True):
