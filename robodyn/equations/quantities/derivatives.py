@@ -35,6 +35,7 @@ from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot, edge_of
+from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
 __all__ = ["closed_inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "inverse_dynamics"]
 
@@ -82,7 +83,7 @@ def forward_dynamics(t: Tracer) -> Results:
         a = singularity.if_regular(a, weak, probe)
     if "closure_tolerance" in t.options:
         a = if_closed(a, t.openness, t.options["closure_tolerance"])
-    (dq, _), (dv, _) = (system.by_state(*slope) for slope in system.slopes)
+    (dq, _), (dv, _) = (system.by_state(name) for name in "qv")
     return {
         "a": a,
         "multipliers": system.multipliers,
@@ -101,7 +102,7 @@ def hybrid_dynamics(t: Tracer) -> Results:
     for k, x in zip(_others(t, controlled), t.numbers["tau_free"], strict=True):
         tau[k] = x
     system = _System(t, controlled, a, tau)
-    by = {name: system.by_state(*slope) for name, slope in zip("qv", system.slopes, strict=True)}
+    by = {name: system.by_state(name) for name in "qv"}
     by |= {"a_controlled": system.by_accelerations, "tau_free": system.by_forces}
     found: dict[str, list[Number] | Matrix] = {"a": system.a, "tau": system.tau}
     for name, (da, dtau) in by.items():
@@ -144,20 +145,44 @@ class _System:
             self.tau[c] = force[c] + x
 
     @cached_property
-    def slopes(self) -> list[tuple[Matrix, Matrix]]:
+    def _slopes(self) -> dict[str, tuple[Matrix, Matrix]]:
         """``dg`` and ``dc`` by q and by v."""
-        return _slopes(self._t, self.a, self.multipliers)
+        return dict(zip("qv", _slopes(self._t, self.a, self.multipliers), strict=True))
 
-    def by_state(self, dg: Matrix, dc: Matrix) -> tuple[Matrix, Matrix]:
-        """Derivatives of accelerations and forces, from those of g and c; a column a variable."""
+    def by_state(self, name: str) -> tuple[Matrix, Matrix]:
+        """Derivatives of accelerations and forces by q or by v."""
+        (dg, dc), free = self._slopes[name], self._of_free_base(name)
         columns = []
-        count = len(dg[0]) if dg else 0
-        for j in range(count):
+        for j in range(self._t.model.nv):
+            if j in free:
+                columns.append((free[j], self._t.zeros))
+                continue
             x, lam = self._solve([-dg[k][j] for k in self._free], [row[j] for row in dc])
             felt = self._felt(x, lam)
             tau = [dg[c][j] + y for c, y in zip(self._controlled, felt, strict=True)]
             columns.append(self._placed(x, [0.0] * len(self._controlled), tau))
         return _as_rows(columns, self._t.model.nv)
+
+    def _of_free_base(self, name: str) -> dict[int, list[Number]]:
+        """Derivatives of accelerations that are known by relativity, by index of the speed.
+
+        What moves freely in space moves as before wherever it is, and however fast all of it
+        moves. In the axes of its floating base gravity turns the other way, and so does the speed
+        of the base, of which the acceleration is the rate in these axes.
+        """
+        t, base = self._t, range(6)
+        held = any(k in row.jacobian for row in self.rows for k in base)
+        if not t.setup.floating or held or t.passive_wrenches or {*base} & {*self._controlled}:
+            return {}
+        first = t.state[0]
+        axes = (EX, EY, EZ)
+        found: dict[int, Vec3] = dict.fromkeys(range(3), ZERO3)
+        if name == "q":
+            g_B = first.X.R.inverse_times(t.base.X_WB.R.inverse_times(t.base.g_W))
+            found |= {3 + k: g_B.cross(e) for k, e in enumerate(axes)}
+        else:
+            found = {k: e.cross(Vec3(*t.v[3:6])) for k, e in enumerate(axes)}
+        return {k: [*change, *t.zeros[3:]] for k, change in found.items()}
 
     @property
     def by_accelerations(self) -> tuple[Matrix, Matrix]:
@@ -182,6 +207,9 @@ class _System:
             a, tau = self._placed(x, [0.0] * len(self._controlled), self._felt(x, lam))
             tau[j] = 1.0
             columns.append((a, tau))
+        for n, (a, _) in enumerate(columns):  # it is symmetric: one half is enough
+            for m in range(n + 1, len(columns)):
+                a[self._free[m]] = columns[m][0][self._free[n]]
         return _as_rows(columns, self._t.model.nv)
 
     @cached_property
