@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import product
 
 from robodyn.equations.loops import singularity
 from robodyn.equations.loops.constrained import accelerations
 from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities import closed_dynamics
+from robodyn.equations.quantities.held_slopes import held_slopes
 from robodyn.equations.quantities.tracer import Results, Tracer
-from robodyn.equations.tree import composite_body, factorization, inverse_derivatives, newton_euler
+from robodyn.equations.tree import composite_body, factorization, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.derivative import jacobian
@@ -39,13 +39,10 @@ from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
 __all__ = ["closed_inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "inverse_dynamics"]
 
-#: Inputs that drive a mechanism, which accelerations and multipliers stand in for.
-DRIVES = ("a", "tau", "a_controlled", "tau_free")
-
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces of a tree, and their derivatives by q, v and a."""
-    dq, dv = (dg for dg, _ in _slopes(t, t.a, []))
+    dq, dv = (dg for dg, _ in held_slopes(t, t.a, []))
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     return {
         "tau": [x - p for x, p in zip(tau, t.passive(), strict=True)],
@@ -147,7 +144,7 @@ class _System:
     @cached_property
     def _slopes(self) -> dict[str, tuple[Matrix, Matrix]]:
         """``dg`` and ``dc`` by q and by v."""
-        return dict(zip("qv", _slopes(self._t, self.a, self.multipliers), strict=True))
+        return dict(zip("qv", held_slopes(self._t, self.a, self.multipliers), strict=True))
 
     def by_state(self, name: str) -> tuple[Matrix, Matrix]:
         """Derivatives of accelerations and forces by q or by v."""
@@ -259,58 +256,3 @@ def _as_rows(columns: list[tuple[list[Number], list[Number]]], nv: int) -> tuple
         [[a[i] for a, _ in columns] for i in range(nv)],
         [[tau[i] for _, tau in columns] for i in range(nv)],
     )
-
-
-def _slopes(
-    t: Tracer, a: Sequence[Number], multipliers: Sequence[Number]
-) -> list[tuple[Matrix, Matrix]]:
-    """Derivatives of g and c by q and by v, where accelerations and multipliers are held.
-
-    Along the tree where wrenches turn with their links and columns with their bodies; what else
-    there is, is differentiated as it stands.
-    """
-    along = inverse_derivatives.covered(t.model, t.state) and not t.passive_wrenches
-    program = _held(t, len(multipliers), passive_alone=along)
-    given: dict[str, Sequence[Number]] = {**t.numbers, "a": a, "lam": multipliers}
-    numbers = [x for port in program.inputs for x in given[port.name]]
-    nv, found = t.model.nv, []
-    for name in ("q", "v"):
-        flat = inline(jacobian(program, name), numbers)
-        rows = [flat[nv * k : nv * (k + 1)] for k in range(nv + len(multipliers))]
-        found.append((rows[:nv], rows[nv:]))
-    if along:
-        by = inverse_derivatives.inverse_dynamics_derivatives(
-            t.model, t.state, a, t.base, t.wrenches
-        )
-        for (dg, _), dtau in zip(found, by, strict=True):
-            for i, j in product(range(nv), repeat=2):
-                dg[i][j] = dtau[i][j] + dg[i][j]
-    return found
-
-
-def _held(t: Tracer, count: int, passive_alone: bool) -> Program:
-    """From the state, accelerations and multipliers as inputs to g and c.
-
-    With ``passive_alone`` inverse dynamics of the bodies are left out of g.
-    """
-    inner = Tracer(t.setup, t.options)
-    nv = t.model.nv
-    others = [port for port in t.ports if port.name not in ("q", "v", *DRIVES)]
-    shapes = {"q": t.model.nq, "v": nv, "a": nv, "lam": count}
-    for port in (*(Port(name, (n,)) for name, n in shapes.items()), *others):
-        inner.add(port)
-    g = [-p for p in inner.passive()]
-    if not passive_alone:
-        tau = newton_euler.inverse_dynamics(
-            inner.model, inner.state, inner.a, inner.base, inner.wrenches
-        )
-        g = [x + p for x, p in zip(tau, g, strict=True)]
-    c = []
-    rows = inner.rows if count else ()
-    for row, lam in zip(rows, inner.numbers["lam"], strict=True):
-        for k, slope in row.jacobian.items():
-            g[k] = g[k] - slope * lam
-        c.append(row.bias + dot(list(row.jacobian.values()), [inner.a[k] for k in row.jacobian]))
-    edges = tuple(edge_of(inner.graph, x) for x in (*g, *c))
-    outputs = (Port("g, c", (len(edges),)),)
-    return Program("held", tuple(inner.ports), outputs, inner.graph, edges, t.setup.rates)
