@@ -108,6 +108,7 @@ SPECIAL = {
     "minimal": ("five_bar", {"coordinates": "minimal"}),
     "springs": ("double_pendulum", {"springs": {"elbow": (30.0, 0.2)}}),
     "ground": ("double_pendulum", {}),
+    "ground below a floating base": ("pan_tilt", {"base": "floating"}),
 }
 
 
@@ -116,7 +117,7 @@ def test_what_else_belongs_to_a_mechanism(case):
     source, options = SPECIAL[case]
     robot = rd.load(source, gravity=GRAVITY, **options)
     given = {"q": robot.neutral()} if case == "minimal" else {}
-    if case == "ground":
+    if case.startswith("ground"):
         link = robot.link_names[-1]
         plane = rd.Ground({"tip": (link, (0.1, 0.0, -0.2))}, height=10.0, damping=0.1, friction=0.5)
         robot = robot.with_(ground=plane)

@@ -26,6 +26,7 @@ from robodyn.equations.loops import singularity
 from robodyn.equations.loops.constrained import accelerations
 from robodyn.equations.loops.openness import if_closed
 from robodyn.equations.quantities import closed_dynamics
+from robodyn.equations.quantities.held_slopes import held_slopes
 from robodyn.equations.quantities.tracer import Results, Tracer
 from robodyn.equations.tree import composite_body, factorization, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
@@ -34,16 +35,14 @@ from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot, edge_of
+from robodyn.symbolic.vector import EX, EY, EZ, ZERO3, Vec3
 
 __all__ = ["closed_inverse_dynamics", "forward_dynamics", "hybrid_dynamics", "inverse_dynamics"]
-
-#: Inputs that drive a mechanism, which accelerations and multipliers stand in for.
-DRIVES = ("a", "tau", "a_controlled", "tau_free")
 
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces of a tree, and their derivatives by q, v and a."""
-    dq, dv = (dg for dg, _ in _slopes(t, t.a, []))
+    dq, dv = (dg for dg, _ in held_slopes(t, t.a, []))
     tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
     return {
         "tau": [x - p for x, p in zip(tau, t.passive(), strict=True)],
@@ -81,7 +80,7 @@ def forward_dynamics(t: Tracer) -> Results:
         a = singularity.if_regular(a, weak, probe)
     if "closure_tolerance" in t.options:
         a = if_closed(a, t.openness, t.options["closure_tolerance"])
-    (dq, _), (dv, _) = (system.by_state(*slope) for slope in system.slopes)
+    (dq, _), (dv, _) = (system.by_state(name) for name in "qv")
     return {
         "a": a,
         "multipliers": system.multipliers,
@@ -100,7 +99,7 @@ def hybrid_dynamics(t: Tracer) -> Results:
     for k, x in zip(_others(t, controlled), t.numbers["tau_free"], strict=True):
         tau[k] = x
     system = _System(t, controlled, a, tau)
-    by = {name: system.by_state(*slope) for name, slope in zip("qv", system.slopes, strict=True)}
+    by = {name: system.by_state(name) for name in "qv"}
     by |= {"a_controlled": system.by_accelerations, "tau_free": system.by_forces}
     found: dict[str, list[Number] | Matrix] = {"a": system.a, "tau": system.tau}
     for name, (da, dtau) in by.items():
@@ -143,20 +142,44 @@ class _System:
             self.tau[c] = force[c] + x
 
     @cached_property
-    def slopes(self) -> list[tuple[Matrix, Matrix]]:
+    def _slopes(self) -> dict[str, tuple[Matrix, Matrix]]:
         """``dg`` and ``dc`` by q and by v."""
-        return _slopes(self._t, self.a, self.multipliers)
+        return dict(zip("qv", held_slopes(self._t, self.a, self.multipliers), strict=True))
 
-    def by_state(self, dg: Matrix, dc: Matrix) -> tuple[Matrix, Matrix]:
-        """Derivatives of accelerations and forces, from those of g and c; a column a variable."""
+    def by_state(self, name: str) -> tuple[Matrix, Matrix]:
+        """Derivatives of accelerations and forces by q or by v."""
+        (dg, dc), free = self._slopes[name], self._of_free_base(name)
         columns = []
-        count = len(dg[0]) if dg else 0
-        for j in range(count):
+        for j in range(self._t.model.nv):
+            if j in free:
+                columns.append((free[j], self._t.zeros))
+                continue
             x, lam = self._solve([-dg[k][j] for k in self._free], [row[j] for row in dc])
             felt = self._felt(x, lam)
             tau = [dg[c][j] + y for c, y in zip(self._controlled, felt, strict=True)]
             columns.append(self._placed(x, [0.0] * len(self._controlled), tau))
         return _as_rows(columns, self._t.model.nv)
+
+    def _of_free_base(self, name: str) -> dict[int, list[Number]]:
+        """Derivatives of accelerations that are known by relativity, by index of the speed.
+
+        What moves freely in space moves as before wherever it is, and however fast all of it
+        moves. In the axes of its floating base gravity turns the other way, and so does the speed
+        of the base, of which the acceleration is the rate in these axes.
+        """
+        t, base = self._t, range(6)
+        held = any(k in row.jacobian for row in self.rows for k in base)
+        if not t.setup.floating or held or t.passive_wrenches or {*base} & {*self._controlled}:
+            return {}
+        first = t.state[0]
+        axes = (EX, EY, EZ)
+        found: dict[int, Vec3] = dict.fromkeys(range(3), ZERO3)
+        if name == "q":
+            g_B = first.X.R.inverse_times(t.base.X_WB.R.inverse_times(t.base.g_W))
+            found |= {3 + k: g_B.cross(e) for k, e in enumerate(axes)}
+        else:
+            found = {k: e.cross(Vec3(*t.v[3:6])) for k, e in enumerate(axes)}
+        return {k: [*change, *t.zeros[3:]] for k, change in found.items()}
 
     @property
     def by_accelerations(self) -> tuple[Matrix, Matrix]:
@@ -176,11 +199,14 @@ class _System:
         """Derivatives by the forces of free speeds."""
         columns = []
         for j in self._free:
-            unit = [float(k == j) for k in self._free]
+            unit: list[Number] = [float(k == j) for k in self._free]
             x, lam = self._solve(unit, [0.0] * len(self.rows))
             a, tau = self._placed(x, [0.0] * len(self._controlled), self._felt(x, lam))
             tau[j] = 1.0
             columns.append((a, tau))
+        for n, (a, _) in enumerate(columns):  # it is symmetric: one half is enough
+            for m in range(n + 1, len(columns)):
+                a[self._free[m]] = columns[m][0][self._free[n]]
         return _as_rows(columns, self._t.model.nv)
 
     @cached_property
@@ -230,39 +256,3 @@ def _as_rows(columns: list[tuple[list[Number], list[Number]]], nv: int) -> tuple
         [[a[i] for a, _ in columns] for i in range(nv)],
         [[tau[i] for _, tau in columns] for i in range(nv)],
     )
-
-
-def _slopes(
-    t: Tracer, a: Sequence[Number], multipliers: Sequence[Number]
-) -> list[tuple[Matrix, Matrix]]:
-    """Derivatives of g and c by q and by v, where accelerations and multipliers are held."""
-    program = _held(t, len(multipliers))
-    given: dict[str, Sequence[Number]] = {**t.numbers, "a": a, "lam": multipliers}
-    numbers = [x for port in program.inputs for x in given[port.name]]
-    nv, found = t.model.nv, []
-    for name in ("q", "v"):
-        flat = inline(jacobian(program, name), numbers)
-        rows = [flat[nv * k : nv * (k + 1)] for k in range(nv + len(multipliers))]
-        found.append((rows[:nv], rows[nv:]))
-    return found
-
-
-def _held(t: Tracer, count: int) -> Program:
-    """From the state, accelerations and multipliers as inputs to g and c."""
-    inner = Tracer(t.setup, t.options)
-    nv = t.model.nv
-    others = [port for port in t.ports if port.name not in ("q", "v", *DRIVES)]
-    shapes = {"q": t.model.nq, "v": nv, "a": nv, "lam": count}
-    for port in (*(Port(name, (n,)) for name, n in shapes.items()), *others):
-        inner.add(port)
-    g = newton_euler.inverse_dynamics(inner.model, inner.state, inner.a, inner.base, inner.wrenches)
-    g = [x - p for x, p in zip(g, inner.passive(), strict=True)]
-    c = []
-    rows = inner.rows if count else ()
-    for row, lam in zip(rows, inner.numbers["lam"], strict=True):
-        for k, slope in row.jacobian.items():
-            g[k] = g[k] - slope * lam
-        c.append(row.bias + dot(list(row.jacobian.values()), [inner.a[k] for k in row.jacobian]))
-    edges = tuple(edge_of(inner.graph, x) for x in (*g, *c))
-    outputs = (Port("g, c", (len(edges),)),)
-    return Program("held", tuple(inner.ports), outputs, inner.graph, edges, t.setup.rates)
