@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, shaped
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
-from robodyn.motion.samples import sample_times, samples
+from robodyn.motion.samples import sample_times, samples, within
 
 __all__ = ["BaseMotion", "BasePath"]
 
@@ -254,6 +254,8 @@ class BasePath:
         quats : array_like, shape (n, 4)
             Orientations x, y, z, w.
 
+        Before the first sample and after the last one there is no path: `PathError`.
+
         Raises
         ------
         ShapeError
@@ -269,6 +271,7 @@ class BasePath:
         turn: Any = RotationSpline(times, Rotation.from_quat(quat))
 
         def motion(at: float) -> BaseMotion:
+            at = within(times, at)
             R_WB = turn(at)  # scipy's rates are in body axes
             w, dw = R_WB.apply(turn(at, 1)), R_WB.apply(turn(at, 2))
             return BaseMotion.from_world(

@@ -53,7 +53,7 @@ class _Row:
 def goal_size(t: Tracer) -> int:
     """How many numbers say where frames are to be: 16 of a pose, 3 of a point."""
     points = t.options.get("points", ())
-    return sum(3 if name in points else 16 for name in t.options["frames"])
+    return sum(3 if name in points else 16 for name in t.frame_names)
 
 
 def inverse_kinematics_step(t: Tracer) -> Results:
@@ -91,7 +91,7 @@ def _goal_rows(t: Tracer) -> tuple[list[_Row], Number]:
     rows: list[_Row] = []
     misfit: Number = 0.0
     first, points = 0, t.options.get("points", ())
-    for name in t.options["frames"]:
+    for name in t.frame_names:
         F = t.frame(name)
         count = 3 if name in points else 16
         goal = t.numbers["goals"][first : first + count]
