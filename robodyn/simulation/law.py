@@ -172,7 +172,9 @@ def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]]
         return None
     edges = tuple(edge_of(graph, x) for x in _one_a_speed(tau, nv))
     outputs = (Port("tau", (nv,), "N m, N"),)
-    return Program("control", tuple(t.ports), outputs, graph, edges), tuple(t.signals)
+    rates = robot.function("integrate").program.rates
+    program = Program("control", tuple(t.ports), outputs, graph, edges, rates)
+    return program, tuple(t.signals)
 
 
 def _one_a_speed(tau: Any, nv: int) -> list[Any]:
