@@ -695,3 +695,32 @@ def test_an_instant_is_a_little_long(double):
         ]
         run = rd.simulate(double, duration=0.2, step=1e-2, events=made)
         assert [event.name for event in run.events] == order
+
+
+@pytest.mark.parametrize("at", [0.02, 0.0205])
+@pytest.mark.parametrize("first", ["none", "law", "function"])
+@pytest.mark.parametrize("second", ["law", "function"])
+def test_another_controller_takes_over_for_good(at, first, second):
+    """Whatever does whole steps of the motion until then."""
+    arm = rd.load("double_pendulum", passive=False)
+
+    def law(gain):
+        def controller(t, q, v):
+            return gain - v
+
+        controller.symbolic = True
+        return controller
+
+    def function(gain):
+        return lambda t, q, v: gain - v
+
+    before = {"none": None, "law": law(0.2), "function": function(0.2)}[first]
+    after = {"law": law(1.0), "function": function(1.0)}[second]
+    run = rd.simulate(
+        arm, before, q0=[1.0, 0.0], duration=0.1, events=[rd.Event(at, events.switch(after))]
+    )
+    k = int(np.flatnonzero(run.t >= at)[0])
+    till, since = run[: k + 1], run[k + 1 :]
+    asked = 0.0 if first == "none" else 0.2 - till.v[:-1]
+    np.testing.assert_allclose(till.tau[:-1] - asked, 0.0, atol=1e-12)
+    np.testing.assert_allclose(since.tau, 1.0 - since.v, atol=1e-12)
