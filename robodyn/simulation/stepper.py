@@ -337,7 +337,7 @@ class Stepper:
         InconsistentStateError
             If speeds open the loops of a robot with no driven joints; ``.v`` are the nearest that
             do not. Where joints are driven their speeds are those of their paths, and all others
-            follow; of a robot that depends on time, speeds of zero do as well.
+            follow. Speeds of zero start any motion: where constraints ask for motion they jump.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
@@ -365,8 +365,7 @@ class Stepper:
     ) -> None:
         """Refuse speeds that open loops by more than closing them from a gap explains."""
         robot = self.robot
-        if robot.depends_on_time:
-            v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
+        v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
         try:
             robot.check_state(q, v, t=self._time(t))
         except SingularError:  # which is no matter of speeds
