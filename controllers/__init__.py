@@ -8,7 +8,11 @@ from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.joint_pd import JointPD
 from robodyn.controllers.noisy import Noisy
 from robodyn.controllers.reference import PointToPoint, SineReference
+from robodyn.controllers.s_curve import SCurve
 from robodyn.controllers.sampled import Sampled
+from robodyn.controllers.stretched import Stretched
+from robodyn.controllers.task_path import TaskPath
+from robodyn.controllers.trapezoidal import Trapezoidal
 
 __all__ = [
     "ComputedTorque",
@@ -16,6 +20,10 @@ __all__ = [
     "JointPD",
     "Noisy",
     "PointToPoint",
+    "SCurve",
     "Sampled",
     "SineReference",
+    "Stretched",
+    "TaskPath",
+    "Trapezoidal",
 ]

@@ -9,6 +9,8 @@ import numpy as np
 
 from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
+from robodyn.arrays import expect
+from robodyn.controllers.gains import check_fits
 from robodyn.controllers.plant import Base, base_path, motor_mask
 from robodyn.controllers.symbols import base_at, dynamics, is_symbolic
 
@@ -46,11 +48,13 @@ class GravityCompensation:
     _motors: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        expect("robot", self.robot, Robot)
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_motors", motor_mask(self.robot))
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        check_fits(self.robot, q, v)
         rest = np.zeros(np.shape(v))
         if is_symbolic(q):
             state, base = {"q": q, "v": rest, "a": rest}, base_at(self._path, t)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
-from robodyn.errors import PathError, ShapeError
+from robodyn.errors import PathError, ShapeError, UnknownNameError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 from robodyn.motion.samples import (
     free_motion,
@@ -19,6 +19,7 @@ from robodyn.motion.samples import (
     samples,
     spline,
     turning_motion,
+    within,
 )
 
 __all__ = ["JointPath"]
@@ -56,10 +57,13 @@ class JointPath:
         Raises
         ------
         PathError
-            If the function returns anything but three finite arrays whose shapes go together.
+            If the function returns anything but three finite arrays whose shapes go together, or
+            there are no samples at that time.
         """
         try:
             position, velocity, acceleration = (np.asarray(x, float) for x in self.function(t))
+        except PathError:
+            raise
         except (TypeError, ValueError) as error:
             raise PathError(
                 f"the path must return position, velocity and acceleration; at t = {t:.6g} s: "
@@ -86,7 +90,12 @@ class JointPath:
 
     @classmethod
     def from_samples(
-        cls, t: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None = None
+        cls,
+        t: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        *,
+        ends: str = "free",
     ) -> JointPath:
         """Smooth path through samples: its acceleration is continuous.
 
@@ -96,18 +105,34 @@ class JointPath:
         Parameters
         ----------
         t : array_like, shape (n,) [s]
-            At least four times, strictly increasing.
+            At least four times, strictly increasing; two, if it rests at its ends.
         positions : array_like, shape (n,) or (n, m) [rad, m]
         velocities : array_like, like positions, optional
             Checked against the path through the positions.
+        ends : {"free", "rest"}
+            ``"free"``: at its ends the path moves as the samples have it, and before the first
+            sample and after the last one there is none: `PathError`. ``"rest"``: velocity and
+            acceleration vanish at both ends, where the joint stands before and after.
 
         Raises
         ------
         ShapeError
         PathError
             If velocities do not belong to the positions.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> path = rd.JointPath.from_samples([0, 1, 3], [0.0, 0.2, 1.0], ends="rest")
+        >>> position, velocity, acceleration = path(4.0)
+        >>> float(position), float(velocity)
+        (1.0, 0.0)
         """
-        times, values = sample_times(t, 4), numbers("positions", positions).astype(float)
+        if ends not in ("free", "rest"):
+            raise UnknownNameError("ends of a path", ends, ("free", "rest"))
+        rest = ends == "rest"
+        times = sample_times(t, 2 if rest else 4)
+        values = numbers("positions", positions).astype(float)
         if values.ndim not in (1, 2) or len(values) != len(times):
             raise ShapeError(
                 f"{len(times)} times need as many positions; given {values.shape}",
@@ -117,10 +142,18 @@ class JointPath:
             )
         if not np.isfinite(values).all():
             raise ShapeError("samples hold numbers that are not finite", name="positions")
-        position, velocity, acceleration = spline(times, values)
+        position, velocity, acceleration = spline(times, values, rest=rest)
         if velocities is not None:
             _check_samples(times, values, numbers("velocities", velocities), velocity(times))
-        return cls(lambda at: (position(at), velocity(at), acceleration(at)))
+        still = np.zeros(values.shape[1:])
+
+        def motion(at: float) -> Motion:
+            if rest and not times[0] < at < times[-1]:
+                return values[0 if at <= times[0] else -1], still, still
+            at = within(times, at)
+            return position(at), velocity(at), acceleration(at)
+
+        return cls(motion)
 
     @classmethod
     def from_planar(cls, t: ArrayLike, positions: ArrayLike) -> JointPath:

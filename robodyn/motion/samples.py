@@ -10,9 +10,20 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
-from robodyn.errors import ShapeError
+from robodyn.errors import PathError, ShapeError
 
-__all__ = ["free_motion", "planar_motion", "sample_times", "samples", "spline", "turning_motion"]
+__all__ = [
+    "free_motion",
+    "planar_motion",
+    "sample_times",
+    "samples",
+    "spline",
+    "turning_motion",
+    "within",
+]
+
+#: Part of the time between the first and the last sample by which times may be rounded.
+ROUNDING = 1e-9
 
 #: Time [s] -> position, velocity, acceleration of a joint.
 JointMotion = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
@@ -57,11 +68,36 @@ def samples(name: str, given: ArrayLike, count: int, width: int) -> FloatArray:
     return values
 
 
-def spline(times: FloatArray, values: FloatArray) -> tuple[Any, Any, Any]:
-    """A spline through values, and its first and second rate, all functions of time."""
+def within(times: FloatArray, t: float) -> float:
+    """A time at which samples say where something is: up to rounding not outside of theirs.
+
+    Raises
+    ------
+    PathError
+    """
+    first, last = float(times[0]), float(times[-1])
+    slack = ROUNDING * (last - first)
+    if not first - slack <= t <= last + slack:
+        raise PathError(
+            f"the path has samples from t = {first:.6g} s to {last:.6g} s, and was asked for t = "
+            f"{t:.6g} s",
+            time=float(t),
+        )
+    return min(max(t, first), last)
+
+
+def spline(times: FloatArray, values: FloatArray, *, rest: bool = False) -> tuple[Any, Any, Any]:
+    """A spline through values, and its first and second rate, all functions of time.
+
+    With ``rest`` both rates vanish at both ends.
+    """
     from scipy.interpolate import make_interp_spline
 
-    position: Any = make_interp_spline(times, values, k=5 if len(times) >= 6 else 3)
+    if rest:
+        still = [(1, np.zeros(values.shape[1:])), (2, np.zeros(values.shape[1:]))]
+        position: Any = make_interp_spline(times, values, k=5, bc_type=(still, still))
+    else:
+        position = make_interp_spline(times, values, k=5 if len(times) >= 6 else 3)
     return position, position.derivative(1), position.derivative(2)
 
 
@@ -70,6 +106,7 @@ def planar_motion(times: FloatArray, positions: FloatArray) -> JointMotion:
     position, velocity, acceleration = spline(times, positions)
 
     def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        t = within(times, t)
         x, (dx, dy, w), (ddx, ddy, dw) = position(t), velocity(t), acceleration(t)
         c, s = np.cos(x[2]), np.sin(x[2])
         vx, vy = c * dx + s * dy, c * dy - s * dx
@@ -82,7 +119,12 @@ def planar_motion(times: FloatArray, positions: FloatArray) -> JointMotion:
 def turning_motion(times: FloatArray, quats: FloatArray) -> JointMotion:
     """Quaternion of a spherical joint, and its angular velocity in axes of the child."""
     turn = _turn(times, quats)
-    return lambda t: (turn(t).as_quat(), turn(t, 1), turn(t, 2))
+
+    def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        t = within(times, t)
+        return turn(t).as_quat(), turn(t, 1), turn(t, 2)
+
+    return motion
 
 
 def free_motion(times: FloatArray, positions: FloatArray, quats: FloatArray) -> JointMotion:
@@ -91,6 +133,7 @@ def free_motion(times: FloatArray, positions: FloatArray, quats: FloatArray) -> 
     place, velocity, acceleration = spline(times, positions)
 
     def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        t = within(times, t)
         R = turn(t)
         w, back = turn(t, 1), R.inv()
         v = back.apply(velocity(t))

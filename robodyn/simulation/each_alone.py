@@ -76,7 +76,8 @@ def each_alone(
                 phase, controller=_of_one(at_start(phase.robot, phase.controller))
             )
             try:
-                run = move_through_events(own, events, *state, times, make, lambda part: None)
+                alone = make.of_motion(k, record.surroundings.wrenches)
+                run = move_through_events(own, events, *state, times, alone, lambda part: None)
             except SimulationInterrupted as interrupt:
                 if interrupt.trajectory is not None:
                     keep(k, interrupt.trajectory)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,8 +67,9 @@ def draw(
     ShapeError
         If there is nothing to draw, or the ending is that of no image.
     """
-    if not panels or not t.ndim:
+    if not panels or not t.ndim or not len(t):
         what = "no panels are named" if t.ndim else "one state is no motion"
+        what = "there are no samples" if panels and t.ndim else what
         raise ShapeError(f"there is nothing to draw: {what}", name="panels")
     figure, axes = _figure(len(panels), shown=path is None)
     if title:
@@ -84,7 +86,7 @@ def draw(
 def _draw(axis: Any, t: FloatArray, panel: Panel, linewidth: float) -> None:
     """One panel: a colour for each quantity, whichever motion it is of."""
     count = panel.values.shape[-1]
-    values = panel.values.reshape(len(t), -1, count)
+    values = panel.values.reshape(len(t), math.prod(panel.values.shape[1:-1]), count)
     for k in range(count):
         name = panel.names[k] if len(panel.names) == count <= NAMED else None
         lines = axis.plot(t, values[:, :, k], f"C{k % 10}", linewidth=linewidth)

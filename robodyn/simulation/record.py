@@ -27,6 +27,9 @@ SINGULAR = 1e-6
 #: Numbers in the memory of a record that is written to files.
 BLOCK = 1 << 20
 
+#: Steps that machine code can count.
+MOST = 1 << 62
+
 
 class Record:
     """The samples of a simulation, which are copied into it.
@@ -56,8 +59,9 @@ class Record:
 
     Raises
     ------
-    MemoryError
-    ShapeError, FileError
+    ShapeError
+        Also if the samples do not fit into memory.
+    FileError
     """
 
     def __init__(
@@ -80,14 +84,25 @@ class Record:
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
         self.shape = batch
         self.events: list[EventRecord] = []
-        self._every, self._steps = int(every), 0
+        self._every, self._steps = min(int(every), MOST), 0
         self._folder = None if to is None else Folder(as_path("to", to))
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
         shapes = ((), (*batch, robot.nq), *[(*batch, robot.nv)] * 3)
         if self._folder is not None:
             numbers = sum(int(np.prod(shape)) for shape in shapes)
             rows = min(rows, max(2, BLOCK // numbers))
-        self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        #: Samples after which room is made, where one may stand behind them.
+        self._most = rows
+        rows += self._folder is not None
+        try:
+            self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        except MemoryError:
+            raise ShapeError(
+                f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them "
+                "to a folder, to=",
+                name="every",
+                given=every,
+            ) from None
         #: Samples that are kept; the one behind them may be replaced.
         self._kept = 0
         self._behind = False
@@ -110,7 +125,7 @@ class Record:
             If it cannot be written; ``.trajectory`` is what could.
         """
         k = self._kept
-        if k == len(self._columns[0]):
+        if k == self._most:
             self._make_room()
             k = self._kept
         times, *states = self._columns
@@ -170,6 +185,7 @@ class Record:
     def _make_room(self) -> None:
         if self._folder is None:
             self._columns = [np.concatenate([x, np.empty_like(x)]) for x in self._columns]
+            self._most = len(self._columns[0])
         else:
             self._write()
 
@@ -253,7 +269,9 @@ class Record:
                 return self._in_files(complete=complete)
             except FileError as error:
                 raise self._refused(error) from error
-        return self._made(*(x[: self.count].copy() for x in self._columns))
+        own = [x[: self.count] for x in self._columns]
+        exact = complete and len(self._columns[0]) - self.count < 3
+        return self._made(*(own if exact else (x.copy() for x in own)))
 
     def _made(self, *states: FloatArray) -> Trajectory:
         t, q, v, a, tau = states

@@ -79,11 +79,10 @@ def step_function(
             f"a step of {robot.name!r} asks for paths at several instants, so it is no function of "
             "the state: a moving base, joints or constraints depend on time"
         )
-    h = float(step)
-    if not 0.0 < h < math.inf:
+    if not (isinstance(step, int | float | np.number) and 0.0 < step < math.inf):
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     law = traced_law(robot, controller)
-    return Function(_Writer(robot, law, h).program(method))
+    return Function(_Writer(robot, law, float(step)).program(method))
 
 
 class _Writer:
@@ -110,7 +109,8 @@ class _Writer:
         q, v = self._closed(q, v)
         outputs = (Port("q_next", q.shape, "rad, m"), Port("v_next", v.shape, "rad/s, m/s"))
         edges = tuple(edge_of(self._graph, x) for x in (*q, *v))
-        return Program("step", tuple(self._ports), outputs, self._graph, edges)
+        rates = self._robot.function("integrate").program.rates
+        return Program("step", tuple(self._ports), outputs, self._graph, edges, rates)
 
     def _array(self, name: str) -> Array:
         array = np.empty(len(self._numbers[name]), object)

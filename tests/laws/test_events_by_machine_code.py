@@ -16,8 +16,7 @@ import pytest
 import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
-from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
-from robodyn.simulation.stepper import Stepper
+from robodyn.errors import EnergyWarning, LimitWarning
 
 STATES = ("t", "q", "v", "a", "tau")
 

@@ -136,6 +136,43 @@ def test_few_samples(n):
     np.testing.assert_allclose(path(0.5), [[0.125, 0.5], [0.75, -1.0], [3.0, 0.0]], atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        rd.JointPath.from_samples([0, 1, 2, 3], [0.0, 0.5, 1.0, 2.0]),
+        rd.JointPath.from_planar([0, 1, 2, 3], np.eye(4)[:, :3]),
+        rd.JointPath.from_orientations([0, 1, 3], np.eye(4)[:3]),
+        rd.JointPath.from_poses([0, 1, 2, 3], np.eye(4)[:, :3], np.tile([0, 0, 0, 1], (4, 1))),
+        rd.BasePath.from_samples([0, 1, 2, 3], np.eye(4)[:, :3], np.tile([0, 0, 0, 1], (4, 1))),
+    ],
+)
+def test_no_path_goes_on_beyond_its_samples(path):
+    path(0.0), path(3.0), path(3.0 + 1e-12)
+    for t in (4.0, 3.001, -0.001):
+        with pytest.raises(PathError, match="from t = 0 s to 3 s") as error:
+            path(t)
+        assert error.value.time == t
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 8])
+def test_ends_at_rest(n):
+    t = np.linspace(0.5, 2.0, n)
+    values = np.stack([np.cos(3 * t), t**2], axis=-1)
+    path = rd.JointPath.from_samples(t, values, ends="rest")
+    path.check(np.linspace(0.0, 2.2, 45))
+    for at, x in zip(t, values, strict=True):
+        np.testing.assert_allclose(path(at)[0], x, atol=1e-12)
+    for at, x in ((0.0, values[0]), (0.5, values[0]), (2.0, values[-1]), (9.0, values[-1])):
+        np.testing.assert_allclose(path(at), [x, [0, 0], [0, 0]], atol=1e-14)
+    for at, x in ((0.5 + 1e-9, values[0]), (2.0 - 1e-9, values[-1])):
+        np.testing.assert_allclose(path(at), [x, [0, 0], [0, 0]], atol=1e-5)
+
+
+def test_other_ends_are_unknown():
+    with pytest.raises(rd.UnknownNameError, match="rest"):
+        rd.JointPath.from_samples([0, 1], [0.0, 1.0], ends="resting")
+
+
 def test_velocities_given_with_samples():
     positions = np.sin(TIMES)
     rd.JointPath.from_samples(TIMES, positions, np.cos(TIMES))

@@ -1,0 +1,134 @@
+"""The way along a straight line under limits: powers of time, switched on one after the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import ShapeError
+from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers
+from robodyn.symbolic.scalar import between_zero_and_one
+
+__all__ = ["Profile", "Way", "along", "limit", "positions", "ways"]
+
+#: Keeps a quotient of zeros from being no number.
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A way from 0 to 1 whose highest rate is piecewise constant.
+
+    Attributes
+    ----------
+    times : tuple of float [s]
+        When it jumps, the first at 0, the last at the end.
+    jumps : tuple of float
+        By how much.
+    order : int
+        Which rate it is: 2 the acceleration, 3 the jerk.
+    """
+
+    times: tuple[float, ...]
+    jumps: tuple[float, ...]
+    order: int
+
+    @property
+    def duration(self) -> float:
+        """When it has arrived [s]."""
+        return self.times[-1]
+
+    def at(self, t: float) -> tuple[Any, Any, Any]:
+        """The way, its rate and the rate of that, at a time [s] in numbers or symbols."""
+        T = self.duration
+        clipped = between_zero_and_one(t / T) * T
+        sums: list[Any] = [0.0, 0.0, 0.0]
+        for start, jump in zip(self.times, self.jumps, strict=True):
+            since = between_zero_and_one((clipped - start) / T) * T
+            for rate in range(3):
+                power = self.order - rate
+                term = since**power if power else _begun(t - start, T)
+                sums[rate] = sums[rate] + term * (jump / math.factorial(power))
+        return sums[0], sums[1], sums[2]
+
+
+def _begun(since: Any, T: float) -> Any:
+    """Zero before an instant, and one from then on."""
+    ahead = between_zero_and_one(-since / T)
+    return 1.0 - ahead / (ahead + TINY)
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A straight line from one position to another, begun at a time."""
+
+    start: float
+    step: FloatArray
+    profile: Profile
+
+
+def ways(
+    waypoints: FloatArray, limits: Sequence[FloatArray], make: Callable[..., Profile]
+) -> tuple[tuple[Way, ...], float]:
+    """Straight lines between waypoints, one after the other, and when the last is done [s].
+
+    Parameters
+    ----------
+    waypoints : ndarray, shape (m, n) [rad, m]
+    limits : sequence of ndarray, shape (n,)
+        Of the rates of the positions.
+    make : callable
+        Makes a profile of the limits of the way.
+    """
+    found, time = [], 0.0
+    for step in np.diff(waypoints, axis=0):
+        if not step.any():
+            continue
+        moving = step != 0.0
+        most = [float((x[moving] / np.abs(step[moving])).min()) for x in limits]
+        found.append(Way(time, step, make(*most)))
+        time += found[-1].profile.duration
+    return tuple(found), time
+
+
+def along(
+    start: FloatArray, found: Sequence[Way], t: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Position, velocity and acceleration at a time [s], each of shape (n,)."""
+    q, v, a = start + 0.0, np.zeros(len(start)), np.zeros(len(start))
+    for way in found:
+        s, ds, dds = way.profile.at(t - way.start)
+        q, v, a = q + way.step * s, v + way.step * ds, a + way.step * dds
+    return q, v, a
+
+
+def positions(name: str, given: ArrayLike) -> FloatArray:
+    """Waypoints, shape (m, n), in an array of their own."""
+    found = np.array(numbers(name, given), float)
+    if found.ndim != 2 or len(found) < 2 or not np.isfinite(found).all():
+        raise ShapeError(
+            f"{name} has shape {found.shape}, expected at least two finite positions (m, n)",
+            name=name,
+            given=found.shape,
+            expected="(m, n)",
+        )
+    return found
+
+
+def limit(name: str, given: ArrayLike, count: int) -> FloatArray:
+    """A limit of each joint, shape (n,)."""
+    found = np.array(numbers(name, given), float)
+    if found.shape not in ((), (count,)) or not (np.isfinite(found) & (found > 0.0)).all():
+        raise ShapeError(
+            f"{name} is {given!r}, expected a positive number, or {count} of them, one a joint",
+            name=name,
+            given=given,
+            expected=(count,),
+        )
+    return np.array(np.broadcast_to(found, (count,)))

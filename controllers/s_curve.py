@@ -1,0 +1,83 @@
+"""Motion through waypoints with bounded velocity, acceleration and jerk, in the least time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.controllers.profile import Profile, Way, along, limit, positions, ways
+
+__all__ = ["SCurve"]
+
+
+@dataclass(frozen=True, eq=False)
+class SCurve:
+    """Through waypoints, resting at each, with continuous acceleration and bounded jerk.
+
+    Between two of them all joints move along a straight line, start and arrive together, as soon as
+    the limits of all let them. Before the start and after the end they rest.
+
+    Attributes
+    ----------
+    waypoints : ndarray, shape (m, n) [rad, m]
+    velocity : float or array_like, shape (n,) [rad/s, m/s]
+        Largest of each joint.
+    acceleration : float or array_like, shape (n,) [rad/s^2, m/s^2]
+    jerk : float or array_like, shape (n,) [rad/s^3, m/s^3]
+    duration : float [s]
+        When it arrives at the last waypoint.
+
+    Raises
+    ------
+    ShapeError
+        For waypoints that are no positions, and limits that are not positive.
+
+    Examples
+    --------
+    >>> from robodyn.controllers import SCurve
+    >>> reference = SCurve([[0.0], [1.0]], velocity=0.5, acceleration=1.0, jerk=4.0)
+    >>> round(reference.duration, 9)
+    2.75
+    """
+
+    symbolic: ClassVar[bool] = True
+
+    waypoints: FloatArray
+    velocity: ArrayLike
+    acceleration: ArrayLike
+    jerk: ArrayLike
+    duration: float = field(init=False)
+    _ways: tuple[Way, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        points = positions("waypoints", self.waypoints)
+        names = ("velocity", "acceleration", "jerk")
+        limits = [limit(name, getattr(self, name), points.shape[1]) for name in names]
+        found, duration = ways(points, limits, _profile)
+        object.__setattr__(self, "waypoints", points)
+        object.__setattr__(self, "_ways", found)
+        object.__setattr__(self, "duration", duration)
+
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
+        return along(self.waypoints[0], self._ways, t)
+
+
+def _profile(v: float, a: float, j: float) -> Profile:
+    """The quickest way from 0 to 1 with bounded rates.
+
+    The velocity rises for a time ``rise``, and the acceleration for ``ramp`` of it at either end;
+    while it rises half of ``velocity * rise`` is covered.
+    """
+    ramp = min(a / j, np.sqrt(v / j), np.cbrt(0.5 / j))
+    top = j * ramp  # the greatest acceleration
+    rise = ramp + min(v / top, np.sqrt(0.25 * ramp**2 + 1.0 / top) - 0.5 * ramp)
+    rise = max(rise, 2.0 * ramp)
+    cruise = max(1.0 / (top * (rise - ramp)) - rise, 0.0)
+    end = 2.0 * rise + cruise
+    times = (0.0, ramp, rise - ramp, rise, end - rise, end - rise + ramp, end - ramp, end)
+    return Profile(tuple(map(float, times)), (j, -j, -j, j, -j, j, j, -j), 3)

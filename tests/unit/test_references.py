@@ -1,0 +1,227 @@
+"""References: they are where they should be, within their limits, and rates are derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import (
+    ComputedTorque,
+    PointToPoint,
+    SCurve,
+    Stretched,
+    TaskPath,
+    Trapezoidal,
+)
+
+WAYPOINTS = [[0.0, 0.2], [1.0, -0.5], [1.0, -0.5], [-0.3, -0.5], [-0.31, -0.49]]
+VELOCITY, ACCELERATION, JERK = [0.5, 0.8], [1.0, 0.6], [6.0, 4.0]
+PROFILES = {
+    "trapezoidal": Trapezoidal(WAYPOINTS, VELOCITY, ACCELERATION),
+    "s-curve": SCurve(WAYPOINTS, VELOCITY, ACCELERATION, JERK),
+}
+
+
+def sampled(reference, start, end, n=20001):
+    t = np.linspace(start, end, n)
+    return t, *(np.array(x) for x in zip(*map(reference, t.tolist()), strict=True))
+
+
+@pytest.mark.parametrize("reference", PROFILES.values(), ids=PROFILES)
+def test_rates_are_derivatives_and_within_limits(reference):
+    t, q, v, a = sampled(reference, -0.5, reference.duration + 0.5)
+    h = t[1] - t[0]
+    np.testing.assert_allclose(np.gradient(q, h, axis=0), v, atol=2 * h)
+    steps = np.abs(v[1:] - v[:-1] - 0.5 * h * (a[1:] + a[:-1]))
+    assert steps.max() < 1.1 * h * max(ACCELERATION)  # trapezoidal: where it jumps
+    assert np.sort(steps.max(axis=1))[-40:-30].max() < 1e-6  # and nowhere else
+    assert (np.abs(v).max(axis=0) <= np.array(VELOCITY) + 1e-9).all()
+    assert (np.abs(a).max(axis=0) <= np.array(ACCELERATION) + 1e-9).all()
+
+
+def test_the_jerk_is_within_its_limit():
+    t, _, _, a = sampled(PROFILES["s-curve"], -0.5, PROFILES["s-curve"].duration + 0.5)
+    jerk = np.abs(np.diff(a, axis=0) / (t[1] - t[0])).max(axis=0)
+    assert (jerk <= np.array(JERK) * (1 + 1e-6)).all()
+
+
+@pytest.mark.parametrize("reference", PROFILES.values(), ids=PROFILES)
+def test_it_rests_at_the_ends_and_before_and_after(reference):
+    for t, place in ((-3.0, WAYPOINTS[0]), (0.0, WAYPOINTS[0])):
+        q, v, _ = reference(t)
+        np.testing.assert_array_equal(q, place)
+        np.testing.assert_array_equal(v, 0.0)
+    for t in (reference.duration, reference.duration + 100.0):
+        q, v, a = reference(t)
+        np.testing.assert_allclose(q, WAYPOINTS[-1], atol=1e-12)
+        np.testing.assert_allclose(v, 0.0, atol=1e-12)
+        np.testing.assert_allclose(a, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("reference", PROFILES.values(), ids=PROFILES)
+def test_it_passes_all_waypoints_at_rest(reference):
+    _, q, v, _ = sampled(reference, 0.0, reference.duration, 40001)
+    for place in WAYPOINTS:
+        near = np.abs(q - place).max(axis=1).argmin()
+        assert np.abs(q[near] - place).max() < 1e-6
+        assert np.abs(v[near]).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("way", "v", "a", "expected"),
+    [(1.0, 0.5, 1.0, 2.5), (0.25, 1.0, 1.0, 1.0), (-4.0, 2.0, 4.0, 2.5)],
+)
+def test_the_least_time_of_a_trapezoid(way, v, a, expected):
+    """way / v + v / a with a cruise, 2 sqrt(way / a) without."""
+    assert Trapezoidal([[0.0], [way]], v, a).duration == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("way", "v", "a", "j", "expected"),
+    [
+        (1.0, 0.5, 1.0, 4.0, 1.0 / 0.5 + 0.5 / 1.0 + 1.0 / 4.0),  # all limits reached
+        (1.0, 0.1, 10.0, 1.0, 1.0 / 0.1 + 2.0 * np.sqrt(0.1)),  # not the acceleration
+        (2.0, 9.0, 9.0, 1.0, 4.0),  # the jerk alone: 4 cbrt(way / 2 / j)
+        (1.0, 9.0, 1.0, 4.0, 0.25 + np.sqrt(0.0625 + 4.0)),  # not the velocity
+    ],
+)
+def test_the_least_time_of_an_s_curve(way, v, a, j, expected):
+    assert SCurve([[0.0], [way]], v, a, j).duration == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", [Trapezoidal, SCurve])
+def test_wrong_limits_and_waypoints(kind):
+    more = (1.0,) if kind is SCurve else ()
+    with pytest.raises(rd.ShapeError, match="velocity"):
+        kind(WAYPOINTS, -1.0, 1.0, *more)
+    with pytest.raises(rd.ShapeError, match="acceleration"):
+        kind(WAYPOINTS, 1.0, [1.0, 1.0, 1.0], *more)
+    with pytest.raises(rd.ShapeError, match="waypoints"):
+        kind([0.0, 1.0], 1.0, 1.0, *more)
+    with pytest.raises(rd.ShapeError, match="waypoints"):
+        kind([[0.0], [np.nan]], 1.0, 1.0, *more)
+
+
+@pytest.mark.parametrize("kind", ["trapezoidal", "s-curve", "stretched"])
+def test_controllers_follow_them_in_machine_code_as_in_python(kind):
+    robot = rd.load("double_pendulum", passive=False)
+    reference = PROFILES.get(kind) or Stretched(PROFILES["s-curve"], 1.3)
+    controller = ComputedTorque(robot, reference, stiffness=100.0)
+    q0 = np.array(WAYPOINTS[0])
+    run = {"q0": q0, "v0": np.zeros(2), "duration": 2.0, "step": 1e-3}
+    compiled = rd.simulate(robot, controller, **run)
+    python = rd.simulate(robot, lambda t, q, v: controller(t, q, v), **run)
+    np.testing.assert_allclose(compiled.q, python.q, atol=1e-9)
+    wanted = reference(2.0)[0]
+    np.testing.assert_allclose(compiled.q[-1], wanted, atol=1e-3)
+
+
+# -- stretched --------------------------------------------------------------------------------
+
+MOVE = PointToPoint(np.zeros(2), np.array([1.0, -2.0]), 1.0)
+
+
+def test_stretched_to_velocities_and_accelerations():
+    slow = Stretched.within(MOVE, 1.0, velocity=[1.0, 1.0], acceleration=100.0)
+    _, q, v, a = sampled(slow, 0.0, slow.factor, 1001)
+    assert np.abs(v).max() == pytest.approx(1.0, rel=1e-6)
+    assert slow.factor == pytest.approx(2.0 * 1.875)  # greatest speed of a quintic
+    np.testing.assert_allclose(q[-1], MOVE.q1)
+    bounded = Stretched.within(MOVE, 1.0, velocity=100.0, acceleration=0.5)
+    _, _, _, a = sampled(bounded, 0.0, bounded.factor, 1001)
+    assert np.abs(a).max() == pytest.approx(0.5, rel=1e-6)
+
+
+def test_stretched_to_torques():
+    robot = rd.load("double_pendulum", passive=False, gravity=(0, 0, 0))
+    stretched = Stretched.within(MOVE, 1.0, robot=robot, torque=[3.0, 2.0])
+    _, q, v, a = sampled(stretched, 0.0, stretched.factor, 1001)
+    part = np.abs(robot.inverse_dynamics(q, v, a)) / [3.0, 2.0]
+    assert part.max() == pytest.approx(1.0, rel=1e-4)
+    heavy = rd.load("double_pendulum", passive=False)
+    with pytest.raises(rd.PathError, match="no slowness"):
+        Stretched.within(MOVE, 1.0, robot=heavy, torque=1e-3)
+
+
+def test_nothing_to_stretch_to():
+    with pytest.raises(rd.SettingsError, match="bounds"):
+        Stretched.within(MOVE, 1.0)
+    with pytest.raises(rd.SettingsError, match="factor"):
+        Stretched(MOVE, 0.0)
+
+
+# -- paths of frames --------------------------------------------------------------------------
+
+ROBOT = rd.load("puma560")
+Q0 = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
+START = ROBOT.frame_pose(Q0, "flange")
+
+
+def turned(X, angle, by):
+    c, s = np.cos(angle), np.sin(angle)
+    Y = X @ np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
+    Y[:3, 3] += by
+    return Y
+
+
+def test_a_line_is_straight_and_turns_about_one_axis():
+    end = turned(START, 0.5, [0.05, -0.1, 0.08])
+    path = TaskPath.line(ROBOT, "flange", START, end, 2.0, Q0)
+    t, q, v, a = sampled(path, 0.0, 2.0, 401)
+    X = ROBOT.frame_pose(q, "flange")
+    way = end[:3, 3] - START[:3, 3]
+    off = X[:, :3, 3] - START[:3, 3]
+    along = off @ way / (way @ way)
+    assert np.abs(off - along[:, None] * way).max() < 1e-6
+    axis = X[:, :3, 2] - START[:3, 2]
+    assert np.abs(axis).max() < 1e-6  # the axis that it turns about stands still
+    np.testing.assert_allclose(X[0], START, atol=1e-8)
+    np.testing.assert_allclose(X[-1], end, atol=1e-8)
+    np.testing.assert_allclose([v[0], v[-1], a[0], a[-1]], 0.0, atol=1e-9)
+    np.testing.assert_allclose(np.gradient(q, t, axis=0)[1:-1], v[1:-1], atol=1e-3)
+
+
+def test_an_arc_keeps_its_radius_and_passes_the_point():
+    radius, axis = 0.1, START[:3, 0]
+    center = START[:3, 3] - radius * axis
+    other = START[:3, 1]
+    end = START.copy()
+    end[:3, 3] = center + radius * other
+    through = center + radius * (axis + other) / np.sqrt(2)
+    path = TaskPath.arc(ROBOT, "flange", START, through, end, 1.5, Q0)
+    _, q, _, _ = sampled(path, 0.0, 1.5, 401)
+    place = ROBOT.frame_pose(q, "flange")[:, :3, 3]
+    np.testing.assert_allclose(np.linalg.norm(place - center, axis=1), radius, atol=1e-6)
+    assert np.abs(place - through).max(axis=1).min() < 1e-3
+    np.testing.assert_allclose(place[-1], end[:3, 3], atol=1e-8)
+
+
+def test_the_long_way_round():
+    """Through a point on the other side the arc is three quarters of the circle."""
+    radius, axis, other = 0.03, START[:3, 0], START[:3, 1]
+    center = START[:3, 3] - radius * axis
+    end = START.copy()
+    end[:3, 3] = center + radius * other
+    path = TaskPath.arc(ROBOT, "flange", START, center - radius * axis, end, 1.5, Q0)
+    _, q, _, _ = sampled(path, 0.0, 1.5, 801)
+    place = ROBOT.frame_pose(q, "flange")[:, :3, 3]
+    length = np.linalg.norm(np.diff(place, axis=0), axis=1).sum()
+    assert length == pytest.approx(1.5 * np.pi * radius, rel=1e-3)
+
+
+def test_what_is_no_path_of_a_frame():
+    far = turned(START, 0.0, [3.0, 0.0, 0.0])
+    with pytest.raises(rd.PathError, match="does not reach") as error:
+        TaskPath.line(ROBOT, "flange", START, far, 2.0, Q0)
+    assert 0.0 < error.value.time < 2.0
+    with pytest.raises(rd.ShapeError, match="line"):
+        middle = START[:3, 3] + [0.1, 0, 0]
+        end = turned(START, 0.0, [0.2, 0.0, 0.0])
+        TaskPath.arc(ROBOT, "flange", START, middle, end, 1.0, Q0)
+    with pytest.raises(rd.PathError, match="jump"):
+        poses = np.stack([START, ROBOT.frame_pose(Q0 + 0.9, "flange")] * 2)
+        TaskPath(ROBOT, "flange", [0.0, 1.0, 2.0, 3.0], poses, Q0)
+    with pytest.raises(rd.SettingsError, match="do not add"):
+        floating = rd.load("puma560", base="floating")
+        TaskPath.line(floating, "flange", START, START, 1.0)
