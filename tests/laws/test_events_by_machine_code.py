@@ -16,7 +16,8 @@ import pytest
 import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
-from robodyn.errors import EnergyWarning, LimitWarning
+from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
+from robodyn.simulation.stepper import Stepper
 
 STATES = ("t", "q", "v", "a", "tau")
 
