@@ -79,8 +79,7 @@ class LoopKeeper:
     ) -> None:
         """Refuse speeds that open loops by more than closing them from a gap explains."""
         robot = self._robot
-        if robot.depends_on_time:
-            v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
+        v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
         try:
             robot.check_state(q, v, t=time)
         except SingularError:  # which is no matter of speeds

@@ -316,7 +316,7 @@ class Stepper:
         InconsistentStateError
             If speeds open the loops of a robot with no driven joints; ``.v`` are the nearest that
             do not. Where joints are driven their speeds are those of their paths, and all others
-            follow; of a robot that depends on time, speeds of zero do as well.
+            follow. Speeds of zero start any motion: where constraints ask for motion they jump.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
