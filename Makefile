@@ -27,6 +27,7 @@ lint: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/versus_pinocchio.py
 	$(BIN)/python benchmarks/closed_loops.py
+	$(BIN)/python benchmarks/simulation.py
 	$(BIN)/python benchmarks/tracing.py
 
 docs: $(VENV)/.ready

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import at_speeds, gain
+from robodyn.arrays import expect
+from robodyn.controllers.gains import at_speeds, function, gain
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
 from robodyn.controllers.symbols import base_at, reference_at
@@ -64,6 +65,10 @@ class ComputedTorque:
     _torques: Callable[..., FloatArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        expect("robot", self.robot, Robot)
+        function(
+            "reference", self.reference, "from the time [s] to position, velocity, acceleration"
+        )
         k = gain("stiffness", self.stiffness, self.robot.nv)
         d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
         object.__setattr__(self, "_error", motor_error(self.robot))
@@ -74,7 +79,7 @@ class ComputedTorque:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        q_ref, v_ref, a_ref = reference_at(self.reference, t)
+        q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
         v_ref = at_speeds("velocities", v_ref, self.robot.nv)
         a_ref = at_speeds("accelerations", a_ref, self.robot.nv)
         a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)

@@ -1,6 +1,8 @@
-"""Gains of controllers, checked once, and what references return, at each call."""
+"""What controllers are made of, checked once, and what references return, at each call."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +10,50 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
 
-__all__ = ["at_speeds", "gain"]
+__all__ = ["at_speeds", "function", "gain", "wanted"]
+
+
+def function(name: str, given: Any, of: str) -> None:
+    """Refuse what cannot be called.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if not callable(given):
+        raise ShapeError(
+            f"{name} is {given!r}, expected a function {of}", name=name, given=given, expected=of
+        )
+
+
+def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Position, velocity and acceleration that a reference returned at time ``t`` [s].
+
+    Raises
+    ------
+    ShapeError
+        If it returned something else.
+    """
+    try:
+        q, v, a = (np.asarray(x) for x in given)
+        numbers = all(x.dtype.kind in "fiubO" for x in (q, v, a))
+    except (TypeError, ValueError):
+        numbers = False
+    if not numbers:
+        raise ShapeError(
+            f"the reference returned {given!r} at t = {t} s, expected three arrays: position "
+            f"({nq},), velocity and acceleration",
+            name="reference",
+            given=given,
+        )
+    if q.shape[-1:] != (nq,):
+        raise ShapeError(
+            f"the reference gives positions of shape {q.shape} at t = {t} s, expected ({nq},)",
+            name="reference",
+            given=q.shape,
+            expected=(nq,),
+        )
+    return q, v, a
 
 
 def at_speeds(name: str, given: FloatArray, nv: int) -> FloatArray:

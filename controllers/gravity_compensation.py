@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
+from robodyn.arrays import expect
 from robodyn.controllers.plant import Base, base_path, motor_mask
 from robodyn.controllers.symbols import base_at, dynamics, is_symbolic
 
@@ -46,6 +47,7 @@ class GravityCompensation:
     _motors: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        expect("robot", self.robot, Robot)
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_motors", motor_mask(self.robot))
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import at_speeds, gain
+from robodyn.arrays import expect
+from robodyn.controllers.gains import at_speeds, function, gain
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.plant import Base, motor_error, motor_mask
 from robodyn.controllers.symbols import reference_at
@@ -55,6 +56,10 @@ class JointPD:
     _weight: GravityCompensation | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        expect("robot", self.robot, Robot)
+        function(
+            "reference", self.reference, "from the time [s] to position, velocity, acceleration"
+        )
         motors = motor_mask(self.robot)
         weight = GravityCompensation(self.robot, self.base) if self.gravity else None
         object.__setattr__(self, "_weight", weight)
@@ -65,7 +70,7 @@ class JointPD:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        q_ref, v_ref, _ = reference_at(self.reference, t)
+        q_ref, v_ref, _ = reference_at(self.robot, self.reference, t)
         v_ref = at_speeds("velocities", v_ref, self.robot.nv)
         tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
         return tau if self._weight is None else tau + self._weight(t, q, v)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import function
 
 __all__ = ["Noisy"]
 
@@ -41,6 +42,9 @@ class Noisy:
     ------
     SettingsError
         For deviations that are negative or not finite, and a seed that is no whole number >= 0.
+    ShapeError
+        If the controller is no function; when called, if there are other numbers of deviations
+        than speeds.
     """
 
     controller: Callable[[float, FloatArray, FloatArray], ArrayLike]
@@ -50,6 +54,7 @@ class Noisy:
     robot: Robot | None = None
 
     def __post_init__(self) -> None:
+        function("controller", self.controller, "(t, q, v)")
         for name in ("position", "velocity"):
             try:
                 given = np.array(getattr(self, name), float)
@@ -78,6 +83,15 @@ class Noisy:
         t : float [s]
         q, v : ndarray, shape (..., nq), (..., nv)
         """
+        for name in ("position", "velocity"):
+            shape = np.shape(getattr(self, name))
+            if shape not in ((), (1,), v.shape[-1:]):
+                raise ShapeError(
+                    f"{name} has shape {shape}, expected one standard deviation or {v.shape[-1]}",
+                    name=name,
+                    given=shape,
+                    expected=v.shape[-1:],
+                )
         counter = [round(t / INSTANT) % 2**64, 0, 0, 0]
         bits = np.random.Philox(key=self.seed, counter=np.array(counter, np.uint64))
         noise = np.random.Generator(bits).standard_normal((*v.shape[:-1], 2, v.shape[-1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, SupportsFloat
 
@@ -49,9 +50,10 @@ class PointToPoint:
                 given=self.q1.shape,
                 expected=self.q0.shape,
             )
-        if not (isinstance(self.duration, SupportsFloat) and float(self.duration) > 0.0):
+        known = np.ndim(self.duration) == 0 and isinstance(self.duration, SupportsFloat)
+        if not (known and 0.0 < float(self.duration) < math.inf):
             raise ShapeError(
-                f"duration is {self.duration!r} s, expected it positive",
+                f"duration is {self.duration!r} s, expected a positive number",
                 name="duration",
                 given=self.duration,
             )
@@ -63,7 +65,7 @@ class PointToPoint:
         way = self.q1 - self.q0
         q = self.q0 + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))
         v = way * (30.0 * s * s * (1.0 - s) ** 2 / T)
-        a = way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / T**2)
+        a = way * (60.0 * s * (1.0 - s) * (1.0 - 2.0 * s) / (T * T))
         return q, v, a
 
 

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 
 from robodyn import SettingsError
 from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import function
+from robodyn.simulation.callbacks import torque
 
 __all__ = ["Sampled"]
 
@@ -44,6 +46,9 @@ class Sampled:
     ------
     SettingsError
         If a number is negative or not finite.
+    ShapeError
+        If the controller is no function; when called, if it returns anything but numbers, one a
+        speed.
     """
 
     controller: Controller
@@ -53,6 +58,7 @@ class Sampled:
     velocity_quantum: float = 0.0
 
     def __post_init__(self) -> None:
+        function("controller", self.controller, "(t, q, v)")
         for name in ("period", "delay", "quantum", "velocity_quantum"):
             given = getattr(self, name)
             known = isinstance(given, int | float | np.number)
@@ -62,7 +68,7 @@ class Sampled:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for when it looks at time ``t`` [s], shape (..., nv) [N m, N]."""
         seen = _rounded(q, self.quantum), _rounded(v, self.velocity_quantum)
-        return np.array(self.controller(t, *seen), float)
+        return torque(self.controller, t, *seen)
 
     def fresh(self) -> Controller:
         """The same at the start of a motion, with a memory of that motion alone."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
+from robodyn.controllers.gains import wanted
 from robodyn.simulation.law import SymbolicTime
 from robodyn.symbolic.inline import inline
 
@@ -22,11 +23,13 @@ def is_symbolic(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype == object
 
 
-def reference_at(reference: Reference, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+def reference_at(
+    robot: Robot, reference: Reference, t: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Position, velocity and acceleration that are wanted at a time."""
     if isinstance(t, SymbolicTime) and not getattr(reference, "symbolic", False):
-        return t.sampled("reference", reference)
-    return reference(t)
+        return t.sampled("reference", lambda at: wanted(reference(at), robot.nq, at))
+    return wanted(reference(t), robot.nq, t)
 
 
 def base_at(path: BasePath | None, t: float) -> BaseMotion | Mapping[str, Array] | None:

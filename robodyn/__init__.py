@@ -50,7 +50,7 @@ from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
-from robodyn.results import BaseParameters, HybridDynamics, Impact, JointWrenches
+from robodyn.results import BaseParameters, HybridDynamics, IKResult, Impact, JointWrenches
 from robodyn.robot import Robot
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
@@ -84,6 +84,7 @@ __all__ = [
     "Function",
     "Ground",
     "HybridDynamics",
+    "IKResult",
     "Impact",
     "ImpactError",
     "InconsistentStateError",

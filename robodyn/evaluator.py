@@ -222,6 +222,12 @@ class Evaluator:
         maps = any(body.joint.map is not None for body in bodies)
         return self._model.has_quaternions or bool(bodies.linkages) or maps
 
+    def surroundings(self, name: str, base: BaseMotion | None) -> tuple[Array, ...]:
+        """The last inputs of a function: the base's motion, by default at rest, and the time."""
+        rest = self._base_inputs(name, base)
+        timed = self._model.setup.rheonomic and not QUANTITIES[name].timeless
+        return rest if self._time is None or not timed else (*rest, self._time)
+
     def bind(self, name: str, f: Function) -> None:
         """Let plain calls of a method go straight to a function; NaN sends them to the method."""
         self._methods.bind(name, f, guarded=True)

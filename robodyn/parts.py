@@ -22,6 +22,7 @@ from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
 from robodyn.identification import Identification
+from robodyn.inverse_kinematics import InverseKinematics
 from robodyn.joint_loads import JointForces, MotorLoads
 from robodyn.joint_positions import JointPositions, TreeJointPositions
 from robodyn.minimal.coordinates import (
@@ -33,6 +34,7 @@ from robodyn.minimal.coordinates import (
 from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.model.model import Model
+from robodyn.operational_space import OperationalSpace
 from robodyn.postures import Postures, TreePostures
 
 __all__ = ["Parts", "TreeForm"]
@@ -121,6 +123,8 @@ class Parts:
             self._follow(model, evaluator, tree_form)
         self.motors = MotorLoads(model, self.dynamics)
         self.identification = Identification(model, evaluator, self.postures.random)
+        self.operational_space = OperationalSpace(model, evaluator)
+        self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
 
     def at(self, t: ArrayLike | None) -> Parts:
         """The parts at a time, or at times of shape (...), of a robot that depends on time.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,10 +16,14 @@ __all__ = [
     "BaseParameters",
     "ConstrainedDynamics",
     "HybridDynamics",
+    "IKResult",
     "Impact",
     "JointWrenches",
     "LoopGap",
 ]
+
+#: A joint [rad, m] so near to its limit is at it.
+AT_LIMIT = 1e-9
 
 
 def _shapes(result: Any) -> str:
@@ -296,6 +300,46 @@ class Impact:
             return f"<Impact of each of {batch} states>"
         size = float(np.linalg.norm(self.impulse))
         return f"<Impact: {size:.6g} N s, {float(self.energy_loss):.6g} J lost>"
+
+
+@dataclass(frozen=True, eq=False)
+class IKResult:
+    """Postures in which frames are where they are wanted, or as near to it as was found.
+
+    Attributes
+    ----------
+    q : ndarray, shape (..., nq) [rad, m]
+    residual : ndarray, shape (...) [m, rad]
+        Root of the sum of squares of all distances and angles to the targets.
+    converged : ndarray of bool, shape (...)
+        The targets are reached: the residual is at most 1e-9.
+    """
+
+    q: Array
+    residual: Array
+    converged: Array
+    _joints: Mapping[str, Any] = field(repr=False)
+
+    @cached_property
+    def at_limits(self) -> dict[str, Array]:
+        """Joints that are at a limit of their position, each with where, of shape (...)."""
+        found = {}
+        for name, joint in self._joints.items():
+            limits = joint.position_limits
+            if limits is not None and joint.q.stop == joint.q.start + 1:
+                x = self.q[..., joint.q.start]
+                at = (x <= limits[0] + AT_LIMIT) | (x >= limits[1] - AT_LIMIT)
+                if np.any(at):
+                    found[name] = at
+        return found
+
+    def __repr__(self) -> str:
+        reached, worst = np.mean(self.converged), np.max(self.residual, initial=0.0)
+        limits = ", ".join(self.at_limits)
+        return (
+            f"<IKResult: q {self.q.shape}, {reached:.0%} converged, residual up to {worst:.3g}"
+            + (f", at limits: {limits}>" if limits else ">")
+        )
 
 
 @dataclass(frozen=True, eq=False)

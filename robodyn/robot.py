@@ -34,12 +34,13 @@ from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
+from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
-from robodyn.model.edit import changed, start_by_joint, without_forces
+from robodyn.model.edit import changed, start_by_joint, with_frames, without_forces
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
@@ -51,6 +52,7 @@ from robodyn.results import (
     ConstrainedDynamics,
     GroundContact,
     HybridDynamics,
+    IKResult,
     Impact,
     JointWrenches,
     LoopGap,
@@ -197,6 +199,7 @@ class Robot:
         payload: Mapping[str, Inertia] | None = None,
         locked: Mapping[str, ArrayLike] | None = None,
         stops: CompliantStops | None = None,
+        frames: Mapping[str, tuple[str, ArrayLike]] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -212,6 +215,9 @@ class Robot:
             robot is a link ``"world"``.
         stops : CompliantStops, optional
             Springs and dampers beyond the limits of joints.
+        frames : mapping of name to (link name, array_like), shape (4, 4), optional [1, m]
+            More frames, such as that of a tool, each by its pose in a link. They are links without
+            mass: `link_names` and `frame_names` have them at their end.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -228,7 +234,8 @@ class Robot:
         if stops is not None:
             expect("stops", stops, CompliantStops)
         carried, welded = by_name("payload", payload), by_name("locked", locked)
-        mechanism, kept = changed(self._model.mechanism, start, carried, welded, stops)
+        described = with_frames(self._model.mechanism, by_name("frames", frames))
+        mechanism, kept = changed(described, start, carried, welded, stops)
         copy = type(self)(mechanism, kept.replaced(settings))
         for name in stops.named if stops else ():
             if copy.joints[name].cut:
@@ -1623,6 +1630,138 @@ class Robot:
         )
 
     # -- joint loads and motors -------------------------------------------------------------------
+
+    def inverse_kinematics(
+        self,
+        targets: Targets,
+        q0: ArrayLike | None = None,
+        *,
+        limits: bool = True,
+        posture: ArrayLike | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> IKResult:
+        """Postures in which frames are where they are wanted, loops closed.
+
+        Damped least squares from ``q0``, then from other starts, always the same, until one leads
+        to the targets. A target that cannot be reached is no error: the posture found then is the
+        best of all starts, ``converged`` is False.
+
+        Parameters
+        ----------
+        targets : mapping of link name to array_like, shape (..., 4, 4) or (..., 3) [1, m]
+            Pose of the link in the world, or position of its origin.
+        q0 : array_like, shape (..., nq), optional [rad, m]
+            Where the search begins, moved within the limits. Default: ``posture``, or `neutral`.
+        limits : bool
+            Keep positions of joints within their limits; not those of joints that are cut or follow
+            others.
+        posture : array_like, shape (..., nq), optional [rad, m]
+            Preferred where the targets leave a choice, moved within the limits: joints go there as
+            far as they may. It does not act on spherical, planar and floating joints.
+        base : BaseMotion, optional
+            Motion of a moving base, the same for all rows. Default: at rest.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        IKResult
+            ``q``, ``residual``, ``converged``, and ``at_limits``.
+
+        Raises
+        ------
+        ShapeError
+            For targets that are no poses of rigid bodies or positions, and numbers that are not
+            finite.
+        UnknownNameError
+            For links that do not exist.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("puma560")
+        >>> X = robot.frame_pose(robot.random(0), "link6")
+        >>> found = robot.inverse_kinematics({"link6": X})
+        >>> bool(found.converged)
+        True
+        >>> abs(robot.frame_pose(found.q, "link6") - X).max() < 1e-9
+        np.True_
+        """
+        self._posed(t)
+        part = self._at(t).inverse_kinematics
+        return part.solve(targets, q0, limits, posture, base)
+
+    def operational_inertia(
+        self,
+        q: ArrayLike,
+        frame: str,
+        *,
+        axes: str = "body",
+        components: Iterable[int] = range(6),
+        t: ArrayLike | None = None,
+    ) -> Array:
+        """Inertia that a frame feels, ``(J M^-1 J^T)^-1``, of a robot without closed loops.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        frame : str
+            Name of a link.
+        axes : {"body", "world"}
+            Axes of the result, which is about the origin of the frame in both cases.
+        components : iterable of int
+            Those of the frame's twist that count: linear 0, 1, 2, angular 3, 4, 5. Wrenches along
+            the others are zero.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        inertia : ndarray, shape (..., n, n) [kg, kg m, kg m^2]
+
+        Raises
+        ------
+        SingularError
+            Where the frame cannot move in all of these components.
+        SettingsError
+            For a robot with closed loops.
+        """
+        part = self._at(t).operational_space
+        return part.inertia(q, frame, axes, tuple(components))
+
+    def manipulability(
+        self,
+        q: ArrayLike,
+        frame: str,
+        *,
+        axes: str = "body",
+        components: Iterable[int] = range(6),
+        t: ArrayLike | None = None,
+    ) -> Array:
+        """How well joints move a frame: ``sqrt(det(J J^T))`` [Yoshikawa 1985], shape (...).
+
+        Zero where the frame cannot move in all components.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        frame : str
+            Name of a link.
+        axes : {"body", "world"}
+            That the components are along.
+        components : iterable of int
+            Those of the frame's twist that count: linear 0, 1, 2, angular 3, 4, 5.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Raises
+        ------
+        SettingsError
+            For a robot with closed loops.
+        """
+        part = self._at(t).operational_space
+        return part.manipulability(q, frame, axes, tuple(components))
 
     def joint_wrenches(
         self,

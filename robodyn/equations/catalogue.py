@@ -17,6 +17,7 @@ from robodyn.equations.quantities import (
     dynamics,
     energy,
     frames,
+    inverse_kinematics,
     loops,
     wrenches,
 )
@@ -405,6 +406,13 @@ QUANTITIES: dict[str, Quantity] = {
         frames.frame_jacobians,
         base=True,
         options=FRAMES,
+    ),
+    "inverse_kinematics_step": Quantity(
+        ("q", "goals", "damping"),
+        (Output("q", ("nq",), "rad, m"), Output("measure", (2,), "m, rad")),
+        inverse_kinematics.inverse_kinematics_step,
+        base=True,
+        options=("frames", "points", "posture", "bounds", "flat"),
     ),
     "center_of_mass": Quantity(
         ("q",),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.equations.quantities.inverse_kinematics import goal_size
 from robodyn.equations.quantities.tracer import Results, Setup, Tracer, Values
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
@@ -23,6 +24,8 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
     "free": lambda t: t.setup.model.nv - len(t.options["controlled"]),
     "rows": lambda t: len(t.options.get("rows", t.setup.row_names)),
     "frames": lambda t: len(t.frame_names),
+    "goals": goal_size,
+    "2": lambda t: 2,
     "joints": lambda t: len(t.options["joints"]),
     "joints, base": lambda t: len(t.options["joints"]) + 1,
     "parameters": lambda t: 10 * len(t.setup.model.bodies),
@@ -40,6 +43,8 @@ INPUTS: dict[str, tuple[str, str]] = {
     "tau": ("nv", "N m, N"),
     "dv": ("nv", "rad, m"),
     "u": ("nv", "rad, m"),
+    "goals": ("goals", "1, m"),
+    "damping": ("2", "1"),
     "a_controlled": ("controlled", "rad/s^2, m/s^2"),
     "tau_free": ("free", "N m, N"),
 }
@@ -161,6 +166,8 @@ def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
     for name in quantity.inputs:
         size, unit = INPUTS[name]
         yield Port(name, (SIZES[size](t),), unit)
+    if t.options.get("posture"):
+        yield Port("posture", (t.setup.model.nq,), "rad, m")
     if t.setup.moving and quantity.base:
         yield Port("base_pose", (4, 4), "1, m")
         yield Port("base_twist", (6,), "m/s, rad/s")

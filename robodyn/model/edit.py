@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.arrays import expect, numbers
+from robodyn.arrays import expect, numbers, shaped
 from robodyn.description import CompliantStops, Inertia, Joint, Link, Loop, Mechanism, Pose
 from robodyn.description.graph_check import find_root
 from robodyn.equations.loops.constraint import TracedConstraint
@@ -20,9 +20,10 @@ from robodyn.model.joint_info import Joints
 from robodyn.model.locking import all_held, couplings_left
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import joint_of_loop
+from robodyn.motion.base_motion import check_rigid
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
-__all__ = ["changed", "loaded", "start_by_joint", "without_forces"]
+__all__ = ["changed", "loaded", "start_by_joint", "with_frames", "without_forces"]
 
 #: How far the norm of a quaternion may be from one.
 UNIT = 1e-6
@@ -80,6 +81,47 @@ def changed(
         constraints=(*(_holding(given, held) for given in mechanism.constraints), *rows),
     )
     return mechanism, settings
+
+
+def with_frames(mechanism: Mechanism, frames: Mapping[str, tuple[str, ArrayLike]]) -> Mechanism:
+    """A description with more frames: massless links, each welded to one there is.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    frames : mapping of name to (link, array_like), shape (4, 4) [1, m]
+        Pose of each frame in its link.
+
+    Raises
+    ------
+    UnknownNameError, SettingsError, ShapeError
+    """
+    links = {link.name for link in mechanism.links}
+    added, welds = [], []
+    for name, given in frames.items():
+        if not (isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str)):
+            raise SettingsError(
+                f"frames[{name!r}] is {given!r}, expected (link, pose in the link (4, 4))"
+            )
+        if name in links or name == "world":
+            raise SettingsError(
+                f"frames[{name!r}]: {mechanism.name!r} has a link of that name; choose another"
+            )
+        if given[0] not in links:
+            raise UnknownNameError("link", given[0], links, repr(mechanism.name))
+        X = shaped(f"frames[{name!r}]", given[1], 4, 4)
+        if X.ndim != 2:
+            raise ShapeError(
+                f"frames[{name!r}] has shape {X.shape}, expected one pose (4, 4)", name="frames"
+            )
+        check_rigid(X, f"frames[{name!r}]")
+        links.add(name)
+        added.append(Link(name))
+        weld = f"{given[0]}_to_{name}"
+        welds.append(Joint(weld, fixed.KIND.name, given[0], name, Pose.from_matrix(X)))
+    return dataclasses.replace(
+        mechanism, links=(*mechanism.links, *added), joints=(*mechanism.joints, *welds)
+    )
 
 
 def _stopped(mechanism: Mechanism, stops: CompliantStops) -> Mechanism:

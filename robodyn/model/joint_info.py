@@ -81,7 +81,7 @@ class Joints(Mapping[str, JointInfo]):
     def __getitem__(self, name: str) -> JointInfo:
         try:
             return self._joints[name]
-        except KeyError:
+        except (KeyError, TypeError):  # no name, or nothing that could be one
             known, where = tuple(self._joints), repr(self._robot)
             for ball, info in self._joints.items():
                 if name in info.merged:
@@ -92,7 +92,7 @@ class Joints(Mapping[str, JointInfo]):
         return f"<Joints of {self._robot!r}: {', '.join(self._joints)}>"
 
     def __contains__(self, name: object) -> bool:
-        return name in self._joints
+        return isinstance(name, str) and name in self._joints
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._joints)

@@ -22,7 +22,7 @@ COORDINATES = ("tree", "minimal")
 
 
 #: What `Robot.with_` changes besides settings.
-OTHER_CHANGES = ("payload", "locked", "stops")
+OTHER_CHANGES = ("payload", "locked", "stops", "frames")
 
 
 @dataclass(frozen=True)

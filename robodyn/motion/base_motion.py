@@ -41,14 +41,25 @@ def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _check_rigid(pose: FloatArray) -> None:
-    """Refuse what is no pose: a rotation beside a position, above (0, 0, 0, 1)."""
+def check_rigid(pose: FloatArray, name: str = "pose") -> None:
+    """Refuse what is no pose: a rotation beside a position, above (0, 0, 0, 1).
+
+    Parameters
+    ----------
+    pose : ndarray, shape (..., 4, 4)
+    name : str
+        Of the argument, for the message.
+
+    Raises
+    ------
+    ShapeError
+    """
     with np.errstate(invalid="ignore", over="ignore"):
         errors = _errors(pose.tolist() if pose.ndim == 2 else np.moveaxis(pose, (-2, -1), (0, 1)))
     if not np.all(errors <= ROUNDING**2):
         wrong = pose if pose.ndim == 2 else pose[~(errors <= ROUNDING**2)][0]
         raise ShapeError(
-            f"pose is that of no rigid body: {wrong.tolist()}; expected a rotation matrix (to "
+            f"{name} is that of no rigid body: {wrong.tolist()}; expected a rotation matrix (to "
             f"{ROUNDING:g}) beside a position, and 0, 0, 0, 1 below",
             name="pose",
             given=pose,
@@ -93,7 +104,7 @@ class BaseMotion:
 
     def __post_init__(self) -> None:
         pose = np.ascontiguousarray(shaped("pose", self.pose, 4, 4))
-        _check_rigid(pose)
+        check_rigid(pose)
         object.__setattr__(self, "pose", pose)
         for name in ("twist", "acceleration"):
             array = np.ascontiguousarray(checked(name, getattr(self, name), 6))

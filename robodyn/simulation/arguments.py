@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import finite, named, numbers
+from robodyn.arrays import by_name, finite, named, numbers
 from robodyn.description import Ground
 from robodyn.errors import ShapeError
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.derivative_check import instants
 from robodyn.robot import Robot
+from robodyn.simulation.acting import BaseAt
 from robodyn.simulation.driven import CHECKED
-from robodyn.simulation.stepper import BaseAt
 
-__all__ = ["base_path", "on_ground", "start_state", "step_times"]
+__all__ = ["base_path", "on_ground", "start_state", "step_times", "wrenches_on"]
 
 #: Quaternions of unit length are that long up to this.
 ROUNDING = 1e-14
@@ -45,6 +46,39 @@ def on_ground(robot: Robot, ground: Ground | Iterable[Ground]) -> Robot:
     """The robot with planes beside those that it has."""
     planes = (ground,) if isinstance(ground, Ground) else named("ground", ground, "Grounds")
     return robot.with_(ground=(*robot.ground, *planes)) if planes else robot
+
+
+def wrenches_on(
+    wrenches: Mapping[str, ArrayLike] | Callable[..., Any] | None, batch: tuple[int, ...]
+) -> Any:
+    """External wrenches of one motion, or of many; those that do not change are checked.
+
+    Parameters
+    ----------
+    wrenches : mapping or callable, optional
+    batch : tuple of int
+        Leading axes of a state.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if callable(wrenches):
+        return wrenches
+    found = {}
+    for link, given in by_name("wrenches", wrenches).items():
+        x = np.array(numbers(f"wrench:{link}", given), float)
+        if x.shape not in ((6,), (*batch, 6)):
+            expected = "(6,)" + f" or {(*batch, 6)}" * bool(batch)
+            raise ShapeError(
+                f"wrench:{link} has shape {x.shape}, expected {expected} [N, N m]",
+                name="wrenches",
+                given=x.shape,
+                expected=(*batch, 6),
+            )
+        finite(**{f"wrench:{link}": x})
+        found[link] = x
+    return found
 
 
 def start_state(

@@ -15,6 +15,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.events.event import EventFunction
 from robodyn.simulation.law import law_of
+from robodyn.simulation.numba_law import numba_law_of
 
 __all__ = ["Controller", "at_start", "check_callable", "event_value", "refuse_not_finite", "torque"]
 
@@ -30,12 +31,13 @@ def check_callable(what: str, given: Any) -> None:
 def at_start(robot: Robot, controller: Controller | None) -> Controller | None:
     """A controller at the start of a motion of a robot.
 
-    One that has a memory gets an empty one; of one that is symbolic it is its law.
+    One that has a memory gets an empty one; of one that is symbolic, or compiled by numba, it is
+    its law.
     """
     fresh = getattr(controller, "fresh", None)
     if fresh is not None:
         return cast(Controller, fresh())
-    return law_of(robot, controller) or controller
+    return law_of(robot, controller) or numba_law_of(robot, controller) or controller
 
 
 def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -51,6 +53,8 @@ def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray
     if controller is None:
         return np.zeros(v.shape)
     given = controller(t, q.copy(), v.copy())
+    if type(given) is np.ndarray and given.dtype == np.float64 and given.shape == v.shape:
+        return given.copy()
     try:
         tau = np.array(given)
     except ValueError:  # lists of different lengths

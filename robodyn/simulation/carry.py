@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -53,7 +54,7 @@ class _Carrier:
 
     def count(self, stop: int) -> None:
         """Let the record know of the samples before a step, if they can be trusted."""
-        if stop == self._first:
+        if stop <= self._first:
             return
         steps = np.arange(self._first, stop)
         kept = steps[(steps % self.record.every == 0) | (steps == self._last)]
@@ -100,7 +101,7 @@ class _Carrier:
 
     def push(self, k: int, tau: FloatArray) -> None:
         """Let forces of a controller act from an instant on."""
-        if not all_finite(tau):
+        if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
             self.count(k)
             t = float(self.times[k])
             with breaking_down(self.record, t):
@@ -186,15 +187,14 @@ def carry(
     """
     carrier, last = _Carrier(motion, stepper, torques, times, record), len(times) - 1
     at_once = 1 if called else max(1, min(OF_ONE, AT_ONCE // len(motion.q)))
-    k = 0
+    k, instants = 0, times.tolist() if called else []
+    q, v = (x.reshape(*record.shape, x.shape[-1]) for x in (motion.q, motion.v))
     try:
         while True:
             if called:
                 if k % 50 == 0:
                     report(k / max(last, 1))
-                shape = record.shape
-                q, v = motion.q.reshape(*shape, -1), motion.v.reshape(*shape, -1)
-                carrier.push(k, torques(float(times[k]), q, v))
+                carrier.push(k, torques(instants[k], q, v))
             else:
                 report(k / max(last, 1))
             carrier.make_room(k)

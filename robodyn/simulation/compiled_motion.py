@@ -17,8 +17,10 @@ from robodyn.codegen.llvm.once import Memo
 from robodyn.robot import Robot
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.law import Law
+from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.path_tables import Paths, driven_tables, instants
-from robodyn.simulation.step_code.step_program import Plan, StepProgram, step_program
+from robodyn.simulation.step_code.plan import Plan
+from robodyn.simulation.step_code.step_program import StepProgram, step_program
 from robodyn.simulation.step_functions import Functions
 
 __all__ = ["CompiledMotion"]
@@ -72,6 +74,8 @@ class CompiledMotion:
         A controller that is machine code.
     effort : ndarray, shape (nv,), optional
         Largest efforts of the controller.
+    tabled : int, optional
+        Instants whose paths are asked for at the same time.
 
     Attributes
     ----------
@@ -88,9 +92,11 @@ class CompiledMotion:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | None = None,
+        law: Law | NumbaLaw | None = None,
         effort: FloatArray | None = None,
+        tabled: int | None = None,
     ) -> None:
+        self._rows = TABLED if tabled is None else tabled
         self.q, self.v = np.array(q), np.array(v)
         self.tau = np.zeros(self.v.shape)
         self._robot, self._paths, driven = robot, paths, paths.driven
@@ -102,7 +108,7 @@ class CompiledMotion:
             closed=functions.corrections is not None,
             stabilised=paths.gains is not None,
             dynamics=len(functions.dynamics.inputs) - (4 if driven else 3),
-            control=-1 if law is None else len(law.function.inputs) - 2,
+            control=-1 if law is None else law.extras,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=law is not None and effort is not None,
         )
@@ -113,7 +119,7 @@ class CompiledMotion:
         self._stuck = np.zeros(len(self.q), np.int64)
         self._kept: dict[str, Any] = {}
         self._tabled = (0, 0)
-        self._first = self._place["first"]
+        self._first, self._before = self._place["first"], self._place["before"]
         self._address = self._words.ctypes.data
         self._run_address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
         self._fill(effort)
@@ -144,7 +150,7 @@ class CompiledMotion:
             if f is not None:
                 self._set(**{name: f.rows_address(n > 1)})
         if self._law is not None:
-            self._set(control=self._law.function.rows_address(n > 1))
+            self._set(control=self._law.address(n > 1))
         for name in ("q", "v", "tau"):
             self._point(name, getattr(self, name))
         self._point("times", self._times)
@@ -170,12 +176,16 @@ class CompiledMotion:
             self._point(f"samples_{name}", x)
         self._set(every=every, before=-(-first // every))
 
+    def begin_samples(self, first: int) -> None:
+        """Let samples go to the same place again, those of every step from ``first`` on."""
+        self._words[self._before] = first
+
     def _tables(self, first: int) -> None:
         """Fill the tables of paths from a step on, if they do not hold it."""
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
             return
-        stop = min(first + TABLED, len(self._times))
+        stop = min(first + self._rows, len(self._times))
         more = self._times[first : stop + 1]
         at = instants(more, self._program.parts)[: stop - first]
         self._tabled = first, stop
@@ -214,7 +224,8 @@ class CompiledMotion:
             the step, and its sample there is not to be trusted.
         """
         while first < last or final:
-            self._tables(first)
+            if first < self._tabled[0] or first + 2 > self._tabled[1]:
+                self._tables(first)
             stop = min(last, self._tabled[1] - 1)
             self._until(first, stop, final and stop == last, rescue)
             if stop == last:
@@ -223,10 +234,11 @@ class CompiledMotion:
 
     def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
         """The same while tables hold."""
-        self._set(last=last, final=final)
+        words, place = self._words, self._place
+        words[place["last"]], words[place["final"]] = last, final
         if len(self.q) == 1:  # the usual case, in few words
             while True:
-                self._words[self._first] = first
+                words[self._first] = first
                 self._run(0, 1, self._address, None)
                 if not self._stuck[0]:
                     return

@@ -42,11 +42,14 @@ class DrivenPath:
         Where the path's positions stand in q; empty where speeds alone are driven.
     speeds : ndarray of int
         Where its velocities stand in v.
+    still : bool
+        It does not change with time: a joint that is locked.
     """
 
     path: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
     coordinates: Indices
     speeds: Indices
+    still: bool = False
 
 
 class Driven:
@@ -86,6 +89,11 @@ class Driven:
 
     def __bool__(self) -> bool:
         return bool(self._paths)
+
+    @property
+    def still(self) -> bool:
+        """All of them stand still, so that every instant is as good as another."""
+        return all(path.still for path in self._paths)
 
     def and_held(self, robot: Robot, joints: Iterable[str]) -> Driven:
         """These, and some joints that stand still."""
@@ -252,7 +260,8 @@ def _held(robot: Robot, name: str) -> DrivenPath:
     """A locked joint, or one locked axis of it: without speed it stays where it is."""
     _, speeds = _indices(*_moving_joint(robot, name))
     rest = np.zeros(len(speeds))
-    return DrivenPath(lambda t: (np.zeros(0), rest, rest), np.zeros(0, np.intp), speeds)
+    none = np.zeros(0, np.intp)
+    return DrivenPath(lambda t: (np.zeros(0), rest, rest), none, speeds, still=True)
 
 
 def _indices(joint: JointInfo, axis: int | None) -> tuple[Indices, Indices]:

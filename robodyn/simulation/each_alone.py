@@ -14,6 +14,7 @@ from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import Controller, at_start
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
+from robodyn.simulation.law import Law
 from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
@@ -75,7 +76,8 @@ def each_alone(
                 phase, controller=_of_one(at_start(phase.robot, phase.controller))
             )
             try:
-                run = move_through_events(own, events, *state, times, make, lambda part: None)
+                alone = make.of_motion(k, record.surroundings.wrenches)
+                run = move_through_events(own, events, *state, times, alone, lambda part: None)
             except SimulationInterrupted as interrupt:
                 if interrupt.trajectory is not None:
                     keep(k, interrupt.trajectory)
@@ -95,8 +97,8 @@ def each_alone(
 
 def _of_one(controller: Controller | None) -> Controller | None:
     """A controller of many motions, for one of them."""
-    if controller is None:
-        return None
+    if controller is None or isinstance(controller, Law):  # whose numbers are the same
+        return controller
 
     def torques(t: float, q: FloatArray, v: FloatArray) -> Any:
         return np.asarray(controller(t, q[None], v[None]))[0]

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import FloatArray, IntArray
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
@@ -29,6 +29,12 @@ __all__ = ["Imbalance", "announce_imbalance", "imbalance"]
 #: Part of the energy exchanged that may be missing; more of methods of first order, which do not
 #: promise as much.
 PART, FIRST_ORDER = 0.02, 0.1
+
+#: Steps that are looked at together: where few are, much is computed twice at their ends.
+LEAST_PIECE, MOST_PIECE = 8, 4096
+
+#: Motions of a rollout that are looked at, evenly spread over all.
+MOTIONS = 64
 
 #: Part of the energy itself that rounding may take.
 ROUNDING = 1e-9
@@ -104,7 +110,7 @@ def imbalance(
     """Energy that does not add up; none if it does, or if that cannot be told.
 
     It cannot where constraints that move by themselves work, nor where work is done between
-    samples that stand several steps apart.
+    samples that stand several steps apart. Of very many motions some are looked at.
 
     Parameters
     ----------
@@ -120,12 +126,44 @@ def imbalance(
     """
     if len(motion) < 2 or robot.depends_on_time or not robot.nv:
         return None
+    shape = motion.q.shape[1:-1]
+    chosen = np.unique(np.linspace(0, math.prod(shape) - 1, MOTIONS).astype(int))
+    if math.prod(shape) > MOTIONS:
+        found = imbalance(robot, base, driven, _of(motion, chosen), every, order)
+        if found is None:
+            return None
+        place = np.unravel_index(chosen[found.motion[0]], shape)
+        return replace(found, motion=tuple(int(i) for i in place))
     part = PART if order > 1 else FIRST_ORDER
-    by_ends = _beyond(robot, base, driven, motion, part, False, every)
+    energy, stored = _energies(robot, base, driven, motion)
+    by_ends = _beyond(robot, base, driven, motion, energy, stored, part, False, every)
     if by_ends is None or every > 1:
         return by_ends
-    by_middles = _beyond(robot, base, driven, motion, part, True)
+    by_middles = _beyond(robot, base, driven, motion, energy, stored, part, True)
     return None if by_middles is None else by_ends
+
+
+def _of(motion: Trajectory, chosen: IntArray) -> Trajectory:
+    """Some of many motions."""
+    arrays = {
+        name: getattr(motion, name).reshape(len(motion), -1, getattr(motion, name).shape[-1])
+        for name in ("q", "v", "a", "tau")
+    }
+    parts = {name: x[:, chosen] for name, x in arrays.items()}
+    t, robot = motion.t, motion.robot
+    return Trajectory(t, **parts, joint_names=motion.joint_names, robot=robot)
+
+
+def _energies(
+    robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory
+) -> tuple[FloatArray, FloatArray]:
+    """Energy at all samples, shape (n, motions), and what is stored of it, shape (motions,) [J]."""
+    found = [x.energies() for x in _pieces(robot, base, driven, motion)]
+    kinetic, potential = (
+        np.concatenate([*(x[k][:-1] for x in found), found[-1][k][-1:]]) for k in (0, 1)
+    )
+    stored = np.maximum(np.ptp(kinetic, axis=0), np.ptp(potential, axis=0))
+    return kinetic + potential, stored
 
 
 def _beyond(
@@ -133,13 +171,13 @@ def _beyond(
     base: BasePath | None,
     driven: tuple[int, ...],
     motion: Trajectory,
+    energy: FloatArray,
+    stored: FloatArray,
     part: float,
     better: bool,
     every: int = 1,
 ) -> Imbalance | None:
     """Energy beyond work that is known from the ends of steps; better, from their middles too."""
-    energy, kinetic = (x.reshape(len(motion), -1) for x in (motion.energy, motion.kinetic_energy))
-    stored = np.maximum(np.ptp(kinetic, axis=0), np.ptp(energy - kinetic, axis=0))
     work = np.concatenate([x.work(better) for x in _pieces(robot, base, driven, motion)])
     done = np.abs(work).sum(axis=0)
     if every > 1 and (done > 0.1 * part * stored).any():
@@ -186,7 +224,8 @@ def _pieces(
     robot: Robot, base: BasePath | None, driven: tuple[int, ...], motion: Trajectory
 ) -> Iterator[_Piece]:
     """Some steps of all motions after the other."""
-    size = max(1, BLOCK // max(1, math.prod(motion.q.shape[1:-1])))
+    fits = BLOCK // max(1, math.prod(motion.q.shape[1:-1]))
+    size = min(max(fits, LEAST_PIECE), MOST_PIECE)
     for first in range(0, len(motion) - 1, size):
         own = slice(first, min(first + size + 1, len(motion)))
         arrays = (motion.q, motion.v, motion.a, motion.tau)
@@ -215,6 +254,12 @@ class _Piece:
         self._held = tau[:-1] - tau[1:]
         self._held[..., list(driven)] = 0.0
         self._free = not driven and not robot.nc
+
+    def energies(self) -> tuple[FloatArray, FloatArray]:
+        """Kinetic and potential energy, shape (n, motions) [J]."""
+        robot, at = self._robot, self._at(self._t)
+        kinetic = robot.kinetic_energy(self._q, self._v, base=at)
+        return np.asarray(kinetic), np.asarray(robot.potential_energy(self._q, base=at))
 
     def work(self, better: bool) -> FloatArray:
         """What each step is given, shape (n - 1, motions) [J].

@@ -10,13 +10,16 @@ from contextlib import AbstractContextManager
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import all_finite
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
+from robodyn.simulation.ahead import ahead_of
 from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import refuse_not_finite, torque
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.event_watches import SAME, instants_of, never, watch_of
 from robodyn.simulation.events.event import Change, Event, State
+from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
 from robodyn.simulation.makers import Makers
@@ -26,6 +29,7 @@ from robodyn.simulation.progress import Progress
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.stops import Contact, End, check_start, ends_of, met, told
 from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.whole_steps import WholeSteps
 from robodyn.simulation.zeno import Zeno
 
 __all__ = ["move_through_events"]
@@ -42,16 +46,17 @@ def move_through_events(
 ) -> Trajectory:
     """The motion from a state over some instants, or until an event ends it."""
     motion = _Motion(phase, events, q, v, times, make)
-    last = max(len(times) - 1, 1)
+    last, k, told = len(times) - 1, 0, 0
     with interruptible(motion.so_far):
-        for k, end in enumerate(times[1:].tolist()):
-            if k % 50 == 0:
+        while k < last and not motion.ended:
+            if k >= told:
                 report(k / last)
-            motion.ask()
-            motion.advance(end)
-            if motion.ended:
-                break
-        else:
+                told = k + 50
+            done = motion.hurry(k)
+            if not done:
+                motion.advance(float(times[k + 1]))
+            k += done or 1
+        if not motion.ended:
             motion.ask()
             motion.sample()
     return motion.trajectory()
@@ -65,6 +70,7 @@ class _Motion:
     _free: Stepper
     _limits: Limits
     _ends: tuple[End, ...]
+    _steps: WholeSteps | None
 
     def __init__(
         self,
@@ -83,9 +89,11 @@ class _Motion:
         self._forces: tuple[FloatArray, FloatArray] | None = None
         self._records = PhaseRecords(make, times)
         self._held: tuple[End, ...] = ()
+        self._asked: FloatArray | None = None  # of the controller at this instant, not acting yet
         self._of_stops: dict[tuple[End, bool], Watch] = {}
         watches = {event: watch_of(event, self._state) for event in events}
         self._timed = [(at, watches[event]) for at, event in instants_of(events, times)]
+        self._next_instant = min((at for at, _ in self._timed), default=np.inf)
         self._given = list(watches.values())
         self._zeno, self._lookout = Zeno(), Lookout(())
         self._begin(phase)
@@ -97,8 +105,10 @@ class _Motion:
 
     def ask(self) -> None:
         """Ask the controller for torques, which are held until it is asked again."""
-        asked = torque(self._phase.controller, self._t, self._q, self._v)
-        tau = self._limits.cut(asked, self._v)
+        tau = self._asked
+        if tau is None:
+            tau = self._torques()
+        self._asked = None
         with self._breaking(self._t):
             step = int(np.searchsorted(self._times, self._t * (1.0 + SAME), side="right")) - 1
             refuse_not_finite(self._phase.robot, tau, self._t, step)
@@ -113,6 +123,75 @@ class _Motion:
                 self._lookout.jumped(self._watches())
         self._tau, self._forces = tau, None
 
+    def _torques(self) -> FloatArray:
+        asked = torque(self._phase.controller, self._t, self._q, self._v)
+        return self._limits.cut(asked, self._v)
+
+    def hurry(self, k: int) -> int:
+        """Do whole steps from an instant on in which nothing happens; how many it were.
+
+        If there is none, the controller may have been asked already.
+        """
+        until = self._next_instant
+        if self._kept or self._sampled or not self._lookout.settled or until <= self._times[k + 1]:
+            return 0
+        steps = self._whole_steps()
+        if steps is None:
+            return 0
+        stop = k + 1
+        if steps.many:
+            stop = int(np.searchsorted(self._times, until)) - 1
+        else:
+            self._asked = self._torques()
+            if not all_finite(self._asked):
+                return 0
+        before = self._tau
+        done, (q, v, a, forces) = steps.do(k, stop, self._q, self._v, self._asked)
+        self._tau = before
+        if steps.interrupt is not None and not done:
+            raise steps.interrupt
+        if not done:
+            return 0
+        self._tau = forces[done - 1].copy() if self._asked is None else self._asked
+        if self._held:
+            at = [end.speed for end in self._held]
+            forces[:done, at] = 0.0 if self._asked is None else self._asked[at]
+        self._asked = None
+        if done == 1:
+            self._records.current.add(self._t, q[0], v[0], a[0], forces[0])
+        else:
+            own = slice(0, done)
+            times = self._times[k : k + done]
+            self._records.current.extend(times, q[own], v[own], a[own], forces[own])
+        self._t, self._q, self._v = float(self._times[k + done]), q[done].copy(), v[done].copy()
+        self._sampled, self._forces = False, None
+        if steps.interrupt is not None:
+            raise steps.interrupt
+        return done
+
+    def _whole_steps(self) -> WholeSteps | None:
+        """What does whole steps of this phase; none where Python takes part in them."""
+        if self._begun:
+            return self._steps
+        self._begun = True
+        phase, limits = self._phase, self._limits
+        controller = phase.controller
+        symbolic = isinstance(controller, Law) and not (limits.depend_on_speed or self._held)
+        law = controller if symbolic and isinstance(controller, Law) else None
+        state = (self._times, self._q, self._v)
+        ahead = ahead_of(
+            self._stepper, *state, law, limits.efforts, controller is None or law is not None
+        )
+        if ahead is not None:
+            self._steps = WholeSteps(
+                ahead, self._lookout, self._not_held(), self._held, phase.robot.nq, self._times,
+                self._act, controller is not None,
+            )  # fmt: skip
+        return self._steps
+
+    def _act(self, tau: FloatArray) -> None:
+        self._tau = tau
+
     def sample(self) -> None:
         """Record the state, once; what a stop gives is no torque of the controller."""
         if self._sampled:
@@ -126,7 +205,8 @@ class _Motion:
         self._sampled = True
 
     def advance(self, end: float) -> None:
-        """Move to an instant, through all that happens until then."""
+        """Ask the controller, and move to an instant, through all that happens until then."""
+        self.ask()
         step = end - self._t
         self._happen(self._due())
         while not self.ended and self._t < end:
@@ -158,6 +238,7 @@ class _Motion:
         """What happens at this instant because it is this instant."""
         due = tuple(watch for at, watch in self._timed if at == self._t)
         self._timed = [(at, watch) for at, watch in self._timed if at > self._t]
+        self._next_instant = min((at for at, _ in self._timed), default=np.inf)
         return due
 
     # -- what happens -----------------------------------------------------------------------------
@@ -232,6 +313,7 @@ class _Motion:
     def _begin(self, phase: Phase) -> None:
         """What moves and what drives it from now on."""
         self._phase = phase
+        self._begun, self._steps = False, None
         self._others: dict[Robot, Stepper] = {}
         self._stepper = self._free = self._make.stepper(phase.robot, phase.driven, phase.base)
         if phase.held:
@@ -281,17 +363,23 @@ class _Motion:
 
     def _watches(self) -> list[Watch]:
         """All that is looked for: joints on their way to stops or held there, and events."""
-        free = [end for end in self._ends if end.speed not in self._phase.driven.speeds]
-        at_stops = [self._watch_of_stop(end, end in self._held) for end in (*free, *self._held)]
+        ends = (*self._not_held(), *self._held)
+        at_stops = [self._watch_of_stop(end, end in self._held) for end in ends]
         return at_stops + [x for x in self._given if x.value is not never]
+
+    def _not_held(self) -> tuple[End, ...]:
+        """Stops that joints may come to."""
+        return tuple(end for end in self._ends if end.speed not in self._phase.driven.speeds)
 
     def _watch_of_stop(self, end: End, held: bool) -> Watch:
         """One and the same each time."""
         if (end, held) not in self._of_stops:
             if held:
-                watch = Watch(end.left, functools.partial(self._push, end), -1)
+                watch = Watch(end.left, functools.partial(self._push, end), -1, of_stop=True)
             else:
-                watch = Watch(end.reached, lambda t, q, v: end.gap(q), -1, one_sided=True)
+                watch = Watch(
+                    end.reached, lambda t, q, v: end.gap(q), -1, one_sided=True, of_stop=True
+                )
             self._of_stops[end, held] = watch
         return self._of_stops[end, held]
 

@@ -37,7 +37,10 @@ def watch_of(event: Event, state: Callable[..., State]) -> Watch:
     value = never if isinstance(when, float) else functools.partial(event_value, when)
     if event.of_state:
         value = functools.partial(event_value, lambda t, q, v: when(state(t, q, v)))
-    return Watch(event.name, value, event.direction, event.actions, already=event.already)
+    return Watch(
+        event.name, value, event.direction, event.actions,
+        already=event.already, of_state=event.of_state,
+    )  # fmt: skip
 
 
 def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float, Event]]:

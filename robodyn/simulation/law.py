@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
-from robodyn.errors import ActuationError, SingularError
+from robodyn.errors import ActuationError, ShapeError, SingularError
 from robodyn.robot import Robot
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import Scalar, edge_of, inputs
@@ -98,6 +99,15 @@ class Law:
         tau = self.function(q, v, t, *(signal.at(t) for signal in self.signals))
         return np.asarray(tau if all_finite(tau) else self.controller(t, q, v))
 
+    @property
+    def extras(self) -> int:
+        """Inputs besides the state: the time and the signals."""
+        return 1 + len(self.signals)
+
+    def address(self, batch: bool) -> int:
+        """Address of ``rows(begin, end, pointers, strides)``."""
+        return self.function.rows_address(batch)
+
     def tables(self, times: FloatArray) -> list[tuple[FloatArray, int]]:
         """The time and the signals at some instants, and how many numbers each has at one."""
         at = times.tolist()
@@ -105,21 +115,44 @@ class Law:
         return [(np.ascontiguousarray(times), 1), *((x, x.shape[1]) for x in signals)]
 
 
-_laws: weakref.WeakKeyDictionary[Any, tuple[int, int, Law | None]] = weakref.WeakKeyDictionary()
+#: The latest law of each controller, for its machine code.
+_latest: weakref.WeakKeyDictionary[Any, Law] = weakref.WeakKeyDictionary()
 
 
 def law_of(robot: Robot, controller: Any) -> Law | None:
-    """The law of a controller; none if it is not symbolic, or has no straight-line code."""
+    """The law of a controller; none if it is not symbolic, or has no straight-line code.
+
+    It is written down anew each time, as a controller may hold numbers that have changed. Where it
+    is the same program as before, so is its machine code.
+
+    Raises
+    ------
+    ShapeError
+        If the controller returns anything but symbols and numbers, one a speed.
+    """
     if not getattr(controller, "symbolic", False):
         return None
-    known = _laws.get(controller)
-    if known is None or known[:2] != (robot.nq, robot.nv):
-        known = robot.nq, robot.nv, _traced(robot, controller)
-        _laws[controller] = known
-    return known[2]
+    traced = _traced(robot, controller)
+    if traced is None:
+        return None
+    program, signals = traced
+    with suppress(TypeError):  # of a controller without a hash, or without weak references
+        known = _latest.get(controller)
+        if known is None or not _same(known.function.program, program):
+            known = _latest[controller] = Law(Function(program), signals, controller)
+        return Law(known.function, signals, controller)
+    return Law(Function(program), signals, controller)
 
 
-def _traced(robot: Robot, controller: Any) -> Law | None:
+def _same(one: Program, other: Program) -> bool:
+    """Whether two programs have the same operations, in the same order."""
+    if (one.inputs, one.results) != (other.inputs, other.results):
+        return False
+    a, b = one.graph, other.graph
+    return (a.op, a.a, a.b, a.value) == (b.op, b.a, b.b, b.value)
+
+
+def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]] | None:
     nq, nv = robot.nq, robot.nv
     graph = Graph()
     t = SymbolicTime(graph, 2 * graph.node(1, nq + nv))
@@ -129,9 +162,27 @@ def _traced(robot: Robot, controller: Any) -> Law | None:
         tau = controller(t, _symbols(graph, 0, nq), _symbols(graph, nq, nv))
     except (ActuationError, SingularError):  # there is no straight-line code for this robot
         return None
-    numbers = np.broadcast_to(np.asarray(tau, object), (nv,))
-    edges = tuple(edge_of(graph, x) for x in numbers)
+    edges = tuple(edge_of(graph, x) for x in _one_a_speed(tau, nv))
     outputs = (Port("tau", (nv,), "N m, N"),)
     rates = robot.function("integrate").program.rates
     program = Program("control", tuple(t.ports), outputs, graph, edges, rates)
-    return Law(Function(program), tuple(t.signals), controller)
+    return program, tuple(t.signals)
+
+
+def _one_a_speed(tau: Any, nv: int) -> list[Any]:
+    """Symbols and numbers that a controller returned."""
+    try:
+        given = [*np.array(tau, object).flat] if np.shape(tau) == (nv,) else None
+    except ValueError:  # lists of different lengths
+        given = None
+    kinds = (Scalar, int, float, np.integer, np.floating, np.bool_)
+    if given is None or np.ma.is_masked(tau) or not all(isinstance(x, kinds) for x in given):
+        shape = "" if given is not None or not isinstance(tau, np.ndarray) else f" {tau.shape}"
+        raise ShapeError(
+            f"the controller, which says that it is symbolic, returned {type(tau).__name__}{shape} "
+            f"for symbols, expected symbols and numbers of shape ({nv},)",
+            name="controller",
+            given=tau,
+            expected=(nv,),
+        )
+    return given

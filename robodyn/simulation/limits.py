@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -33,7 +34,6 @@ LIMITS = ("ignore", "report", "enforce")
 
 #: Part of a limit, or of 1 where that is more, that a value may be beyond it by rounding.
 ROUNDING = 1e-9
-
 
 #: Samples of all columns that are compared at once.
 TOGETHER = 64
@@ -185,10 +185,13 @@ def limit_violations(
     t : ndarray, shape (n,) [s]
     q, v, tau : ndarray, shape (n, ..., nq), (n, ..., nv), (n, ..., nv)
     """
+    speeds, efforts = speed_bounds(robot), effort_bounds(robot)
     found = [
-        *_beyond("position", t, q, robot.lower_limits, robot.upper_limits, _coordinates(robot)),
-        *_beyond("velocity", t, v, -speed_bounds(robot), speed_bounds(robot), _speeds(robot, "/s")),
-        *_beyond("effort", t, tau, -effort_bounds(robot), effort_bounds(robot), _efforts(robot)),
+        *_beyond(
+            "position", t, q, robot.lower_limits, robot.upper_limits, partial(_coordinates, robot)
+        ),
+        *_beyond("velocity", t, v, -speeds, speeds, partial(_speeds, robot, "/s")),
+        *_beyond("effort", t, tau, -efforts, efforts, partial(_efforts, robot)),
         *_beyond_elsewhere(robot, t, q, v),
     ]
     return tuple(sorted(found, key=lambda violation: violation.start))
@@ -211,7 +214,9 @@ def _beyond_elsewhere(
                 lower, upper = np.array(joint.position_limits)[:, None]
                 unit = joint.kind.unit(0)
                 x = positions[joint.name][..., None]
-                yield from _beyond("position", t, x, lower, upper, [(joint.name, unit)])
+                yield from _beyond(
+                    "position", t, x, lower, upper, partial(list, [(joint.name, unit)])
+                )
     if any(np.isfinite(list(bounds.values()))):
         velocities = robot.joint_velocities(q, v, t=time)
         for joint in others:
@@ -219,7 +224,7 @@ def _beyond_elsewhere(
                 width = joint.kind.nv
                 x = velocities[joint.name].reshape(*v.shape[:-1], width)
                 top = np.full(width, bounds[joint.name])
-                yield from _beyond("velocity", t, x, -top, top, _columns(joint, "/s"))
+                yield from _beyond("velocity", t, x, -top, top, partial(_columns, joint, "/s"))
 
 
 def _speed_limit(joint: JointInfo) -> float:
@@ -232,23 +237,24 @@ def _beyond(
     x: FloatArray,
     lower: FloatArray,
     upper: FloatArray,
-    columns: list[tuple[str, str]],
+    columns: Callable[[], list[tuple[str, str]]],
 ) -> Iterator[LimitViolation]:
-    """Violations of one sort, column by column."""
-    samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), len(columns)))
+    """Violations of one sort, column by column; their names and units are asked for if needed."""
+    samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), x.shape[-1]))
     for sign, bounds in ((-1.0, -lower), (1.0, upper)):
         slack = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
-        for k in np.flatnonzero(_peaks(samples, sign) > bounds + slack):
-            values = sign * samples[:, :, k]
-            passed = (values > bounds[k] + slack[k]).any(axis=1)
-            sample, motion = np.unravel_index(np.nanargmax(values), values.shape)
-            joint, unit = columns[k]
+        peaks = _peaks(samples, sign)
+        for k in np.flatnonzero(peaks > bounds + slack):
+            values = (sign * samples[:, :, k]).reshape(-1)
+            passed = int((values > bounds[k] + slack[k]).argmax()) // samples.shape[1]
+            sample, motion = divmod(int((values == peaks[k]).argmax()), samples.shape[1])
+            joint, unit = columns()[k]
             yield LimitViolation(
                 joint,
                 limit,
                 float(sign * bounds[k]),
-                float(t[passed.argmax()]),
-                float(sign * values[sample, motion]),
+                float(t[passed]),
+                float(sign * peaks[k]),
                 float(t[sample]),
                 tuple(int(i) for i in np.unravel_index(motion, x.shape[1:-1])),
                 unit,

@@ -37,6 +37,10 @@ class Watch:
         The function is never to be negative but for rounding: a gap.
     already : bool
         It also happens where the function is negative from a jump on.
+    of_stop : bool
+        Of the loop itself, which can tell from states alone where nothing happens.
+    of_state : bool
+        The function may depend on what acts, which changes where time does not go on.
     """
 
     name: str
@@ -45,6 +49,8 @@ class Watch:
     actions: tuple[Action, ...] = ()
     one_sided: bool = False
     already: bool = False
+    of_stop: bool = False
+    of_state: bool = False
 
 
 class Lookout:
@@ -58,11 +64,13 @@ class Lookout:
 
     def __init__(self, watches: Sequence[Watch]) -> None:
         self.watches = tuple(watches)
+        self._functions, self._on_sides = self.watches, False
         self._side: dict[Watch, int] = {}
         self._from: dict[Watch, int] = {}
         self._scale: dict[Watch, float] = {}  # what a function changed by in the latest step
         self._last: dict[Watch, float] = {}  # and in the one in which it happened last
         self._parting: set[Watch] = set()
+        self._values: dict[Watch, float] = {}  # of functions of events, where time has come to
         #: What has happened at this instant, in order.
         self.happened: list[Watch] = []
 
@@ -153,7 +161,54 @@ class Lookout:
         self.happened.clear()
         self._parting.clear()
         for watch in self.watches:
-            self._side[watch] = sign(watch.value(t, q, v))
+            self._values[watch] = value = watch.value(t, q, v)
+            self._side[watch] = sign(value)
+        self._on_sides = all(
+            self._side[x] > 0 if x.one_sided else self._side[x] for x in self.watches
+        )
+
+    # -- whole steps in which nothing happens ------------------------------------------------------
+
+    @property
+    def functions(self) -> tuple[Watch, ...]:
+        """What is looked for beside stops."""
+        return self._functions
+
+    @property
+    def settled(self) -> bool:
+        """Whether all functions are on one side of zero, and nothing has happened at this instant.
+
+        Then something happens in a step only if a function is not on that side at its end.
+        """
+        return self._on_sides and not self.happened
+
+    def nothing(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        start: tuple[float, FloatArray, FloatArray] | None,
+    ) -> bool:
+        """Whether nothing happens in a step from where time has come to, to a state.
+
+        Parameters
+        ----------
+        t, q, v : float [s], ndarray, ndarray
+            The end of the step.
+        start : tuple, optional
+            The same at its start, if functions may have changed there.
+        """
+        new = {}
+        for watch in self._functions:
+            side, before = self._side[watch], self._values[watch]
+            if start is not None and watch.of_state:
+                before = watch.value(*start)
+            new[watch] = value = watch.value(t, q, v)
+            if sign(value) != side or sign(before) != side:
+                return False
+            self._from[watch], self._scale[watch] = side, abs(value - before)
+        self._values |= new
+        return True
 
     def done(self, watch: Watch, parts: bool) -> None:
         """Something has happened; ``parts``: the function has to leave to where it came from."""
@@ -176,4 +231,6 @@ class Lookout:
     def jumped(self, watches: Iterable[Watch] | None = None) -> None:
         """The state has jumped, and what is watched may be other things."""
         self.watches = self.watches if watches is None else tuple(watches)
+        self._functions = tuple(x for x in self.watches if not x.of_stop)
+        self._on_sides = False
         self._side.clear()

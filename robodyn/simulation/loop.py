@@ -27,6 +27,7 @@ from robodyn.simulation.events.event import Event
 from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.makers import Makers
+from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
@@ -101,7 +102,9 @@ def move(
     def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         return limits.cut(torque(controller, t, q, v), v)
 
-    law = controller if isinstance(controller, Law) and not limits.depend_on_speed else None
+    law = controller if isinstance(controller, Law | NumbaLaw) else None
+    if limits.depend_on_speed:
+        law = None
     motion = stepper.compiled(times, q, v, law, limits.efforts)
     if motion is not None:
         known = controller is None or law is not None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.record import Record
@@ -20,9 +22,9 @@ class Makers:
     Attributes
     ----------
     stepper : callable
-        (robot, driven, base) -> Stepper.
+        (robot, driven, base) -> Stepper; it takes ``wrenches`` as well.
     record : callable
-        (robot, base, size, driven) -> Record.
+        (robot, base, size, driven) -> Record; so does it.
     limits : callable
         robot -> Limits.
     stops : RigidStops or None
@@ -35,3 +37,11 @@ class Makers:
     limits: Callable[..., Limits]
     stops: RigidStops | None = None
     to_files: bool = False
+
+    def of_motion(self, k: int, wrenches: Any) -> Makers:
+        """The same for one of many motions, on which its own wrenches act."""
+        if callable(wrenches):
+            return self
+        own = {link: x if x.ndim == 1 else x[k] for link, x in wrenches.items()}
+        stepper = partial(self.stepper, wrenches=own)
+        return replace(self, stepper=stepper, record=partial(self.record, wrenches=own))

@@ -80,7 +80,7 @@ def panel(run: Motion, name: str) -> Panel:
     """
     if isinstance(name, str) and name.startswith(WRENCH):
         return _wrench(run, name.removeprefix(WRENCH))
-    if name not in PANELS:
+    if not isinstance(name, str) or name not in PANELS:
         names = run.robot.joints if run.robot is not None else run.joint_names
         raise UnknownNameError("panel", name, (*PANELS, *(f"{WRENCH}{joint}" for joint in names)))
     return PANELS[name](run)

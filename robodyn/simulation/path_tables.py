@@ -79,6 +79,8 @@ def instants(times: FloatArray, parts: Sequence[float]) -> FloatArray:
 
 def driven_tables(driven: Driven, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Positions, velocities and accelerations of joints that follow paths, a row an instant."""
+    if driven.still:
+        return tuple(np.tile(x, (at.size, 1)) for x in driven.state(0.0))  # type: ignore[return-value]
     states = [driven.state(float(t)) for t in at.reshape(-1)]
     return tuple(np.ascontiguousarray([x[k] for x in states]) for k in range(3))  # type: ignore[return-value]
 

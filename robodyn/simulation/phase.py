@@ -12,18 +12,22 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, checked, expect, named_alone
 from robodyn.description import Inertia
-from robodyn.errors import AssemblyError, InconsistentStateError, SettingsError, UnknownNameError
+from robodyn.errors import (
+    AssemblyError,
+    InconsistentStateError,
+    SettingsError,
+    ShapeError,
+    UnknownNameError,
+)
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.callbacks import Controller, at_start, check_callable
 from robodyn.simulation.driven import Driven, PathOfTime, driven_joints
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.impulses import brought_to
+from robodyn.simulation.step_code.plan import OPEN
 
 __all__ = ["Phase", "settled", "start_phase"]
-
-#: Gaps of driven joints and loops [m, rad] with which no motion goes on.
-OPEN = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +104,8 @@ class Phase:
         q, v = (state.q, state.v)
         if robot is not self.robot:
             q, v = _carried_over(self.robot, robot, state, change)
-        q = q if change.q is None else checked("q of a change", change.q, robot.nq).copy()
-        v = v if change.v is None else checked("v of a change", change.v, robot.nv).copy()
+        q = q if change.q is None else _state("q of a change", change.q, robot.nq)
+        v = v if change.v is None else _state("v of a change", change.v, robot.nv)
         new = dataclasses.replace(self, robot=robot, bare=bare, carried=carried)
         return new._driven_after(change, times), q, v
 
@@ -135,7 +139,7 @@ class Phase:
                 raise UnknownNameError("driven joint", name, known, repr(self.robot.name))
         added = by_name("controlled", change.controlled)
         fresh = named_alone("locked", change.locked)
-        gone = {*released, *added, *fresh}
+        gone = [*released, *added, *fresh]
         controlled = {n: x for n, x in self.controlled.items() if n not in gone} | added
         locked = tuple(n for n in self.locked if n not in gone) + fresh
         new = dataclasses.replace(self, controlled=controlled, locked=locked)
@@ -149,6 +153,19 @@ class Phase:
             paths = driven_joints(new.robot, controlled, locked, times)
             new = dataclasses.replace(new, paths=paths)
         return dataclasses.replace(new, driven=new.paths, held=())
+
+
+def _state(what: str, given: Any, size: int) -> FloatArray:
+    """A copy of the numbers of one state."""
+    x = checked(what, given, size)
+    if x.ndim != 1:
+        raise ShapeError(
+            f"{what} has shape {x.shape}, expected ({size},)",
+            name=what,
+            given=x.shape,
+            expected=(size,),
+        )
+    return x.copy()
 
 
 def start_phase(

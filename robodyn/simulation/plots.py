@@ -66,8 +66,9 @@ def draw(
     ShapeError
         If there is nothing to draw, or the ending is that of no image.
     """
-    if not panels or not t.ndim:
+    if not panels or not t.ndim or not len(t):
         what = "no panels are named" if t.ndim else "one state is no motion"
+        what = "there are no samples" if panels and t.ndim else what
         raise ShapeError(f"there is nothing to draw: {what}", name="panels")
     figure, axes = _figure(len(panels), shown=path is None)
     if title:

@@ -56,8 +56,9 @@ class Record:
 
     Raises
     ------
-    MemoryError
-    ShapeError, FileError
+    ShapeError
+        Also if the samples do not fit into memory.
+    FileError
     """
 
     def __init__(
@@ -87,7 +88,18 @@ class Record:
         if self._folder is not None:
             numbers = sum(int(np.prod(shape)) for shape in shapes)
             rows = min(rows, max(2, BLOCK // numbers))
-        self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        #: Samples after which room is made, where one may stand behind them.
+        self._most = rows
+        rows += self._folder is not None
+        try:
+            self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        except MemoryError:
+            raise ShapeError(
+                f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them "
+                "to a folder, to=",
+                name="every",
+                given=every,
+            ) from None
         #: Samples that are kept; the one behind them may be replaced.
         self._kept = 0
         self._behind = False
@@ -110,7 +122,7 @@ class Record:
             If it cannot be written; ``.trajectory`` is what could.
         """
         k = self._kept
-        if k == len(self._columns[0]):
+        if k == self._most:
             self._make_room()
             k = self._kept
         times, *states = self._columns
@@ -120,6 +132,27 @@ class Record:
         self._behind = not keep and self._steps % self._every != 0
         self._kept += not self._behind
         self._steps += not keep
+
+    def extend(
+        self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
+    ) -> None:
+        """Copy the samples of some steps, as `add` does one after the other."""
+        n = len(t)
+        chosen = (self._steps + np.arange(n)) % self._every == 0
+        behind = n > 0 and not chosen[-1]
+        chosen[n - 1 :] = True
+        rows = np.flatnonzero(chosen)
+        first = 0
+        while first < len(rows):
+            if self._kept == len(self._columns[0]):
+                self._make_room()
+            own = rows[first : first + len(self._columns[0]) - self._kept]
+            for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
+                column[self._kept : self._kept + len(own)] = x[own]
+            first += len(own)
+            self._behind = behind and first == len(rows)
+            self._kept += len(own) - self._behind
+        self._steps += n
 
     # -- samples that machine code writes -------------------------------------------------------
 
@@ -149,6 +182,7 @@ class Record:
     def _make_room(self) -> None:
         if self._folder is None:
             self._columns = [np.concatenate([x, np.empty_like(x)]) for x in self._columns]
+            self._most = len(self._columns[0])
         else:
             self._write()
 
@@ -232,7 +266,9 @@ class Record:
                 return self._in_files(complete=complete)
             except FileError as error:
                 raise self._refused(error) from error
-        return self._made(*(x[: self.count].copy() for x in self._columns))
+        own = [x[: self.count] for x in self._columns]
+        exact = complete and len(self._columns[0]) - self.count < 3
+        return self._made(*(own if exact else (x.copy() for x in own)))
 
     def _made(self, *states: FloatArray) -> Trajectory:
         t, q, v, a, tau = states

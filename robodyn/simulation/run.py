@@ -14,7 +14,14 @@ from robodyn.arrays import expect, named
 from robodyn.description import CompliantStops, Ground
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
-from robodyn.simulation.arguments import base_path, on_ground, start_state, step_times
+from robodyn.simulation.acting import BaseAt, WrenchesAt
+from robodyn.simulation.arguments import (
+    base_path,
+    on_ground,
+    start_state,
+    step_times,
+    wrenches_on,
+)
 from robodyn.simulation.callbacks import Controller
 from robodyn.simulation.driven import Driven, PathOfTime
 from robodyn.simulation.events.event import Event, EventFunction, as_events
@@ -25,7 +32,7 @@ from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.phase import start_phase
 from robodyn.simulation.progress import Progress, reporter
 from robodyn.simulation.record import Record
-from robodyn.simulation.stepper import BaseAt, Stepper, WrenchesAt
+from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.stops import RigidStops, with_stops
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
@@ -157,6 +164,7 @@ def simulate(
     expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
     q, v = start_state(robot, q0, v0, 1)
+    wrenches = wrenches_on(wrenches, ())
     times = step_times(duration, step)
     path = base_path(base, times)
     phase = start_phase(robot, controller, path, controlled, locked, times)
@@ -207,7 +215,8 @@ def rollout(
     ----------
     robot : Robot
     controller : callable or None
-        Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv).
+        Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv); one that numba has
+        compiled, with those of each motion alone.
     q0, v0 : array_like, shape (n, nq), (n, nv)
     duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
     every, to, tolerance, ground
@@ -231,6 +240,7 @@ def rollout(
     expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
     q, v = start_state(robot, q0, v0, 2)
+    wrenches = wrenches_on(wrenches, q.shape[:-1])
     times = step_times(duration, step)
     path = base_path(base, times)
     phase = start_phase(robot, controller, path, controlled, locked, times)

@@ -79,11 +79,10 @@ def step_function(
             f"a step of {robot.name!r} asks for paths at several instants, so it is no function of "
             "the state: a moving base, joints or constraints depend on time"
         )
-    h = float(step)
-    if not 0.0 < h < math.inf:
+    if not (isinstance(step, int | float | np.number) and 0.0 < step < math.inf):
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     law = traced_law(robot, controller)
-    return Function(_Writer(robot, law, h).program(method))
+    return Function(_Writer(robot, law, float(step)).program(method))
 
 
 class _Writer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, cast
 
@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import all_finite, by_name, numbers
 from robodyn.closed_loops.constraint_rows import gains
-from robodyn.errors import AssemblyError, SettingsError, ShapeError
-from robodyn.motion.base_motion import BaseMotion
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.acting import Acting, BaseAt, WrenchesAt
 from robodyn.simulation.compiled_motion import CompiledMotion
 from robodyn.simulation.driven import Driven
 from robodyn.simulation.integrators.method import (
@@ -29,25 +28,12 @@ from robodyn.simulation.integrators.method import (
     coordinates_of,
 )
 from robodyn.simulation.law import Law
-from robodyn.simulation.loop_closer import close_loops
-from robodyn.simulation.path_tables import Paths
-from robodyn.simulation.step_functions import Functions, functions_of
+from robodyn.simulation.loop_keeper import LoopKeeper
+from robodyn.simulation.numba_law import NumbaLaw
+from robodyn.simulation.step_code.plan import DIVERGED, OPEN
+from robodyn.simulation.step_functions import Functions
 
-__all__ = ["BaseAt", "Stepper", "WrenchesAt"]
-
-BaseAt = Callable[[float], BaseMotion]
-WrenchesAt = Callable[[float, FloatArray, FloatArray], Mapping[str, ArrayLike]]
-
-#: Gaps of loops [m, rad] with which no motion starts.
-OPEN = 1e-3
-
-#: Gaps that are left after loops were closed again, with which none goes on.
-APART = 1e-6
-
-#: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
-#: constraints over speeds and their determinants, is still a number.
-DIVERGED = 1e60
-
+__all__ = ["Stepper"]
 
 #: Speeds up to which derivatives of accelerations are compiled; of more it takes long.
 DERIVED = 16
@@ -97,18 +83,14 @@ class Stepper:
         tolerance: float | None = None,
         until: float | None = None,
     ) -> None:
+        held = None if stabilization is None else gains(stabilization)
         self.robot = robot
-        self._gains = None if stabilization is None else gains(stabilization)
         self.driven = Driven(robot.nv) if driven is None else driven
         self.base = base
+        self._acting = Acting(robot, self.driven, base, wrenches, held)
         self._until = until
         self._coordinates = coordinates_of(robot)
-        self._wrenches: Any = wrenches
-        if not callable(wrenches):
-            given = by_name("wrenches", wrenches)
-            self._wrenches = {
-                link: numbers(f"wrench:{link}", x).copy() for link, x in given.items()
-            }
+        self._loops = LoopKeeper(robot, self.driven, lambda: self._functions, self._coordinates)
         self._explicit = integrators.explicit(integrator)
         self._method = cast(Any, integrators.integrator(integrator, tolerance))
         #: Steps are those of the caller, and not chosen by an error between them.
@@ -119,7 +101,6 @@ class Stepper:
             self._advance = cast(Solver, self._method).begin()
         #: The same for each of many motions, whose steps are not the same.
         self._alone: list[Stepper] = []
-        self._has_options = base is not None or bool(self._wrenches) or robot.depends_on_time
 
     @property
     def order(self) -> int:
@@ -129,15 +110,15 @@ class Stepper:
     @property
     def stabilised(self) -> bool:
         """Loops are held closed by gains."""
-        return self._gains is not None
+        return self._acting.gains is not None
 
     def of_row(self, row: int, rows: int) -> Stepper:
         """The same for one of many motions, if wrenches differ from motion to motion."""
-        if callable(self._wrenches) or all(x.ndim == 1 for x in self._wrenches.values()):
+        acting = self._acting.of_row(row, rows)
+        if acting is self._acting:
             return self
         other = copy.copy(self)
-        one = {k: np.broadcast_to(x, (rows, 6))[row] for k, x in self._wrenches.items()}
-        other._wrenches = one
+        other._acting = acting
         return other
 
     def compiled(
@@ -145,8 +126,9 @@ class Stepper:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | None = None,
+        law: Law | NumbaLaw | None = None,
         efforts: FloatArray | None = None,
+        tabled: int | None = None,
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
 
@@ -155,20 +137,29 @@ class Stepper:
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
             Closed, as `start` has them.
-        law : Law, optional
+        law : Law or NumbaLaw, optional
             A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.
+        tabled : int, optional
+            Instants whose paths are asked for at the same time.
         """
         if self._explicit is None:
             return None
-        functions = None if callable(self._wrenches) else self._functions
+        functions = None if self._acting.of_the_state else self._functions
         if functions is None:
             return None
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
-        paths = Paths(self.driven, self.base, self._wrenches, self._gains)
         return CompiledMotion(
-            self.robot, functions, self._explicit, paths, times, *states, law, efforts
+            self.robot,
+            functions,
+            self._explicit,
+            self._acting.paths,
+            times,
+            *states,
+            law,
+            efforts,
+            tabled,
         )
 
     def accelerations(
@@ -187,7 +178,7 @@ class Stepper:
         a, tau : ndarray, shape (..., nv)
         """
         wanted = self.driven.accelerations(t) if self.driven else None
-        return self._dynamics(t, q, v, tau, wanted)
+        return self._acting.accelerations(t, q, v, tau, wanted)
 
     def step(
         self,
@@ -231,7 +222,7 @@ class Stepper:
         ) -> FloatArray:
             if checked:  # before the solvers of constraints see it
                 _check_bounds(q, v)
-            return self._dynamics(t, q, v, tau, wanted)[0]
+            return self._acting.accelerations(t, q, v, tau, wanted)[0]
 
         def acceleration(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
             return accelerated(t, *(driven.at(t, q, v) if driven else (q, v, None)))
@@ -256,8 +247,9 @@ class Stepper:
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
         _check_bounds(q, v)
-        if self._gains is not None:
-            self._check_gap(t, q, OPEN, "take larger gains or shorter steps")
+        if self.stabilised and self.robot.nc:
+            time = self._acting.time(t)
+            self._loops.check(q, time, OPEN, "take larger gains or shorter steps")
             return q, v
         return self.closed(t, q, v)
 
@@ -278,7 +270,7 @@ class Stepper:
     def _slopes(self) -> Slopes | None:
         """Derivatives of accelerations, where these follow from the state and forces alone."""
         robot = self.robot
-        if robot.nc or self.driven or self._has_options or robot.nv > DERIVED:
+        if robot.nc or self.driven or not self._acting.nothing or robot.nv > DERIVED:
             return None
         derivatives = robot.function("forward_dynamics_derivatives")
         return lambda q, v, tau: derivatives(q, v, tau)[1:3]
@@ -291,7 +283,7 @@ class Stepper:
         SettingsError
             If the method cannot move this robot.
         """
-        around = Surroundings(bool(self.driven), self.base is not None, self._gains is not None)
+        around = Surroundings(bool(self.driven), self.base is not None, self.stabilised)
         refusal = self._method.refusal(self.robot, around)
         if refusal:
             raise SettingsError(
@@ -307,7 +299,7 @@ class Stepper:
             self._ended,
             self._coordinates,
             tau.copy(),
-            self._wrenches_at,
+            self._acting.wrenches_at,
             until,
             self._slopes,
         )
@@ -322,30 +314,7 @@ class Stepper:
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
-        if not self.robot.nc:
-            return q, v
-        residual = self.robot.loop_residual(q, t=self._time(t))
-        gap = np.abs(residual).max()
-        if gap > OPEN:
-            nearest = self._nearest(t, q)
-            shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
-            raise AssemblyError(
-                f"the loops of {self.robot.name!r} are open by {gap:.3g} (m or rad) at the start: "
-                "take q0 from robot.assemble, robot.neutral or robot.random, and with driven "
-                f"joints, hold them{shown}",
-                residual=residual,
-                q=q if nearest is None else nearest,
-            )
-        return self.closed(t, q, v)
-
-    def _nearest(self, t: float, q: FloatArray) -> FloatArray | None:
-        """A closed posture near one state; none of many, or if none is found."""
-        if q.ndim > 1:
-            return None
-        try:
-            return self.robot.assemble(q, beyond_limits=True, t=self._time(t))
-        except AssemblyError:
-            return None
+        return self._loops.start(q, v, self._acting.time(t)) if self.robot.nc else (q, v)
 
     def closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at ``t`` [s] with its loops closed by joints that are not driven.
@@ -357,84 +326,14 @@ class Stepper:
         """
         if not self.robot.nc:
             return q, v
-        q, v = self._closed(t, q, v)
-        hint = "joints are driven where they cannot go" if self.driven else "take shorter steps"
-        self._check_gap(t, q, APART, hint)
+        q, v = self._loops.closed(q, v, self._acting.time(t))
         _check_bounds(q, v)
         return q, v
-
-    def _closed(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same without a look at it: by code, or revealing the rank where there is none."""
-        functions, time = self._functions, self._time(t)
-        if functions is not None and functions.corrections is not None:
-            given = () if time is None else (time,)
-            closed = close_loops(functions.corrections, self._coordinates, q, v, *given)
-            if all_finite(closed[0]) and all_finite(closed[1]):
-                return closed
-        return self.robot.closed_state(q, v, self.driven.is_free, t=time)
 
     @cached_property
     def _functions(self) -> Functions | None:
         """The functions that a step calls, where it is machine code."""
-        links = () if callable(self._wrenches) else self._wrenches
-        return functions_of(self.robot, self.driven, links, self.stabilised)
-
-    def _check_gap(self, t: float, q: FloatArray, most: float, hint: str) -> None:
-        """Refuse loops that are open by more than a motion can go on with."""
-        if not self.robot.nc:
-            return
-        residual = self.robot.loop_residual(q, t=self._time(t))
-        gap = np.abs(residual).max(initial=0.0)
-        if not gap <= most:
-            raise AssemblyError(
-                f"the loops of {self.robot.name!r} come apart by {gap:.3g} (m or rad): {hint}",
-                residual=residual,
-                q=q,
-            )
-
-    def _time(self, t: float) -> float | None:
-        """The time, for methods of a robot that depends on it."""
-        return t if self.robot.depends_on_time else None
-
-    def _dynamics(
-        self, t: float, q: FloatArray, v: FloatArray, tau: FloatArray, wanted: FloatArray | None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Accelerations and forces, with the accelerations of driven joints that are wanted."""
-        robot, driven = self.robot, self.driven
-        if wanted is None and robot.nc:  # within a step loops are open a little
-            wanted = np.zeros(0)
-        if not self._has_options:
-            if wanted is None:
-                return robot.forward_dynamics(q, v, tau), tau
-            free = tau[..., driven.free]
-            if self._gains is None:
-                return robot.driven_dynamics(q, v, wanted, free, driven.speeds)
-            return robot.driven_dynamics(
-                q, v, wanted, free, driven.speeds, stabilization=self._gains
-            )
-        options: dict[str, Any] = {
-            "base": self.base(t) if self.base else None,
-            "wrenches": self._wrenches_at(t, q, v),
-            "t": self._time(t),
-        }
-        if wanted is None:
-            return robot.forward_dynamics(q, v, tau, **options), tau
-        free = tau[..., driven.free]
-        options["stabilization"] = self._gains
-        return robot.driven_dynamics(q, v, wanted, free, driven.speeds, **options)
-
-    def _wrenches_at(self, t: float, q: FloatArray, v: FloatArray) -> Mapping[str, ArrayLike]:
-        if not callable(self._wrenches):
-            return self._wrenches  # type: ignore[no-any-return]
-        given = self._wrenches(t, q.copy(), v.copy())
-        if not isinstance(given, Mapping):
-            raise ShapeError(
-                f"wrenches returned {type(given).__name__} at t = {t:.6g} s, expected a mapping of "
-                "link name to six numbers [N, N m]",
-                name="wrenches",
-                given=given,
-            )
-        return given
+        return self._acting.functions()
 
 
 def _check_bounds(q: FloatArray, v: FloatArray) -> None:

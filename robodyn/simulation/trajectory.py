@@ -111,6 +111,10 @@ class Trajectory:
         if isinstance(index, str):
             return self._joint(index)
         states = {name: getattr(self, name)[index] for name in ("t", "q", "v", "a", "tau")}
+        if states["t"].ndim > 1:
+            raise IndexError(
+                f"a trajectory is indexed along its samples alone, and {index!r} makes further axes"
+            )
         known = {  # what was computed, or read from a file
             name: vars(self)[name][index] if name in vars(self) else default
             for name, default in COMPUTED.items()
@@ -166,6 +170,10 @@ class Trajectory:
 
     def _fields(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _rows(self) -> Trajectory:
+        """The same for a table, where a single state is one row."""
+        return self if self.t.ndim else self[None]
 
     # -- what follows from the samples ------------------------------------------------------------
 
@@ -300,7 +308,7 @@ class Trajectory:
         ShapeError
             For other endings, and for a CSV or a bag of several motions at once.
         """
-        trajectory_files.save(path, self._fields())
+        trajectory_files.save(path, self._fields(), lambda: self._rows()._fields())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], robot: Robot | None = None) -> Self:
@@ -331,7 +339,7 @@ class Trajectory:
         ------
         MissingExtraError, ShapeError
         """
-        return table.to_pandas(self._fields())
+        return table.to_pandas(self._rows()._fields())
 
     def plot(
         self, path: str | os.PathLike[str] | None = None, *, panels: Iterable[str] | None = None

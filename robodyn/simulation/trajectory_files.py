@@ -23,9 +23,10 @@ __all__ = ["load", "save"]
 Fields = Mapping[str, Any]
 
 
-def save(path: str | os.PathLike[str], fields: Fields) -> None:
-    """Write a motion; see `Trajectory.save`."""
+def save(path: str | os.PathLike[str], fields: Fields, rows: Callable[[], Fields]) -> None:
+    """Write a motion; see `Trajectory.save`. ``rows``: its fields for files with a row a sample."""
     target = as_path("path", path)
+    fields = rows() if target.suffix in (".mcap", ".csv") else fields
     if target.suffix == ".mcap":
         from robodyn.bags import write_motion
 

@@ -7,6 +7,7 @@ import dataclasses
 import shutil
 import subprocess
 
+import numba
 import numpy as np
 import pytest
 
@@ -19,9 +20,10 @@ from robodyn.controllers import (
     Sampled,
     SineReference,
 )
-from robodyn.errors import SettingsError
-from robodyn.simulation import callbacks, compiled_motion
+from robodyn.errors import SettingsError, ShapeError
+from robodyn.simulation import callbacks, compiled_motion, loop
 from robodyn.simulation.law import Law, law_of
+from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.stepper import Stepper
 
 pytestmark = pytest.mark.filterwarnings("ignore::robodyn.errors.EnergyWarning")
@@ -144,6 +146,44 @@ def test_where_the_code_gives_no_numbers_the_controller_is_asked():
         asked(0.0, np.full(7, np.inf), np.zeros(7))
 
 
+def test_a_controller_that_numba_has_compiled(monkeypatch):
+    robot = rd.load("double_pendulum")
+
+    def law(t, q, v):
+        return -3.0 * v - 5.0 * np.sin(q) + 0.1 * t
+
+    compiled = numba.njit(law)
+    q0 = np.array([[0.3, 0.2], [1.0, -0.5], [0.1, 0.1]])
+    plain = [run(robot, law, q0=q) for q in q0]
+    assert isinstance(callbacks.at_start(robot, compiled), NumbaLaw)
+    monkeypatch.setattr(loop, "torque", None)  # Python is not asked
+    many = rd.rollout(robot, compiled, q0, 0.0 * q0, duration=0.05, limits="ignore")
+    for k in range(3):
+        one = run(robot, compiled, q0=q0[k])
+        np.testing.assert_array_equal(one.q, plain[k].q)
+        np.testing.assert_array_equal(one.tau, plain[k].tau)
+        np.testing.assert_array_equal(many.q[:, k], plain[k].q)
+
+
+def test_errors_of_a_compiled_controller_come_out():
+    robot = rd.load("double_pendulum")
+
+    @numba.njit
+    def raises(t, q, v):
+        if t > 0.02:
+            raise ValueError("too late")
+        return -v
+
+    @numba.njit
+    def short(t, q, v):
+        return -v[:1]
+
+    with pytest.raises(ValueError, match="too late"):
+        run(robot, raises)
+    with pytest.raises(rd.ShapeError, match=r"shape \(1,\)"):
+        run(robot, short)
+
+
 # -- functions ------------------------------------------------------------------------------------
 
 
@@ -226,3 +266,74 @@ def test_what_is_no_function():
     for step in (0.0, -1e-3, np.nan):
         with pytest.raises(SettingsError, match="step is"):
             rd.step_function(robot, step=step)
+
+
+class Damper:
+    """A controller with a gain that may be changed."""
+
+    symbolic = True
+
+    def __init__(self, gain):
+        self.gain = gain
+
+    def __call__(self, t, q, v):
+        return -self.gain * v
+
+
+@dataclasses.dataclass
+class Unhashable(Damper):
+    gain: float
+
+
+class Slotted:
+    symbolic = True
+    __slots__ = ("gain",)
+
+    def __init__(self, gain):
+        self.gain = gain
+
+    __call__ = Damper.__call__
+
+
+@pytest.mark.parametrize("kind", [Damper, Unhashable, Slotted])
+def test_gains_that_change_between_motions(kind):
+    robot = rd.load("double_pendulum")
+    options = {"v0": [1.0, 1.0], "duration": 0.05}
+    controller = kind(1.0)
+    first = rd.simulate(robot, controller, **options)
+    again = rd.simulate(robot, controller, **options)
+    controller.gain = 50.0
+    other = rd.simulate(robot, controller, **options)
+    np.testing.assert_array_equal(again.q, first.q)
+    np.testing.assert_array_equal(other.q, rd.simulate(robot, kind(50.0), **options).q)
+    assert (other.q != first.q).any()
+    accelerations = rd.closed_loop(robot, controller)(0.0, first.q[0], first.v[0])
+    np.testing.assert_allclose(accelerations, other.a[0], rtol=1e-12)
+
+
+def test_a_reference_whose_end_changes():
+    robot = rd.load("double_pendulum")
+    reference = PointToPoint([0, 0], [0.1, 0.1], 0.1)
+    controller = ComputedTorque(robot, reference)
+    rd.simulate(robot, controller, duration=0.1, limits="ignore")
+    reference.q1[:] = 0.2
+    run = rd.simulate(robot, controller, duration=0.1, limits="ignore")
+    fresh = rd.simulate(robot, ComputedTorque(robot, reference), duration=0.1, limits="ignore")
+    np.testing.assert_array_equal(run.q, fresh.q)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, "a", 3.0, np.nan, [1, 2, 3], [[1, 2]], {}, [1j, 0], ["1", "2"], [[1], [2, 3]], object(),
+     np.ma.masked_array([1, 2], [True, False]), np.zeros(3), [None, 0.0]],
+)  # fmt: skip
+def test_what_a_symbolic_controller_may_not_return(given):
+    robot = rd.load("double_pendulum")
+
+    def controller(t, q, v):
+        return given
+
+    controller.symbolic = True
+    for use in (rd.simulate, rd.closed_loop, rd.step_function):
+        with pytest.raises(ShapeError, match=r"symbolic, returned.*expected symbols and numbers"):
+            use(robot, controller)

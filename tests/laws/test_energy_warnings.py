@@ -149,3 +149,17 @@ def test_samples_several_steps_apart(pendulum):
     assert not told(lambda: rd.simulate(pendulum, jerks, step=1e-3, **options))
     options |= {"every": 3, "step": 0.01, "integrator": "euler", **FAST}
     assert told(lambda: rd.simulate(pendulum, **options))
+
+
+def test_some_of_very_many_motions_are_looked_at(pendulum, monkeypatch):
+    """The one that is told of stands at its own place among all."""
+    monkeypatch.setattr(energy_check, "MOTIONS", 3)
+    q0, v0 = np.zeros((9, pendulum.nq)), np.zeros((9, pendulum.nv))
+    v0[4] = 8.0
+    options = {"duration": 0.5, "step": 0.05, "integrator": "euler", "limits": "ignore"}
+    with pytest.warns(EnergyWarning, match=" of motion 4 "):
+        rd.rollout(pendulum, None, q0, v0, **options)
+    v0[[3, 4]] = v0[[4, 3]]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EnergyWarning)
+        rd.rollout(pendulum, None, q0, v0, **options)

@@ -16,6 +16,7 @@ import pytest
 from random_mechanisms import random_mechanism
 
 import robodyn as rd
+from robodyn import controllers
 from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
 from robodyn.simulation.compiled_motion import TABLED
 from robodyn.simulation.integrators import EXPLICIT
@@ -270,6 +271,15 @@ def test_limits_that_are_enforced():
     np.testing.assert_array_equal(np.abs(run.tau).max(axis=0), bound)
     limits = rd.MotorLimits(0.5)
     alone_and_among_others(robot, controller=strong, limits=limits)
+
+
+def test_limits_of_what_controllers_of_the_library_ask_for():
+    """Their efforts are computed and cut in machine code."""
+    robot, rest = rd.load("arm7"), np.zeros(7)
+    stiff = controllers.ComputedTorque(robot, lambda t: (rest + 1.0, rest, rest), 1e4)
+    run = alone_and_among_others(robot, controller=stiff, limits="enforce")
+    assert ((np.abs(run.tau) == robot.effort_limits).any(axis=0)).any()
+    assert (run.tau < 0.0).any()
 
 
 # -- time -----------------------------------------------------------------------------------------
@@ -550,6 +560,7 @@ def test_steps_that_machine_code_cannot_do(monkeypatch, name, n, controller):
     robot = rd.load(name)
     q, v = starts(robot, n)
     given = {"duration": 0.0415, "step": 1e-3, "every": 2}
+    given["wrenches"] = {robot.link_names[-1]: shoves(n)}
     expected = rd.rollout(robot, controller, q, v, **given)
     low, high = np.quantile(expected.v[..., 0], [0.4, 0.6])
     made = []
@@ -559,7 +570,7 @@ def test_steps_that_machine_code_cannot_do(monkeypatch, name, n, controller):
         made.append(Failing(own.dynamics, lambda v: low < v[0] < high))
         return dataclasses.replace(own, dynamics=made[-1])
 
-    monkeypatch.setattr("robodyn.simulation.stepper.functions_of", functions)
+    monkeypatch.setattr("robodyn.simulation.acting.functions_of", functions)
     done = []
     step = Stepper.step
     monkeypatch.setattr(Stepper, "step", lambda *given: done.append(given[1]) or step(*given))

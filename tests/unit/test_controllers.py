@@ -10,7 +10,9 @@ from robodyn.controllers import (
     ComputedTorque,
     GravityCompensation,
     JointPD,
+    Noisy,
     PointToPoint,
+    Sampled,
     SineReference,
 )
 
@@ -98,3 +100,61 @@ def test_references_of_another_number_of_speeds():
             rd.ShapeError, match=r"reference gives velocities of shape \(9,\).*\(8,\)"
         ):
             controller(0.0, q, np.zeros(robot.nv))
+
+
+@pytest.mark.parametrize("wrong", [None, 3.0, "x", [1, 2]])
+def test_what_controllers_are_not_made_of(double, wrong):
+    reference = PointToPoint(np.zeros(2), np.zeros(2), 1.0)
+    for make in (
+        lambda: ComputedTorque(wrong, reference),
+        lambda: JointPD(wrong, reference, 1.0, 1.0),
+        lambda: GravityCompensation(wrong),
+        lambda: ComputedTorque(double, wrong),
+        lambda: JointPD(double, wrong, 1.0, 1.0),
+        lambda: Sampled(wrong, 1e-3),
+        lambda: Noisy(wrong),
+    ):
+        with pytest.raises(rd.ShapeError, match=r"(robot|reference|controller) is .*expected"):
+            make()
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, "1", [1.0, 2.0], np.ones(2), None])
+def test_how_long_a_way_takes(wrong):
+    with pytest.raises(rd.ShapeError, match="duration is"):
+        PointToPoint(np.zeros(2), np.zeros(2), wrong)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, 1.0, "abc", [np.zeros(2)] * 2, [np.zeros(3), np.zeros(2), np.zeros(2)], [0.0] * 3,
+     {}, [np.zeros(2), ["a", "b"], np.zeros(2)]],
+)  # fmt: skip
+def test_what_references_may_not_return(double, given):
+    def late(t):
+        return given if t > 0.0045 else [np.zeros(2)] * 3
+
+    for controller in (ComputedTorque(double, late), JointPD(double, late, 1.0, 1.0)):
+        for use in (controller, Sampled(controller, 0.0)):
+            with pytest.raises(rd.RobodynError, match=r"the reference (returned|gives)"):
+                rd.simulate(double, use, duration=0.01)
+
+
+def test_controllers_behind_others(double):
+    """What they return is looked at as if nothing stood between."""
+    for given in (None, ["1", "2"], [1.0], "x", np.ma.masked_array([1.0, 2.0], [True, False])):
+        with pytest.raises(rd.ShapeError, match="the controller returned"):
+            rd.simulate(double, Sampled(lambda t, q, v, given=given: given, 2e-3), duration=0.01)
+    with pytest.raises(rd.ShapeError, match=r"position has shape \(3,\)"):
+        rd.simulate(double, Noisy(lambda t, q, v: -v, position=np.ones(3)), duration=0.01)
+
+
+@pytest.mark.parametrize("step", [None, "x", [1e-3], 1j, np.zeros(2), {}])
+def test_how_long_a_step_is(double, step):
+    with pytest.raises(rd.SettingsError, match="step is"):
+        rd.step_function(double, step=step)
+
+
+@pytest.mark.parametrize("wrong", [{"name": ["x"]}, {"name": 3}, {"direction": np.ones(3)}])
+def test_what_events_are_not_called(wrong):
+    with pytest.raises(rd.RobodynError, match=r"(name|direction) is"):
+        rd.Event(0.1, **wrong)

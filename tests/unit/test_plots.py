@@ -159,6 +159,10 @@ def test_panels_that_are_not_there(tmp_path, run):
     for nothing in ([], ()):
         with pytest.raises(ShapeError, match="nothing to draw"):
             run.plot(tmp_path / "x.png", panels=nothing)
+    with pytest.raises(UnknownNameError, match="no panel"):
+        run.plot(tmp_path / "x.png", panels=[["torques"]])
+    with pytest.raises(ShapeError, match="there are no samples"):
+        run[:0].plot(tmp_path / "x.png")
     with pytest.raises(ShapeError, match="nothing to draw"):
         run[3].plot(tmp_path / "x.png")
     assert not [*tmp_path.iterdir()]

@@ -132,6 +132,15 @@ def test_memory_does_not_grow_with_the_steps(double, tmp_path, monkeypatch):
     assert peaks[1] - peaks[0] < 7000 * 72, peaks
 
 
+def test_samples_that_do_not_fit_into_memory(double, monkeypatch):
+    def full(shape):
+        raise MemoryError
+
+    monkeypatch.setattr(recording_of.np, "empty", full)
+    with pytest.raises(ShapeError, match=r"101 samples do not fit into memory: keep fewer"):
+        rd.simulate(double, duration=0.1)
+
+
 def test_folders_that_cannot_be_taken(double, tmp_path):
     (tmp_path / "run").mkdir()
     with pytest.raises(FileError, match="run' is there already; remove it first"):

@@ -368,3 +368,54 @@ def test_an_open_start_comes_with_a_closed_one():
     q = caught.value.q
     assert np.abs(robot.loop_residual(q)).max() < 1e-9
     assert len(rd.simulate(robot, q0=q, duration=0.01)) == 11
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [np.nan, -1.0, [1.0], [[1.0, 2.0]], np.ones(3), np.ones((2, 6)), np.ones((1, 6)),
+     [np.nan] * 6, [np.inf] * 6, np.ones((3, 1, 6)), None, "strong"],
+)  # fmt: skip
+def test_wrenches_of_another_shape(double, wrong):
+    """Machine code must not read beyond them."""
+    states = np.zeros((3, 2))
+    with pytest.raises(ShapeError, match="wrench:lower"):
+        rd.simulate(double, wrenches={"lower": wrong}, duration=0.01)
+    with pytest.raises(ShapeError, match="wrench:lower"):
+        rd.rollout(double, None, states, states, wrenches={"lower": wrong}, duration=0.01)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"events": [rd.Event(0.02, rd.events.jump(v=[0.0, 0.0]))]},
+        {"stops": rd.RigidStops(0.5)},
+        {"integrator": "implicit"},
+        {},
+    ],
+    ids=["event", "stops", "implicit", "together"],
+)
+def test_wrenches_of_many_motions_that_each_go_alone(double, options):
+    rng = np.random.default_rng(1)
+    q, push = rng.normal(size=(3, 2)), rng.normal(size=(3, 6))
+    many = rd.rollout(double, None, q, 0.0 * q, wrenches={"lower": push}, duration=0.05, **options)
+    for k in range(3):
+        one = rd.simulate(double, q0=q[k], wrenches={"lower": push[k]}, duration=0.05, **options)
+        np.testing.assert_array_equal(many.q[-1, k], one.q[-1])
+        alone = many.motion(k).joint_wrenches()
+        np.testing.assert_allclose(alone["base"][-1], one.joint_wrenches()["base"][-1], rtol=1e-10)
+
+
+def test_names_that_are_lists(double):
+    event, names = rd.events, [["elbow"]]
+    for options in (
+        {"locked": names},
+        {"integrator": ["rk4"]},
+        {"integrator": {}},
+        {"stops": rd.RigidStops(0.5, names)},
+        {"events": [rd.Event(0.001, event.latch(names))]},
+        {"events": [rd.Event(0.001, event.release(names))]},
+    ):
+        with pytest.raises(UnknownNameError):
+            rd.simulate(double, **options, duration=0.01)
+    with pytest.raises(ShapeError, match=r"q of a change has shape \(1, 2\), expected \(2,\)"):
+        rd.simulate(double, events=[rd.Event(0.001, event.jump(q=[[1.0, 2.0]]))], duration=0.01)

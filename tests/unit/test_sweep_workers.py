@@ -214,7 +214,7 @@ def test_results_that_a_cluster_drops_are_computed_again(folder, cluster):  # no
 
         def restart(part):
             if part == 0.2:
-                client.restart()
+                client.restart(wait_for_workers=False)
 
         table = rd.sweep(slow, values(folder, 20), scheduler=client, progress=restart)
     np.testing.assert_array_equal(table["value"][0], np.arange(20) / 3.0)

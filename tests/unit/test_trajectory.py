@@ -337,3 +337,10 @@ def test_motions_that_are_not_there(place):
     many = rd.rollout(rd.load("double_pendulum"), None, np.zeros((3, 2)), np.zeros((3, 2)))
     with pytest.raises(ShapeError, match=r"motions of shape \(3,\)"):
         many.motion(*place)
+
+
+@pytest.mark.parametrize("index", [None, True, [[1, 2]], np.zeros((41, 2), bool)])
+def test_what_is_no_index_of_samples(ball, index):
+    run = swing(ball, 1e-2)
+    with pytest.raises(IndexError):
+        run[index]

@@ -33,12 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_control(parser.add_argument_group("what drives it"))
     _add_surroundings(parser.add_argument_group("what acts on it"))
     _add_time(parser.add_argument_group("time"))
-    _add_files(parser.add_argument_group("what is written"))
+    written = "a table and a picture, in the folder, if none of --csv, --npz, --plot is given"
+    _add_files(parser.add_argument_group("what is written", written))
 
 
 def _add_robot(group: Any) -> None:
     group.add_argument(
-        "--base", type=one_of("--base", BASES), help="fixed (the default), floating, or moving"
+        "--base", metavar=_words(BASES), type=one_of("--base", BASES), help="default: fixed"
     )
     group.add_argument(
         "--base-path", type=file("--base-path"), metavar="FILE",
@@ -68,7 +69,10 @@ def _add_start(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_near(group)
     group.add_argument(
-        "--seed", type=whole("--seed", 0), help="start at a random posture, of this seed"
+        "--seed",
+        metavar="NUMBER",
+        type=whole("--seed", 0),
+        help="start at a random posture, of this seed",
     )
     group.add_argument(
         "--batch", type=whole("--batch", 1), metavar="N",
@@ -78,31 +82,31 @@ def _add_start(parser: argparse.ArgumentParser) -> None:
 
 def _add_control(group: Any) -> None:
     group.add_argument(
-        "--controller", type=one_of("--controller", CONTROLLERS),
-        help=f"{', '.join(CONTROLLERS)}: hold holds the weight, pd is a spring and a damper at "
+        "--controller", metavar=_words(CONTROLLERS), type=one_of("--controller", CONTROLLERS),
+        help="hold holds the weight, pd is a spring and a damper at "
         "each motor, and holds the weight (default: computed-torque if there are motors)",
     )  # fmt: skip
     gains = "a number, or one a motor with commas between"
     group.add_argument(
-        "--stiffness", type=numbers("--stiffness", (), gains),
+        "--stiffness", metavar="GAIN[,...]", type=numbers("--stiffness", (), gains),
         help="of computed-torque 1/s^2 (default 400), of pd N m/rad, N/m (default: 400/s^2 times "
         f"the inertia about the motor, loops open); {gains}",
     )  # fmt: skip
     group.add_argument(
-        "--damping", type=numbers("--damping", (), gains),
+        "--damping", metavar="GAIN[,...]", type=numbers("--damping", (), gains),
         help="1/s; of pd N m s/rad, N s/m (default: critical)",
     )  # fmt: skip
     group.add_argument(
-        "--reference", type=one_of("--reference", REFERENCES),
-        help=f"what motors follow: {', '.join(REFERENCES)} (default: sine, or point-to-point if "
+        "--reference", metavar=_words(REFERENCES), type=one_of("--reference", REFERENCES),
+        help="what motors follow (default: sine, or point-to-point if "
         "there is a goal)",
     )  # fmt: skip
     group.add_argument(
-        "--amplitude", type=number("--amplitude", above=0.0),
+        "--amplitude", metavar="NUMBER", type=number("--amplitude", above=0.0),
         help="of sines, from one turning point to the other [rad, m]",
     )  # fmt: skip
     group.add_argument(
-        "--frequency", type=number("--frequency", above=0.0), help="of sines [Hz]"
+        "--frequency", metavar="NUMBER", type=number("--frequency", above=0.0), help="of sines [Hz]"
     )  # fmt: skip
     goal = named("--goal", (1,), "JOINT=POSITION")
     group.add_argument(
@@ -122,7 +126,7 @@ def _add_surroundings(group: Any) -> None:
         help="force and moment on a link, in its axes [N, N m]",
     )  # fmt: skip
     group.add_argument(
-        "--limits", type=one_of("--limits", LIMITS), default="report",
+        "--limits", metavar=_words(LIMITS), type=one_of("--limits", LIMITS), default="report",
         help="of positions, speeds and efforts: say where the motion leaves them (report, the "
         "default), also cut efforts to theirs (enforce), or neither (ignore)",
     )  # fmt: skip
@@ -148,24 +152,25 @@ def _add_surroundings(group: Any) -> None:
     ):
         option = f"--ground-{name}"
         limits: Any = least
-        group.add_argument(option, type=number(option, **limits), help=text)
+        group.add_argument(option, type=number(option, **limits), metavar="NUMBER", help=text)
 
 
 def _add_time(group: Any) -> None:
     group.add_argument(
-        "--duration", type=number("--duration", least=0.0, unit="s"), default=4.0,
+        "--duration", metavar="TIME", type=number("--duration", least=0.0, unit="s"), default=4.0,
         help="seconds (default 4)",
     )  # fmt: skip
     group.add_argument(
-        "--step", type=number("--step", above=0.0, unit="s"), default=1e-3,
+        "--step", metavar="TIME", type=number("--step", above=0.0, unit="s"), default=1e-3,
         help="seconds (default 0.001)",
     )  # fmt: skip
     group.add_argument(
-        "--integrator", type=one_of("--integrator", tuple(INTEGRATORS)), default="rk4",
+        "--integrator", metavar="NAME", default="rk4",
+        type=one_of("--integrator", tuple(INTEGRATORS)),
         help=f"{', '.join(INTEGRATORS)} (default rk4)",
     )  # fmt: skip
     group.add_argument(
-        "--tolerance", type=number("--tolerance", above=0.0),
+        "--tolerance", metavar="NUMBER", type=number("--tolerance", above=0.0),
         help="of integrators that choose their steps [rad, m] (default 1e-8)",
     )  # fmt: skip
     gains = "ALPHA or ALPHA,BETA [1/s]"
@@ -186,7 +191,7 @@ def _add_files(group: Any) -> None:
         group.add_argument(
             option, nargs="?", const=True, metavar="FILE",
             type=file(option, (ending,) if ending else ()),
-            help=f"write {what}; without a name, into the folder. Default: a table and a picture",
+            help=f"write {what}; without a name, into the folder",
         )  # fmt: skip
     group.add_argument("--no-plot", action="store_true", help="no picture")
     group.add_argument(
@@ -197,3 +202,7 @@ def _add_files(group: Any) -> None:
         "--to", type=file("--to"), metavar="FOLDER",
         help="also write samples to a new folder while the motion goes on, not to memory",
     )  # fmt: skip
+
+
+def _words(known: tuple[str, ...]) -> str:
+    return f"{{{','.join(known)}}}"

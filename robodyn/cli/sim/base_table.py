@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +14,9 @@ import robodyn as rd
 from robodyn.errors import RobodynError
 
 __all__ = ["base_path"]
+
+#: Instants that are not computed again: a simulation asks several times for each.
+KEPT = 1 << 15
 
 COLUMNS = ("t", "x", "y", "z", "qx", "qy", "qz", "qw")
 
@@ -43,7 +47,8 @@ def base_path(file: Path, duration: float) -> rd.BasePath:
             f"--base-path: {file} is about {t[0]:g} s to {t[-1]:g} s, the motion lasts from 0 to "
             f"{duration:g} s: give samples of all of it, or a shorter --duration"
         )
-    return rd.BasePath.from_samples(t, table[:, 1:4], table[:, 4:])
+    path = rd.BasePath.from_samples(t, table[:, 1:4], table[:, 4:])
+    return rd.BasePath(functools.lru_cache(KEPT)(path.function))
 
 
 def _rows(file: Path, lines: Iterable[list[str]]) -> list[list[float]]:

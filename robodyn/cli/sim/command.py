@@ -19,7 +19,13 @@ from robodyn.cli.sim.start import Start, start_of
 from robodyn.cli.sim.stop_when import ending_event
 from robodyn.cli.sim.stops import stops_of
 from robodyn.cli.sim.summary import details, in_one_line
-from robodyn.errors import EnergyWarning, RobodynError, SimulationError, SimulationInterrupted
+from robodyn.errors import (
+    EnergyWarning,
+    LimitWarning,
+    RobodynError,
+    SimulationError,
+    SimulationInterrupted,
+)
 
 __all__ = ["add_to"]
 
@@ -111,12 +117,20 @@ def _motion(
                 made.plant, control.controller, q0=start.q, v0=start.v, progress=True, **options
             )
     except SimulationInterrupted as interrupt:
+        _end_bar()
         left = interrupt.trajectory
         until = f" at {left.t[-1]:g} s of {arguments.duration:g} s" if left is not None else ""
         return left, f"interrupted{until}", 130
     except SimulationError as error:
+        _end_bar()
         return error.trajectory, str(error), 2
     return run, "", 0
+
+
+def _end_bar() -> None:
+    """End the line of a bar that is not full."""
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
 
 
 @contextmanager
@@ -124,6 +138,7 @@ def _told() -> Iterator[None]:
     """Warnings in a line each, without the place in the code."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EnergyWarning)
+        warnings.simplefilter("ignore", LimitWarning)  # details tell all of them
         try:
             yield
         finally:

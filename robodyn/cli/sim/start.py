@@ -42,6 +42,10 @@ def start_of(arguments: argparse.Namespace, robot: rd.Robot) -> Start:
     ------
     RobodynError
     """
+    if arguments.near and (arguments.batch is not None or arguments.seed is not None):
+        raise RobodynError(
+            "--near does not go with --seed or --batch: random postures are anywhere"
+        )
     positions = named_once("--start", arguments.start)
     speeds = named_once("--speed", arguments.speed)
     if arguments.batch is None and arguments.seed is None:

@@ -50,10 +50,11 @@ def ending_event(text: str, robot: rd.Robot, q: FloatArray, v: FloatArray) -> rd
         return side * (measured(q, v) - bound)
 
     states = zip(q.reshape(-1, robot.nq), v.reshape(-1, robot.nv), strict=True)
-    for state in states:
+    for k, state in enumerate(states):
         if beyond(0.0, *state) >= 0.0:
+            of = f" of motion {k}" if q.ndim > 1 else ""
             raise RobodynError(
-                f"--stop-when {text!r} holds at the start already: it is {measured(*state):.6g}"
+                f"--stop-when {text!r} holds at the start{of} already: it is {measured(*state):.6g}"
             )
     return rd.Event(beyond, direction=1, name=" ".join(text.split()))
 

@@ -206,8 +206,10 @@ class Event:
         object.__setattr__(self, "then", actions)
         if not callable(self.when):
             object.__setattr__(self, "when", _instant(self.when))
-        if self.direction not in (-1, 0, 1):
+        if np.ndim(self.direction) or self.direction not in (-1, 0, 1):
             raise SettingsError(f"direction is {self.direction!r}, expected 1, -1 or 0")
+        if not isinstance(self.name, str):
+            raise ShapeError(f"name is {self.name!r}, expected text", name="name", given=self.name)
         if not self.name:
             default = getattr(self.when, "__name__", "event") if callable(self.when) else "instant"
             object.__setattr__(self, "name", "event" if default == "<lambda>" else default)

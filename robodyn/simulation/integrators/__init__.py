@@ -50,7 +50,7 @@ def explicit(name: str) -> Integrator | None:
     UnknownNameError
         If there is no method of that name.
     """
-    if name not in INTEGRATORS:
+    if not isinstance(name, str) or name not in INTEGRATORS:
         raise UnknownNameError("integrator", name, INTEGRATORS)
     return EXPLICIT.get(name)
 

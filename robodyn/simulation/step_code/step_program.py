@@ -14,56 +14,13 @@ from robodyn.codegen.llvm.loops import Code, Number, Variable
 from robodyn.codegen.llvm.rows import Buffer, Rows
 from robodyn.simulation.integrators.method import Coordinates, Integrator
 from robodyn.simulation.step_code.block import Block
+from robodyn.simulation.step_code.carrying_on import carry_on
+from robodyn.simulation.step_code.closing import Given, closed
+from robodyn.simulation.step_code.plan import Plan
 from robodyn.simulation.step_code.symbols import Duration, Instant
-from robodyn.simulation.step_code.words import Words, words_of
+from robodyn.simulation.step_code.words import Words
 
-__all__ = ["APART", "DIVERGED", "DRIFT", "NEWTON", "OPEN", "Plan", "StepProgram", "step_program"]
-
-#: Drift [m, rad] that is not mended, steps that mend it, and what no motion goes on with.
-DRIFT, NEWTON, APART = 1e-12, 8, 1e-6
-
-#: Gaps of loops [m, rad] with which no motion starts, and none that gains hold closed goes on.
-OPEN = 1e-3
-
-#: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
-#: constraints over speeds and their determinants, is still a number.
-DIVERGED = 1e60
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What shapes the program.
-
-    Attributes
-    ----------
-    flat : bool
-        All coordinates add.
-    driven : bool
-        Some joints follow paths.
-    closed : bool
-        There are loops, which are closed after every step.
-    stabilised : bool
-        They are held closed by gains, and only looked at.
-    dynamics, control, corrections : int
-        Inputs of the functions besides the state and forces; ``control`` is -1 without a
-        controller that is machine code.
-    cut : bool
-        Efforts of the controller are cut to a limit.
-    """
-
-    flat: bool
-    driven: bool = False
-    closed: bool = False
-    stabilised: bool = False
-    dynamics: int = 0
-    control: int = -1
-    corrections: int = 0
-    cut: bool = False
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """Names of the words of the table."""
-        return words_of(self.dynamics, max(self.control, 0), self.corrections)
+__all__ = ["StepProgram", "step_program"]
 
 
 @dataclass(frozen=True)
@@ -106,12 +63,18 @@ class _Writer:
         begin, end = (Number(code, f"%{x}", "i64") for x in ("begin", "end"))
         most = words.number("block")
         room = self._allocated()
-        for b in code.each((end - begin + most - 1) / most):
-            first = begin + b * most
-            count = code.choose(end - first < most, end - first, most)
-            block = Block(code, words, room, first, count)
-            self._motion(block)
-            self.taken = block.taken
+        there = code.put(f"icmp ne ptr {room.pointer}, null", "i1")
+        with code.when(~there):  # Python does the first step, and asks again
+            for r in code.each(end, start=begin):
+                words.indices("reached").put(words.number("first") + 1, r)
+                words.indices("stuck").put(1, r)
+        with code.when(there):
+            for b in code.each((end - begin + most - 1) / most):
+                first = begin + b * most
+                count = code.choose(end - first < most, end - first, most)
+                block = Block(code, words, room, first, count)
+                self._motion(block)
+                self.taken = block.taken
         code.do(f"call void {words.pointer('free')}(ptr {room.pointer})")
         taken = self.taken
         return StepProgram(code.ir(), tuple(self.parts), (taken["q"], taken["v"], taken["1"]))
@@ -204,8 +167,12 @@ class _Writer:
         new_q, new_v = block.kept(moved[0], "q"), block.kept(moved[1], "v")
         node = self._node(Instant(1.0))
         self._drive(block, k, node, new_q, new_v)
-        gaps = self._closed(block, k, node, new_q, new_v) if self.plan.closed else None
-        self._carry_on(block, k, (new_q, new_v), gaps, going)
+        gaps = None
+        if self.plan.closed:
+            row, count = self._row(k, node), self.plan.corrections
+            extras: Given = [block.extra(f"corrections{n}", row) for n in range(count)]
+            gaps = closed(block, self.plan, extras, new_q, new_v)
+        carry_on(block, self.plan, k, (new_q, new_v), gaps, going)
 
     def _node(self, t: Instant) -> int:
         """Number of an instant of the step among those at which paths are needed."""
@@ -280,111 +247,3 @@ class _Writer:
             for j in code.each(number):
                 out.put(r * number + j, self._tau.get(r * block.nv + index.get(j)))
         return out
-
-    # -- the end of a step --------------------------------------------------------------------
-
-    def _closed(self, block: Block, k: Number, node: int, q: Buffer, v: Buffer) -> Buffer:
-        """Close loops that have drifted apart; by how much they are open before the last step."""
-        code = self.code
-        dq, dv, gaps = block.buffer("v"), block.buffer("v"), block.buffer("1")
-        moved = q if self.plan.flat else block.buffer("q")
-        extras = [
-            block.extra(f"corrections{n}", self._row(k, node)) for n in range(self.plan.corrections)
-        ]
-        given: list[tuple[str, Number | int]] = [(q.pointer, block.nq), (v.pointer, block.nv)]
-        results: list[tuple[str, Number | int]] = [
-            (dq.pointer, block.nv), (dv.pointer, block.nv), (gaps.pointer, 1),
-        ]  # fmt: skip
-        if self.plan.stabilised:
-            block.call("corrections", [*given, *extras, *results])
-            return gaps
-        moving = code.variable(1)
-        for n in code.each(NEWTON + 1):
-            with code.when(moving.value.equals(1)):
-                block.call("corrections", [*given, *extras, *results])
-                moving.value = 0
-                with code.when(n < NEWTON):
-                    if not self.plan.flat:
-                        self._moved(block, q, dq, moved)
-                    self._correct(block, gaps, (q, dq, moved), moving)
-        # the last corrections are there already: of positions they are within rounding
-        (Rows.of(v) + Rows.of(dv)).keep(v, block.size("v"))
-        if self.plan.flat:
-            (Rows.of(q) + Rows.of(dq)).keep(q, block.size("q"))
-        else:
-            self._moved(block, q, dq, moved)
-            block.copy(moved, q, "q")
-        return gaps
-
-    def _moved(self, block: Block, q: Buffer, dq: Buffer, moved: Buffer) -> None:
-        pointers = [(q.pointer, block.nq), (dq.pointer, block.nv), (moved.pointer, block.nq)]
-        block.call("integrate", pointers)  # type: ignore[arg-type]
-
-    def _correct(
-        self, block: Block, gaps: Buffer, arrays: tuple[Buffer, Buffer, Buffer], moving: Variable
-    ) -> None:
-        """Move the robots whose loops are open."""
-        code, (q, dq, moved) = self.code, arrays
-        corrected = Rows.of(q) + Rows.of(dq) if self.plan.flat else Rows.of(moved)
-        for r in code.each(block.count):
-            with code.when(gaps.get(r) > DRIFT):
-                moving.value = 1
-                for j in code.each(block.nq):
-                    at = r * block.nq + j
-                    q.put(at, corrected.at(at))
-
-    def _carry_on(
-        self,
-        block: Block,
-        k: Number,
-        new: tuple[Buffer, Buffer],
-        gaps: Buffer | None,
-        going: Variable,
-    ) -> None:
-        """The new state is the state of the robots that are in a motion still."""
-        code = self.code
-        total, open_loops = code.variable(0.0), code.variable(0)
-        for x, kind in zip(new, "qv", strict=True):
-            for i in code.each(block.size(kind)):
-                total.add(x.get(i) * x.get(i))
-        if gaps is not None:
-            for r in code.each(block.count):
-                open_loops.add(code.choose(gaps.get(r) < self._apart, code.integer(0), 1))
-        fine = (total.value < DIVERGED) & open_loops.value.equals(0)
-        with code.when(fine):
-            for name, x in zip("qv", new, strict=True):
-                block.copy(x, block.state(name, name), name)
-        with code.when(~fine):
-            going.value = 0
-            for r in code.each(block.count):
-                self._leave(block, k, r, new, gaps)
-
-    @property
-    def _apart(self) -> float:
-        """Gaps with which no motion goes on."""
-        return OPEN if self.plan.stabilised else APART
-
-    def _leave(
-        self, block: Block, k: Number, r: Number, new: tuple[Buffer, Buffer], gaps: Buffer | None
-    ) -> None:
-        """Carry a robot on if its own state is fine; else it stays where it was."""
-        code, words = self.code, self.words
-        fine = self._small(new[0], r, block.nq) & self._small(new[1], r, block.nv)
-        if gaps is not None:
-            fine = fine & (gaps.get(r) < self._apart)
-        words.indices("reached").put(k + 1, block.first + r)
-        with code.when(fine):
-            for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):
-                target = words.array(name).part((block.first + r) * width)
-                for j in code.each(width):
-                    target.put(j, source.get(r * width + j))
-        with code.when(~fine):
-            words.indices("stuck").put(1, block.first + r)
-
-    def _small(self, x: Buffer, r: Number, width: Number) -> Number:
-        """Whether the numbers of a robot are numbers, and not too large."""
-        total = self.code.variable(0.0)
-        for j in self.code.each(width):
-            value = x.get(r * width + j)
-            total.value = total.value + value * value
-        return total.value < DIVERGED

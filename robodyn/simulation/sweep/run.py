@@ -202,7 +202,7 @@ def _check(study: Any, grid: Grid, seed: Any, errors: Any) -> None:
     names = [axis.name for axis in grid.axes]
     if not callable(study):
         raise ShapeError(f"study is {study!r}, expected a function of the values", name="study")
-    if errors not in ("keep", "raise"):
+    if not isinstance(errors, str) or errors not in ("keep", "raise"):
         raise UnknownNameError("way to treat errors", errors, ("keep", "raise"))
     if seed is not None:
         if type(seed) is not int or seed < 0:
@@ -228,6 +228,7 @@ def _check(study: Any, grid: Grid, seed: Any, errors: Any) -> None:
 def _count(what: str, given: Any) -> int | None:
     if given is None:
         return None
-    if isinstance(given, bool) or number(what, given) != int(given) or given < 1:
+    whole = not isinstance(given, bool) and number(what, given) % 1 == 0  # not inf, nor NaN
+    if not whole or given < 1:
         raise ShapeError(f"{what} is {given!r}, expected an integer from 1 on", name=what)
     return int(given)

@@ -1,0 +1,170 @@
+"""A function that improves its first input, repeated in machine code until that is good enough."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array, FloatArray
+from robodyn.codegen.function import Function
+from robodyn.codegen.llvm import threads
+from robodyn.codegen.llvm.loops import Code, Number, load_program
+from robodyn.codegen.llvm.once import Memo
+from robodyn.codegen.llvm.rows import Buffer
+
+__all__ = ["Iteration"]
+
+#: Rows that are improved together: what they need fits into a core's caches.
+BLOCK = 64
+
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+
+#: Where x, the other inputs and the measure of one row are; words, and their address.
+_Room = tuple[FloatArray, list[FloatArray], FloatArray, Array, int]
+
+_programs: Memo[Any] = Memo()
+
+
+class Iteration:
+    """Repeats a function of double precision.
+
+    Parameters
+    ----------
+    function : Function
+        ``x, others -> better x, (error of x, length of the step)``.
+    error : float
+        A row is done when its error is this small,
+    length : float
+        or when its steps are this short.
+    """
+
+    def __init__(self, function: Function, error: float, length: float) -> None:
+        self._function, self._size = function, function.inputs[0].size
+        others = len(function.inputs) - 1
+        self._run = _loaded(others, error, length)
+        self._address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
+        self._batch = [function.rows_address(False), function.rows_address(True)]
+        self._own = threading.local()
+
+    def run(self, x: FloatArray, others: list[tuple[FloatArray, int]], steps: int) -> FloatArray:
+        """Improve the rows of an array, in place.
+
+        Parameters
+        ----------
+        x : ndarray, shape (n, size), contiguous
+        others : list of (ndarray, int)
+            The other inputs: a contiguous array, and how many numbers from row to row.
+        steps : int
+            At most.
+
+        Returns
+        -------
+        measure : ndarray, shape (n, 2)
+            Error of each row of x, and length of the step that would follow.
+        """
+        n = len(x)
+        if n == 1:
+            return self._run_one(x, others, steps)
+        new, measure = np.empty(x.shape), np.empty((n, 2))
+        table = [steps, self._size, self._batch[1]]
+        table += [x.ctypes.data, new.ctypes.data, measure.ctypes.data]
+        for array, width in others:
+            table += [array.ctypes.data, width]
+        words = (ctypes.c_int64 * len(table))(*table)
+        threads.start()
+        work = n * 10 * self._function.work
+        lanes = min(n, BLOCK)
+        threads.parallel_for()(threads.pool(), self._address, n, work, lanes, words, None)
+        return measure
+
+    def _run_one(
+        self, x: FloatArray, others: list[tuple[FloatArray, int]], steps: int
+    ) -> FloatArray:
+        """The same for one row, in little time."""
+        try:
+            place, given, measure, words, address = self._own.room
+        except AttributeError:
+            place, given, measure, words, address = self._own.room = self._room()
+        words[0] = steps
+        place[...] = x
+        for part, (array, _) in zip(given, others, strict=True):
+            part[...] = array
+        self._run(0, 1, address, None)
+        x[...] = place
+        return measure.copy()
+
+    def _room(self) -> _Room:
+        """Memory of this thread for one row: all of it in one array, and where that is."""
+        size, widths = self._size, [port.size for port in self._function.inputs[1:]]
+        room, shapes = np.empty(2 * size + 2 + sum(widths)), self._function.inputs[1:]
+        at = room.ctypes.data
+        table = [0, size, self._batch[0], at, at + 8 * size, at + 16 * size]
+        given, first = [], 2 * size + 2
+        for port, width in zip(shapes, widths, strict=True):
+            table += [at + 8 * first, 0]
+            given.append(room[first : first + width].reshape(port.shape or (1,)))
+            first += width
+        words = np.array(table, np.int64)
+        measure = room[None, 2 * size : 2 * size + 2]
+        return room[:size], given, measure, words, words.ctypes.data
+
+
+def _loaded(others: int, error: float, length: float) -> Any:
+    """The machine code for so many other inputs, made once."""
+
+    def make() -> Any:
+        address, engine = load_program(_program(others, error, length), "run", long=True)
+        run = _RUN(address)
+        run.engine = engine  # type: ignore[attr-defined]
+        return run
+
+    return _programs.get((others, error, length), make)
+
+
+def _program(others: int, error: float, length: float) -> str:
+    """Text of ``run(begin, end, words, unused)``."""
+    code = Code("@run(i64 %begin, i64 %end, ptr %words, ptr %unused)")
+
+    def word(k: int, kind: str = "i64") -> Number:
+        at = code.put(f"getelementptr i64, ptr %words, i64 {k}", "").name
+        return code.put(f"load {kind}, ptr {at}", kind)
+
+    steps, size, function = word(0), word(1), word(2, "ptr").name
+    arrays = [Buffer(code, word(k, "ptr").name) for k in (3, 4, 5)]
+    inputs = [(Buffer(code, word(6 + 2 * k, "ptr").name), word(7 + 2 * k)) for k in range(others)]
+    begin, end = (Number(code, f"%{x}", "i64") for x in ("begin", "end"))
+    for b in code.each((end - begin + (BLOCK - 1)) / BLOCK):
+        first = begin + b * BLOCK
+        count = code.choose(end - first < BLOCK, end - first, code.integer(BLOCK))
+        x, new, measure = (
+            array.part(first * width) for array, width in zip(arrays, (size, size, 2), strict=True)
+        )
+        given = [(x, size), *((array.part(first * w), w) for array, w in inputs)]
+        given += [(new, size), (measure, code.integer(2))]
+        going = code.variable(1)
+        for k in code.each(steps):
+            with code.when(going.value.equals(1)):
+                _call(code, function, count, given)
+                going.value = 0
+                for r in code.each(count):
+                    open_, long_ = measure.get(r * 2) > error, measure.get(r * 2 + 1) > length
+                    with code.when(open_ & long_ & (k < steps - 1)):
+                        going.value = 1
+                        for j in code.each(size):
+                            x.put(r * size + j, new.get(r * size + j))
+    return code.ir()
+
+
+def _call(code: Code, function: str, count: Number, given: list[tuple[Buffer, Number]]) -> None:
+    """Call a function of rows: address of each input and output, and from row to row."""
+    n = len(given)
+    pointers, strides = (code.slot(f"[{n} x {kind}]") for kind in ("ptr", "i64"))
+    for k, (array, width) in enumerate(given):
+        at = code.put(f"getelementptr ptr, ptr {pointers}, i64 {k}", "").name
+        code.do(f"store ptr {array.pointer}, ptr {at}")
+        at = code.put(f"getelementptr i64, ptr {strides}, i64 {k}", "").name
+        code.do(f"store i64 {width.name}, ptr {at}")
+    code.do(f"call void {function}(i64 0, i64 {count.name}, ptr {pointers}, ptr {strides})")

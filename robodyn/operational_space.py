@@ -1,0 +1,72 @@
+"""What a frame feels of the whole robot: its inertia, and how well joints move it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import named
+from robodyn.errors import SettingsError, ShapeError, SingularError
+from robodyn.evaluator import Evaluator
+from robodyn.model.model import Model
+
+__all__ = ["OperationalSpace"]
+
+#: Smallest singular value of a Jacobian, as a part of the largest, that counts.
+SINGULAR = 1e-9
+
+
+class OperationalSpace:
+    """Inertia and manipulability of frames of a robot without closed loops.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    """
+
+    def __init__(self, model: Model, evaluator: Evaluator) -> None:
+        self._model, self._evaluator = model, evaluator
+
+    def inertia(self, q: ArrayLike, frame: str, axes: str, components: Sequence[int]) -> Array:
+        """``(J M^-1 J^T)^-1``, shape (..., n, n)."""
+        J = self._jacobian(q, frame, axes, components)
+        values = np.linalg.svd(J, compute_uv=False)
+        rows = values.shape[-1] if J.shape[-2] <= J.shape[-1] else 0
+        if not rows or (values[..., -1] <= SINGULAR * values[..., 0]).any():
+            raise SingularError(
+                f"frame {frame!r} of {self._model.mechanism.name!r} cannot move in all of "
+                f"components {list(components)} in this posture, so its inertia is infinite; "
+                "choose components= in which it can"
+            )
+        M_inverse = self._evaluator.call("mass_matrix_inverse", (q,))
+        return np.asarray(np.linalg.inv(J @ M_inverse @ np.swapaxes(J, -1, -2)))
+
+    def manipulability(
+        self, q: ArrayLike, frame: str, axes: str, components: Sequence[int]
+    ) -> Array:
+        """``sqrt(det(J J^T))``, shape (...)."""
+        J = self._jacobian(q, frame, axes, components)
+        if J.shape[-2] > J.shape[-1]:
+            return np.zeros(J.shape[:-2])[()]
+        return np.asarray(np.linalg.svd(J, compute_uv=False).prod(axis=-1))[()]
+
+    def _jacobian(self, q: ArrayLike, frame: str, axes: str, components: Sequence[int]) -> Array:
+        if self._model.setup.closed:
+            raise SettingsError(
+                f"{self._model.mechanism.name!r} has closed loops, so its joints do not move "
+                "independently: load it with coordinates='minimal'"
+            )
+        rows = named("components", components, "numbers of components 0 to 5")
+        if not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
+            raise ShapeError(
+                f"components is {components!r}, expected some of 0 to 5, each once: linear x, y, "
+                "z, angular x, y, z",
+                name="components",
+                given=components,
+            )
+        J = self._evaluator.call("frame_jacobian", (q,), frame=frame, axes=axes)
+        return np.asarray(J[..., list(rows), :], float)

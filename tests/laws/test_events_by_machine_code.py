@@ -1,0 +1,235 @@
+"""Motions through events, stops and landings: with machine code as without, to the last bit.
+
+Machine code does whole steps in which nothing happens; Python looks at their ends, and does the
+steps in which something may happen. Whoever does a step, its numbers are the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn import events
+from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
+from robodyn.errors import EnergyWarning, LimitWarning
+
+STATES = ("t", "q", "v", "a", "tau")
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Limits and energies are not what is looked at here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LimitWarning)
+        warnings.simplefilter("ignore", EnergyWarning)
+        yield
+
+
+# -- motions --------------------------------------------------------------------------------------
+
+
+def push(t, q, v):
+    """Forces that depend on everything."""
+    return 3.0 * np.cos(3.0 * t + np.arange(v.shape[-1])) - 0.1 * v + 0.05 * q[..., :1]
+
+
+def swing(t, size=0.5, rate=3.0):
+    """Position, velocity, acceleration."""
+    s, c = math.sin(rate * t), math.cos(rate * t)
+    return size * s, size * rate * c, -size * rate**2 * s
+
+
+def heave(t):
+    """A base that goes up and down, at times faster than a body falls."""
+    s, c, w = math.sin(20.0 * t), math.cos(20.0 * t), 20.0
+    return rd.BaseMotion.from_world(
+        position=(0, 0, 0.05 * s),
+        linear_velocity=(0, 0, 0.05 * w * c),
+        linear_acceleration=(0, 0, -0.05 * w * w * s),
+    )
+
+
+def limited(name, limits, **options):
+    """A bundled robot with other limits of positions."""
+    robot = rd.load(name, **options)
+    joints = tuple(
+        dataclasses.replace(j, limits=rd.Limits(*limits[j.name], 0.0, 0.0), kind="revolute")
+        if j.name in limits
+        else j
+        for j in robot.mechanism.joints
+    )
+    return rd.Robot(dataclasses.replace(robot.mechanism, joints=joints), robot._model.settings)
+
+
+def slider(**options):
+    """2 kg that slide up and down above a stop at zero."""
+    return rd.load(
+        '<robot name="slider"><link name="ground"/><link name="body"><inertial><mass value="2"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        '<joint name="z" type="prismatic"><parent link="ground"/><child link="body"/>'
+        '<axis xyz="0 0 1"/><limit lower="0" upper="9" effort="0" velocity="0"/></joint></robot>',
+        **options,
+    )
+
+
+def noted(function, direction=0):
+    """Something that happens and changes nothing."""
+    return rd.Event(function, lambda state: events.Change(), direction, "noted")
+
+
+def pendulum(controller=None, **options):
+    robot = rd.load("double_pendulum")
+    given = {"q0": [1.0, 0.5], "duration": 1.2, "step": 2e-3}
+    return rd.simulate(robot, controller, **given | options)
+
+
+def position(k, value=0.0, direction=0):
+    return noted(lambda t, q, v: q[k] - value, direction)
+
+
+def kicked(**options):
+    kick = rd.Event(0.0505, events.jump(v=lambda state: state.v + 1.0), name="kick")
+    other = rd.Event(0.6, events.switch(lambda t, q, v: -0.3 * v), name="switch")
+    return pendulum(push, events=[kick, other, position(0, 0.2)], **options)
+
+
+def computed_torque():
+    robot = rd.load("arm7")
+    law = ComputedTorque(robot, PointToPoint(robot.neutral(), 0.4 + robot.neutral(), 0.5), 900.0)
+    look = noted(lambda state: state.v[0] - 0.5 + 0.01 * state.accelerations()[0])
+    return rd.simulate(
+        robot, law, duration=0.6, step=2e-3, events=[position(1, 0.2), look, noted_speed()],
+        limits="enforce",
+    )  # fmt: skip
+
+
+def noted_speed():
+    return noted(lambda t, q, v: v[2] - 0.6 * math.cos(9.0 * t), 1)
+
+
+def latched():
+    lock = rd.Event(lambda t, q, v: q[1] - 0.3, events.latch(["elbow"]), name="lock")
+    free = rd.Event(0.7, events.release(["elbow"]), name="free")
+    drive = rd.Event(0.0, events.drive({"shoulder": lambda t: (1.0 - t, -1.0, 0.0)}))
+    return pendulum(events=[lock, free], v0=[0, -1]), pendulum(events=[drive, lock], v0=[0, -1])
+
+
+def grasped():
+    robot = rd.load("arm7", friction_speed=0.1)
+    hand, load = robot.link_names[-1], rd.Inertia(0.6)
+    take = rd.Event(0.051, events.grasp(hand, load, velocity=(0, 0, -1.0)), name="take")
+    let = rd.Event(lambda state: state.t - 0.2001, events.drop(hand), name="let go")
+    return rd.simulate(robot, push, duration=0.4, step=2e-3, events=[take, let])
+
+
+def bouncing(**options):
+    robot = limited("double_pendulum", {"shoulder": (-0.9, 1.2), "elbow": (-0.4, 0.7)})
+    given = {"q0": [1.0, 0.5], "duration": 1.5, "step": 2e-3, "stops": rd.RigidStops(0.4)}
+    return rd.simulate(robot, **given | options)
+
+
+def four_bar(**options):
+    robot = limited("four_bar", {"crank_pin": (-0.6, 0.4)}, passive=False)
+    q0 = robot.neutral()
+    v0 = robot.consistent_velocity(q0, [6.0, 0.0, 0.0], hold=["crank_drive"])
+    return rd.simulate(robot, q0=q0, v0=v0, duration=0.8, step=1e-3, **options)
+
+
+def hopping(**options):
+    slope = rd.load(
+        '<robot name="hopper"><link name="ground"/><link name="slide"/><link name="body"><inertial>'
+        '<mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+        '</link><joint name="x" type="prismatic"><parent link="ground"/><child link="slide"/>'
+        '<axis xyz="1 0 0"/><limit lower="-9" upper="9" effort="0" velocity="0"/></joint>'
+        '<joint name="z" type="prismatic"><parent link="slide"/><child link="body"/>'
+        '<axis xyz="0 0 1"/><limit lower="-9" upper="9" effort="0" velocity="0"/></joint></robot>'
+    )
+    ground = rd.Ground({"point": ("body", (0.0, 0.0, 0.0))})
+    landings = events.landings(slope, ground, restitution=0.5, rest_speed=0.5, sticks=False)
+
+    def lift(t, q, v):
+        return np.array([0.0, 40.0 if t > 1.0 and q[1] < 0.05 else 0.0])
+
+    given = {"q0": [0, 0.3], "v0": [1, 0], "duration": 1.4, "step": 2e-3}
+    return rd.simulate(slope, lift, events=landings, **given | options)
+
+
+def tip_lands():
+    arm = rd.load("arm7", base="floating", passive=False)
+    tip = arm.link_names[-1]
+    q0 = arm.random(3)
+    q0[2] += 0.05 - arm.frame_pose(q0, tip)[2, 3]
+    landings = events.landings(arm, rd.Ground({"tip": (tip, (0.0, 0.0, 0.0))}))
+    return rd.simulate(arm, q0=q0, duration=0.2, step=1e-3, events=landings, limits="ignore")
+
+
+def cut_and_closed():
+    closed = rd.load("four_bar")
+    cut = rd.Event(lambda t, q, v: q[0] - 0.2, events.jump(v=lambda s: 0.5 * s.v), name="slow")
+    v0 = closed.consistent_velocity(closed.neutral(), [2.0, 0, 0], hold=["crank_drive"])
+    return rd.simulate(closed, push, v0=v0, duration=0.5, events=[cut, noted_speed()], step=1e-3)
+
+
+def many(controller=None, **options):
+    robot = limited("double_pendulum", {"shoulder": (-0.9, 1.2), "elbow": (-0.4, 0.7)})
+    q0 = np.array([[1.0, 0.5], [0.2, -0.1], [-0.5, 0.0]])
+    given = {"duration": 1.2, "step": 2e-3, "stops": rd.RigidStops(0.4)} | options
+    return rd.rollout(robot, controller, q0, np.zeros((3, 2)), **given)
+
+
+def held_pd():
+    robot = limited("double_pendulum", {"shoulder": (-0.9, 1.2), "elbow": (-0.4, 0.7)})
+    return JointPD(robot, PointToPoint([0.0, 0.0], [1.5, 0.9], 0.5), 60.0, 5.0)
+
+
+#: What happens, and a function that makes the motion, or several.
+MOTIONS = {
+    "a position is passed": lambda: pendulum(events=[position(0, 0.2), position(1)]),
+    "with a controller": lambda: pendulum(push, events=[position(0, 0.2), position(1, 0.1, -1)]),
+    "it ends": lambda: pendulum(events=[lambda t, q, v: q[0] + 0.3]),
+    "by time": lambda: pendulum(events=[noted(lambda t, q, v: math.sin(40 * t))], duration=0.3333),
+    "instants on and between steps": kicked,
+    "every seventh step": lambda: kicked(every=7),
+    "by euler": lambda: kicked(integrator="euler"),
+    "a symbolic controller": computed_torque,
+    "joints are latched, freed and driven": latched,
+    "a load is grasped and dropped": grasped,
+    "of first order": lambda: bouncing(integrator="semi_implicit"),
+    "stops": bouncing,
+    "stops without rebound": lambda: bouncing(stops=rd.RigidStops()),
+    "stops and a controller": lambda: bouncing(controller=push),
+    "stops, a symbolic controller": lambda: bouncing(
+        controller=held_pd(), q0=[0, 0], stops=rd.RigidStops()
+    ),
+    "stops and events": lambda: bouncing(events=[position(0), rd.Event(0.8)], every=5),
+    "stops and a driven joint": lambda: bouncing(
+        controlled={"shoulder": swing}, q0=[0, 0.69], v0=[1.5, 4]
+    ),
+    "a stop of a linkage": lambda: four_bar(stops=rd.RigidStops(0.7)),
+    "a linkage held by gains": lambda: four_bar(
+        stops=rd.RigidStops(0.2), stabilization=(40.0, 30.0)
+    ),
+    "a base throws a body up": lambda: rd.simulate(
+        slider(base="moving"), base=heave, duration=0.5, stops=rd.RigidStops(0.2), step=1e-3
+    ),
+    "landings": hopping,
+    "every third step of landings": lambda: hopping(every=3),
+    "a floating arm lands": tip_lands,
+    "a linkage is slowed down": cut_and_closed,
+    "many motions": many,
+    "many motions under a controller": lambda: many(push, events=[position(1, 0.1)], every=4),
+    "wrenches": lambda: pendulum(
+        events=[position(0)], wrenches={rd.load("double_pendulum").link_names[-1]: np.arange(6.0)}
+    ),
+}  # fmt: skip
+
+
+def runs(name):
+    """Motions of a case, always several."""
+    found = MOTIONS[name]()
+    return found if isinstance(found, tuple) else (found,)

@@ -1,0 +1,343 @@
+"""Inverse kinematics: the laws that results obey, and closed forms of planar arms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+
+PLANAR = """
+<robot name="planar">
+  <link name="ground"/>
+  {links}
+</robot>
+"""
+
+
+def planar_arm(lengths, limit=3.0):
+    """An arm in the x-y plane whose last link is a point at its end."""
+    body = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    body += "</inertial>"
+    text, parent, at = "", "ground", 0.0
+    for k, length in enumerate(lengths):
+        text += f"""
+  <link name="link{k}">{body}</link>
+  <joint name="joint{k}" type="revolute"><parent link="{parent}"/><child link="link{k}"/>
+    <origin xyz="{at} 0 0"/><axis xyz="0 0 1"/>
+    <limit lower="{-limit}" upper="{limit}" velocity="1" effort="1"/></joint>"""
+        parent, at = f"link{k}", length
+    text += f"""
+  <link name="end"/>
+  <joint name="tip" type="fixed"><parent link="{parent}"/><child link="end"/>
+    <origin xyz="{at} 0 0"/></joint>"""
+    return rd.load(PLANAR.format(links=text))
+
+
+def postures(robot, count, seed=1000):
+    return np.array([robot.random(seed + k) for k in range(count)])
+
+
+def outside(robot, q):
+    return max((q - robot.upper_limits).max(), (robot.lower_limits - q).max())
+
+
+def last_frame(robot):
+    return robot.frame_names[-1]
+
+
+@pytest.mark.parametrize("name", ["puma560", "arm7", "dual_arm", "cart_arms"])
+def test_the_frame_is_where_it_is_wanted_and_joints_within_limits(name):
+    robot = rd.load(name)
+    frame = last_frame(robot)
+    X = robot.frame_pose(postures(robot, 60), frame)
+    found = robot.inverse_kinematics({frame: X})
+    assert found.converged.all()
+    assert np.abs(robot.frame_pose(found.q, frame) - X).max() < 1e-8
+    assert outside(robot, found.q) <= 0.0
+    assert found.residual.max() <= 1e-9
+
+
+@pytest.mark.parametrize("name", ["palletizer", "stewart", "delta", "four_bar", "five_bar"])
+def test_loops_are_closed(name):
+    robot = rd.load(name)
+    frame = last_frame(robot)
+    X = robot.frame_pose(postures(robot, 3), frame)
+    found = robot.inverse_kinematics({frame: X})
+    assert found.converged.all()
+    assert np.abs(robot.frame_pose(found.q, frame) - X).max() < 1e-8
+    assert np.abs(robot.loop_residual(found.q)).max() < 1e-9
+    assert outside(robot, found.q) <= 1e-12
+
+
+def test_loops_stay_closed_when_the_target_is_out_of_reach():
+    robot = rd.load("palletizer")
+    frame = last_frame(robot)
+    found = robot.inverse_kinematics({frame: np.array([9.0, 0.0, 0.0])})
+    assert not found.converged
+    assert np.abs(robot.loop_residual(found.q)).max() < 1e-9
+    p = robot.frame_pose(found.q, frame)[:3, 3]
+    assert found.residual == pytest.approx(np.linalg.norm(p - [9.0, 0.0, 0.0]))
+
+
+def test_minimal_coordinates_reach_what_tree_coordinates_reach():
+    robot = rd.load("four_bar", coordinates="minimal")
+    frame = last_frame(robot)
+    X = robot.frame_pose(postures(robot, 10), frame)
+    found = robot.inverse_kinematics({frame: X})
+    assert np.abs(robot.frame_pose(found.q, frame) - X)[found.converged].max() < 1e-8
+    assert found.converged.mean() > 0.8
+
+
+def test_a_batch_is_its_rows():
+    robot = rd.load("puma560")
+    X = robot.frame_pose(postures(robot, 80), "flange").reshape(8, 10, 4, 4)
+    q0 = postures(robot, 10, 500)
+    batch = robot.inverse_kinematics({"flange": X}, q0)
+    assert batch.q.shape == (8, 10, 6) and batch.converged.shape == (8, 10)
+    for i, j in ((0, 0), (3, 7), (7, 9)):
+        row = robot.inverse_kinematics({"flange": X[i, j]}, q0[j])
+        np.testing.assert_array_equal(row.q, batch.q[i, j])
+        assert row.converged == batch.converged[i, j]
+
+
+def test_results_do_not_depend_on_calls_before():
+    robot, other = rd.load("puma560"), rd.load("puma560")
+    X = robot.frame_pose(postures(robot, 30), "flange")
+    for x in X:
+        robot.inverse_kinematics({"flange": x})
+    last = robot.inverse_kinematics({"flange": X[-1]})
+    np.testing.assert_array_equal(last.q, other.inverse_kinematics({"flange": X[-1]}).q)
+
+
+def test_two_joints_have_the_two_closed_form_solutions():
+    a, b = 0.7, 0.5
+    robot = planar_arm((a, b))
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        radius, angle = rng.uniform(abs(a - b) + 0.02, a + b - 0.02), rng.uniform(-0.8, 0.8)
+        p = radius * np.array([np.cos(angle), np.sin(angle), 0.0])
+        elbow = np.arccos((radius**2 - a**2 - b**2) / (2 * a * b))
+        for sign in (1.0, -1.0):
+            bend = sign * elbow
+            shoulder = angle - np.arctan2(b * np.sin(bend), a + b * np.cos(bend))
+            found = robot.inverse_kinematics({"end": p}, [shoulder + 0.05, bend + 0.05 * sign])
+            np.testing.assert_allclose(found.q, [shoulder, bend], atol=1e-8)
+
+
+def test_out_of_reach_the_arm_is_stretched_toward_the_target():
+    robot = planar_arm((0.7, 0.5, 0.3))
+    angle = 0.6
+    p = 4.0 * np.array([np.cos(angle), np.sin(angle), 0.0])
+    found = robot.inverse_kinematics({"end": p})
+    assert not found.converged
+    assert found.residual == pytest.approx(4.0 - 1.5, abs=1e-6)
+    np.testing.assert_allclose(found.q, [angle, 0.0, 0.0], atol=1e-3)
+
+
+def test_a_limit_in_the_way_is_held_and_named():
+    robot = planar_arm((1.0,), limit=0.5)
+    found = robot.inverse_kinematics({"end": [np.cos(1.0), np.sin(1.0), 0.0]})
+    assert not found.converged
+    np.testing.assert_allclose(found.q, [0.5], atol=1e-9)
+    assert found.residual == pytest.approx(2 * np.sin(0.25))
+    assert list(found.at_limits) == ["joint0"] and "joint0" in repr(found)
+    free = robot.inverse_kinematics({"end": [np.cos(1.0), np.sin(1.0), 0.0]}, limits=False)
+    assert free.converged
+    np.testing.assert_allclose(free.q, [1.0], atol=1e-8)
+
+
+def test_the_residual_counts_distance_and_angle():
+    """A hinge whose axis stands still: half a turn about another axis cannot be had."""
+    robot = planar_arm((1.0,))
+    X = robot.frame_pose([0.3], "end") @ np.diag([1.0, -1.0, -1.0, 1.0])
+    found = robot.inverse_kinematics({"end": X})
+    assert not found.converged
+    apart = robot.frame_pose(found.q, "end")
+    angle = np.arccos(np.clip((np.trace(apart[:3, :3].T @ X[:3, :3]) - 1) / 2, -1, 1))
+    distance = np.linalg.norm(apart[:3, 3] - X[:3, 3])
+    assert found.residual == pytest.approx(np.hypot(angle, distance), rel=1e-6)
+
+
+def test_the_posture_is_the_nearest_along_the_null_space():
+    robot = rd.load("arm7")
+    frame = last_frame(robot)
+    q = postures(robot, 20)
+    X, wish = robot.frame_pose(q, frame), robot.neutral()
+    found = robot.inverse_kinematics({frame: X}, q, limits=False, posture=wish)
+    assert found.converged.all()
+    assert np.abs(robot.frame_pose(found.q, frame) - X).max() < 1e-8
+    for row in found.q:
+        _, values, axes = np.linalg.svd(robot.frame_jacobian(row, frame))
+        # close to a singular posture the null space turns within a step
+        assert np.abs(axes[6:] @ (wish - row)).max() < (1e-5 if values[-1] > 0.02 else 1e-2)
+    before, after = (np.linalg.norm(x - wish, axis=1) for x in (q, found.q))
+    assert (after <= before + 1e-9).all()
+
+
+def test_a_posture_beyond_a_limit_is_the_one_at_the_limit():
+    robot = planar_arm((0.5, 0.4, 0.3), limit=1.2)
+    q = np.array([[0.2, 0.5, 0.6], [-0.3, 0.9, 0.1]])
+    p = robot.frame_pose(q, "end")[:, :3, 3]
+    beyond, at = (
+        robot.inverse_kinematics({"end": p}, q, posture=wish)
+        for wish in ([0.0, 0.0, 5.0], [0.0, 0.0, 1.2])
+    )
+    assert beyond.converged.all() and outside(robot, beyond.q) <= 0.0
+    np.testing.assert_array_equal(beyond.q, at.q)
+    before, after = (np.linalg.norm(x - [0.0, 0.0, 1.2], axis=1) for x in (q, beyond.q))
+    assert (after < before - 0.01).all()
+
+
+def test_several_frames_and_a_floating_base():
+    robot = rd.load("two_feet", base="floating")
+    frames = ("trunk", "front_forearm", "rear_forearm")
+    q = postures(robot, 10)
+    targets = {name: robot.frame_pose(q, name) for name in frames}
+    targets["rear_forearm"] = targets["rear_forearm"][:, :3, 3]
+    found = robot.inverse_kinematics(targets)
+    assert found.converged.all()
+    for name in frames[:2]:
+        assert np.abs(robot.frame_pose(found.q, name) - targets[name]).max() < 1e-8
+    place = robot.frame_pose(found.q, "rear_forearm")[:, :3, 3]
+    assert np.abs(place - targets["rear_forearm"]).max() < 1e-8
+
+
+def test_a_moving_base_carries_the_robot():
+    robot = rd.load("puma560", base="moving")
+    base = rd.BaseMotion.from_world([0.4, -0.2, 0.1], [0.1, 0.2, 0.3, 0.9])
+    q = robot.random(1000)
+    X = robot.frame_pose(q, "flange", base=base)
+    found = robot.inverse_kinematics({"flange": X}, base=base)
+    assert found.converged
+    assert np.abs(robot.frame_pose(found.q, "flange", base=base) - X).max() < 1e-8
+
+
+def test_steps_from_a_singular_posture_are_bounded():
+    robot = planar_arm((0.7, 0.5))
+    found = robot.inverse_kinematics({"end": [0.9, 0.0, 0.0]}, [0.0, 0.0])
+    assert found.converged and np.isfinite(found.q).all()
+
+
+def test_an_empty_batch():
+    robot = rd.load("puma560")
+    found = robot.inverse_kinematics({"flange": np.empty((0, 4, 4))})
+    assert found.q.shape == (0, 6) and found.converged.shape == (0,)
+
+
+def bad(X, **changes):
+    X = X.copy()
+    for (i, j), value in changes.get("at", {}).items():
+        X[..., i, j] = value
+    return X
+
+
+@pytest.mark.parametrize(
+    ("targets", "error", "words"),
+    [
+        ({"flanges": np.eye(4)}, rd.UnknownNameError, "flange"),
+        ({}, rd.ShapeError, "empty"),
+        ({"flange": np.eye(3)[:2]}, None, ""),
+        ({"flange": np.ones(4)}, rd.ShapeError, r"shape \(4,\)"),
+        ({"flange": bad(np.eye(4), at={(0, 0): 1.1})}, rd.ShapeError, "no rigid body"),
+        ({"flange": np.diag([1.0, 1.0, -1.0, 1.0])}, rd.ShapeError, "no rigid body"),
+        ({"flange": bad(np.eye(4), at={(3, 0): 0.1})}, rd.ShapeError, "no rigid body"),
+        ({"flange": bad(np.eye(4), at={(0, 3): np.nan})}, rd.ShapeError, "not finite"),
+        ({"flange": [0.1, np.inf, 0.2]}, rd.ShapeError, "not finite"),
+    ],
+)
+def test_bad_targets_are_refused(targets, error, words):
+    robot = rd.load("puma560")
+    if error is None:  # two points
+        assert robot.inverse_kinematics(targets).q.shape == (2, 6)
+        return
+    with pytest.raises(error, match=words):
+        robot.inverse_kinematics(targets)
+
+
+def test_bad_starts_and_postures_are_refused():
+    robot = rd.load("puma560")
+    X = robot.frame_pose(robot.random(1), "flange")
+    with pytest.raises(rd.ShapeError, match="q0"):
+        robot.inverse_kinematics({"flange": X}, np.zeros(5))
+    with pytest.raises(rd.ShapeError, match="q0"):
+        robot.inverse_kinematics({"flange": X}, np.full(6, np.nan))
+    with pytest.raises(rd.ShapeError, match="posture"):
+        robot.inverse_kinematics({"flange": X}, posture=np.zeros(5))
+    with pytest.raises(rd.ShapeError, match="broadcast"):
+        robot.inverse_kinematics({"flange": np.stack([X] * 3)}, np.zeros((2, 6)))
+
+
+# -- frames of tools --------------------------------------------------------------------------
+
+
+def test_a_tool_frame_is_where_its_pose_in_the_link_says():
+    robot = rd.load("puma560")
+    X = rd.BaseMotion.from_world([0.1, 0.2, 0.3], [0.2, 0.1, -0.4, 0.8]).pose
+    tool = robot.with_(frames={"tool": ("flange", X)})
+    q = robot.random(3)
+    np.testing.assert_allclose(
+        tool.frame_pose(q, "tool"), robot.frame_pose(q, "flange") @ X, atol=1e-14
+    )
+    np.testing.assert_allclose(tool.mass_matrix(q), robot.mass_matrix(q), rtol=1e-13)
+    assert tool.joint_names == robot.joint_names
+    found = tool.inverse_kinematics({"tool": tool.frame_pose(q, "tool")})
+    assert found.converged
+
+
+@pytest.mark.parametrize(
+    ("frames", "error", "words"),
+    [
+        ({"tool": ("flang", np.eye(4))}, rd.UnknownNameError, "flange"),
+        ({"flange": ("link1", np.eye(4))}, rd.SettingsError, "choose another"),
+        ({"tool": np.eye(4)}, rd.SettingsError, "expected"),
+        ({"tool": ("flange", 2 * np.eye(4))}, rd.ShapeError, "no rigid body"),
+        ({"tool": ("flange", np.eye(3))}, rd.ShapeError, "shape"),
+    ],
+)
+def test_bad_frames_are_refused(frames, error, words):
+    with pytest.raises(error, match=words):
+        rd.load("puma560").with_(frames=frames)
+
+
+# -- operational space ------------------------------------------------------------------------
+
+
+def test_the_operational_inertia_turns_forces_into_accelerations():
+    """Newton's law at the frame, for the robot at rest without gravity."""
+    robot = rd.load("arm7", gravity=(0, 0, 0), passive=False)
+    frame, q, zero = last_frame(robot), robot.random(1), np.zeros(7)
+    inertia = robot.operational_inertia(q, frame)
+    for k in range(6):
+        wrench = np.eye(6)[k]
+        a = robot.forward_dynamics(q, zero, zero, wrenches={frame: wrench})
+        A = robot.frame_acceleration(q, zero, a, frame)
+        np.testing.assert_allclose(inertia @ A, wrench, atol=1e-8)
+
+
+def test_operational_inertia_of_chosen_components_and_batches():
+    robot = planar_arm((0.7, 0.5))
+    q = np.array([[0.1, 0.9], [0.3, -1.2]])
+    inertia = robot.operational_inertia(q, "end", components=(0, 1))
+    assert inertia.shape == (2, 2, 2)
+    J = robot.frame_jacobian(q[1], "end")[:2]
+    M = robot.mass_matrix(q[1])
+    expected = np.linalg.inv(J).T @ M @ np.linalg.inv(J)
+    np.testing.assert_allclose(inertia[1], expected, rtol=1e-10)
+    with pytest.raises(rd.SingularError, match="components"):
+        robot.operational_inertia([0.1, 0.0], "end", components=(0, 1))
+    with pytest.raises(rd.SingularError, match="components"):
+        robot.operational_inertia(q, "end")
+    with pytest.raises(rd.ShapeError, match="components"):
+        robot.operational_inertia(q, "end", components=(0, 7))
+
+
+def test_manipulability_of_a_planar_arm():
+    """Lengths of both links and the sine between them [Yoshikawa 1985]."""
+    robot = planar_arm((0.7, 0.5))
+    q = np.array([[0.1, 0.9], [0.3, -1.2], [0.4, 0.0]])
+    found = robot.manipulability(q, "end", components=(0, 1))
+    np.testing.assert_allclose(found, 0.7 * 0.5 * np.abs(np.sin(q[:, 1])), atol=1e-15)
+    assert robot.manipulability(q[0], "end") == 0.0
+    with pytest.raises(rd.SettingsError, match="minimal"):
+        rd.load("four_bar").manipulability(rd.load("four_bar").neutral(), "rocker_end")
