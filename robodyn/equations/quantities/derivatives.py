@@ -169,7 +169,6 @@ class _System:
         """
         t, base = self._t, {*range(6)}
         held = any(base & row.jacobian.keys() for row in self.rows)
-        held = held or bool(self.rows and t.setup.constraints)  # what they depend on is not known
         if not t.setup.floating or held or t.passive_wrenches or base & {*self._controlled}:
             return {}
         first = t.state[0]
