@@ -189,6 +189,22 @@ def check_inverse(robot, q, v, a):
         close(evaluate(jacobian(f.program, x), q, v, a)[0], exact, 1e-9)
 
 
+#: Constraints of a floating base, by their function: those of positions and those of speeds.
+HOLDING = {
+    "height": (lambda q: q[2] - 0.5 * q[7] - 0.1 * q[0] * q[0], "holonomic"),
+    "place": (lambda q, v: (1.0 + q[0] * q[1]) * v[6] + 0.3 * q[5] * v[7], "nonholonomic"),
+}
+
+
+@pytest.mark.parametrize("what", HOLDING)
+def test_a_floating_base_that_is_not_free(what):
+    function, kind = HOLDING[what]
+    joints = ("floating_base", *rd.load("pan_tilt").joint_names)
+    constraint = rd.Constraint(what, function, joints, kind=kind)
+    robot = rd.load("pan_tilt", base="floating", gravity=GRAVITY, constraints=[constraint])
+    check_whole(robot, "forward_dynamics")
+
+
 QUANTITIES = {
     "kinetic_energy": {},
     "potential_energy": {},

@@ -167,9 +167,9 @@ class _System:
         moves. In the axes of its floating base gravity turns the other way, and so does the speed
         of the base, of which the acceleration is the rate in these axes.
         """
-        t, base = self._t, range(6)
-        held = any(k in row.jacobian for row in self.rows for k in base)
-        if not t.setup.floating or held or t.passive_wrenches or {*base} & {*self._controlled}:
+        t, base = self._t, {*range(6)}
+        held = any(base & row.jacobian.keys() for row in self.rows)
+        if not t.setup.floating or held or t.passive_wrenches or base & {*self._controlled}:
             return {}
         first = t.state[0]
         axes = (EX, EY, EZ)
