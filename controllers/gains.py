@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn import ShapeError
+from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
 
-__all__ = ["at_speeds", "function", "gain", "wanted"]
+__all__ = ["at_speeds", "check_fits", "function", "gain", "wanted"]
 
 
 def function(name: str, given: Any, of: str) -> None:
@@ -24,6 +24,24 @@ def function(name: str, given: Any, of: str) -> None:
         raise ShapeError(
             f"{name} is {given!r}, expected a function {of}", name=name, given=given, expected=of
         )
+
+
+def check_fits(robot: Robot, q: FloatArray, v: FloatArray) -> None:
+    """Refuse a state that a controller's model cannot have.
+
+    Raises
+    ------
+    ShapeError
+    """
+    for name, x, size in (("q", q, robot.nq), ("v", v, robot.nv)):
+        if np.shape(x)[-1:] != (size,):
+            raise ShapeError(
+                f"the controller's model {robot.name!r} has {size} numbers in {name}, and what it "
+                f"is to control has shape {np.shape(x)}",
+                name=name,
+                given=np.shape(x),
+                expected=(size,),
+            )
 
 
 def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatArray]:

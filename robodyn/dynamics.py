@@ -80,6 +80,15 @@ class Dynamics(Protocol):
         It does not check the state.
         """
 
+    def derivatives(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> tuple[Array, ...]:
+        """Inverse or forward dynamics, and their derivatives by each of the arrays."""
+
     def multipliers(
         self,
         q: ArrayLike,
@@ -169,6 +178,19 @@ class TreeDynamics:
             "hybrid_dynamics", arrays, base=base, wrenches=wrenches, controlled=controlled
         )
         return a, tau
+
+    def derivatives(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> tuple[Array, ...]:
+        """Inverse or forward dynamics, and their derivatives by each of the arrays."""
+        found: tuple[Array, ...] = self._evaluator.results(
+            f"{name}_derivatives", arrays, base=base, wrenches=wrenches
+        )
+        return found
 
     def multipliers(
         self,

@@ -215,7 +215,7 @@ class InconsistentStateError(RobodynError, ValueError):
     rate : ndarray, shape (nc,) [m/s, rad/s]
         How fast these gaps grow.
     q, v : ndarray, shape (nq,), (nv,)
-        That state.
+        That state; of a motion that cannot start there, the nearest one that is consistent.
     loops : tuple of str
         Loops, couplings and constraints that are open, or that these speeds open; the worst first.
     rows : tuple of int

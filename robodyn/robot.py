@@ -31,7 +31,7 @@ from robodyn.description import (
     Mechanism,
 )
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.inverse_kinematics import Targets
@@ -837,6 +837,76 @@ class Robot:
         """
         solve = self._at(t).constrained
         return solve.dynamics(q, v, tau, wrenches, base, stabilization, method)
+
+    def derivatives(
+        self,
+        name: str,
+        q: ArrayLike,
+        v: ArrayLike,
+        x: ArrayLike,
+        *,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> dict[str, Array]:
+        """Inverse or forward dynamics with all derivatives, exact and in one pass.
+
+        Coordinates are moved along the speeds: the derivatives with respect to q are those of the
+        value at ``integrate(q, dq)``, and have nv columns with a floating base too.
+
+        Parameters
+        ----------
+        name : {"inverse_dynamics", "forward_dynamics"}
+        q : array_like, shape (..., nq)
+        v : array_like, shape (..., nv)
+        x : array_like, shape (..., nv)
+            Accelerations for inverse dynamics, forces for forward dynamics.
+        wrenches : mapping of link name to array_like, shape (..., 6), optional
+            As for the method; they turn with their links.
+        base : BaseMotion, optional
+            Of a robot with a moving base. Default: at rest.
+        t : array_like, optional [s]
+            Of a robot that depends on time.
+
+        Returns
+        -------
+        derivatives : dict of str to ndarray
+            The value, shape (..., nv), under ``name``; its derivatives, each of shape
+            (..., nv, nv), under ``"q"``, ``"v"``, and ``"a"`` or ``"tau"``. Of a closed linkage
+            they are those of its formula: only changes of q and v that keep loops closed have a
+            meaning, and with them all forces.
+
+        Raises
+        ------
+        UnknownNameError
+            For another name.
+        InconsistentStateError
+            If loops are open, or come open.
+        SingularError
+            Where accelerations are not determined, or the rank of the loops is not the same in all
+            postures.
+        ActuationError
+            For inverse dynamics of a closed linkage with not as many motors as motions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> robot = rd.load("pan_tilt", base="floating")
+        >>> q, v, tau = robot.neutral(), np.zeros(robot.nv), np.zeros(robot.nv)
+        >>> d = robot.derivatives("forward_dynamics", q, v, tau)
+        >>> list(d)
+        ['forward_dynamics', 'q', 'v', 'tau']
+        >>> d["q"].shape, robot.nq
+        ((8, 8), 9)
+        >>> bool(np.allclose(d["tau"], robot.mass_matrix_inverse(q)))
+        True
+        """
+        of = {"inverse_dynamics": "a", "forward_dynamics": "tau"}
+        if name not in of:
+            raise UnknownNameError("derivatives", name, of, f"robot {self.name!r}")
+        found = self._at(t).dynamics.derivatives(name, (q, v, x), wrenches, base)
+        return dict(zip((name, "q", "v", of[name]), found, strict=True))
 
     def mass_matrix(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None

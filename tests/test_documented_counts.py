@@ -19,6 +19,13 @@ COLUMNS = {
     "mass matrix": "mass_matrix",
     "forward dynamics": "forward_dynamics",
 }
+#: The same two with their derivatives.
+WHOLE = {
+    "inverse dynamics": "inverse_dynamics_derivatives",
+    "forward dynamics": "forward_dynamics_derivatives",
+}
+#: Robots of which these are counted.
+DERIVED = ("Panda, fingers locked", "ANYmal B, floating")
 FINGERS = ("panda_finger_joint1", "panda_finger_joint2")
 #: Robot of the page -> file of example-robot-data, base, locked joints.
 ROBOTS = {
@@ -78,6 +85,17 @@ def test_the_tables_are_of_these_robots():
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_multiplications_and_additions(name):
+    check("robot", name, counts_of(name, COLUMNS))
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_multiplications_and_additions_of_derivatives(name):
+    assert table("derivatives").keys() == {*DERIVED}
+    check("derivatives", name, counts_of(name, WHOLE))
+
+
+def counts_of(name, columns):
+    """Multiplications and additions by column."""
     file, base, locked = ROBOTS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # couplings of motors, which take no part here
@@ -87,10 +105,10 @@ def test_multiplications_and_additions(name):
     if match := re.search(r"\((\d+)\)", name):
         assert robot.nv == int(match[1])
     counted = {}
-    for column, quantity in COLUMNS.items():
+    for column, quantity in columns.items():
         counts = robot.function(quantity).operations
         counted[column] = (counts["mul"], counts["add"])
-    check("robot", name, counted)
+    return counted
 
 
 @pytest.mark.parametrize("name", SATELLITES)

@@ -26,7 +26,7 @@ from robodyn.closed_loops.precision import all_numbers
 from robodyn.closed_loops.regularity import Regularity
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import written
-from robodyn.equations.catalogue import CLOSED
+from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import ActuationError, ShapeError, SingularError, TopologyError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -115,7 +115,9 @@ class ClosedLoopDynamics:
             )
         if name == "inverse_dynamics":
             return self.motors.function(**options)
-        if name in ("hybrid_dynamics", "loop_corrections"):
+        if name == "inverse_dynamics_derivatives":
+            return self._evaluator.function(name, **options, **self.motors.needed_options())
+        if "controlled" in QUANTITIES[name].options:
             controlled = self._evaluator.speeds(options.get("controlled", ()))
             if not self.rows_suffice(controlled):
                 raise ActuationError(
@@ -286,6 +288,27 @@ class ClosedLoopDynamics:
             if all_numbers(a):
                 return a
         return self._solve.forward(q, v, tau, wrenches, base, None, "auto").a
+
+    def derivatives(
+        self,
+        name: str,
+        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+    ) -> tuple[Array, ...]:
+        """Inverse or forward dynamics, and their derivatives by each of the arrays."""
+        q, v, given = arrays
+        if name == "inverse_dynamics":
+            self.inverse(q, v, given, wrenches, base)  # refuses what they are not determined at
+            options = self.motors.needed_options()
+        else:
+            self.check(q, v)
+            self.function(f"{name}_derivatives")
+            options = self._code_rows
+        found: tuple[Array, ...] = self._evaluator.results(
+            f"{name}_derivatives", arrays, base=base, wrenches=wrenches, **options
+        )
+        return found
 
     def multipliers(
         self,

@@ -106,15 +106,26 @@ class LoopMotors:
         ActuationError
             If motors and motions are not as many.
         """
+        chosen = self.needed_options()
+        return self._evaluator.function(
+            "inverse_dynamics", **options, **chosen, possible=(BROKEN, BROKEN_SINGLE)
+        )
+
+    def needed_options(self) -> Mapping[str, Any]:
+        """Choices for straight-line inverse dynamics by the motors.
+
+        Raises
+        ------
+        ActuationError
+            If motors and motions are not as many.
+        """
         chosen = self.code_options(self.speeds(None))
         if chosen is None:
             raise ActuationError(
                 f"{self._model.mechanism.name!r} has not as many motors as motions: there is no "
                 "straight-line code for inverse_dynamics; call the method"
             )
-        return self._evaluator.function(
-            "inverse_dynamics", **options, **chosen, possible=(BROKEN, BROKEN_SINGLE)
-        )
+        return chosen
 
     def forces(
         self,

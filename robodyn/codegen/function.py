@@ -106,13 +106,19 @@ class Function:
         """Number of operations for one state: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos``."""
         return self.program.operations()
 
-    def jacobian(self, name: str) -> Function:
+    def jacobian(self, name: str, *, raw: bool = False) -> Function:
         """Exact derivative of all outputs with respect to an input, as a Function.
+
+        Coordinates of a robot are moved along its speeds: the derivative with respect to ``"q"``
+        has nv columns, those of ``f(integrate(q, dq))`` at ``dq = 0``. Outputs are differentiated
+        number by number.
 
         Parameters
         ----------
         name : str
             Name of an input.
+        raw : bool
+            Differentiate the numbers of the input one by one, those of quaternions too: nq columns.
 
         Raises
         ------
@@ -122,7 +128,7 @@ class Function:
         known = [port.name for port in self.inputs]
         if name not in known:
             raise UnknownNameError("input", name, known, f"function {self.name!r}")
-        return Function(jacobian(self.program, name))
+        return Function(jacobian(self.program, name, raw))
 
     def c_source(self, name: str | None = None, dtype: str = "double") -> str:
         """C99 source for one state: no dependency but math.h, no allocation.

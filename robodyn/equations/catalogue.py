@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from robodyn.equations.loops import partition
@@ -12,6 +13,7 @@ from robodyn.equations.mechanism.state import BaseState
 from robodyn.equations.quantities import (
     closed_dynamics,
     contacts,
+    derivatives,
     dynamics,
     energy,
     frames,
@@ -20,7 +22,7 @@ from robodyn.equations.quantities import (
     wrenches,
 )
 from robodyn.equations.quantities.tracer import Setup
-from robodyn.equations.quantity import Output, Quantity, Rival, traced
+from robodyn.equations.quantity import INPUTS, Output, Quantity, Rival, traced
 from robodyn.equations.tree import (
     articulated_body,
     composite_body,
@@ -43,6 +45,28 @@ CHECKED = ("closure_tolerance", "probe")
 
 TAU = Output("tau", ("nv",), "N m, N")
 A = Output("a", ("nv",), "rad/s^2, m/s^2")
+
+
+def _by(of: Output, *names: str) -> tuple[Output, ...]:
+    """An array, and its derivatives by some inputs; a coordinate is moved along its speed."""
+    columns = {"a_controlled": "controlled", "tau_free": "free"}
+    slopes = (
+        Output(
+            f"d {of.name} / d {name}",
+            (*of.shape, columns.get(name, "nv")),
+            f"({of.unit}) / ({INPUTS[name][1]})",
+        )
+        for name in names
+    )
+    return (of, *slopes)
+
+
+#: Multipliers of closed linkages, if asked for.
+LAM = Output("multipliers", ("rows",), "N, N m", lambda x: bool(x.get("multipliers")))
+
+#: Of hybrid dynamics: what is given are accelerations of some speeds, and forces of the others.
+GIVEN = ("q", "v", "a_controlled", "tau_free")
+HYBRID = (*_by(A, *GIVEN), *_by(TAU, *GIVEN))
 
 #: All quantities by name.
 QUANTITIES: dict[str, Quantity] = {
@@ -82,10 +106,7 @@ QUANTITIES: dict[str, Quantity] = {
         ),
         closed=Quantity(
             ("q", "v", "tau"),
-            (
-                A,
-                Output("multipliers", ("rows",), "N, N m", lambda x: bool(x.get("multipliers"))),
-            ),
+            (A, LAM),
             closed_dynamics.forward_dynamics,
             base=True,
             options=(*LOADS, "rows", "groups", "multipliers", "stabilization", *CHECKED),
@@ -112,6 +133,58 @@ QUANTITIES: dict[str, Quantity] = {
             ("q", "v", "a_controlled", "tau_free"),
             (A, TAU),
             closed_dynamics.hybrid_dynamics,
+            base=True,
+            options=(*LOADS, "controlled", "rows", "groups", "stabilization"),
+            parametric=True,
+            solves=True,
+        ),
+    ),
+    "inverse_dynamics_derivatives": Quantity(
+        ("q", "v", "a"),
+        _by(TAU, "q", "v", "a"),
+        derivatives.inverse_dynamics,
+        base=True,
+        options=LOADS,
+        parametric=True,
+        closed=Quantity(
+            ("q", "v", "a"),
+            _by(TAU, "q", "v", "a"),
+            derivatives.closed_inverse_dynamics,
+            base=True,
+            options=(*LOADS, "rows", "dependent", "order", "scales"),
+            parametric=True,
+        ),
+    ),
+    "forward_dynamics_derivatives": Quantity(
+        ("q", "v", "tau"),
+        _by(A, "q", "v", "tau"),
+        derivatives.forward_dynamics,
+        base=True,
+        options=LOADS,
+        parametric=True,
+        solves=True,
+        closed=Quantity(
+            ("q", "v", "tau"),
+            (*_by(A, "q", "v", "tau"), LAM),
+            derivatives.forward_dynamics,
+            base=True,
+            options=(*LOADS, "rows", "groups", "multipliers", "stabilization", *CHECKED),
+            parametric=True,
+            solves=True,
+        ),
+    ),
+    "hybrid_dynamics_derivatives": Quantity(
+        ("q", "v", "a_controlled", "tau_free"),
+        HYBRID,
+        derivatives.hybrid_dynamics,
+        base=True,
+        options=(*LOADS, "controlled"),
+        parametric=True,
+        solves=True,
+        closed=Quantity(
+            ("q", "v", "a_controlled", "tau_free"),
+            HYBRID,
+            derivatives.hybrid_dynamics,
             base=True,
             options=(*LOADS, "controlled", "rows", "groups", "stabilization"),
             parametric=True,
@@ -391,7 +464,50 @@ def trace(name: str, setup: Setup, options: Mapping[str, Any] | None = None) -> 
         Choices that shape the program: ``wrenches``, ``frame``, ``relative_to``, ``axes``,
         ``classical``.
     """
-    quantity, options = _row(name, setup, options or {})
+    program = _cheapest(name, setup, options or {})
+    whole = f"{name}_derivatives"
+    if whole not in QUANTITIES:
+        return program
+    return replace(program, derived=_Derived(whole, setup, options or {}, program).by)
+
+
+@dataclass(eq=False)
+class _Derived:
+    """Derivatives of a quantity, from the program that has its value and all of them."""
+
+    name: str
+    setup: Setup
+    options: Mapping[str, Any]
+    program: Program
+
+    @cached_property
+    def _whole(self) -> Program:
+        known = _row(self.name, self.setup, self.options)[0].options
+        options = {x: y for x, y in self.options.items() if x in known or x == "parameters"}
+        return trace(self.name, self.setup, options)
+
+    def by(self, name: str) -> Program | None:
+        """The program of the derivatives by an input; none by what it does not know."""
+        wanted = [f"d {port.name} / d {name}" for port in self.program.outputs]
+        if name == "parameters" or name not in _row(self.name, self.setup, self.options)[0].inputs:
+            return None
+        found, first = {}, 0
+        for port in self._whole.outputs:
+            found[port.name] = port, self._whole.results[first : first + port.size]
+            first += port.size
+        if not all(x in found for x in wanted):
+            return None
+        return replace(
+            self._whole,
+            name=f"{self.program.name}_d_{name}",
+            outputs=tuple(found[x][0] for x in wanted),
+            results=tuple(edge for x in wanted for edge in found[x][1]),
+        )
+
+
+def _cheapest(name: str, setup: Setup, options: Mapping[str, Any]) -> Program:
+    """Program of a quantity by the algorithm with the fewest operations."""
+    quantity, options = _row(name, setup, options)
     controlled = frozenset(options.get("controlled", ()))
     for rival in quantity.rivals:
         if rival.certain(setup.model, controlled):

@@ -158,7 +158,7 @@ def traced(
                 )
             outputs.append(port)
             edges += numbers
-    return Program(name, tuple(t.ports), tuple(outputs), t.graph, tuple(edges))
+    return Program(name, tuple(t.ports), tuple(outputs), t.graph, tuple(edges), setup.rates)
 
 
 def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:

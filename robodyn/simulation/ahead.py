@@ -12,10 +12,8 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.simulation.compiled_motion import CompiledMotion
-from robodyn.simulation.law import Law
-from robodyn.simulation.stepper import Stepper
 
-__all__ = ["Ahead", "ahead_of"]
+__all__ = ["MOST", "Ahead"]
 
 #: Most steps at a time, and how many they are where something has happened lately.
 MOST, FEW = 256, 4
@@ -79,38 +77,10 @@ class Ahead:
         self.q[count], self.v[count] = m.q[0], m.v[0]
         return count
 
-    def went(self, done: int, all_of_them: bool) -> None:
-        """Take note of how many steps counted."""
+    def went(self, all_of_them: bool) -> None:
+        """Take note of whether all steps counted."""
         self._count = min(2 * self._count, MOST) if all_of_them else FEW
 
 
 def _refuse(k: int, r: int) -> NoReturn:
     raise _Stuck(k)
-
-
-def ahead_of(
-    stepper: Stepper,
-    times: FloatArray,
-    q: FloatArray,
-    v: FloatArray,
-    law: Law | None,
-    efforts: FloatArray | None,
-    known: bool,
-) -> Ahead | None:
-    """What does steps by machine code; none where Python takes part in them.
-
-    Parameters
-    ----------
-    stepper : Stepper
-    times : ndarray, shape (n,) [s]
-        All instants of the motion.
-    q, v : ndarray, shape (nq,), (nv,)
-    law : Law, optional
-        A controller that is machine code.
-    efforts : ndarray, shape (nv,), optional
-        What its forces are cut to.
-    known : bool
-        There is such a law, or no controller.
-    """
-    motion = stepper.compiled(times, q, v, law, efforts, MOST)
-    return None if motion is None else Ahead(motion, known)

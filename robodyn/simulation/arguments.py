@@ -117,12 +117,14 @@ def start_state(
     if robot.nq != robot.nv:  # of quaternions that were not of unit length, what they mean
         unit = robot.integrate(np.asarray(q, float), np.zeros(robot.nv))
         q = np.where(np.abs(unit - q) > ROUNDING, unit, q)
-    return np.array(q, float), np.array(v, float)
+    return np.array(q, float, order="C"), np.array(v, float, order="C")
 
 
 def step_times(duration: float, step: float) -> FloatArray:
     """Instants from 0 to ``duration``, ``step`` apart; the last two may be nearer."""
     try:
+        if isinstance(duration, str | bytes) or isinstance(step, str | bytes):
+            raise TypeError
         duration, step = float(duration), float(step)
     except (TypeError, ValueError):
         raise ShapeError(

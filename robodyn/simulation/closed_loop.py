@@ -68,7 +68,9 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     numbers["tau"] = inline(law.program, controlled)
     a = inline(dynamics, [x for port in dynamics.inputs for x in numbers[port.name]])
     edges = tuple(edge_of(graph, x) for x in a)
-    return Function(Program("closed_loop", tuple(ports), dynamics.outputs, graph, edges))
+    return Function(
+        Program("closed_loop", tuple(ports), dynamics.outputs, graph, edges, dynamics.rates)
+    )
 
 
 def traced_law(robot: Robot, controller: Any) -> Function | None:

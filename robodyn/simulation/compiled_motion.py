@@ -97,7 +97,7 @@ class CompiledMotion:
         tabled: int | None = None,
     ) -> None:
         self._rows = TABLED if tabled is None else tabled
-        self.q, self.v = np.array(q), np.array(v)
+        self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
         self.tau = np.zeros(self.v.shape)
         self._robot, self._paths, driven = robot, paths, paths.driven
         self._law = law

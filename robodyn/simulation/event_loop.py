@@ -13,13 +13,11 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.ahead import ahead_of
 from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import refuse_not_finite, torque
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.event_watches import SAME, instants_of, never, watch_of
 from robodyn.simulation.events.event import Change, Event, State
-from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
 from robodyn.simulation.makers import Makers
@@ -29,7 +27,7 @@ from robodyn.simulation.progress import Progress
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.stops import Contact, End, check_start, ends_of, met, told
 from robodyn.simulation.trajectory import Trajectory
-from robodyn.simulation.whole_steps import WholeSteps
+from robodyn.simulation.whole_steps import WholeSteps, whole_steps
 from robodyn.simulation.zeno import Zeno
 
 __all__ = ["move_through_events"]
@@ -70,7 +68,7 @@ class _Motion:
     _free: Stepper
     _limits: Limits
     _ends: tuple[End, ...]
-    _steps: WholeSteps | None
+    _begun: bool
 
     def __init__(
         self,
@@ -89,6 +87,7 @@ class _Motion:
         self._forces: tuple[FloatArray, FloatArray] | None = None
         self._records = PhaseRecords(make, times)
         self._held: tuple[End, ...] = ()
+        self._steps: WholeSteps | None = None  # of this phase, once it has ``begun`` with them
         self._asked: FloatArray | None = None  # of the controller at this instant, not acting yet
         self._of_stops: dict[tuple[End, bool], Watch] = {}
         watches = {event: watch_of(event, self._state) for event in events}
@@ -135,59 +134,37 @@ class _Motion:
         until = self._next_instant
         if self._kept or self._sampled or not self._lookout.settled or until <= self._times[k + 1]:
             return 0
-        steps = self._whole_steps()
+        if not self._begun:
+            stops, state = (self._not_held(), self._held), (self._times, self._q, self._v)
+            machine = self._stepper, self._limits, self._lookout, stops, state, self._act
+            self._steps, self._begun = whole_steps(self._phase, *machine), True
+        steps, stop, before = self._steps, k + 1, self._tau
         if steps is None:
             return 0
-        stop = k + 1
         if steps.many:
             stop = int(np.searchsorted(self._times, until)) - 1
         else:
             self._asked = self._torques()
             if not all_finite(self._asked):
                 return 0
-        before = self._tau
-        done, (q, v, a, forces) = steps.do(k, stop, self._q, self._v, self._asked)
-        self._tau = before
-        if steps.interrupt is not None and not done:
-            raise steps.interrupt
-        if not done:
-            return 0
-        self._tau = forces[done - 1].copy() if self._asked is None else self._asked
-        if self._held:
-            at = [end.speed for end in self._held]
-            forces[:done, at] = 0.0 if self._asked is None else self._asked[at]
-        self._asked = None
-        if done == 1:
-            self._records.current.add(self._t, q[0], v[0], a[0], forces[0])
-        else:
-            own = slice(0, done)
-            times = self._times[k : k + done]
-            self._records.current.extend(times, q[own], v[own], a[own], forces[own])
-        self._t, self._q, self._v = float(self._times[k + done]), q[done].copy(), v[done].copy()
-        self._sampled, self._forces = False, None
+        done, samples = steps.do(k, stop, self._q, self._v, self._asked)
+        self._act(before)
+        if done:
+            self._act(samples[3][done - 1].copy() if self._asked is None else self._asked)
+            self._went(k, done, samples)
         if steps.interrupt is not None:
             raise steps.interrupt
         return done
 
-    def _whole_steps(self) -> WholeSteps | None:
-        """What does whole steps of this phase; none where Python takes part in them."""
-        if self._begun:
-            return self._steps
-        self._begun = True
-        phase, limits = self._phase, self._limits
-        controller = phase.controller
-        symbolic = isinstance(controller, Law) and not (limits.depend_on_speed or self._held)
-        law = controller if symbolic and isinstance(controller, Law) else None
-        state = (self._times, self._q, self._v)
-        ahead = ahead_of(
-            self._stepper, *state, law, limits.efforts, controller is None or law is not None
-        )
-        if ahead is not None:
-            self._steps = WholeSteps(
-                ahead, self._lookout, self._not_held(), self._held, phase.robot.nq, self._times,
-                self._act, controller is not None,
-            )  # fmt: skip
-        return self._steps
+    def _went(self, k: int, done: int, samples: tuple[FloatArray, ...]) -> None:
+        """Record some whole steps, and be at their end."""
+        record, (q, v, _, _) = self._records.current, samples
+        if done == 1:
+            record.add(self._t, *(x[0] for x in samples))
+        else:
+            record.extend(self._times[k : k + done], *(x[:done] for x in samples))
+        self._t, self._q, self._v = float(self._times[k + done]), q[done].copy(), v[done].copy()
+        self._sampled, self._forces, self._asked = False, None, None
 
     def _act(self, tau: FloatArray) -> None:
         self._tau = tau
@@ -308,12 +285,12 @@ class _Motion:
         self._sampled, self._forces, self._held = False, None, ()
         if phase.differs(self._phase):
             self._begin(phase)
-        self._phase = phase
+        self._phase, self._begun = phase, False  # also where only the controller changes
 
     def _begin(self, phase: Phase) -> None:
         """What moves and what drives it from now on."""
         self._phase = phase
-        self._begun, self._steps = False, None
+        self._begun = False
         self._others: dict[Robot, Stepper] = {}
         self._stepper = self._free = self._make.stepper(phase.robot, phase.driven, phase.base)
         if phase.held:

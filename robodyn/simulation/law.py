@@ -77,6 +77,14 @@ def _symbols(graph: Graph, first: int, count: int) -> Array:
     return array
 
 
+class _Undecided(Graph):
+    """What a controller writes into, whose symbols it takes for numbers."""
+
+    __slots__ = ()
+
+    decided = False
+
+
 @dataclass(frozen=True, eq=False)
 class Law:
     """A controller as a function, which is a controller as well.
@@ -154,7 +162,7 @@ def _same(one: Program, other: Program) -> bool:
 
 def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]] | None:
     nq, nv = robot.nq, robot.nv
-    graph = Graph()
+    graph = _Undecided()
     t = SymbolicTime(graph, 2 * graph.node(1, nq + nv))
     t.ports = [Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s"), Port("t", (), "s")]
     t.signals = []
@@ -164,7 +172,9 @@ def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]]
         return None
     edges = tuple(edge_of(graph, x) for x in _one_a_speed(tau, nv))
     outputs = (Port("tau", (nv,), "N m, N"),)
-    return Program("control", tuple(t.ports), outputs, graph, edges), tuple(t.signals)
+    rates = robot.function("integrate").program.rates
+    program = Program("control", tuple(t.ports), outputs, graph, edges, rates)
+    return program, tuple(t.signals)
 
 
 def _one_a_speed(tau: Any, nv: int) -> list[Any]:

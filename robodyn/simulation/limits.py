@@ -240,6 +240,8 @@ def _beyond(
     columns: Callable[[], list[tuple[str, str]]],
 ) -> Iterator[LimitViolation]:
     """Violations of one sort, column by column; their names and units are asked for if needed."""
+    if not x.size:  # of no joints, or no motions
+        return
     samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), x.shape[-1]))
     for sign, bounds in ((-1.0, -lower), (1.0, upper)):
         slack = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))

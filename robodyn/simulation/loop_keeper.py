@@ -9,7 +9,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
-from robodyn.errors import AssemblyError
+from robodyn.errors import AssemblyError, InconsistentStateError, SingularError
 from robodyn.robot import Robot
 from robodyn.simulation.driven import Driven
 from robodyn.simulation.integrators.method import Coordinates
@@ -17,6 +17,9 @@ from robodyn.simulation.step_code.plan import APART, DRIFT, NEWTON, OPEN
 from robodyn.simulation.step_functions import Functions
 
 __all__ = ["LoopKeeper", "close_loops"]
+
+#: Rates of gaps [1/s], a unit of speed, that a gap at the start explains, as parts of it.
+SLACK = 10.0
 
 
 class LoopKeeper:
@@ -51,6 +54,8 @@ class LoopKeeper:
         ------
         AssemblyError
             If loops are open; ``.q`` is a closed posture near by, where there is one.
+        InconsistentStateError
+            If speeds open loops; ``.v`` are the nearest ones that fit.
         """
         residual = self._robot.loop_residual(q, t=time)
         gap = np.abs(residual).max(initial=0.0)
@@ -64,7 +69,38 @@ class LoopKeeper:
                 residual=residual,
                 q=q if nearest is None else nearest,
             )
-        return self.closed(q, v, time)
+        closed = self.closed(q, v, time)
+        if not self._driven:
+            self._check_speeds(v, *closed, time, float(gap))
+        return closed
+
+    def _check_speeds(
+        self, v: FloatArray, q: FloatArray, nearest: FloatArray, time: float | None, gap: float
+    ) -> None:
+        """Refuse speeds that open loops by more than closing them from a gap explains."""
+        robot = self._robot
+        if robot.depends_on_time:
+            v = np.where(v.any(axis=-1, keepdims=True), v, nearest)
+        try:
+            robot.check_state(q, v, t=time)
+        except SingularError:  # which is no matter of speeds
+            return
+        except InconsistentStateError as error:
+            allowed = robot._model.settings.closure_tolerance + SLACK * gap
+            if np.abs(error.rate).max() <= allowed * np.sqrt(1.0 + np.vdot(error.v, error.v)):
+                return
+            row = error.rows[0] if error.rows else 0
+            q, fits = q.reshape(-1, robot.nq)[row], nearest.reshape(-1, robot.nv)[row]
+            of = f" of motion {row}" if error.rows else ""
+            raise InconsistentStateError(
+                f"at the start{of}, {error}; the nearest speeds that fit are {fits.tolist()}",
+                residual=error.residual,
+                rate=error.rate,
+                q=q,
+                v=fits,
+                loops=error.loops,
+                rows=error.rows,
+            ) from error
 
     def _nearest(self, q: FloatArray, time: float | None) -> FloatArray | None:
         """A closed posture near one state; none of many, or if none is found."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -85,7 +86,7 @@ def draw(
 def _draw(axis: Any, t: FloatArray, panel: Panel, linewidth: float) -> None:
     """One panel: a colour for each quantity, whichever motion it is of."""
     count = panel.values.shape[-1]
-    values = panel.values.reshape(len(t), -1, count)
+    values = panel.values.reshape(len(t), math.prod(panel.values.shape[1:-1]), count)
     for k in range(count):
         name = panel.names[k] if len(panel.names) == count <= NAMED else None
         lines = axis.plot(t, values[:, :, k], f"C{k % 10}", linewidth=linewidth)

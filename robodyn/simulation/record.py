@@ -27,6 +27,9 @@ SINGULAR = 1e-6
 #: Numbers in the memory of a record that is written to files.
 BLOCK = 1 << 20
 
+#: Steps that machine code can count.
+MOST = 1 << 62
+
 
 class Record:
     """The samples of a simulation, which are copied into it.
@@ -81,7 +84,7 @@ class Record:
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
         self.shape = batch
         self.events: list[EventRecord] = []
-        self._every, self._steps = int(every), 0
+        self._every, self._steps = min(int(every), MOST), 0
         self._folder = None if to is None else Folder(as_path("to", to))
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
         shapes = ((), (*batch, robot.nq), *[(*batch, robot.nv)] * 3)

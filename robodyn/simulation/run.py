@@ -72,7 +72,8 @@ def simulate(
         ``tau = controller(t, q, v)``, held constant within a step, as a digital controller does.
         Default: no torque.
     q0, v0 : array_like, shape (nq,), (nv,), optional
-        Start. Default: neutral, at rest.
+        Start. Default: neutral, at rest. Speeds of a linkage have to fit its loops, see
+        `Robot.consistent_velocity`; where joints are driven, all others follow them.
     duration, step : float [s]
         The last step is shortened if the duration is no multiple of the step.
     base : callable, optional
@@ -147,6 +148,10 @@ def simulate(
     Raises
     ------
     ShapeError, UnknownNameError
+    AssemblyError
+        If loops are open at the start; ``.q`` is a closed posture near by, where there is one.
+    InconsistentStateError
+        If ``v0`` opens loops and no joint is driven; ``.v`` are the nearest speeds that do not.
     PathError
         If the velocity or acceleration of a path is not the derivative of its position.
     SimulationError

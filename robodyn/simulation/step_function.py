@@ -109,7 +109,8 @@ class _Writer:
         q, v = self._closed(q, v)
         outputs = (Port("q_next", q.shape, "rad, m"), Port("v_next", v.shape, "rad/s, m/s"))
         edges = tuple(edge_of(self._graph, x) for x in (*q, *v))
-        return Program("step", tuple(self._ports), outputs, self._graph, edges)
+        rates = self._robot.function("integrate").program.rates
+        return Program("step", tuple(self._ports), outputs, self._graph, edges, rates)
 
     def _array(self, name: str) -> Array:
         array = np.empty(len(self._numbers[name]), object)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.closed_loops.constraint_rows import gains
-from robodyn.codegen import Function
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -133,6 +132,8 @@ class Stepper:
     ) -> CompiledMotion | None:
         """The motion from a state as machine code; none where Python takes part in its steps.
 
+        Nor is there any where nothing moves: of no motions at all, or of a robot without joints.
+
         Parameters
         ----------
         times : ndarray, shape (n,) [s]
@@ -145,7 +146,7 @@ class Stepper:
         tabled : int, optional
             Instants whose paths are asked for at the same time.
         """
-        if self._explicit is None:
+        if self._explicit is None or not q.size:
             return None
         functions = None if self._acting.of_the_state else self._functions
         if functions is None:
@@ -271,12 +272,10 @@ class Stepper:
     def _slopes(self) -> Slopes | None:
         """Derivatives of accelerations, where these follow from the state and forces alone."""
         robot = self.robot
-        if robot.nc or self.driven or not self._acting.nothing or not self._coordinates.flat:
+        if robot.nc or self.driven or not self._acting.nothing or robot.nv > DERIVED:
             return None
-        if robot.nv > DERIVED:
-            return None
-        of_q, of_v = _derivatives(robot.function("forward_dynamics"))
-        return lambda q, v, tau: (of_q(q, v, tau), of_v(q, v, tau))
+        derivatives = robot.function("forward_dynamics_derivatives")
+        return lambda q, v, tau: derivatives(q, v, tau)[1:3]
 
     def _refuse(self, name: str) -> None:
         """Refuse what a method that is not explicit cannot move.
@@ -314,6 +313,10 @@ class Stepper:
         ------
         AssemblyError
             If the loops are open; ``.q`` is a closed posture near by, where there is one.
+        InconsistentStateError
+            If speeds open the loops of a robot with no driven joints; ``.v`` are the nearest that
+            do not. Where joints are driven their speeds are those of their paths, and all others
+            follow; of a robot that depends on time, speeds of zero do as well.
         """
         if self.driven:
             q, v, _ = self.driven.at(t, q, v)
@@ -337,12 +340,6 @@ class Stepper:
     def _functions(self) -> Functions | None:
         """The functions that a step calls, where it is machine code."""
         return self._acting.functions()
-
-
-@lru_cache(maxsize=16)
-def _derivatives(f: Function) -> tuple[Function, Function]:
-    """Of accelerations, with respect to q and v: once for each function."""
-    return f.jacobian("q"), f.jacobian("v")
 
 
 def _check_bounds(q: FloatArray, v: FloatArray) -> None:

@@ -9,13 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.ahead import Ahead
+from robodyn.simulation.ahead import MOST, Ahead
+from robodyn.simulation.law import Law
+from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout
+from robodyn.simulation.phase import Phase
+from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.stops import CLOSE, End
 
-__all__ = ["WholeSteps"]
+__all__ = ["WholeSteps", "whole_steps"]
 
 #: A stop that pushes by more than this part of the largest force holds its joint without doubt.
 PUSHES = 1e-6
@@ -64,7 +69,7 @@ class WholeSteps:
                 self._lower[end.coordinate] = max(self._lower[end.coordinate], end.limit + room)
             else:
                 self._upper[end.coordinate] = min(self._upper[end.coordinate], end.limit - room)
-        self._bounded, self._held = bool(free), tuple(held)
+        self._bounded = bool(free)
         self._at = [end.speed for end in held]
         self._places = [end.coordinate for end in held]
         self.interrupt: KeyboardInterrupt | None = None
@@ -94,16 +99,19 @@ class WholeSteps:
         steps : int
             In which nothing happens.
         samples : tuple of ndarray, shape (steps + 1, ...)
-            q, v, a and tau at their starts; q and v at the end of the last one too.
+            q, v, a and tau, as they are recorded, at their starts; q and v at the end of the last
+            one too.
         """
         ahead = self._ahead
-        gone = ahead.go(k, stop, q, v, tau, bool(self._held))
+        gone = ahead.go(k, stop, q, v, tau, bool(self._at))
         count = self._between_stops(gone) if gone else 0
-        if self._held and count:
+        if self._at and count:
             count = self._held_by_stops(count, np.zeros(len(v)) if tau is None else tau)
         if self._lookout.functions and count:
             count = self._nothing_happens(k, count, tau)
-        ahead.went(count, bool(gone) and count == gone)
+        ahead.went(count == gone > 0)
+        if self._at and count:  # what a stop gives is no torque of the controller
+            ahead.tau[:count, self._at] = 0.0 if tau is None else tau[self._at]
         return count, (ahead.q, ahead.v, ahead.a, ahead.tau)
 
     def _between_stops(self, steps: int) -> int:
@@ -147,7 +155,44 @@ class WholeSteps:
         return steps
 
 
-def _first_false(fine: FloatArray, steps: int) -> int:
+def whole_steps(
+    phase: Phase,
+    stepper: Stepper,
+    limits: Limits,
+    lookout: Lookout,
+    stops: tuple[Sequence[End], Sequence[End]],
+    state: tuple[FloatArray, FloatArray, FloatArray],
+    acting: Callable[[FloatArray], None],
+) -> WholeSteps | None:
+    """What does whole steps of a phase; none where Python takes part in them.
+
+    Parameters
+    ----------
+    phase : Phase
+    stepper : Stepper
+    limits : Limits
+    lookout : Lookout
+    stops : (sequence of End, sequence of End)
+        Those that joints may come to, and those that hold theirs.
+    state : (times, q, v)
+        All instants of the motion, and a state of the phase.
+    acting : callable
+        Told the forces of the controller before functions of a state are asked.
+    """
+    law = phase.controller if isinstance(phase.controller, Law) else None
+    if limits.depend_on_speed or stops[1]:  # a stop holds what the controller asks at each step
+        law = None
+    known = phase.controller is None or law is not None
+    motion = stepper.compiled(*state, law, limits.efforts, MOST)
+    if motion is None:
+        return None
+    return WholeSteps(
+        Ahead(motion, known), lookout, *stops, phase.robot.nq, state[0], acting,
+        phase.controller is not None,
+    )  # fmt: skip
+
+
+def _first_false(fine: NDArray[np.bool_], steps: int) -> int:
     """Rows before the first one that has something false in it."""
     whole = fine.all(axis=1)
     return steps if whole.all() else int(whole.argmin())

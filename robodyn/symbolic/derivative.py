@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, Graph, Port, Program
-from robodyn.symbolic.scalar import Number, Scalar, cos, edge_of, sin, sqrt
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, Scalar, cos, edge_of, inputs, sin, sqrt
 
 __all__ = ["jacobian"]
 
 Partials = dict[int, Number]
 
 
-def jacobian(program: Program, name: str) -> Program:
+def jacobian(program: Program, name: str, raw: bool = False) -> Program:
     """Exact partial derivatives of all outputs with respect to the input ``name``.
 
     Parameters
@@ -18,12 +22,15 @@ def jacobian(program: Program, name: str) -> Program:
     program : Program
     name : str
         Name of an input.
+    raw : bool
+        Differentiate the numbers of the input one by one, though they are coordinates that do not
+        add. Otherwise such an input is moved along its speeds, by ``program.rates``.
 
     Returns
     -------
     program : Program
         Same inputs; each output of shape ``s`` becomes one of shape ``(*s, *shape of the input)``,
-        named ``d output / d input``.
+        or ``(*s, speeds)`` where the input is moved along speeds; named ``d output / d input``.
 
     Raises
     ------
@@ -32,7 +39,8 @@ def jacobian(program: Program, name: str) -> Program:
 
     Notes
     -----
-    Forward mode over the graph, with only the partials that are not zero.
+    Forward mode over the graph, with only the partials that are not zero, where the program does
+    not know its derivatives.
     """
     first, wanted = 0, None
     for port in program.inputs:
@@ -42,26 +50,52 @@ def jacobian(program: Program, name: str) -> Program:
         first += port.size
     if wanted is None:
         raise KeyError(name)
+    rates = None if raw else program.rates.get(name)
+    known = None
+    if program.derived is not None and (rates is not None or name not in program.rates):
+        known = program.derived(name)
+    if known is not None:
+        return known
     graph = Graph()
-    partial = _propagate(program, graph, range(first, first + wanted.size))
+    if rates is None:
+        shape = wanted.shape
+        seeds: dict[int, Partials] = {first + k: {k: 1.0} for k in range(wanted.size)}
+    else:
+        shape = rates.outputs[0].shape[1:]
+        seeds = _moved(rates, inputs(graph, first, wanted.size), first)
+    partial = _propagate(program, graph, seeds)
     results = []
     for edge in program.results:
         d = partial.get(edge >> 1, {})
-        for k in range(wanted.size):
+        for k in range(math.prod(shape)):
             x = d.get(k, 0.0)
             results.append(edge_of(graph, -x if edge & 1 else x))
     outputs = tuple(
-        Port(f"d {port.name} / d {name}", port.shape + wanted.shape, _unit(port.unit, wanted.unit))
+        Port(f"d {port.name} / d {name}", port.shape + shape, _unit(port.unit, wanted.unit))
         for port in program.outputs
     )
-    return Program(f"{program.name}_d_{name}", program.inputs, outputs, graph, tuple(results))
+    name = f"{program.name}_d_{name}"
+    return Program(name, program.inputs, outputs, graph, tuple(results), program.rates)
+
+
+def _moved(rates: Program, at: Sequence[Number], first: int) -> dict[int, Partials]:
+    """Partials of the scalars of an input with respect to the speeds that move it."""
+    (count,) = rates.outputs[0].shape[1:]
+    numbers = inline(rates, at)
+    rows = (numbers[count * k : count * (k + 1)] for k in range(len(at)))
+    return {
+        first + k: {j: x for j, x in enumerate(row) if isinstance(x, Scalar) or x}
+        for k, row in enumerate(rows)
+    }
 
 
 def _unit(above: str, below: str) -> str:
     return f"({above}) / ({below})" if above or below else ""
 
 
-def _propagate(program: Program, graph: Graph, wanted: range) -> dict[int, Partials]:
+def _propagate(
+    program: Program, graph: Graph, seeds: Mapping[int, Partials]
+) -> dict[int, Partials]:
     """Partials of each live node, in a new graph."""
     old = program.graph
     value: dict[int, Number] = {}
@@ -79,8 +113,7 @@ def _propagate(program: Program, graph: Graph, wanted: range) -> dict[int, Parti
         elif op == INPUT:
             k = old.a[node]
             value[node] = Scalar(graph, 2 * graph.node(INPUT, k))
-            if k in wanted:
-                d = {k - wanted.start: 1.0}
+            d = seeds.get(k, {})
         elif op in (ADD, MUL, DIV):
             value[node], d = _binary(op, *at(old.a[node]), *at(old.b[node]))
         else:

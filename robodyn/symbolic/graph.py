@@ -8,8 +8,10 @@ order of evaluation: operands always come before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 __all__ = [
     "ADD",
@@ -62,9 +64,13 @@ class Graph:
         Operand edges. ``INPUT``: ``a`` is the index of the scalar input. ``CONST``: unused.
     value : dict of int to float
         Value of each ``CONST`` node, positive or zero.
+    decided : bool
+        Whether its symbols may be compared by who they are, as those do that know them for such.
     """
 
     __slots__ = ("_known", "a", "b", "op", "value")
+
+    decided = True
 
     def __init__(self) -> None:
         self.op: list[int] = []
@@ -138,6 +144,12 @@ class Program:
     graph : Graph
     results : tuple of int
         Edge of each output scalar.
+    rates : mapping of str to Program
+        For each input whose numbers are coordinates that do not add, as those of a quaternion: from
+        that input to its rate for a unit of each speed, shape (size of the input, speeds).
+    derived : callable, optional
+        From the name of an input to the program of the derivatives by it, or ``None``: where these
+        take fewer operations than the rules of differentiation find. It is lost by pickling.
     """
 
     name: str
@@ -145,6 +157,11 @@ class Program:
     outputs: tuple[Port, ...]
     graph: Graph
     results: tuple[int, ...]
+    rates: Mapping[str, Program] = field(default_factory=dict)
+    derived: Callable[[str], Program | None] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "derived": None}
 
     def live(self) -> tuple[int, ...]:
         """Nodes that the results need, in order of evaluation."""

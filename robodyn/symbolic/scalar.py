@@ -43,6 +43,8 @@ class Scalar:
     def __add__(self, other: Number) -> Number:
         if isinstance(other, Scalar):
             return _sum(self.graph, self.edge, other.edge)
+        if _is_array(other):
+            return NotImplemented  # arrays know how to go through their elements
         if not other:
             return self
         return _sum(self.graph, self.edge, self.graph.constant(other))
@@ -52,6 +54,8 @@ class Scalar:
     def __sub__(self, other: Number) -> Number:
         if isinstance(other, Scalar):
             return _sum(self.graph, self.edge, other.edge ^ 1)
+        if _is_array(other):
+            return NotImplemented
         if not other:
             return self
         return _sum(self.graph, self.edge, self.graph.constant(-other))
@@ -64,7 +68,7 @@ class Scalar:
 
     def __mul__(self, other: Number) -> Number:
         if not isinstance(other, Scalar):
-            return _scaled(self, other)
+            return NotImplemented if _is_array(other) else _scaled(self, other)
         a, b = self.edge, other.edge
         negative = (a ^ b) & 1
         a, b = a & -2, b & -2
@@ -72,6 +76,23 @@ class Scalar:
         return Scalar(self.graph, 2 * node + negative)
 
     __rmul__ = __mul__
+
+    def __bool__(self) -> bool:
+        self._refuse_decisions()
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        self._refuse_decisions()
+        return self is other
+
+    __hash__ = object.__hash__
+
+    def _refuse_decisions(self) -> None:
+        if not self.graph.decided:
+            raise TypeError(
+                "symbols stand for all numbers at once: a symbolic controller or reference cannot "
+                "compare them, or decide by them"
+            )
 
     def __pow__(self, power: float) -> Number:
         if power == 0.5:
@@ -98,7 +119,7 @@ class Scalar:
 
     def __truediv__(self, other: Number) -> Number:
         if not isinstance(other, Scalar):
-            return _scaled(self, 1.0 / other)
+            return NotImplemented if _is_array(other) else _scaled(self, 1.0 / other)
         return _quotient(self.graph, self.edge, other.edge)
 
     def __rtruediv__(self, other: float) -> Number:
@@ -109,6 +130,11 @@ class Scalar:
 
 #: What equations are made of.
 Number = float | Scalar
+
+
+def _is_array(x: object) -> bool:
+    """Whether there is more than one number."""
+    return type(x) is not float and getattr(x, "ndim", 0) > 0
 
 
 def _sum(graph: Graph, a: int, b: int) -> Number:

@@ -337,3 +337,43 @@ def test_what_a_symbolic_controller_may_not_return(given):
     for use in (rd.simulate, rd.closed_loop, rd.step_function):
         with pytest.raises(ShapeError, match=r"symbolic, returned.*expected symbols and numbers"):
             use(robot, controller)
+
+
+DECISIONS = {
+    "equal": lambda t, q, v: [1.0 if q[0] == 0.0 else 2.0, 0.0],
+    "other": lambda t, q, v: [1.0 if v[0] != 0.0 else 2.0, 0.0],
+    "true": lambda t, q, v: [1.0 if q[0] else 2.0, 0.0],
+    "larger": lambda t, q, v: [1.0 if q[0] > 0.0 else 2.0, 0.0],
+    "time": lambda t, q, v: [1.0 if t == 0.0 else 2.0, 0.0],
+    "array": lambda t, q, v: np.where(q == 0.0, v, -v),
+    "any": lambda t, q, v: -v if np.any(q) else v,
+    "not": lambda t, q, v: [0.0 if not t else 1.0, 0.0],
+}
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+def test_symbols_decide_nothing(decision):
+    """It would be taken as it was at the one call with symbols, which is wrong elsewhere."""
+    robot = rd.load("double_pendulum")
+
+    def controller(t, q, v):
+        return DECISIONS[decision](t, q, v)
+
+    controller.symbolic = True
+    for use in (rd.simulate, rd.closed_loop):
+        with pytest.raises(TypeError):
+            use(robot, controller)
+
+
+def test_symbols_before_arrays():
+    robot, gains = rd.load("double_pendulum"), np.array([2.0, 3.0])
+
+    def controller(t, q, v):
+        s = np.sin(3.0 * t)
+        return s * gains + t - gains + (t + gains) * 0.1 - q[0] * gains + (1.0 + q[1]) / gains
+
+    options = {"q0": [0.3, 0.2], "duration": 0.05, "limits": "ignore"}
+    plain = rd.simulate(robot, controller, **options)
+    controller.symbolic = True
+    traced = rd.simulate(robot, controller, **options)
+    np.testing.assert_allclose(traced.q, plain.q, rtol=0, atol=1e-14)

@@ -182,6 +182,14 @@ def many(controller=None, **options):
     return rd.rollout(robot, controller, q0, np.zeros((3, 2)), **given)
 
 
+def taken_over():
+    """From none to one that is symbolic, and from that to one that Python calls."""
+    law = JointPD(rd.load("double_pendulum"), PointToPoint([0, 0], [1.5, 0.9], 0.5), 60.0, 5.0)
+    first = rd.Event(0.25, events.switch(law), name="first")
+    second = rd.Event(lambda t, q, v: t - 0.7003, events.switch(push), name="second")
+    return pendulum(events=[first, second]), pendulum(law, events=[second, position(0)])
+
+
 def held_pd():
     robot = limited("double_pendulum", {"shoulder": (-0.9, 1.2), "elbow": (-0.4, 0.7)})
     return JointPD(robot, PointToPoint([0.0, 0.0], [1.5, 0.9], 0.5), 60.0, 5.0)
@@ -203,7 +211,10 @@ MOTIONS = {
     "stops": bouncing,
     "stops without rebound": lambda: bouncing(stops=rd.RigidStops()),
     "stops and a controller": lambda: bouncing(controller=push),
-    "stops, a symbolic controller": lambda: bouncing(controller=held_pd(), q0=[0, 0], stops=rd.RigidStops()),
+    "stops, a symbolic controller": lambda: bouncing(
+        controller=held_pd(), q0=[0, 0], stops=rd.RigidStops()
+    ),
+    "another controller takes over": taken_over,
     "stops and events": lambda: bouncing(events=[position(0), rd.Event(0.8)], every=5),
     "stops and a driven joint": lambda: bouncing(
         controlled={"shoulder": swing}, q0=[0, 0.69], v0=[1.5, 4]
@@ -231,3 +242,127 @@ def runs(name):
     """Motions of a case, always several."""
     found = MOTIONS[name]()
     return found if isinstance(found, tuple) else (found,)
+
+
+def same(found, expected):
+    """All samples and events are equal, bit for bit."""
+    assert found.events == expected.events
+    for name in STATES:
+        x, y = (np.asarray(getattr(run, name)) for run in (found, expected))
+        assert x.shape == y.shape, name
+        np.testing.assert_array_equal(x, y, err_msg=name)
+
+
+# -- laws -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_motions_are_those_of_steps_in_python(name, monkeypatch):
+    """Most steps are machine code; with no machine code all numbers are the same."""
+    by_python, step = [], Stepper.step
+    monkeypatch.setattr(Stepper, "step", lambda *given: by_python.append(0) or step(*given))
+    found = runs(name)
+    few = len(by_python)
+    monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
+    expected = runs(name)
+    assert few < 0.75 * (len(by_python) - few)
+    assert sum(len(run.events) for run in expected)
+    for one, other in zip(found, expected, strict=True):
+        same(one, other)
+
+
+@pytest.mark.parametrize("controller", [None, push, "symbolic"])
+def test_functions_are_asked_once_a_step(controller):
+    """And those of an event by time not at all: one call more at each end of the motion."""
+    times = []
+    if controller == "symbolic":
+        controller = JointPD(rd.load("double_pendulum"), swings, 5.0, 0.1)
+
+    def look(t, q, v):
+        times.append(t)
+        return 1.0
+
+    run = pendulum(controller, events=[look], duration=0.6)
+    assert sorted(set(times)) == sorted(set(run.t))
+    assert len(times) <= len(run) + 6
+
+
+def swings(t):
+    """A reference of two joints that only Python knows."""
+    return tuple(np.array([x, -x]) for x in swing(float(t)))
+
+
+@pytest.mark.parametrize("at", [0.0, 0.001, 0.0995, 0.1, 0.25])
+def test_instants_are_hit(at):
+    """On a step or not, and whatever machine code is about to do."""
+    kick = rd.Event(at, events.jump(v=lambda state: state.v + 1.0), name="kick")
+    run = pendulum(events=[kick], duration=0.3)
+    assert [event.time for event in run.events] == [at]
+    before, after = np.flatnonzero(run.t == at)
+    np.testing.assert_array_equal(run.v[after], run.v[before] + 1.0)
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_in_files_as_in_memory(tmp_path, monkeypatch, every):
+    """Room for a few samples at a time, fewer than the steps that are done at once."""
+    monkeypatch.setattr("robodyn.simulation.record.BLOCK", 200)
+    options = {"events": [position(0, 0.2), position(1)], "every": every}
+    same(pendulum(to=tmp_path / "motion", **options), pendulum(**options))
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("controller", [None, push])
+def test_what_a_function_raises(controller, error):
+    """What came before it is kept where a motion is interrupted."""
+
+    def look(t, q, v):
+        if t > 0.1:
+            raise error("enough")
+        return 1.0
+
+    if error is ValueError:
+        with pytest.raises(ValueError, match="enough"):
+            pendulum(controller, events=[look])
+        return
+    with pytest.raises(rd.errors.SimulationInterrupted) as raised:
+        pendulum(controller, events=[look])
+    whole = pendulum(controller)
+    found = raised.value.trajectory
+    assert found.t[-1] == pytest.approx(0.1 - 2e-3, abs=2.1e-3)
+    np.testing.assert_array_equal(found.q, whole.q[: len(found)])
+    np.testing.assert_array_equal(found.a, whole.a[: len(found)])
+
+
+def test_a_motion_that_breaks_down_between_events():
+    """The time, and what came before, as of steps in Python."""
+
+    def force(t, q, v):
+        return np.full(2, np.nan if t > 0.1 else 0.1)
+
+    def broken():
+        with pytest.raises(SimulationError, match="step 51") as raised:
+            pendulum(force, events=[position(0, -9.0)])
+        return raised.value
+
+    found = broken()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stepper, "compiled", lambda *given: None)
+        expected = broken()
+    assert (str(found), found.time) == (str(expected), expected.time)
+    same(found.trajectory, expected.trajectory)
+
+
+def test_steps_that_explode_are_found_by_python():
+    """A step too long for a spring: what machine code cannot do, Python says."""
+
+    def broken():
+        with pytest.raises(SimulationError) as raised:
+            pendulum(lambda t, q, v: -1e9 * v**3, events=[position(0, 1e9)], step=0.02)
+        return raised.value
+
+    found = broken()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stepper, "compiled", lambda *given: None)
+        expected = broken()
+    assert (str(found), found.time) == (str(expected), expected.time)
+    same(found.trajectory, expected.trajectory)

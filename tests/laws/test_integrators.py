@@ -337,6 +337,20 @@ def test_slopes_that_are_compiled_or_differences(arm):
             np.testing.assert_allclose(found, rate / 2e-6, atol=1e-6 * np.abs(of_q).max())
 
 
+def test_slopes_of_a_floating_base_are_compiled_too():
+    robot = rd.load("pan_tilt", base="floating")
+    rng = np.random.default_rng(0)
+    q, (v, tau) = robot.random(rng), rng.normal(size=(2, robot.nv))
+    of_q, _ = Stepper(robot, "implicit")._slopes(q, v, tau)
+    for k, e in enumerate(1e-6 * np.eye(robot.nv)):
+        sides = [robot.forward_dynamics(robot.integrate(q, x), v, tau) for x in (e, -e)]
+        np.testing.assert_allclose(of_q[:, k], (sides[0] - sides[1]) / 2e-6, atol=1e-6)
+    options = {"q0": q, "v0": v, "duration": 0.05, "integrator": "implicit"}
+    exact = rd.simulate(robot, **options)
+    pushed = rd.simulate(robot, wrenches=lambda t, q, v: {}, **options)
+    np.testing.assert_allclose(pushed.q, exact.q, rtol=0.0, atol=1e-11)
+
+
 def test_too_many_explicit_steps():
     with pytest.raises(SimulationError, match="the motion is stiff, take integrator='implicit'"):
         rd.simulate(damped(1e7), integrator="adaptive", **BENT)

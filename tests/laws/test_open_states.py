@@ -291,3 +291,62 @@ def test_minimal_coordinates_are_always_closed():
     assert np.isfinite(robot.inverse_dynamics([0.5], [1.0], [0.0])).all()
     q, v = robot.expand([0.5]), robot.expand_velocity([0.5], [1.0])
     assert np.isfinite(robot.tree_form.forward_dynamics(q, v, np.zeros(3))).all()
+
+
+# -- the start of a motion ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["four_bar", "stewart", "five_bar"])
+def test_no_motion_starts_with_speeds_that_open_loops(name):
+    """The error has the nearest speeds that do not; they, and what rounding leaves, are fine."""
+    robot = robot_of(name)
+    q = robot.neutral()
+    v = np.random.default_rng(0).normal(size=robot.nv)
+    fits = robot.consistent_velocity(q, v)
+    given = {"q0": q, "duration": 3e-3, "limits": "ignore"}
+    for scale in (1.0, 1e-3):
+        with pytest.raises(
+            rd.InconsistentStateError, match="the nearest speeds that fit"
+        ) as caught:
+            rd.simulate(robot, v0=scale * v, **given)
+        np.testing.assert_allclose(caught.value.v, scale * fits, atol=1e-9 * scale)
+        assert np.abs(caught.value.rate).max() > 1e-6
+        nearest = rd.simulate(robot, v0=caught.value.v, **given)
+        np.testing.assert_allclose(nearest.v[0], scale * fits, atol=1e-9 * scale)
+    for events in ((), [lambda t, q, v: 1.0]):
+        with pytest.raises(rd.InconsistentStateError, match="at the start"):
+            rd.simulate(robot, v0=v, events=events, **given)
+        almost = fits + 1e-9 * v
+        run = rd.simulate(robot, v0=almost, events=events, **given)
+        np.testing.assert_allclose(run.v[0], fits, atol=1e-7)
+
+
+def test_the_motion_of_many_that_cannot_start_is_named():
+    robot = robot_of("four_bar")
+    q, v = np.tile(robot.neutral(), (3, 1)), np.zeros((3, 3))
+    v[1, 0] = 1.0
+    with pytest.raises(rd.InconsistentStateError, match="at the start of motion 1") as caught:
+        rd.rollout(robot, None, q, v, duration=2e-3)
+    assert caught.value.rows == (1,)
+    np.testing.assert_allclose(caught.value.v, robot.consistent_velocity(q[1], v[1]), atol=1e-12)
+
+
+def test_a_small_gap_at_the_start_explains_speeds_that_fit_it():
+    """A state from a file with few digits: speeds fit the posture as it is given."""
+    robot = robot_of("four_bar")
+    q = robot.random(3)
+    v = robot.consistent_velocity(q, [1.0, 0.0, 0.0])
+    assert np.abs(robot.loop_residual(q.round(4))).max() > 1e-6
+    run = rd.simulate(robot, q0=q.round(4), v0=v.round(4), duration=2e-3)
+    np.testing.assert_allclose(run.v[0], v, atol=2e-3)
+
+
+def test_where_joints_are_driven_speeds_follow_them():
+    robot = robot_of("four_bar")
+
+    def turn(t):
+        return 1.0 * t, 1.0, 0.0
+
+    run = rd.simulate(robot, controlled={"crank_drive": turn}, duration=2e-3)
+    assert run.v[0, 0] == 1.0
+    assert np.abs(robot.loop_jacobian(run.q[0]) @ run.v[0]).max() < 1e-12

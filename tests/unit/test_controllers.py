@@ -135,7 +135,7 @@ def test_what_references_may_not_return(double, given):
 
     for controller in (ComputedTorque(double, late), JointPD(double, late, 1.0, 1.0)):
         for use in (controller, Sampled(controller, 0.0)):
-            with pytest.raises(rd.RobodynError, match="the reference (returned|gives)"):
+            with pytest.raises(rd.RobodynError, match=r"the reference (returned|gives)"):
                 rd.simulate(double, use, duration=0.01)
 
 
@@ -158,3 +158,16 @@ def test_how_long_a_step_is(double, step):
 def test_what_events_are_not_called(wrong):
     with pytest.raises(rd.RobodynError, match=r"(name|direction) is"):
         rd.Event(0.1, **wrong)
+
+
+def test_controllers_of_other_robots(double):
+    robot = rd.load("four_bar")
+    reference = PointToPoint(np.zeros(2), np.zeros(2), 1.0)
+    for controller in (
+        ComputedTorque(double, reference),
+        JointPD(double, reference, 1.0, 1.0),
+        GravityCompensation(double),
+    ):
+        for use in (controller, Sampled(controller, 0.0)):
+            with pytest.raises(rd.RobodynError, match=r"'double_pendulum'.* has 2 .*3"):
+                rd.simulate(robot, use, duration=0.01)

@@ -419,3 +419,69 @@ def test_names_that_are_lists(double):
             rd.simulate(double, **options, duration=0.01)
     with pytest.raises(ShapeError, match=r"q of a change has shape \(1, 2\), expected \(2,\)"):
         rd.simulate(double, events=[rd.Event(0.001, event.jump(q=[[1.0, 2.0]]))], duration=0.01)
+
+
+WELDED = """<robot name="welded"><link name="ground"/><link name="block"><inertial><mass value="2"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="weld" type="fixed"><parent link="ground"/><child link="block"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("base", ["fixed", "moving"])
+def test_a_robot_that_cannot_move(base, tmp_path):
+    robot = rd.load(WELDED, base=base)
+    options = {"duration": 0.01, "base": None if base == "fixed" else lambda t: lifted}
+    lifted = rd.BaseMotion.at_rest()
+    for controller in (None, lambda t, q, v: v):
+        run = rd.simulate(robot, controller, **options)
+        assert run.q.shape == (11, 0) and run.energy.shape == (11,)
+        many = rd.rollout(robot, controller, np.zeros((3, 0)), np.zeros((3, 0)), **options)
+        assert many.q.shape == (11, 3, 0)
+    assert rd.simulate(robot, integrator="adaptive", **options).limit_violations == ()
+    run.plot(tmp_path / "run.png")
+    assert len(run.resample(0.005)) == 3 and run.audit.exchanged == 0.0
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+@pytest.mark.parametrize("options", [{}, {"integrator": "implicit"}, {"stops": rd.RigidStops(0.5)}])
+def test_no_motions_at_all(name, options):
+    robot = rd.load(name)
+    for controller in (None, lambda t, q, v: -v, GravityCompensation(robot)):
+        none = np.zeros((0, robot.nq)), np.zeros((0, robot.nv))
+        run = rd.rollout(robot, controller, *none, duration=0.01, **options)
+        assert run.q.shape == (11, 0, robot.nq) and run.energy.shape == (11, 0)
+
+
+LAYOUTS = {
+    "columns": np.asfortranarray,
+    "every other": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    "backwards": lambda x: x[::-1].copy()[::-1],
+    "other bytes": lambda x: x.astype(">f8"),
+    "list": lambda x: x.tolist(),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("integrator", ["rk4", "implicit"])
+def test_arrays_in_any_layout(layout, integrator):
+    robot, laid = rd.load("arm7"), LAYOUTS[layout]
+    q, v, push = np.random.default_rng(1).normal(size=(3, 5, 7))
+    push = push[:, :6]
+
+    def moved(laid):
+        return rd.rollout(
+            robot, lambda t, q, v: laid(-v), laid(q), laid(v), wrenches={"link7": laid(push)},
+            duration=0.01, integrator=integrator, limits="ignore",
+        )  # fmt: skip
+
+    np.testing.assert_array_equal(moved(laid).q, moved(lambda x: x).q)
+
+
+@pytest.mark.parametrize("given", [{"duration": "0.01"}, {"step": b"1e-3"}])
+def test_times_that_are_text(double, given):
+    with pytest.raises(ShapeError, match=r"expected numbers \[s\]"):
+        rd.simulate(double, **given)
+
+
+def test_far_fewer_samples_than_steps(double):
+    run = rd.simulate(double, duration=0.01, every=10**30)
+    np.testing.assert_array_equal(run.t, [0.0, 0.01])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.equations.mechanism.bodies import MechanismModel
-from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["integrate", "tangent_rate"]
+__all__ = ["integrate", "moving", "tangent_rate"]
 
 Numbers = Sequence[Number]
 
@@ -21,6 +22,27 @@ def integrate(model: MechanismModel, q: Numbers, dv: Numbers) -> list[Number]:
         for k, x in zip(at, new, strict=True):
             moved[k] = x
     return moved
+
+
+def moving(model: MechanismModel) -> Program | None:
+    """Rate of all coordinates a unit of each speed, (nq, nv): the slope of `integrate` at rest.
+
+    None of a mechanism whose coordinates are the integrals of its speeds.
+    """
+    if all(body.joint.kind.coordinates.flat for body in model):
+        return None
+    graph = Graph()
+    q = inputs(graph, 0, model.nq)
+    rows: list[list[Number]] = [[0.0] * model.nv for _ in q]
+    for body in model:
+        at, speeds = [k for k, *_ in body.q], [speed.index for speed in body.speeds]
+        for n, speed in enumerate(speeds):
+            unit = [float(m == n) for m in range(len(speeds))]
+            rates = body.joint.kind.coordinates.rates([q[k] for k in at], unit)
+            for k, x in zip(at, rates, strict=True):
+                rows[k][speed] = x
+    ports = (Port("q", (model.nq,), "rad, m"),), (Port("rates", (model.nq, model.nv), ""),)
+    return Program("rates", *ports, graph, tuple(edge_of(graph, x) for row in rows for x in row))
 
 
 def tangent_rate(model: MechanismModel, u: Numbers, v: Numbers) -> list[Number]:

@@ -15,6 +15,7 @@ __all__ = [
     "inverse_dynamics",
     "loop_corrections",
     "loop_weakness",
+    "motor_forces",
 ]
 
 
@@ -63,19 +64,25 @@ def _weakness(t: Tracer) -> Number:
 
 def inverse_dynamics(t: Tracer) -> Results:
     """Forces at the motors, and how far ``a`` is from closing the loops."""
-    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
-    needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
-    rows = t.rows
-    dependent, order, scales = (t.options[x] for x in ("dependent", "order", "scales"))
-    tau, _ = constrained.motor_forces(needed, rows, dependent, order, scales)
+    tau, rows = motor_forces(t), t.rows
     gap = [sum((slope * t.a[k] for k, slope in row.jacobian.items()), row.bias) for row in rows]
     if "possible" in t.options:
         tau = constrained.if_possible(tau, gap, t.a, t.options["possible"])
     if "probe" in t.options:
         nv, probe = t.model.nv, t.options["probe"]
-        weak = singularity.motor_weakness(rows, nv, probe, dependent, order, scales)
-        tau = singularity.if_regular(tau, weak, probe)
+        choice = (t.options[x] for x in ("dependent", "order", "scales"))
+        tau = singularity.if_regular(
+            tau, singularity.motor_weakness(rows, nv, probe, *choice), probe
+        )
     return {"tau": _if_closed(t, tau), "gap": gap}
+
+
+def motor_forces(t: Tracer) -> list[Number]:
+    """Forces at the motors that produce ``a``, if it keeps the loops closed."""
+    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
+    needed = [x - p for x, p in zip(tau, t.passive(), strict=True)]
+    dependent, order, scales = (t.options[x] for x in ("dependent", "order", "scales"))
+    return constrained.motor_forces(needed, t.rows, dependent, order, scales)[0]
 
 
 def _if_closed(t: Tracer, values: list[Number]) -> list[Number]:

@@ -27,6 +27,7 @@ from robodyn.equations.loops.openness import (
     speed_units,
 )
 from robodyn.equations.loops.related import Related, constraint_rows
+from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import ROUNDING, placement
 from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
@@ -36,7 +37,7 @@ from robodyn.equations.tree.force_elements import GROUND, Spring
 from robodyn.equations.tree.ground_contact import Contact
 from robodyn.equations.tree.regressor import inertia_of
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.graph import Graph, Port
+from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
@@ -106,6 +107,12 @@ class Setup:
         return any(body.joint.rheonomic for body in self.model) or any(
             c.given.rheonomic for c in self.constraints
         )
+
+    @cached_property
+    def rates(self) -> Mapping[str, Program]:
+        """How coordinates move with speeds, where they do not add; see `Program`."""
+        rates = coordinate_steps.moving(self.model)
+        return {} if rates is None else {"q": rates}
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 The three stages of Alexander (1977): L-stable, so that the stiffest spring, damper or light rod
 keeps no step short, and stiffly accurate. Each stage is solved for by Newton's method over the
 acceleration alone, ``(1 - g h A_v - g^2 h^2 A_q) da = ...``, with the slopes ``A_q``, ``A_v`` of
-the accelerations once a step: compiled derivatives where coordinates add and nothing else acts, or
+the accelerations once a step: compiled derivatives where nothing else acts, or
 differences on the manifold. Where that does not converge the step is made in two halves.
 """
 
