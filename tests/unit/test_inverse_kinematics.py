@@ -70,8 +70,9 @@ def test_loops_are_closed(name):
     assert outside(robot, found.q) <= 1e-12
 
 
-def test_loops_stay_closed_when_the_target_is_out_of_reach():
-    robot = rd.load("palletizer")
+@pytest.mark.parametrize("name", ["palletizer", "stewart", "excavator"])
+def test_loops_stay_closed_when_the_target_is_out_of_reach(name):
+    robot = rd.load(name)
     frame = last_frame(robot)
     found = robot.inverse_kinematics({frame: np.array([9.0, 0.0, 0.0])})
     assert not found.converged
@@ -253,6 +254,18 @@ def test_bad_targets_are_refused(targets, error, words):
         return
     with pytest.raises(error, match=words):
         robot.inverse_kinematics(targets)
+
+
+@pytest.mark.parametrize("k", [0, 1])
+def test_a_matrix_next_to_a_pose_that_is_reached_is_refused(k):
+    """Stretched so that nothing of it asks for a turn, or with another last row."""
+    robot = rd.load("puma560")
+    X = robot.frame_pose(robot.random(1), "flange")
+    wrong = [X @ np.diag([1.1, 0.9, 1.0, 1.0]), bad(X, at={(3, 1): 0.1})][k]
+    with pytest.raises(rd.ShapeError, match="no rigid body"):
+        robot.inverse_kinematics({"flange": wrong})
+    with pytest.raises(rd.ShapeError, match="no rigid body"):
+        robot.inverse_kinematics({"flange": np.stack([X, wrong, X])})
 
 
 def test_bad_starts_and_postures_are_refused():
