@@ -10,6 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn import events
+from robodyn.controllers import ComputedTorque, PointToPoint
 from robodyn.errors import ShapeError, SimulationError
 
 G = 9.81
@@ -724,3 +725,20 @@ def test_another_controller_takes_over_for_good(at, first, second):
     asked = 0.0 if first == "none" else 0.2 - till.v[:-1]
     np.testing.assert_allclose(till.tau[:-1] - asked, 0.0, atol=1e-12)
     np.testing.assert_allclose(since.tau, 1.0 - since.v, atol=1e-12)
+
+
+def test_an_event_that_jumps_where_forces_do_is_found_in_few_looks():
+    """Accelerations jump where a controller is asked again: interpolation alone creeps there."""
+    robot, looks = rd.load("arm7"), []
+    q0 = robot.neutral()
+    controller = ComputedTorque(robot, PointToPoint(q0, q0 + 0.5, 0.5))
+
+    def when(state):
+        looks.append(state.t)
+        if len(looks) > 20_000:
+            raise TimeoutError("it is looked for without end")
+        return state.accelerations()[1] + 4.0 * state.q[0]
+
+    event = rd.Event(when, lambda state: events.Change(), name="push")
+    run = rd.simulate(robot, controller, duration=0.1, step=2e-3, events=[event], limits="ignore")
+    assert run.t[-1] == 0.1

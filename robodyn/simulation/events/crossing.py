@@ -12,6 +12,8 @@ ACCURACY = 1e-12
 TOGETHER = 1e-9
 #: Parts of a step after which a function at zero has left it: at a speed, or by acceleration alone.
 SOON, LATER = 1e-6, 1e-3
+#: Looks in which the interval of a crossing must halve.
+LOOKS = 2
 #: What leaves at a speed has gone SOON / LATER of the way by then, what accelerates its square.
 AT_A_SPEED = 0.3 * SOON / LATER
 
@@ -49,12 +51,13 @@ def crossing(f: OfTime, low: float, high: float, tolerance: float) -> float:
     Notes
     -----
     [Chandrupatla 1997]: inverse quadratic interpolation where three points are on a curve that
-    allows it, bisection elsewhere.
+    allows it, bisection elsewhere, and wherever two looks have not halved the interval: a function
+    that jumps is on no curve.
     """
     side = sign(f(low))
     a, fa, b, fb = high, f(high), low, f(low)  # the newest point, and the one across
-    c, fc, part = b, fb, 0.5
-    while abs(b - a) > tolerance:
+    c, fc, part, slow = b, fb, 0.5, 0
+    while (width := abs(b - a)) > tolerance:
         x = a + part * (b - a)
         fx = f(x)
         if (sign(fx) == side) == (sign(fa) == side):
@@ -64,6 +67,9 @@ def crossing(f: OfTime, low: float, high: float, tolerance: float) -> float:
         a, fa = x, fx
         nearest = 0.4 * tolerance / max(abs(b - a), tolerance)
         part = min(max(_next_part(a, b, c, fa, fb, fc), nearest), 1.0 - nearest)
+        slow = slow + 1 if abs(b - a) > 0.5 * width else 0
+        if slow == LOOKS:
+            part, slow = 0.5, 0
     return b if sign(fa) == side else a
 
 
