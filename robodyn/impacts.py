@@ -27,6 +27,7 @@ from robodyn.contact import (
     contact_point,
     unit_direction,
 )
+from robodyn.contact_friction import check_energy, coefficient, frictional_impulse
 from robodyn.dynamics import Dynamics
 from robodyn.errors import ImpactError, SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
@@ -194,6 +195,7 @@ class Impacts:
         against: Any,
         base: BaseMotion | None,
         controlled: Iterable[str],
+        friction: float = 0.0,
     ) -> Impact:
         """See `Robot.impact`."""
         q, v = self._state(*state, self._moving)
@@ -211,6 +213,11 @@ class Impacts:
         if direction is not None:
             c.check_approach(robot, place[0])
         p = c.impulses(e, robot, place[0])
+        if coefficient(friction, direction is None):
+            normal, axes = axes[0], np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
+            c = self.contact(q, v, places, axes, speeds, partner, base)
+            p = frictional_impulse(c.velocity, c.mobility, normal, e, float(friction))
+            check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
         impulse = np.einsum("...k,k...i->...i", p, axes)
         return Impact(
             v=v + np.einsum("...k,k...n->...n", p, c.jumps),

@@ -1828,6 +1828,7 @@ class Robot:
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
+        friction: float = 0.0,
         t: ArrayLike | None = None,
     ) -> Impact:
         """Jumps of all speeds where a link hits something, and the impulses that make them.
@@ -1852,6 +1853,9 @@ class Robot:
             Of a robot with a moving base, which does not jump.
         controlled : names of joints, optional
             Driven ones, whose speeds do not jump.
+        friction : float
+            Coulomb's coefficient at the contact; ``direction`` is its normal then.
+            docs/impacts.md tells what is assumed.
         t : array_like, shape (...), optional [s]
             Time, of a robot that depends on it.
 
@@ -1864,7 +1868,7 @@ class Robot:
         Raises
         ------
         ImpactError
-            If the bodies part already, or nothing lets the link give way.
+            If the bodies part already, nothing lets the link give way, or friction wedges them.
         SettingsError, ShapeError, UnknownNameError
         InconsistentStateError, SingularError
             As in `inverse_dynamics`.
@@ -1887,7 +1891,7 @@ class Robot:
             expect("robot of against", against.robot, Robot, "against")
         place = (link, point)
         return self._impacts(t).impact(
-            (q, v), place, direction, restitution, against, base, controlled
+            (q, v), place, direction, restitution, against, base, controlled, friction
         )
 
     def latch(

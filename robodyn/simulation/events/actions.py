@@ -56,6 +56,7 @@ def impact(
     *,
     restitution: float = 0.0,
     against: Any = None,
+    friction: float = 0.0,
 ) -> Action:
     """A link hits something: `Robot.impact`, driven joints held.
 
@@ -75,6 +76,8 @@ def impact(
     against : None, (link, point), PointMass, RobotPoint or callable, optional
         What is hit, as in `Robot.impact`, or a function of the `State`. What it does afterwards
         is not followed.
+    friction : float
+        Coulomb's coefficient at the contact.
     """
 
     def hit(state: State) -> Change:
@@ -82,6 +85,7 @@ def impact(
         other = against(state) if callable(against) else against
         options: dict[str, Any] = {
             "restitution": restitution,
+            "friction": friction,
             "against": other,
             "base": state.base,
             "controlled": state.driven,
@@ -113,7 +117,8 @@ def _part(
         return False
     try:
         opposite = -np.asarray(along, float)
-        state.robot.impact(state.q, state.v, link, point, opposite, **options)
+        without = {**options, "friction": 0.0}
+        state.robot.impact(state.q, state.v, link, point, opposite, **without)
     except ImpactError:
         return False
     return True

@@ -1,0 +1,124 @@
+"""Impulses with Coulomb friction at one contact.
+
+Assumptions, besides those of impacts without friction: Newton's restitution holds along the normal;
+friction obeys Coulomb's law for the impulses as wholes, ``|p_t| <= friction p_n``; the impulse
+stays in the plane of the normal and of the slip at the start, which is exact in plane mechanisms.
+The point sticks where that takes no more than friction can give; else its slip goes on against
+friction, or ends, or turns back, whichever agrees with it [Whittaker 1904; Keller 1986].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.errors import ImpactError, SettingsError
+
+__all__ = ["check_energy", "coefficient", "frictional_impulse"]
+
+#: Parts of a speed, or of a mobility, that are rounding.
+ROUNDING = 1e-12
+
+
+def coefficient(given: float, sticks: bool) -> float:
+    """A coefficient of friction, checked.
+
+    Raises
+    ------
+    SettingsError
+    """
+    known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not (known and 0.0 <= given < np.inf):
+        raise SettingsError(f"friction is {given!r}, expected a number that is not negative")
+    if sticks and given:
+        raise SettingsError(
+            f"friction is {given!r}, but a point that sticks (direction=None) does so whatever the "
+            "friction: give the direction of the normal"
+        )
+    return float(given)
+
+
+def check_energy(lost: Array, u: Array, least: Array) -> None:
+    """Refuse an impact after which there is more energy than before.
+
+    Parameters
+    ----------
+    lost : ndarray, shape (...) [J]
+    u : ndarray, shape (..., 3) [m/s]
+        Relative velocity of the points before.
+    least : ndarray, shape (...) [1/kg]
+        How they give way.
+
+    Raises
+    ------
+    ImpactError
+    """
+    size = _dot(u, u) / np.maximum(least, np.finfo(float).tiny)
+    if np.any(lost < -1e-9 * size):
+        raise ImpactError(
+            "restitution and friction contradict each other: Newton's restitution along the normal "
+            "would leave more energy than there was; take a smaller restitution"
+        )
+
+
+def frictional_impulse(u: Array, W: Array, n: Array, restitution: float, friction: float) -> Array:
+    """The impulse on the link that is hit, shape (..., 3) [N s].
+
+    Parameters
+    ----------
+    u : ndarray, shape (..., 3) [m/s]
+        Velocity of the point as seen from the other body.
+    W : ndarray, shape (..., 3, 3) [1/kg]
+        Jump of that velocity a unit of impulse.
+    n : ndarray, shape (..., 3)
+        Unit normal, into the link.
+    restitution, friction : float
+
+    Raises
+    ------
+    ImpactError
+        If the contact wedges: no impulse within the cone parts the bodies.
+    """
+    u_n = np.minimum(_dot(u, n), 0.0)[..., None]
+    stick = -_times(np.linalg.pinv(W, rcond=ROUNDING, hermitian=True), u + restitution * u_n * n)
+    p_n = _dot(stick, n)[..., None]
+    p_t = stick - p_n * n
+    stops = np.linalg.norm(u + restitution * u_n * n + _times(W, stick), axis=-1)
+    sticks = (np.linalg.norm(p_t, axis=-1) <= friction * p_n[..., 0] * (1.0 + ROUNDING)) & (
+        stops <= 1e-9 * np.linalg.norm(u, axis=-1)
+    )
+    s = _slip(u - _dot(u, n)[..., None] * n, u, -p_t)
+    # along the slip: what would end it, or as much of it as friction can give
+    Wn, Ws = _times(W, n), _times(W, s)
+    nn, ns, ss = _dot(n, Wn), _dot(n, Ws), _dot(s, Ws)
+    asked_n, asked_s = -(1.0 + restitution) * u_n[..., 0], -_dot(u, s)
+    above, below = ns * asked_n - nn * asked_s, ss * asked_n - ns * asked_s
+    side = np.where(above >= 0.0, 1.0, -1.0)  # of the slip that there were without friction
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ending = np.where(below > 0.0, np.abs(above) / below, np.inf)
+    part = side * np.minimum(ending, friction)
+    parting = nn - part * ns
+    if np.any((parting <= ROUNDING * nn) & ~sticks & (u_n[..., 0] < 0.0)):
+        raise ImpactError(
+            f"with friction {friction:g} the contact wedges: no impulse within the cone of "
+            "friction parts the bodies; with less friction they part"
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        along = (asked_n / parting)[..., None] * (n - part[..., None] * s)
+    return np.where(sticks[..., None], stick, along)
+
+
+def _slip(u_t: Array, u: Array, instead: Array) -> Array:
+    """Unit direction of a slip; where there is none, that in which it would begin."""
+    moving = np.linalg.norm(u_t, axis=-1) > ROUNDING * np.linalg.norm(u, axis=-1)
+    s = np.where(moving[..., None], u_t, instead)
+    size = np.linalg.norm(s, axis=-1, keepdims=True)
+    return np.asarray(s / np.where(size > 0.0, size, 1.0))
+
+
+def _dot(a: Array, b: Array) -> Array:
+    return np.asarray(np.einsum("...i,...i->...", a, b))
+
+
+def _times(A: Array, x: Array) -> Array:
+    return np.asarray(np.einsum("...ij,...j->...i", A, x))
