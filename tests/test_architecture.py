@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "errors", "version"},
     {"arrays"},
-    {"symbolic", "motion", "results", "files", "contact"},
+    {"symbolic", "motion", "results", "files", "contact", "contact_friction"},
     {"joints"},
     {"description", "codegen"},
     {"topology"},
