@@ -59,8 +59,9 @@ def test_joints_and_base_are_evaluated_once(monkeypatch, name, base):
     monkeypatch.setattr(tracer, "evaluate_joints", counted)
     monkeypatch.setattr(tracer.BaseState, "at_rest", counted_base)
     made = programs(name, setup, options)
-    assert times["joints"] <= len(made)
-    assert times["base"] <= len(made)
+    points = 2 if name.endswith("_derivatives") else 1  # where it is, and where it moves to
+    assert times["joints"] <= points * len(made)
+    assert times["base"] <= points * len(made)
 
 
 def cost(program):
