@@ -143,7 +143,7 @@ def test_friction_of_a_joint_that_closes_a_loop(coordinates):
     rusty = dataclasses.replace(mechanism, joints=joints)
     robot = rd.load(rusty, coordinates=coordinates, friction_speed=1e-3)
     (message,), _ = told(lambda: rd.simulate(robot, duration=0.1, limits="ignore"))
-    assert "the friction of joint 'crank_drive'" in message
+    assert any(f"the friction of joint '{name}'" in message for name in robot.joint_names)
     assert not told(lambda: rd.simulate(robot, duration=0.02, integrator="auto", limits="ignore"))[
         0
     ]
