@@ -52,6 +52,7 @@ from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
 from robodyn.results import BaseParameters, HybridDynamics, IKResult, Impact, JointWrenches
 from robodyn.robot import Robot
+from robodyn.simultaneous_impacts import Hit
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
@@ -83,6 +84,7 @@ __all__ = [
     "Event",
     "Function",
     "Ground",
+    "Hit",
     "HybridDynamics",
     "IKResult",
     "Impact",

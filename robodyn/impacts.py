@@ -36,7 +36,7 @@ from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 
-__all__ = ["Impacts"]
+__all__ = ["Impacts", "checked_restitution", "on_links"]
 
 #: Squares of a point's speeds along a direction, over those along all, that may be rounding alone.
 ROUNDED = 1e-12
@@ -135,6 +135,30 @@ class Impacts:
         arrays = (q, np.zeros((*batch, nv)), none, forces[..., free])
         return self._dynamics.driven(arrays, controlled, None, _at_rest(base))[0]
 
+    def meeting(
+        self,
+        q: Array,
+        v: Array,
+        places: tuple[tuple[str, ArrayLike], ...],
+        direction: Array,
+        partner: Partner,
+        base: BaseMotion | None,
+    ) -> tuple[tuple[ContactPoint, ...], Array, Array]:
+        """Points that meet, the Jacobian of their relative velocity, and this velocity.
+
+        Shapes (..., 3, nv) and (..., 3), in world axes; arguments are those of `contact`.
+        """
+        given = [(link, checked("point", point, 3)) for link, point in places]
+        together(
+            **{"q and v": q, "point": given[0][1], "direction": direction},
+            against=given[1][1] if len(given) == 2 else partner.velocity,
+        )
+        points = tuple(self.point(q, v, *place, base) for place in given)
+        J, u = points[0].J, points[0].velocity - partner.velocity
+        if len(points) == 2:
+            J, u = J - points[1].J, u - points[1].velocity
+        return points, J, u
+
     def contact(
         self,
         q: Array,
@@ -159,15 +183,7 @@ class Impacts:
             What the first link meets, if it is nothing of this robot.
         base : BaseMotion, optional
         """
-        given = [(link, checked("point", point, 3)) for link, point in places]
-        together(
-            **{"q and v": q, "point": given[0][1], "direction": axes[0]},
-            against=given[1][1] if len(given) == 2 else partner.velocity,
-        )
-        points = tuple(self.point(q, v, *place, base) for place in given)
-        J, u = points[0].J, points[0].velocity - partner.velocity
-        if len(points) == 2:
-            J, u = J - points[1].J, u - points[1].velocity
+        points, J, u = self.meeting(q, v, places, axes[0], partner, base)
         forces = np.einsum("k...i,...ij->k...j", axes, J)
         jumps = self.responses(q, forces, controlled, base)
         own = np.einsum("i...n,j...n->...ij", forces, jumps)
@@ -198,17 +214,14 @@ class Impacts:
         friction: float = 0.0,
     ) -> Impact:
         """See `Robot.impact`."""
-        q, v = self._state(*state, self._moving)
-        places, partner = self._met(place, against)
-        speeds, robot = (
-            self._speeds(named_alone("controlled", controlled)),
-            self._model.mechanism.name,
-        )
+        q, v = self.before(*state)
+        places, partner = self.met_by(place, against)
+        speeds, robot = self.held(controlled), self._model.mechanism.name
         if direction is None:
             axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
         else:
             axes = unit_direction(direction)[None]
-        e = _restitution(restitution, direction is None)
+        e = checked_restitution(restitution, direction is None)
         c = self.contact(q, v, places, axes, speeds, partner, base)
         if direction is not None:
             c.check_approach(robot, place[0])
@@ -224,8 +237,8 @@ class Impacts:
             impulse=impulse,
             energy_loss=c.energy_loss(p),
             against_v=partner.after(impulse),
-            make_joint_impulses=lambda: self._joint_impulses(
-                q, self._stopped(speeds, np.zeros_like(v)), _on_links(c, places, impulse), base
+            make_joint_impulses=lambda: self.joint_impulses(
+                q, speeds, on_links([(c.points, places, impulse)]), base
             ),
         )
 
@@ -243,9 +256,7 @@ class Impacts:
             impulse=np.zeros((*v.shape[:-1], 3)),
             energy_loss=0.5 * np.einsum("...k,...k->...", -tau[..., speeds], v[..., speeds]),
             against_v=None,
-            make_joint_impulses=lambda: self._joint_impulses(
-                q, self._stopped(speeds, -v), None, base
-            ),
+            make_joint_impulses=lambda: self._in_joints(q, self._stopped(speeds, -v), None, base),
         )
 
     def apparent_mass(
@@ -276,6 +287,14 @@ class Impacts:
             velocity, c.mobility, lambda p: v + np.einsum("...k,k...n->...n", p, c.jumps)
         )
 
+    def before(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """The state just before, checked, with the same leading axes."""
+        return self._state(q, v, self._moving)
+
+    def held(self, controlled: Iterable[str]) -> tuple[int, ...]:
+        """Speeds that do not jump, of joints by name."""
+        return self._speeds(named_alone("controlled", controlled))
+
     def _state(self, q: ArrayLike, v: ArrayLike, dynamics: Dynamics) -> tuple[Array, Array]:
         """Positions and speeds, checked, with the same leading axes."""
         name = self._model.mechanism.name
@@ -293,7 +312,7 @@ class Impacts:
         x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
-    def _met(
+    def met_by(
         self, place: tuple[str, ArrayLike], against: Any
     ) -> tuple[tuple[tuple[str, ArrayLike], ...], Partner]:
         """The links of this robot that meet, and what else the first one meets."""
@@ -337,28 +356,46 @@ class Impacts:
             found[name] = own[..., 0] if own.shape[-1] == 1 else own
         return found
 
-    def _joint_impulses(
+    def joint_impulses(
+        self,
+        q: Array,
+        held: tuple[int, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> JointWrenches:
+        """Impulses and their moments in every joint, where some speeds do not jump [W 6.37]."""
+        none = np.zeros((*q.shape[:-1], self._model.bodies.nv))
+        return self._in_joints(q, self._stopped(held, none), wrenches, base)
+
+    def _in_joints(
         self,
         q: Array,
         controlled: Mapping[str, Any],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> JointWrenches:
-        """Impulses and their moments in every joint, cut ones too, and under the base [W 6.37]."""
+        """The same for jumps of speeds that are given: cut joints too, and under the base."""
         still = np.zeros((*q.shape[:-1], self._model.bodies.nv))
         return self._joint_forces.at(
             q, still, None, None, controlled, None, (), wrenches, _at_rest(base)
         )
 
 
-def _on_links(
-    c: Contact, places: tuple[tuple[str, ArrayLike], ...], impulse: Array
+def on_links(
+    met: Iterable[tuple[tuple[ContactPoint, ...], tuple[tuple[str, ArrayLike], ...], Array]],
 ) -> Mapping[str, Array]:
-    """The impulse as wrenches on links, in their axes about their origins."""
+    """Impulses as wrenches on links, in their axes about their origins.
+
+    Parameters
+    ----------
+    met : iterable of (points, places, impulse)
+        Points of the robot, one or two, what links they are of, and the impulse on the first.
+    """
     wrenches: dict[str, Array] = {}
-    for (link, _), point, p in zip(places, c.points, (impulse, -impulse), strict=False):
-        wrench = point.wrench(p)
-        wrenches[link] = wrenches[link] + wrench if link in wrenches else wrench
+    for points, places, impulse in met:
+        for (link, _), point, p in zip(places, points, (impulse, -impulse), strict=False):
+            wrench = point.wrench(p)
+            wrenches[link] = wrenches[link] + wrench if link in wrenches else wrench
     return wrenches
 
 
@@ -367,7 +404,7 @@ def _each_axis(v: Array) -> Array:
     return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
 
 
-def _restitution(given: float, sticks: bool) -> float:
+def checked_restitution(given: float, sticks: bool = False) -> float:
     """The coefficient, checked.
 
     Raises

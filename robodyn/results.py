@@ -266,12 +266,14 @@ class Impact:
     v : ndarray, shape (..., nv) [rad/s, m/s]
         Speeds afterwards.
     impulse : ndarray, shape (..., 3) [N s]
-        On the link, in world axes; zero where joints latch.
+        On the link, in world axes; zero where joints latch. Of several hits at once (..., k, 3),
+        in their order.
     energy_loss : ndarray, shape (...) [J]
         What the contact, or the latches, took from the motion.
     against_v : ndarray or None
         Of what was hit, afterwards: the velocity of a point mass, shape (..., 3) [m/s], or the
-        speeds of another robot, shape (..., nv); None for what has none of its own.
+        speeds of another robot, shape (..., nv); None for what has none of its own. Of several
+        hits at once a tuple, one of these each.
     """
 
     def __init__(
@@ -279,7 +281,7 @@ class Impact:
         v: Array,
         impulse: Array,
         energy_loss: Array,
-        against_v: Array | None,
+        against_v: Array | tuple[Array | None, ...] | None,
         make_joint_impulses: Callable[[], JointWrenches],
     ) -> None:
         self.v, self.impulse, self.energy_loss = v, impulse, energy_loss

@@ -6,7 +6,7 @@ A method is a signature, a docstring and one call of the part that does it; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from inspect import isfunction
@@ -57,6 +57,7 @@ from robodyn.results import (
     JointWrenches,
     LoopGap,
 )
+from robodyn.simultaneous_impacts import Hit, simultaneous_impacts
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Robot"]
@@ -1892,6 +1893,66 @@ class Robot:
         place = (link, point)
         return self._impacts(t).impact(
             (q, v), place, direction, restitution, against, base, controlled, friction
+        )
+
+    def simultaneous_impacts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        hits: Sequence[Hit],
+        *,
+        restitution: float = 0.0,
+        base: BaseMotion | None = None,
+        controlled: Iterable[str] = (),
+        t: ArrayLike | None = None,
+    ) -> Impact:
+        """Jumps of all speeds where several points are hit at one instant, without friction.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Just before.
+        hits : list of Hit
+            Those that part already take part where others push their points back.
+        restitution : float
+            Least speed of parting over that of approach, of every hit.
+        base, controlled, t
+            As in `impact`.
+
+        Returns
+        -------
+        impact : Impact
+            As of `impact`; ``.impulse`` has shape (..., k, 3), and ``.against_v`` is a tuple, one
+            entry a hit.
+
+        Raises
+        ------
+        ImpactError
+            If no hit approaches, or nothing lets a link give way.
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
+
+        Notes
+        -----
+        The impulses push and act together, ``0 <= p`` at right angles to ``u+ + restitution u- >=
+        0`` [W 6.9-6.14; Moreau 1988]; docs/impacts.md tells what is assumed.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> walls = [rd.Hit(link, (0, 0, -1), (1, 0, 0)) for link in ("upper", "lower")]
+        >>> hit = robot.simultaneous_impacts([0.3, 0.4], [1.0, 2.0], walls)
+        >>> hit.impulse.shape
+        (2, 3)
+        """
+        for hit in hits if isinstance(hits, Sequence) else ():
+            if isinstance(other := getattr(hit, "against", None), RobotPoint):
+                expect("robot of against", other.robot, Robot, "against")
+        return simultaneous_impacts(
+            self._impacts(t), self.name, (q, v), hits, restitution, base, controlled
         )
 
     def latch(

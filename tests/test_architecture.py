@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "errors", "version"},
     {"arrays"},
-    {"symbolic", "motion", "results", "files", "contact", "contact_friction"},
+    {"symbolic", "motion", "results", "files", "contact", "contact_friction", "complementarity"},
     {"joints"},
     {"description", "codegen"},
     {"topology"},
@@ -28,6 +28,7 @@ FLOORS = (
     {"evaluator"},
     {"configuration_space", "dynamics", "identification", "operational_space"},
     {"postures", "joint_loads", "joint_positions", "impacts", "inverse_kinematics"},
+    {"simultaneous_impacts"},
     {"closed_loops"},
     {"minimal"},
     {"parts"},
