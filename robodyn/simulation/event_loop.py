@@ -292,7 +292,8 @@ class _Motion:
         self._phase = phase
         self._begun = False
         self._others: dict[Robot, Stepper] = {}
-        self._stepper = self._free = self._make.stepper(phase.robot, phase.driven, phase.base)
+        moves = phase.robot, phase.driven, phase.base
+        self._stepper = self._free = self._make.stepper(*moves, tell=self._records.note)
         if phase.held:
             self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
         self._limits = self._make.limits(phase.robot)

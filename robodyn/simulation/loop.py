@@ -54,8 +54,9 @@ def run_motion(
     if events or make.stops is not None:
         motion = move_through_events(phase, events, q, v, times, make, report)
     else:
-        stepper = make.stepper(phase.robot, phase.driven, phase.base)
         record = make.record(phase.robot, phase.base, len(times), phase.driven)
+        tell = record.events.append
+        stepper = make.stepper(phase.robot, phase.driven, phase.base, tell=tell)
         with interruptible(record.so_far):
             q, v = stepper.start(float(times[0]), q, v)
             move(stepper, phase.controller, q, v, times, record, report, limits)
