@@ -3,7 +3,8 @@
 It begins with the explicit pair of `adaptive`. Steps that stability keeps short, and not accuracy,
 show in what rates change by between the two stages at the end of a step [Hairer, Wanner 1996,
 IV.2]: after enough of them it goes on with the method of `implicit`, and goes back when steps of
-that are short enough for the other. The motion lists each choice among its events, and the log ``robodyn.simulation`` has it in a line.
+that are short enough for the other. The motion lists each choice among its events, and the log
+``robodyn.simulation`` has it in a line.
 """
 
 from __future__ import annotations
