@@ -280,13 +280,10 @@ class Trajectory:
         """
         samples = self._samples()
         at = instants_of(samples, times)
+        events = tuple(e for e in self.events if len(at) and at[0] <= e.time <= at[-1])
         if self.phases:
-            of_phases = at_instants(self.phases, at)
-            return joined(
-                of_phases, tuple(e for e in self.events if len(at) and at[0] <= e.time <= at[-1])
-            )
+            return joined(at_instants(self.phases, at), events)
         x = resampled(samples, at)
-        events = tuple(e for e in self.events if len(x) and x.t[0] <= e.time <= x.t[-1])
         states: dict[str, Any] = {"t": x.t, "q": x.q, "v": x.v, "a": x.a, "tau": x.tau}
         return replace(
             self, **states, **COMPUTED, surroundings=x.surroundings, events=events
