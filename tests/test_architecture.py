@@ -18,7 +18,16 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "errors", "version"},
     {"arrays"},
-    {"symbolic", "motion", "results", "files", "contact", "contact_friction", "complementarity"},
+    {
+        "symbolic",
+        "motion",
+        "results",
+        "files",
+        "contact",
+        "contact_friction",
+        "complementarity",
+        "state_space",
+    },
     {"joints"},
     {"description", "codegen"},
     {"topology"},
@@ -27,10 +36,18 @@ FLOORS = (
     {"not_finite"},
     {"evaluator"},
     {"configuration_space", "dynamics", "identification", "operational_space"},
-    {"postures", "joint_loads", "joint_positions", "impacts", "inverse_kinematics"},
+    {
+        "dynamics_derivatives",
+        "postures",
+        "joint_loads",
+        "joint_positions",
+        "impacts",
+        "inverse_kinematics",
+    },
     {"simultaneous_impacts"},
     {"closed_loops"},
     {"minimal"},
+    {"linear_models"},
     {"parts"},
     {"robot"},
     {"bags"},
@@ -49,6 +66,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
     "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
+    "control",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"robodyn.ros.dds.types"}
