@@ -376,7 +376,7 @@ class _Motion:
         """What was recorded."""
         run = self._records.trajectory()
         if self._stepper.steps_are_given:
-            self._records.check_energy(run, self._stepper.order)
+            self._records.check_steps(run, self._stepper.order)
         return run
 
     def _accelerations(self) -> tuple[FloatArray, FloatArray]:

@@ -24,6 +24,7 @@ from robodyn.simulation.each_alone import each_alone
 from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
+from robodyn.simulation.friction_check import announce_friction
 from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.makers import Makers
@@ -62,8 +63,9 @@ def run_motion(
             move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
         if stepper.steps_are_given:
-            driven = phase.driven.speeds
-            announce_imbalance(phase.robot, phase.base, driven, motion, record.every, stepper.order)
+            given = (phase.robot, phase.base, phase.driven.speeds, motion, record.every)
+            if not announce_friction(*given):
+                announce_imbalance(*given, stepper.order)
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
