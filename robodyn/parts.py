@@ -21,7 +21,6 @@ from robodyn.closed_loops.regularity import Regularity
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.evaluator import Evaluator
-from robodyn.identification import Identification
 from robodyn.inverse_kinematics import InverseKinematics
 from robodyn.joint_loads import JointForces, MotorLoads
 from robodyn.joint_positions import JointPositions, TreeJointPositions
@@ -35,6 +34,7 @@ from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.model.model import Model
 from robodyn.operational_space import OperationalSpace
+from robodyn.parameters import Parameters
 from robodyn.postures import Postures, TreePostures
 
 __all__ = ["Parts", "TreeForm"]
@@ -122,7 +122,7 @@ class Parts:
         if tree_form is not None:
             self._follow(model, evaluator, tree_form)
         self.motors = MotorLoads(model, self.dynamics)
-        self.identification = Identification(model, evaluator, self.postures.random)
+        self.parameters = Parameters(model, evaluator, self.postures.random)
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
 

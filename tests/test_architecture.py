@@ -26,7 +26,7 @@ FLOORS = (
     {"model"},
     {"not_finite"},
     {"evaluator"},
-    {"configuration_space", "dynamics", "identification", "operational_space"},
+    {"configuration_space", "dynamics", "parameters", "operational_space"},
     {"postures", "joint_loads", "joint_positions", "impacts", "inverse_kinematics"},
     {"closed_loops"},
     {"minimal"},
