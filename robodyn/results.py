@@ -99,17 +99,17 @@ class ConstrainedDynamics(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """Combinations of inertial parameters that can be identified.
+    """Combinations of parameters that can be identified.
 
     ``regressor @ inertial_parameters`` equals ``regressor[..., columns] @ values``.
 
     Attributes
     ----------
     parameter_names : tuple of str
-        Of all inertial parameters.
+        Of all parameters: `Robot.parameter_names`, say.
     columns : ndarray of int, shape (r,)
         Parameters that stand for a combination.
-    combination : ndarray, shape (r, 10 n)
+    combination : ndarray, shape (r, number of parameters)
         ``values = combination @ inertial_parameters``.
     values : ndarray, shape (r,)
     """

@@ -35,7 +35,7 @@ FLOORS = (
     {"model"},
     {"not_finite"},
     {"evaluator"},
-    {"configuration_space", "dynamics", "identification", "operational_space"},
+    {"configuration_space", "dynamics", "parameters", "operational_space"},
     {
         "dynamics_derivatives",
         "postures",
