@@ -10,6 +10,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
 from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.memory import joined_memories
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["joined"]
@@ -39,6 +40,7 @@ def joined(phases: Sequence[Trajectory], events: tuple[EventRecord, ...]) -> Tra
         surroundings=first.surroundings,
         events=events,
         phases=tuple(phases),
+        memory=joined_memories([phase.memory for phase in phases], [*map(len, phases)]),
     )
 
 
