@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from robodyn.arrays import expect
 from robodyn.codegen import Function
@@ -87,12 +87,17 @@ def traced_law(robot: Robot, controller: Any) -> Function | None:
     if law is not None:
         return law.function
     kind = type(controller).__name__
-    reason = (
+    if getattr(controller, "fresh", None) is not None:
+        return _refuse(f"{kind} has a memory, so that its forces are no function of the state")
+    return _refuse(
         f"there is no straight-line code of {kind} for {robot.name!r}"
         if getattr(controller, "symbolic", False)
         else f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
         "does nothing with t, q and v but arithmetic"
     )
+
+
+def _refuse(reason: str) -> NoReturn:
     raise SettingsError(f"robot and controller cannot be one function: {reason}")
 
 

@@ -28,6 +28,7 @@ from robodyn.simulation.friction_check import announce_friction
 from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.makers import Makers
+from robodyn.simulation.memory import tell
 from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
@@ -58,6 +59,7 @@ def run_motion(
         record = make.record(phase.robot, phase.base, len(times), phase.driven)
         tell = record.events.append
         stepper = make.stepper(phase.robot, phase.driven, phase.base, tell=tell)
+        record.memories.watch(phase.controller)
         with interruptible(record.so_far):
             q, v = stepper.start(float(times[0]), q, v)
             move(stepper, phase.controller, q, v, times, record, report, limits)
@@ -103,7 +105,7 @@ def move(
     """Step over all instants and record the state at each; events are not looked for."""
 
     def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        return limits.cut(torque(controller, t, q, v), v)
+        return tell(controller, t, limits.cut(torque(controller, t, q, v), v))
 
     law = controller if isinstance(controller, Law | NumbaLaw) else None
     if limits.depend_on_speed:

@@ -12,6 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
 from robodyn.simulation.computed_fields import COMPUTED
 from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.memory import joined_memories
 
 __all__ = ["at_instants", "joined"]
 
@@ -33,7 +34,8 @@ def joined(phases: Sequence[Motion], events: tuple[EventRecord, ...]) -> Motion:
     parts = [_as_seen_from(first.robot, phase) for phase in phases]
     q, v, a, tau = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     t = np.concatenate([phase.t for phase in phases])
-    states = {"t": t, "q": q, "v": v, "a": a, "tau": tau}
+    memory = joined_memories([phase.memory for phase in phases], [*map(len, phases)])
+    states = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "memory": memory}
     return dataclasses.replace(first, **states, **COMPUTED, events=events, phases=tuple(phases))
 
 
