@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ from robodyn.simulation.sweep.run import sweep
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["compare"]
+
+#: Instants at which the base is known, as all motions ask for it at the same ones.
+REMEMBERED = 1 << 16
 
 
 def compare(
@@ -131,7 +135,10 @@ def compare(
         check_callable(f"controller {name!r}", controller)
         _check_model(robot, name, controller)
     times = step_times(duration, step)
-    wanted = task_of(robot, reference, by_name("task", task), times, base_path(base, times))
+    if callable(base):
+        base = lru_cache(REMEMBERED)(base)
+    path = base_path(base, times)
+    wanted = task_of(robot, reference, by_name("task", task), times, path)
     q, v = starts_of(robot, wanted, q0, v0, starts, spread, seed)
     known = robot.joint_wrenches(
         q[0], v[0], np.zeros(robot.nv), joints=None if loads is None else named("loads", loads),
