@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         simulate,
         step_function,
     )
+    from robodyn.simulation.compare import Comparison, compare
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -78,6 +79,7 @@ __all__ = [
     "BaseMotion",
     "BaseParameters",
     "BasePath",
+    "Comparison",
     "CompliantStops",
     "Constraint",
     "Coupling",
@@ -121,6 +123,7 @@ __all__ = [
     "UnknownNameError",
     "UrdfError",
     "closed_loop",
+    "compare",
     "cos",
     "events",
     "get_num_threads",
@@ -137,12 +140,14 @@ __all__ = [
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
+    "Comparison": "robodyn.simulation.compare",
     "Event": "robodyn.simulation",
     "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
     "Trajectory": "robodyn.simulation",
     "closed_loop": "robodyn.simulation",
+    "compare": "robodyn.simulation.compare",
     "events": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
