@@ -5,8 +5,10 @@ if __name__ != "robodyn.controllers":
 
 from robodyn.controllers.computed_torque import ComputedTorque
 from robodyn.controllers.gravity_compensation import GravityCompensation
+from robodyn.controllers.iterative_lqr import Plan, iterative_lqr
 from robodyn.controllers.joint_pd import JointPD
 from robodyn.controllers.noisy import Noisy
+from robodyn.controllers.quadratic_cost import QuadraticCost
 from robodyn.controllers.reference import PointToPoint, SineReference
 from robodyn.controllers.s_curve import SCurve
 from robodyn.controllers.sampled import Sampled
@@ -19,11 +21,14 @@ __all__ = [
     "GravityCompensation",
     "JointPD",
     "Noisy",
+    "Plan",
     "PointToPoint",
+    "QuadraticCost",
     "SCurve",
     "Sampled",
     "SineReference",
     "Stretched",
     "TaskPath",
     "Trapezoidal",
+    "iterative_lqr",
 ]
