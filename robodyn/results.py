@@ -15,6 +15,7 @@ from robodyn.errors import UnknownNameError
 __all__ = [
     "BaseParameters",
     "ConstrainedDynamics",
+    "HybridDerivatives",
     "HybridDynamics",
     "IKResult",
     "Impact",
@@ -49,6 +50,21 @@ class HybridDynamics(NamedTuple):
 
     def __repr__(self) -> str:
         return f"<HybridDynamics: {_shapes(self)}>"
+
+
+class HybridDerivatives(NamedTuple):
+    """Accelerations and generalised forces of hybrid dynamics, or their derivatives by one input.
+
+    Attributes
+    ----------
+    a, tau : ndarray, shape (..., nv), or (..., nv, nv) for a derivative
+    """
+
+    a: Array
+    tau: Array
+
+    def __repr__(self) -> str:
+        return f"<HybridDerivatives: {_shapes(self)}>"
 
 
 class ConstrainedDynamics(NamedTuple):

@@ -31,12 +31,13 @@ from robodyn.description import (
     Mechanism,
 )
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts import Impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
+from robodyn.linear_models import Surroundings
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
@@ -57,6 +58,7 @@ from robodyn.results import (
     JointWrenches,
     LoopGap,
 )
+from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Robot"]
@@ -843,24 +845,29 @@ class Robot:
         name: str,
         q: ArrayLike,
         v: ArrayLike,
-        x: ArrayLike,
+        x: ByJoint | None,
         *,
+        controlled: ByJoint | None = None,
+        locked: Iterable[str] = (),
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
-    ) -> dict[str, Array]:
-        """Inverse or forward dynamics with all derivatives, exact and in one pass.
+    ) -> dict[str, Any]:
+        """Inverse, forward or hybrid dynamics with all derivatives, exact and in one pass.
 
         Coordinates are moved along the speeds: the derivatives with respect to q are those of the
         value at ``integrate(q, dq)``, and have nv columns with a floating base too.
 
         Parameters
         ----------
-        name : {"inverse_dynamics", "forward_dynamics"}
+        name : {"inverse_dynamics", "forward_dynamics", "hybrid_dynamics"}
         q : array_like, shape (..., nq)
         v : array_like, shape (..., nv)
         x : array_like, shape (..., nv)
-            Accelerations for inverse dynamics, forces for forward dynamics.
+            Accelerations for inverse dynamics, forces for the others. For hybrid dynamics they may
+            be given by joint, as ``tau`` of `hybrid_dynamics`.
+        controlled, locked
+            As in `hybrid_dynamics`, and for it only.
         wrenches : mapping of link name to array_like, shape (..., 6), optional
             As for the method; they turn with their links.
         base : BaseMotion, optional
@@ -870,11 +877,13 @@ class Robot:
 
         Returns
         -------
-        derivatives : dict of str to ndarray
+        derivatives : dict of str to ndarray or HybridDerivatives
             The value, shape (..., nv), under ``name``; its derivatives, each of shape
-            (..., nv, nv), under ``"q"``, ``"v"``, and ``"a"`` or ``"tau"``. Of a closed linkage
-            they are those of its formula: only changes of q and v that keep loops closed have a
-            meaning, and with them all forces.
+            (..., nv, nv), under ``"q"``, ``"v"``, and ``"a"`` or ``"tau"``. Of hybrid dynamics each
+            of them has ``.a`` and ``.tau``, and there are both ``"a"``, with columns of zeros where
+            joints are free, and ``"tau"``, with columns of zeros where they are controlled. Of a
+            closed linkage they are those of its formula: only changes of q and v that keep loops
+            closed have a meaning, and with them all forces.
 
         Raises
         ------
@@ -886,7 +895,8 @@ class Robot:
             Where accelerations are not determined, or the rank of the loops is not the same in all
             postures.
         ActuationError
-            For inverse dynamics of a closed linkage with not as many motors as motions.
+            For inverse dynamics of a closed linkage with not as many motors as motions, and for
+            hybrid dynamics whose controlled joints are tied together by loops.
 
         Examples
         --------
@@ -901,12 +911,90 @@ class Robot:
         ((8, 8), 9)
         >>> bool(np.allclose(d["tau"], robot.mass_matrix_inverse(q)))
         True
+        >>> d = robot.derivatives("hybrid_dynamics", q, v, tau, controlled={"pan": 1.0})
+        >>> d["q"].tau.shape
+        (8, 8)
         """
-        of = {"inverse_dynamics": "a", "forward_dynamics": "tau"}
-        if name not in of:
-            raise UnknownNameError("derivatives", name, of, f"robot {self.name!r}")
-        found = self._at(t).dynamics.derivatives(name, (q, v, x), wrenches, base)
-        return dict(zip((name, "q", "v", of[name]), found, strict=True))
+        roles = controlled, locked
+        return self._at(t).derivatives.of(name, (q, v, x), roles, wrenches, base)
+
+    def linearize(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ByJoint | None,
+        *,
+        inputs: Iterable[str] | None = None,
+        outputs: Iterable[str] | None = None,
+        dt: float | None = None,
+        controlled: ByJoint | None = None,
+        locked: Iterable[str] = (),
+        independent: Iterable[str] | None = None,
+        wrenches: Wrenches | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> StateSpace:
+        """The linear model of small deviations from a state, or from each state of a batch.
+
+        Its state is the step from the position ``q``, as `difference` has it, and the deviation
+        from the speeds ``v``, of independent joints: all joints of a tree, those that determine the
+        others of a closed linkage, without controlled ones. Around a motion it holds at that
+        instant, and tells how the difference of two motions that pass near each other changes.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+        tau : array_like, shape (..., nv), or mapping of joint name to array_like [N m, N]
+            Forces there, of joints that are not controlled; zero where none is given.
+        inputs : names of joints, optional
+            Whose forces are inputs. Default: those with motors; all joints, if no motor is
+            described.
+        outputs : names of joints or links, optional
+            Whose displacements are outputs: of a joint as in ``difference``, of a link along and
+            about axes of the world, about its origin. Default: the state.
+        dt : float, optional [s]
+            Sampled that often, with inputs held in between.
+        controlled, locked
+            Driven joints, as in `hybrid_dynamics`: they follow their motion, and are no states.
+        independent : names of joints, optional
+            Of a closed linkage. Default: `independent_joints`.
+        wrenches, base
+            As in `inverse_dynamics`; wrenches turn with their links.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        model : StateSpace
+            ``A B C D``, names ``states``, ``inputs``, ``outputs``; ``poles``, ``modes``, ...
+
+        Raises
+        ------
+        UnknownNameError, ShapeError
+        ActuationError
+            For inputs that are controlled.
+        SingularError
+            Where loops are singular, their rank is not the same in all postures, or the independent
+            joints do not determine the motion of the others.
+        InconsistentStateError
+            If loops are open, or come open.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum", passive=False)
+        >>> model = robot.linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], inputs=["elbow"])
+        >>> model.A.shape, model.B.shape, model.inputs
+        ((4, 4), (4, 1), ('tau:elbow',))
+        >>> model.stability, model.uncontrollable_modes()
+        ('marginal', ())
+        """
+        around = Surroundings(controlled, locked, wrenches, base)
+        parts = self._at(t).linear_models
+        model = parts.near(q, v, tau, around, inputs, outputs, independent)
+        return model if dt is None else model.sampled(dt)
 
     def mass_matrix(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
