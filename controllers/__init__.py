@@ -9,8 +9,10 @@ from robodyn.controllers.disturbance_observer import DisturbanceObserver
 from robodyn.controllers.filtered import Filtered
 from robodyn.controllers.friction_compensation import FrictionCompensation
 from robodyn.controllers.gravity_compensation import GravityCompensation
+from robodyn.controllers.iterative_lqr import Plan, iterative_lqr
 from robodyn.controllers.joint_pd import JointPD
 from robodyn.controllers.noisy import Noisy
+from robodyn.controllers.quadratic_cost import QuadraticCost
 from robodyn.controllers.rate_limited import RateLimited
 from robodyn.controllers.reference import PointToPoint, SineReference
 from robodyn.controllers.s_curve import SCurve
@@ -29,7 +31,9 @@ __all__ = [
     "GravityCompensation",
     "JointPD",
     "Noisy",
+    "Plan",
     "PointToPoint",
+    "QuadraticCost",
     "RateLimited",
     "SCurve",
     "Sampled",
@@ -38,4 +42,5 @@ __all__ = [
     "Stretched",
     "TaskPath",
     "Trapezoidal",
+    "iterative_lqr",
 ]

@@ -128,8 +128,8 @@ def _with_body(model: Model, mechanism: Mechanism, body: Body, ten: FloatArray) 
     name = body_link(model.bodies, body)
     if name not in changeable_bodies(model):
         raise SettingsError(
-            f"{name!r} of {mechanism.name!r} is a free rotor, or a link that is cut in two to close "
-            "a loop: its parameters cannot be set"
+            f"{name!r} of {mechanism.name!r} is a free rotor, or a link that is cut in two to "
+            "close a loop: its parameters cannot be set"
         )
     carried = {rotor.link for rotor in mechanism.rotors}
     beside = {x.name for x in mechanism.links if _body_of(model, x.name) == body.index} - {name}
