@@ -291,8 +291,8 @@ class Trajectory:
             return joined(at_instants(self.phases, at), events)
         x = resampled(samples, at)
         states: dict[str, Any] = {"t": x.t, "q": x.q, "v": x.v, "a": x.a, "tau": x.tau}
-        at = np.searchsorted(samples.t, x.t, side="right") - 1
-        memory = {name: held[at] for name, held in self.memory.items()}
+        last = np.searchsorted(samples.t, x.t, side="right") - 1
+        memory = {name: held[last] for name, held in self.memory.items()}
         return replace(
             self, **states, **COMPUTED, surroundings=x.surroundings, events=events, memory=memory
         )
