@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from robodyn.codegen import Function, get_num_threads, set_num_threads
-from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -46,13 +45,14 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
+from robodyn.impacts.partners import PointMass, RobotPoint
+from robodyn.impacts.several_hits import Hit
 from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
 from robodyn.results import BaseParameters, HybridDynamics, IKResult, Impact, JointWrenches
 from robodyn.robot import Robot
-from robodyn.simultaneous_impacts import Hit
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 

@@ -20,7 +20,6 @@ from robodyn.arrays import by_name, expect, generator, named
 from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
-from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -33,7 +32,11 @@ from robodyn.description import (
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
-from robodyn.impacts import Impacts
+from robodyn.impacts.impact_dynamics import ImpactDynamics
+from robodyn.impacts.latch import latch
+from robodyn.impacts.one_hit import apparent_mass, impact
+from robodyn.impacts.partners import PointMass, RobotPoint
+from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
@@ -59,7 +62,6 @@ from robodyn.results import (
     JointWrenches,
     LoopGap,
 )
-from robodyn.simultaneous_impacts import Hit, simultaneous_impacts
 from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
 
@@ -1986,8 +1988,9 @@ class Robot:
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
         place = (link, point)
-        return self._impacts(t).impact(
-            (q, v), place, direction, restitution, against, base, controlled, friction
+        dynamics = self._impacts(t)
+        return impact(
+            dynamics, (q, v), place, direction, restitution, against, base, controlled, friction
         )
 
     def simultaneous_impacts(
@@ -2046,9 +2049,7 @@ class Robot:
         for hit in hits if isinstance(hits, Sequence) else ():
             if isinstance(other := getattr(hit, "against", None), RobotPoint):
                 expect("robot of against", other.robot, Robot, "against")
-        return simultaneous_impacts(
-            self._impacts(t), self.name, (q, v), hits, restitution, base, controlled
-        )
+        return simultaneous_impacts(self._impacts(t), (q, v), hits, restitution, base, controlled)
 
     def latch(
         self,
@@ -2088,7 +2089,7 @@ class Robot:
         -----
         [W problem 6.2].
         """
-        return self._impacts(t).latch((q, v), joints, base)
+        return latch(self._impacts(t), (q, v), joints, base)
 
     def apparent_mass(
         self,
@@ -2119,12 +2120,12 @@ class Robot:
         -----
         Impulse along the direction over the jump of velocity along it, [W p. 213].
         """
-        return self._impacts(t).apparent_mass(q, (link, point), direction, base)
+        return apparent_mass(self._impacts(t), q, (link, point), direction, base)
 
-    def _impacts(self, t: ArrayLike | None) -> Impacts:
+    def _impacts(self, t: ArrayLike | None) -> ImpactDynamics:
         parts = self._at(t)
         still = self._still if parts is self._parts else self._still.at(t)
-        return Impacts(
+        return ImpactDynamics(
             self._model,
             parts.evaluator,
             still.dynamics,
