@@ -31,6 +31,7 @@ from robodyn.errors import (
     ActuationError,
     AssemblyError,
     BagError,
+    EquilibriumError,
     ImpactError,
     InconsistentStateError,
     InertiaError,
@@ -50,8 +51,16 @@ from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
-from robodyn.results import BaseParameters, HybridDynamics, IKResult, Impact, JointWrenches
+from robodyn.results import (
+    BaseParameters,
+    HybridDynamics,
+    IKResult,
+    Impact,
+    JointWrenches,
+    SteadyMotion,
+)
 from robodyn.robot import Robot
+from robodyn.state_space import StateSpace
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
@@ -80,6 +89,7 @@ __all__ = [
     "CompliantStops",
     "Constraint",
     "Coupling",
+    "EquilibriumError",
     "Event",
     "Function",
     "Ground",
@@ -112,6 +122,8 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "StateSpace",
+    "SteadyMotion",
     "SweepError",
     "SweepTable",
     "TopologyError",
