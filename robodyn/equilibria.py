@@ -104,7 +104,7 @@ class Equilibria:
         start = trial(q, np.zeros(self._space.nv))
         found = self._newton(trial, start)
         if not found.is_root and found.slope.shape[0] == found.slope.shape[1]:
-            found = self._creeping(trial, start)
+            found = self._newton(trial, self._creeping(trial, start))
         if not found.is_root:
             raise self._error(found.local, found.local.a, "no posture at rest was found", "with")
         self._check_limits(found.local.q)

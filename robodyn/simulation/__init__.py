@@ -8,6 +8,7 @@ from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.joint_motion import JointMotion
 from robodyn.simulation.limits import LimitViolation
+from robodyn.simulation.mode_motion import mode_motion
 from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.run import rollout, simulate
 from robodyn.simulation.step_function import step_function
@@ -26,6 +27,7 @@ __all__ = [
     "Trajectory",
     "closed_loop",
     "events",
+    "mode_motion",
     "rollout",
     "simulate",
     "step_function",

@@ -11,7 +11,7 @@ from robodyn.array_types import Array
 from robodyn.arrays import checked, number
 from robodyn.errors import MissingExtraError, ShapeError
 from robodyn.state_space.mode import Mode, scaled
-from robodyn.state_space.poles import damping_ratio, eigenvalues, order
+from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order
 from robodyn.state_space.reach import untouched
 
 __all__ = ["StateSpace"]
@@ -156,15 +156,12 @@ class StateSpace:
         return self._unreached(*swapped)
 
     def _unreached(self, A: Array, B: Array) -> tuple[Mode, ...]:
-        from scipy.linalg import matrix_balance
-
         self._one("controllability")
-        balanced, scale = matrix_balance(A, permute=False)
-        units = np.diagonal(scale)
-        rest = untouched(balanced, B / units[:, None])
+        scaled_A, units = balanced(A)
+        rest = untouched(scaled_A, B / units[:, None])
         if not rest.shape[1]:
             return ()
-        values, vectors = np.linalg.eig(rest.T @ balanced.T @ rest)
+        values, vectors = np.linalg.eig(rest.T @ scaled_A.T @ rest)
         left = (rest @ vectors) / units[:, None]
         rates = self._rates(values.astype(complex))
         return tuple(

@@ -6,9 +6,12 @@ import numpy as np
 
 from robodyn.array_types import Array
 
-__all__ = ["damping_ratio", "eigenvalues", "order"]
+__all__ = ["balanced", "damping_ratio", "eigenvalues", "order"]
 
-#: Relative error of matrices from derivatives, and the largest error of a pole, over their norm.
+#: What is this small, over the largest number of a matrix, is rounding of derivatives.
+NOTHING = 1e-14
+
+#: Relative error of poles that stand alone, and the largest error of a pole, over the norm.
 ROUNDING, WORST = 1e-11, 1e-3
 
 
@@ -27,19 +30,32 @@ def damping_ratio(rates: Array) -> Array:
     return np.asarray(np.where(size > 0.0, -rates.real / np.where(size > 0.0, size, 1.0), 1.0))
 
 
+def balanced(A: Array) -> tuple[Array, Array]:
+    """A matrix over states in units of their own, and these units, shape (n,).
+
+    What is nothing but rounding is taken as zero: units must not make it large.
+    """
+    from scipy.linalg import matrix_balance
+
+    size = np.abs(A)
+    clean = np.where(size > NOTHING * size.max(initial=0.0), A, 0.0)
+    found, (units, _) = matrix_balance(clean, permute=False, separate=True)
+    return np.asarray(found), np.asarray(units)
+
+
 def eigenvalues(A: Array) -> tuple[Array, Array]:
     """Eigenvalues, and how far rounding may have moved each of them.
 
     By the angle between left and right eigenvectors; where a pole is there several times they are
     nearly at right angles, and it is found the less exactly.
     """
-    from scipy.linalg import eig, matrix_balance
+    from scipy.linalg import eig
 
     if not len(A):
         return np.zeros(0, complex), np.zeros(0)
-    balanced, _ = matrix_balance(A, permute=False)
-    values, left, right = eig(balanced, left=True)
-    norm = float(np.linalg.norm(balanced, 2))
+    scaled, _ = balanced(A)
+    values, left, right = eig(scaled, left=True)
+    norm = float(np.linalg.norm(scaled, 2))
     angle = np.abs(np.einsum("ik,ik->k", left.conj(), right))
     with np.errstate(divide="ignore"):
         errors = np.minimum(ROUNDING / angle, WORST) * norm

@@ -18,9 +18,8 @@ def untouched(A: Array, B: Array) -> Array:
     ``W^T A`` is a combination of the rows of ``W^T``.
     """
     n = len(A)
-    size = np.abs(B).max(initial=0.0)
-    reached = np.zeros((n, 0))
-    fresh = B / size if size > 0.0 else B
+    size = np.linalg.norm(B, axis=0)
+    fresh = B / np.where(size > 0.0, size, 1.0)
     left = np.eye(n)
     largest = 1.0
     for _ in range(n):
@@ -29,7 +28,6 @@ def untouched(A: Array, B: Array) -> Array:
             break
         new = left @ values[:, :rank]
         left = left @ values[:, rank:]
-        reached = np.concatenate([reached, new], axis=1)
         fresh, largest = A @ new, float(np.abs(A).max(initial=0.0))
         if not left.shape[1]:
             break
