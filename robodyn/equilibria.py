@@ -25,8 +25,8 @@ from robodyn.results import SteadyMotion
 
 __all__ = ["Equilibria"]
 
-#: Iterations, and how often a step is halved.
-ROUNDS, HALVES = 80, 12
+#: Iterations, how often a step is shortened in each, and the least damping that does it.
+ROUNDS, SHORTENED, LEAST = 80, 14, 1e-8
 
 #: What may be left of an acceleration, over what a unit of a coordinate changes it by.
 LEFT = 1e-10
@@ -159,30 +159,63 @@ class Equilibria:
         around = replace(around, locked=named("locked", around.locked))
         q = self._one("q", q, self._space.nq, "steady_motion")
         v = self._one("v", v, self._space.nv, "steady_motion")
-        rate = max(1.0, float(np.abs(v).max(initial=0.0)))
+        turning = self._turning if v[self._turning].any() else []
+        largest = max(1.0, float(np.abs(v).max(initial=0.0)))
 
         def left(local: Local) -> Array:
-            """Accelerations and their rates along the motion, both of order one."""
+            """Accelerations and their rates along the motion, over powers of how fast it turns.
+
+            So that a motion does not get steadier by being slower.
+            """
+            rate = np.linalg.norm(local.v[turning]) if turning else largest
             jerk = local.by_q @ local.v + local.by_v @ local.a
             return np.concatenate([local.a / rate**2, jerk / rate**3])
 
-        def trial(x: Array, w: Array) -> _Trial:
+        def trial(x: Array, w: Array, still: tuple[int, ...] = ()) -> _Trial:
             local = self._local.near(x, w, tau, around)
-            count = len(local.tangent.places) + len(local.tangent.speeds)
+            places = len(local.tangent.places)
+            moves = [k not in still for k in local.tangent.speeds]
+            steps = PROBE * np.eye(places + len(moves))[[True] * places + moves]
             columns = []
-            for e in PROBE * np.eye(count):
+            for e in steps:
                 pair = (self._local.near(*self._moved(local, s), tau, around) for s in (e, -e))
                 ahead, behind = (left(x) for x in pair)
                 columns.append((ahead - behind) / (2.0 * PROBE))
-            return _Trial(local, left(local), np.stack(columns, axis=-1))
+            slope = np.zeros((2 * self._space.nv, places + len(moves)))
+            slope[:, [True] * places + moves] = np.stack(columns, axis=-1)
+            return _Trial(local, left(local), slope)
 
-        found = self._newton(trial, trial(q, v))
+        still = self._still(v)
+        found = self._newton(lambda x, w: trial(x, w, still), trial(q, v, still))
+        if still and not found.is_root:
+            found = self._newton(trial, trial(q, v))
         if not found.is_root:
             raise self._error(found.local, found.local.a, "no steady motion was found", "with")
         local = found.local
-        self._check_steady(local, tau, around, rate)
+        self._check_steady(local, tau, around, largest)
         model = self._linear_models.near(local.q, local.v, tau, around)
         return SteadyMotion(local.q, local.v, local.tau, model)
+
+    def _still(self, v: Array) -> tuple[int, ...]:
+        """Speeds of joints that do not move in a state; those of a floating base may come to."""
+        joints = [self._model.joints[name].v for name in self._model.joint_names]
+        return tuple(
+            k
+            for at in joints
+            if not v[at].any() and not (self._model.settings.base == "floating" and at.start == 0)
+            for k in range(at.start, at.stop)
+        )
+
+    @property
+    def _turning(self) -> list[int]:
+        """Speeds of turning, not of sliding."""
+        joints = [self._model.joints[name] for name in self._model.joint_names]
+        return [
+            k
+            for joint in joints
+            for i, k in enumerate(range(joint.v.start, joint.v.stop))
+            if joint.kind.unit(i) == "rad"
+        ]
 
     def _check_steady(
         self, local: Local, tau: ByJoint | None, around: Surroundings, rate: float
@@ -202,31 +235,34 @@ class Equilibria:
     # -- Newton's method ----------------------------------------------------------------------
 
     def _newton(self, trial: Try, start: _Trial) -> _Trial:
-        """Steps of least length towards zero, each halved until less is left.
+        """Steps of least length towards zero, shorter and downhill where less would not be left.
 
-        The root, to rounding, or where it gets stuck.
+        The root, to rounding, or where it gets stuck [Levenberg 1944, Marquardt 1963].
         """
-        now = start
+        now, damping = start, 0.0
         for _ in range(ROUNDS):
-            step = -np.linalg.lstsq(now.slope, now.left, rcond=FLAT)[0]
-            step = _shortened(step, len(now.local.tangent.places))
-            ahead = self._halved(trial, now, step, 1 if now.is_root else HALVES)
+            U, sizes, Vt = np.linalg.svd(now.slope, full_matrices=False)
+            kept = sizes > FLAT * sizes.max(initial=0.0)
+            for _ in range(1 if now.is_root else SHORTENED):
+                mu = damping * sizes.max(initial=0.0) ** 2
+                parts = (U.T @ now.left)[kept] * sizes[kept] / (sizes[kept] ** 2 + mu)
+                step = _shortened(-Vt[kept].T @ parts, len(now.local.tangent.places))
+                ahead = self._ahead(trial, now, step)
+                if ahead is not None:
+                    break
+                damping = max(10.0 * damping, LEAST)
             if ahead is None:
                 break
-            now = ahead
+            now, damping = ahead, 0.1 * damping if damping > LEAST else 0.0
         return now
 
-    def _halved(self, trial: Try, now: _Trial, step: Array, halves: int) -> _Trial | None:
-        """The state after the longest part of a step after which less is left; None if none is."""
-        size = np.linalg.norm(now.left)
-        for k in range(halves):
-            try:
-                ahead = trial(*self._moved(now.local, step * 0.5**k))
-            except RobodynError:  # no state of the robot, or near a singular one
-                continue
-            if np.linalg.norm(ahead.left) < (1.0 - 1e-3 * 0.5**k) * size:
-                return ahead
-        return None
+    def _ahead(self, trial: Try, now: _Trial, step: Array) -> _Trial | None:
+        """The state after a step, if less is left there."""
+        try:
+            ahead = trial(*self._moved(now.local, step))
+        except RobodynError:  # no state of the robot, or near a singular one
+            return None
+        return ahead if np.linalg.norm(ahead.left) < np.linalg.norm(now.left) else None
 
     def _moved(self, local: Local, step: Array) -> tuple[Array, Array]:
         """The state a step along the independent coordinates, and along speeds if it has them."""

@@ -12,8 +12,9 @@ what the turning axes add, in which the difference of two states is seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,10 +26,16 @@ from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics_derivatives import DynamicsDerivatives
 from robodyn.evaluator import Wrenches
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.motion.base_motion import BaseMotion
 
-__all__ = ["Local", "LocalDynamics", "Surroundings"]
+__all__ = ["Local", "LocalDynamics", "Surroundings", "WrenchesAt"]
+
+#: External wrenches as a function of ``(t, q, v)``.
+WrenchesAt = Callable[[Any, Array, Array], Wrenches]
+
+#: Step of difference quotients of fourth order, for wrenches that are functions of the state.
+STEP = 2e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,14 +46,24 @@ class Surroundings:
     ----------
     controlled, locked
         Driven joints, as in `robodyn.Robot.hybrid_dynamics`.
-    wrenches, base
+    wrenches : mapping or callable, optional
+        As in `robodyn.Robot.inverse_dynamics`, or such a mapping as a function of ``(t, q, v)``.
+    base
         As in `robodyn.Robot.inverse_dynamics`.
+    t : float [s]
+        That functions are given.
     """
 
     controlled: ByJoint | None = None
     locked: Iterable[str] = ()
-    wrenches: Wrenches | None = None
+    wrenches: Wrenches | WrenchesAt | None = None
     base: BaseMotion | None = None
+    t: Any = 0.0
+
+    def wrenches_at(self, q: Array, v: Array) -> Wrenches | None:
+        """Those of a state."""
+        given = self.wrenches
+        return given(self.t, q.copy(), v.copy()) if callable(given) else given
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,17 +154,59 @@ class LocalDynamics:
         q, v = checked("q", q, self._space.nq), checked("v", v, self._space.nv)
         batch = together(q=q, v=v, tau=roles.tau, controlled=roles.a)
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
-        loads = around.wrenches, around.base
-        if roles.controlled:
-            driven = around.controlled, around.locked
-            found = self._derivatives.of("hybrid_dynamics", (q, v, tau), driven, *loads)
-            forces, _ = found["hybrid_dynamics"].tau, found.pop("a")
-            a, *slopes = (x.a for x in found.values())
-        else:
-            forces, state = roles.tau, (q, v, roles.tau)
-            a, *slopes = self._derivatives.of(
-                "forward_dynamics", state, (None, ()), *loads
-            ).values()
+        a, forces, slopes = self._slopes(q, v, tau, roles, around, around.wrenches_at(q, v))
+        if callable(around.wrenches):
+            more = self._by_wrenches(q, v, tau, roles, around)
+            slopes[:2] = [x + y for x, y in zip(slopes, more, strict=False)]
         tangent = self._tangents.at(q, v, roles.controlled, independent)
         carried = self._space.carried(v)
         return Local(q, v, a, forces, roles.controlled, tangent, carried, *slopes)
+
+    def _slopes(
+        self,
+        q: Array,
+        v: Array,
+        tau: ByJoint | None,
+        roles: Roles,
+        around: Surroundings,
+        wrenches: Wrenches | None,
+    ) -> tuple[Array, Array, list[Array]]:
+        """Accelerations, forces of all joints, and derivatives by q, v and forces."""
+        loads = wrenches, around.base
+        if not roles.controlled:
+            state = (q, v, roles.tau)
+            found = self._derivatives.of("forward_dynamics", state, (None, ()), *loads)
+            a, *slopes = found.values()
+            return a, roles.tau, slopes
+        driven = around.controlled, around.locked
+        found = self._derivatives.of("hybrid_dynamics", (q, v, tau), driven, *loads)
+        value, by_q, by_v, _, by_force = found.values()
+        return value.a, value.tau, [by_q.a, by_v.a, by_force.a]
+
+    def _by_wrenches(
+        self, q: Array, v: Array, tau: ByJoint | None, roles: Roles, around: Surroundings
+    ) -> tuple[Array, Array]:
+        """What wrenches that change with the state add to the derivatives by q and by v."""
+        size = STEP * max(1.0, float(np.abs(v).max(initial=0.0)))
+
+        def pushed(x: Array, w: Array) -> Array:
+            return self._slopes(q, v, tau, roles, around, around.wrenches_at(x, w))[0]
+
+        def slope(at: Callable[[float], Array], h: float) -> Array:
+            near, far = (at(s) - at(-s) for s in (h, 2.0 * h))
+            return np.asarray((8.0 * near - far) / (12.0 * h))
+
+        def by_place(e: Array) -> Array:
+            return slope(lambda s: pushed(self._moved(q, s * e), v), STEP)
+
+        def by_speed(e: Array) -> Array:
+            return slope(lambda s: pushed(q, v + s * e), size)
+
+        steps = np.eye(self._space.nv)
+        return (
+            np.stack([by_place(e) for e in steps], axis=-1),
+            np.stack([by_speed(e) for e in steps], axis=-1),
+        )
+
+    def _moved(self, q: Array, step: Array) -> Array:
+        return self._space.integrate(q, np.broadcast_to(step, (*q.shape[:-1], len(step))))

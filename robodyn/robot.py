@@ -37,7 +37,7 @@ from robodyn.impacts import Impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
-from robodyn.local_dynamics import Surroundings
+from robodyn.local_dynamics import Surroundings, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
@@ -931,7 +931,7 @@ class Robot:
         controlled: ByJoint | None = None,
         locked: Iterable[str] = (),
         independent: Iterable[str] | None = None,
-        wrenches: Wrenches | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
     ) -> StateSpace:
@@ -960,8 +960,11 @@ class Robot:
             Driven joints, as in `hybrid_dynamics`: they follow their motion, and are no states.
         independent : names of joints, optional
             Of a closed linkage. Default: `independent_joints`.
-        wrenches, base
-            As in `inverse_dynamics`; wrenches turn with their links.
+        wrenches : mapping of link name to array_like, shape (..., 6), or callable [N, N m]
+            As in `inverse_dynamics`: they turn with their links. Or such a mapping as a function of
+            ``(t, q, v)``, which is differentiated by differences of fourth order.
+        base
+            As in `inverse_dynamics`.
         t : array_like, shape (...), optional [s]
             Time, of a robot that depends on it.
 
@@ -992,7 +995,7 @@ class Robot:
         >>> model.stability, model.uncontrollable_modes()
         ('marginal', ())
         """
-        around = Surroundings(controlled, locked, wrenches, base)
+        around = Surroundings(controlled, locked, wrenches, base, 0.0 if t is None else t)
         parts = self._at(t).linear_models
         model = parts.near(q, v, tau, around, inputs, outputs, independent)
         return model if dt is None else model.sampled(dt)
@@ -1003,7 +1006,7 @@ class Robot:
         *,
         held: Iterable[str] = (),
         tau: ByJoint | None = None,
-        wrenches: Wrenches | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
     ) -> Array:
@@ -1022,7 +1025,7 @@ class Robot:
         tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
             Forces of the others; zero where none is given.
         wrenches, base
-            As in `inverse_dynamics`.
+            As in `linearize`.
         t : float, optional [s]
             Time, of a robot that depends on it.
 
@@ -1050,7 +1053,7 @@ class Robot:
         >>> bool(abs(robot.forward_dynamics(q, [0, 0], [0, 0.5])).max() < 1e-8)
         True
         """
-        around = Surroundings(None, (), wrenches, base)
+        around = Surroundings(None, (), wrenches, base, 0.0 if t is None else t)
         return self._posed(t).equilibria.at_rest(q, held, tau, around)
 
     def steady_motion(
@@ -1060,7 +1063,7 @@ class Robot:
         *,
         locked: Iterable[str] = (),
         tau: ByJoint | None = None,
-        wrenches: Wrenches | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
     ) -> SteadyMotion:
@@ -1078,7 +1081,7 @@ class Robot:
         tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
             Forces of the others; zero where none is given.
         wrenches, base
-            As in `inverse_dynamics`.
+            As in `linearize`.
         t : float, optional [s]
             Time, of a robot that depends on it.
 
@@ -1106,7 +1109,7 @@ class Robot:
         >>> motion.stability                                # about the axis of middle inertia
         'unstable'
         """
-        around = Surroundings(None, locked, wrenches, base)
+        around = Surroundings(None, locked, wrenches, base, 0.0 if t is None else t)
         return self._posed(t).equilibria.steady(q, v, tau, around)
 
     def mass_matrix(

@@ -132,8 +132,8 @@ def _closed(
     gap = float(np.abs(robot.loop_residual(positions)).max(initial=0.0))
     if not gap <= OPEN:
         raise ShapeError(
-            f"the loops of {robot.name!r} do not close that far away, by {gap:.3g} (m or rad): give "
-            "a smaller amplitude",
+            f"the loops of {robot.name!r} do not close that far away, by {gap:.3g} (m or rad): "
+            "give a smaller amplitude",
             name="amplitude",
         )
     return positions, closed

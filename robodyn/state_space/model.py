@@ -16,6 +16,9 @@ from robodyn.state_space.reach import untouched
 
 __all__ = ["StateSpace"]
 
+#: How far apart units of states may be that are looked at side by side.
+WIDEST = 1e4
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StateSpace:
@@ -157,7 +160,7 @@ class StateSpace:
 
     def _unreached(self, A: Array, B: Array) -> tuple[Mode, ...]:
         self._one("controllability")
-        scaled_A, units = balanced(A)
+        scaled_A, units = balanced(A, WIDEST)
         rest = untouched(scaled_A, B / units[:, None])
         if not rest.shape[1]:
             return ()

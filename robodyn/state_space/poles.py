@@ -8,10 +8,10 @@ from robodyn.array_types import Array
 
 __all__ = ["balanced", "damping_ratio", "eigenvalues", "order"]
 
-#: What is this small, over the largest number of a matrix, is rounding of derivatives.
-NOTHING = 1e-14
+#: Rounding of numbers of a matrix that should be zero, over the largest one.
+NOTHING = 1e-16
 
-#: Relative error of poles that stand alone, and the largest error of a pole, over the norm.
+#: Relative error of a matrix from derivatives, and the largest error of a pole, over the norm.
 ROUNDING, WORST = 1e-11, 1e-3
 
 
@@ -30,33 +30,35 @@ def damping_ratio(rates: Array) -> Array:
     return np.asarray(np.where(size > 0.0, -rates.real / np.where(size > 0.0, size, 1.0), 1.0))
 
 
-def balanced(A: Array) -> tuple[Array, Array]:
-    """A matrix over states in units of their own, and these units, shape (n,).
+def balanced(A: Array, widest: float = np.inf) -> tuple[Array, Array]:
+    """A matrix over states in units in which its numbers are alike, and these units, shape (n,).
 
-    What is nothing but rounding is taken as zero: units must not make it large.
+    Units are no farther apart than ``widest`` to either side: numbers that are nothing but rounding
+    would ask for any.
     """
     from scipy.linalg import matrix_balance
 
-    size = np.abs(A)
-    clean = np.where(size > NOTHING * size.max(initial=0.0), A, 0.0)
-    found, (units, _) = matrix_balance(clean, permute=False, separate=True)
-    return np.asarray(found), np.asarray(units)
+    _, (units, _) = matrix_balance(A, permute=False, separate=True)
+    middle = 2.0 ** np.round(np.median(np.log2(units)))
+    units = np.clip(units, middle / widest, middle * widest)
+    return np.asarray(A * units / units[:, None]), np.asarray(units)
 
 
 def eigenvalues(A: Array) -> tuple[Array, Array]:
     """Eigenvalues, and how far rounding may have moved each of them.
 
-    By the angle between left and right eigenvectors; where a pole is there several times they are
+    To first order, by its left and right eigenvectors; where a pole is there several times they are
     nearly at right angles, and it is found the less exactly.
     """
     from scipy.linalg import eig
 
     if not len(A):
         return np.zeros(0, complex), np.zeros(0)
-    scaled, _ = balanced(A)
+    scaled, units = balanced(A)
     values, left, right = eig(scaled, left=True)
-    norm = float(np.linalg.norm(scaled, 2))
-    angle = np.abs(np.einsum("ik,ik->k", left.conj(), right))
-    with np.errstate(divide="ignore"):
-        errors = np.minimum(ROUNDING / angle, WORST) * norm
-    return values, errors
+    unsure = ROUNDING * np.abs(scaled) + NOTHING * np.abs(A).max() * units / units[:, None]
+    moved = np.einsum("ik,ij,jk->k", np.abs(left), unsure, np.abs(right))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        errors = moved / np.abs(np.einsum("ik,ik->k", left.conj(), right))
+    worst = WORST * np.linalg.norm(scaled, 2) + np.linalg.norm(unsure, 2)
+    return values, np.fmin(errors, worst)

@@ -202,7 +202,10 @@ def test_inputs_are_forces_and_outputs_displacements():
     tau, h = np.zeros(robot.nv), 1e-6
     link = robot.link_names[-1]
     model = robot.linearize(q, v, tau, inputs=["left_elbow"], outputs=["right_elbow", link])
-    assert model.inputs == ("tau:left_elbow",) and model.outputs[:2] == ("q:right_elbow", f"x:{link}")
+    assert model.inputs == ("tau:left_elbow",) and model.outputs[:2] == (
+        "q:right_elbow",
+        f"x:{link}",
+    )
     push = np.zeros(robot.nv)
     push[robot.joints["left_elbow"].v] = h
     change = robot.forward_dynamics(q, v, push) - robot.forward_dynamics(q, v, -push)
@@ -236,7 +239,11 @@ def test_minimal_coordinates_have_the_same_model():
     theirs = tree.linearize(minimal.expand(q), minimal.expand_velocity(q, v), None, **given)
     for x, y in zip((ours.A, ours.B, ours.C), (theirs.A, theirs.B, theirs.C), strict=True):
         close(x, y)
-    assert (ours.states, ours.inputs, ours.outputs) == (theirs.states, theirs.inputs, theirs.outputs)
+    assert (ours.states, ours.inputs, ours.outputs) == (
+        theirs.states,
+        theirs.inputs,
+        theirs.outputs,
+    )
 
 
 def test_poles_at_rest_do_not_depend_on_coordinates():
@@ -299,7 +306,7 @@ def test_a_four_bar_with_springs_swings_as_its_energy_says():
     h = 1e-3
 
     def at(s):
-        x = robot.assemble(q + [s, 0.0, 0.0], hold=["crank_drive"], beyond_limits=True)
+        x = robot.assemble(q + np.array([s, 0.0, 0.0]), hold=["crank_drive"], beyond_limits=True)
         return x, float(robot.potential_energy(x))
 
     (ahead, U1), (_, U0), (behind, U2) = at(h), at(0.0), at(-h)
@@ -353,35 +360,108 @@ def test_a_satellite_with_two_gyrostats():
 # -- what inputs reach ----------------------------------------------------------------------------
 
 
+def pendulums(lengths, on):
+    """Pendulums side by side, on a cart or on a wall."""
+    links, joints = [rd.Link("wall"), rd.Link("cart", mass(3.0))], []
+    joints.append(rd.Joint("rail", "prismatic", "wall", "cart", axis=(1.0, 0.0, 0.0)))
+    for k, length in enumerate(lengths):
+        links.append(rd.Link(f"rod{k}", mass(1.0, -length)))
+        joints.append(rd.Joint(f"pin{k}", "continuous", on, f"rod{k}", axis=(0.0, 1.0, 0.0)))
+    return rd.load(rd.Mechanism("pendulums", tuple(links), tuple(joints)))
+
+
+def mass(m, z=0.0):
+    return rd.Inertia.from_matrix(m, (0.0, 0.0, z), np.zeros((3, 3)))
+
+
 def test_what_no_motor_reaches_is_named():
-    """Two arms on one base: the motor of one does nothing to the other."""
-    robot = rd.load("cart_arms")
-    q, v = robot.equilibrium(robot.neutral()), np.zeros(robot.nv)
-    assert robot.linearize(q, v, None, inputs=robot.joint_names).uncontrollable_modes() == ()
-    arm = rd.load("dual_arm", gravity=(0, 0, 0))
-    q, v = arm.neutral(), np.zeros(arm.nv)
-    names = arm.joint_names
-    left = [name for name in names if name.startswith(names[0].split("_")[0])]
-    assert 0 < len(left) < len(names)
-    modes = arm.linearize(q, v, None, inputs=left).uncontrollable_modes()
-    assert {mode.name[2:] for mode in modes} and not {mode.name[2:] for mode in modes} & {*left}
+    """Two pendulums on a cart that is pushed: equal ones swing against each other unmoved."""
+    z = np.zeros(3)
+    different, equal = (
+        pendulums(x, "cart").linearize(z, z, None, inputs=["rail"])
+        for x in ((1.0, 0.8), (1.0, 1.0))
+    )
+    assert different.uncontrollable_modes() == ()
+    (mode,) = equal.uncontrollable_modes()
+    assert mode.name in ("q:pin0", "q:pin1")
+    assert mode.natural_frequency == pytest.approx(np.sqrt(9.81))
+    close(mode.shape[:3], mode.shape[1] * np.array([0.0, 1.0, -1.0]))
+    close(mode.shape @ equal.A, mode.pole * mode.shape)
+    close(mode.shape @ equal.B, 0.0)
+    apart = pendulums((1.0, 0.8), "wall")
+    names = ["rail", "pin1"]
+    (mode,) = apart.linearize(z, z, None, inputs=names).uncontrollable_modes()
+    assert mode.name == "q:pin0"
+    modes = apart.linearize(z, z, None, outputs=["pin0", "rail"]).unobservable_modes()
+    assert [mode.name for mode in modes] == ["q:pin1"]
+    assert modes[0].natural_frequency == pytest.approx(np.sqrt(9.81 / 0.8))
+    nothing = apart.linearize(z, z, None, inputs=[])
+    assert len(nothing.uncontrollable_modes()) == 4  # rest and drift of the cart, two pendulums
+
+
+def test_all_joints_reach_everything():
+    """Also in postures in which axes are in line."""
+    robot = rd.load("puma560")
+    q, v = robot.equilibrium(robot.neutral(), held=robot.joint_names), np.zeros(6)
+    model = robot.linearize(q, v, None, inputs=robot.joint_names)
+    assert model.uncontrollable_modes() == model.unobservable_modes() == ()
+
+
+# -- modes as motions -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "size"), [("double_pendulum", 2e-3), ("four_bar", 2e-3)])
+def test_a_mode_is_how_the_robot_moves(name, size):
+    robot = rd.load(name, springs={rd.load(name).joint_names[0]: (20.0, 0.1)})
+    q = robot.equilibrium(robot.neutral())
+    for mode in robot.linearize(q, np.zeros(robot.nv), None).modes:
+        motion = rd.mode_motion(robot, q, mode, amplitude=size, cycles=1.0)
+        assert len(motion) == 41 and motion.loop_residual.max() < 1e-11
+        assert abs(motion.t[-1] * mode.pole.imag) == pytest.approx(2 * np.pi)
+        step = motion.t[-1] / 400
+        run = rd.simulate(robot, q0=motion.q[0], v0=motion.v[0], duration=motion.t[-1], step=step)
+        np.testing.assert_allclose(motion.q, run.q[::10], rtol=0, atol=2.0 * size**2)
+        np.testing.assert_allclose(motion.tau, 0.0, atol=400.0 * size**2)
+        largest = np.abs(motion.q - q)[:, robot.joints[mode.name[2:]].q].max()
+        assert largest == pytest.approx(size, rel=1e-3)
+
+
+def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none():
+    robot = rd.load("double_pendulum")
+    q = np.array([np.pi, 0.0])
+    modes = robot.linearize(q, [0, 0], None).modes
+    grows = next(mode for mode in modes if mode.pole.real > 1.0)
+    motion = rd.mode_motion(robot, q, grows, amplitude=0.1)
+    moved = np.abs(motion.q - q).max(axis=-1)
+    assert moved.argmax() == len(motion) - 1 and moved[0] < 0.01
+    assert moved[-1] == pytest.approx(0.1)
+    free = pendulums((1.0,), "cart")
+    still = next(x for x in free.linearize([0, 0], [0, 0], None).modes if x.name == "q:rail")
+    with pytest.raises(ShapeError, match="stands still"):
+        rd.mode_motion(free, [0, 0], still)
+    with pytest.raises(UnknownNameError):
+        rd.mode_motion(free, [0, 0], grows)
+    four_bar = rd.load("four_bar", springs={"crank_drive": (20.0, 0.1)})
+    q = four_bar.equilibrium(four_bar.neutral())
+    (mode,) = four_bar.linearize(q, np.zeros(3), None).modes
+    with pytest.raises(ShapeError, match="smaller amplitude"):
+        rd.mode_motion(four_bar, q, mode, amplitude=40.0)
 
 
 # -- what is refused ------------------------------------------------------------------------------
 
 
 def test_what_is_refused():
-    robot = rd.load("four_bar")
+    robot, five_bar = rd.load("four_bar"), rd.load("five_bar")
     q, v = robot.neutral(), np.zeros(3)
     with pytest.raises(UnknownNameError, match="crank"):
         robot.linearize(q, v, None, inputs=["crank"])
     with pytest.raises(UnknownNameError, match="elbow"):
         robot.linearize(q, v, None, outputs=["elbow"])
-    with pytest.raises(ActuationError, match="left_drive.*controlled"):
-        rd.load("five_bar").linearize(
-            rd.load("five_bar").neutral(), np.zeros(4), None, locked=["left_drive"],
-            inputs=["left_drive"],
-        )  # fmt: skip
+    with pytest.raises(ActuationError, match=r"left_drive.*controlled"):
+        five_bar.linearize(
+            five_bar.neutral(), np.zeros(4), None, locked=["left_drive"], inputs=["left_drive"]
+        )
     with pytest.raises(ShapeError, match="dt"):
         robot.linearize(q, v, None, dt=0.0)
     with pytest.raises(SingularError, match="2 speeds are named"):
