@@ -72,8 +72,9 @@ def mode_motion(
     >>> import robodyn as rd
     >>> robot = rd.load("double_pendulum")
     >>> model = robot.linearize([0, 0], [0, 0], None)
-    >>> rd.mode_motion(robot, [0, 0], model.modes[0], amplitude=0.1)
-    <Trajectory of 'double_pendulum': 121 samples, 0 to 7.03313 s>
+    >>> motion = rd.mode_motion(robot, [0, 0], model.modes[0], amplitude=0.1)
+    >>> len(motion), round(float(motion.t[-1]), 3)
+    (121, 7.033)
     """
     expect("mode", mode, Mode)
     q = checked("q", q, robot.nq, of=robot.name)

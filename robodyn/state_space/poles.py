@@ -38,7 +38,8 @@ def balanced(A: Array, widest: float = np.inf) -> tuple[Array, Array]:
     """
     from scipy.linalg import matrix_balance
 
-    _, (units, _) = matrix_balance(A, permute=False, separate=True)
+    with np.errstate(invalid="ignore"):  # of units that are too large to be permutations, too
+        _, (units, _) = matrix_balance(A, permute=False, separate=True)
     middle = 2.0 ** np.round(np.median(np.log2(units)))
     units = np.clip(units, middle / widest, middle * widest)
     return np.asarray(A * units / units[:, None]), np.asarray(units)
@@ -58,7 +59,7 @@ def eigenvalues(A: Array) -> tuple[Array, Array]:
     values, left, right = eig(scaled, left=True)
     unsure = ROUNDING * np.abs(scaled) + NOTHING * np.abs(A).max() * units / units[:, None]
     moved = np.einsum("ik,ij,jk->k", np.abs(left), unsure, np.abs(right))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         errors = moved / np.abs(np.einsum("ik,ik->k", left.conj(), right))
     worst = WORST * np.linalg.norm(scaled, 2) + np.linalg.norm(unsure, 2)
     return values, np.fmin(errors, worst)
