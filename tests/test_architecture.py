@@ -20,7 +20,7 @@ FLOORS = (
     {"arrays"},
     {"files"},
     {"state_space"},
-    {"symbolic", "motion", "results", "contact", "contact_friction"},
+    {"symbolic", "motion", "results"},
     {"joints"},
     {"description", "codegen"},
     {"topology"},
@@ -28,7 +28,7 @@ FLOORS = (
     {"model"},
     {"not_finite"},
     {"evaluator"},
-    {"configuration_space", "dynamics", "identification", "operational_space"},
+    {"configuration_space", "dynamics", "parameters", "operational_space"},
     {
         "dynamics_derivatives",
         "postures",
