@@ -30,6 +30,7 @@ from robodyn.errors import (
     ActuationError,
     AssemblyError,
     BagError,
+    EquilibriumError,
     ImpactError,
     InconsistentStateError,
     InertiaError,
@@ -51,8 +52,16 @@ from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
-from robodyn.results import BaseParameters, HybridDynamics, IKResult, Impact, JointWrenches
+from robodyn.results import (
+    BaseParameters,
+    HybridDynamics,
+    IKResult,
+    Impact,
+    JointWrenches,
+    SteadyMotion,
+)
 from robodyn.robot import Robot
+from robodyn.state_space import StateSpace
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
@@ -66,6 +75,7 @@ if TYPE_CHECKING:
         TrajectoryGradient,
         closed_loop,
         events,
+        mode_motion,
         rollout,
         simulate,
         step_derivatives,
@@ -87,6 +97,7 @@ __all__ = [
     "CompliantStops",
     "Constraint",
     "Coupling",
+    "EquilibriumError",
     "Event",
     "Function",
     "Ground",
@@ -120,6 +131,8 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "StateSpace",
+    "SteadyMotion",
     "StepDerivatives",
     "SweepError",
     "SweepTable",
@@ -134,6 +147,7 @@ __all__ = [
     "events",
     "get_num_threads",
     "load",
+    "mode_motion",
     "robots",
     "rollout",
     "set_num_threads",
@@ -159,6 +173,7 @@ _LATE = {
     "closed_loop": "robodyn.simulation",
     "compare": "robodyn.simulation.compare",
     "events": "robodyn.simulation",
+    "mode_motion": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
     "step_derivatives": "robodyn.simulation",

@@ -17,6 +17,7 @@ __all__ = [
     "BagError",
     "ConvergenceWarning",
     "EnergyWarning",
+    "EquilibriumError",
     "FileError",
     "Hints",
     "ImpactError",
@@ -271,6 +272,29 @@ class SingularError(RobodynError, ArithmeticError):
     ) -> None:
         self.joints = joints
         self.rows = rows
+        super().__init__(message)
+
+
+class EquilibriumError(RobodynError, ArithmeticError):
+    """No posture at rest, or no steady motion, was found near a state.
+
+    Attributes
+    ----------
+    joint : str
+        That accelerates most there, or is beyond its limit.
+    residual : ndarray, shape (nv,) [rad/s^2, m/s^2]
+        Accelerations that are left.
+    q, v : ndarray, shape (nq,), (nv,), or None
+        Where the search ended.
+    """
+
+    def __init__(
+        self, message: str, *, joint: str = "", residual: Any = None, q: Any = None, v: Any = None
+    ) -> None:
+        self.joint = joint
+        self.residual = residual
+        self.q = q
+        self.v = v
         super().__init__(message)
 
 
