@@ -31,6 +31,7 @@ from robodyn.errors import (
     ActuationError,
     AssemblyError,
     BagError,
+    IdentificationError,
     ImpactError,
     InconsistentStateError,
     InertiaError,
@@ -56,6 +57,15 @@ from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from robodyn.identification import (
+        Excitation,
+        Identified,
+        Measurements,
+        Payload,
+        excitation,
+        identify,
+        identify_payload,
+    )
     from robodyn.simulation import (
         Event,
         MotorLimits,
@@ -81,10 +91,13 @@ __all__ = [
     "Constraint",
     "Coupling",
     "Event",
+    "Excitation",
     "Function",
     "Ground",
     "HybridDynamics",
     "IKResult",
+    "IdentificationError",
+    "Identified",
     "Impact",
     "ImpactError",
     "InconsistentStateError",
@@ -97,10 +110,12 @@ __all__ = [
     "Limits",
     "Link",
     "Loop",
+    "Measurements",
     "Mechanism",
     "MissingExtraError",
     "MotorLimits",
     "PathError",
+    "Payload",
     "PointMass",
     "PointSpring",
     "RigidStops",
@@ -121,7 +136,10 @@ __all__ = [
     "closed_loop",
     "cos",
     "events",
+    "excitation",
     "get_num_threads",
+    "identify",
+    "identify_payload",
     "load",
     "robots",
     "rollout",
@@ -135,6 +153,13 @@ __all__ = [
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
+    "Excitation": "robodyn.identification",
+    "Identified": "robodyn.identification",
+    "Measurements": "robodyn.identification",
+    "Payload": "robodyn.identification",
+    "excitation": "robodyn.identification",
+    "identify": "robodyn.identification",
+    "identify_payload": "robodyn.identification",
     "Event": "robodyn.simulation",
     "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",

@@ -233,7 +233,8 @@ class Robot:
         UnknownNameError
             For links, joints and parameters that do not exist.
         SettingsError
-            For parameters that no body has, joints locked against what ties them together, or where they cannot be.
+            For parameters that no body has, and joints locked against what ties them together, or
+            where they cannot be.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
         if stops is not None:
@@ -2617,8 +2618,8 @@ class Robot:
         Notes
         -----
         Rotors count exactly, with the moments on the links that carry them, or as armatures,
-        ``ratio^2 a``, with ``rotor_model="armature"``. Dry friction is as smooth as ``friction_speed``
-        says. With ``passive=False`` only the bodies have columns.
+        ``ratio^2 a``, with ``rotor_model="armature"``. Dry friction is as smooth as
+        ``friction_speed`` says. With ``passive=False`` only the bodies have columns.
 
         Examples
         --------

@@ -34,6 +34,7 @@ FLOORS = (
     {"robot"},
     {"bags"},
     {"loading", "simulation"},
+    {"identification"},
     {""},  # the public names
     {"controllers"},
     {"ros"},
