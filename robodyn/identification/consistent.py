@@ -12,20 +12,22 @@ it does not depend on the frame in which the ten parameters are given [Lee, Wens
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import IdentificationError
 from robodyn.identification.pseudo_inertia import BASIS, matrix
 
 __all__ = ["Body", "nearest_possible"]
 
-#: Newton steps at most, and the square of a step, in its own measure, that is none.
-STEPS, SMALL = 200, 1e-16
+#: Newton steps at most for one weight of the prior, and by how much the weight falls between.
+STEPS, LIGHTER = 100, 0.1
+#: Square of a Newton step, in its own measure, that is none: part of the weight of the prior, and,
+#: as rounding makes it, of the sum of squares of the forces.
+SMALL, ROUNDING = 1e-10, 1e-26
 #: Part of the slope that a step has to keep, and how much shorter the next one is.
 ARMIJO, SHORTER = 1e-4, 0.5
 
@@ -47,9 +49,6 @@ class Body:
     at: NDArray[np.intp]
     which: NDArray[np.intp]
     reference: FloatArray
-
-
-Cost = Callable[[FloatArray], float]
 
 
 def nearest_possible(
@@ -75,57 +74,92 @@ def nearest_possible(
 
     Notes
     -----
-    Newton's method with halved steps; the function is convex, so there is one minimum.
+    Newton's method with halved steps, for a weight of the prior that falls to the one asked for, so
+    that no search begins next to what is impossible. The function is convex: it has one minimum.
     """
-    Q, R = np.linalg.qr(W)
-    H0, z = R.T @ R, Q.T @ y
-    references = [np.linalg.inv(matrix(body.reference)) for body in bodies]
-    x = start.copy()
+    problem = _Problem(W, y, bodies, positive, start)
+    x, weight = start, max(prior, problem.left(start))
+    while weight > prior:
+        x = problem.minimum(x, weight)
+        weight *= LIGHTER
+    return problem.minimum(x, prior)
 
-    def cost(x: FloatArray) -> float:
-        if (x[positive] <= 0.0).any():
+
+class _Problem:
+    """The function to be minimised, of unknowns and the weight of the prior."""
+
+    def __init__(
+        self,
+        W: FloatArray,
+        y: FloatArray,
+        bodies: Sequence[Body],
+        positive: NDArray[np.intp],
+        reference: FloatArray,
+    ) -> None:
+        Q, self._R = np.linalg.qr(W)
+        self._z, self._H = Q.T @ y, self._R.T @ self._R
+        self._bodies, self._positive = bodies, positive
+        self._x0 = reference[positive]
+        self._inverses = [np.linalg.inv(matrix(body.reference)) for body in bodies]
+
+    def left(self, x: FloatArray) -> float:
+        """Half the sum of squares that the data leave."""
+        return 0.5 * float(((self._R @ x - self._z) ** 2).sum())
+
+    def minimum(self, x: FloatArray, weight: float) -> FloatArray:
+        """Where the function is least, from a point within."""
+        small = SMALL * weight + ROUNDING * float(self._z @ self._z)
+        for _ in range(STEPS):
+            g, H = self._slopes(x, weight)
+            size = 1.0 / np.sqrt(np.diag(H))
+            step = -size * np.linalg.solve(H * np.outer(size, size), size * g)
+            slope = float(g @ step)
+            if -slope <= small:
+                return x
+            x = self._along(x, step, slope, weight)
+        return x
+
+    def _divergence(self, x: FloatArray) -> float:
+        """From the reference, but for a constant; infinite where x is not possible."""
+        if (x[self._positive] <= 0.0).any():
             return np.inf
-        total = 0.5 * float(((R @ x - z) ** 2).sum())
-        ratio = x[positive] / start[positive]
-        total += prior * float((ratio - np.log(ratio)).sum())
-        for body, inverse in zip(bodies, references, strict=True):
+        ratio = x[self._positive] / self._x0
+        total = float((ratio - np.log(ratio)).sum())
+        for body, inverse in zip(self._bodies, self._inverses, strict=True):
             P = _of_body(body, x)
-            sign, size = np.linalg.slogdet(P)
-            if sign <= 0.0 or np.linalg.eigvalsh(P)[0] <= 0.0:
+            if np.linalg.eigvalsh(P)[0] <= 0.0:
                 return np.inf
-            total += prior * (float(np.trace(inverse @ P)) - size)
-        return float(total)
+            total += float(np.trace(inverse @ P)) - float(np.linalg.slogdet(P)[1])
+        return total
 
-    for _ in range(STEPS):
-        g, H = R.T @ (R @ x - z), H0.copy()
-        g[positive] += prior * (1.0 / start[positive] - 1.0 / x[positive])
-        H[positive, positive] += prior / x[positive] ** 2
-        for body, inverse in zip(bodies, references, strict=True):
+    def _slopes(self, x: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
+        """First and second derivatives."""
+        g, H, own = self._R.T @ (self._R @ x - self._z), self._H.copy(), self._positive
+        g[own] += weight * (1.0 / self._x0 - 1.0 / x[own])
+        H[own, own] += weight / x[own] ** 2
+        for body, inverse in zip(self._bodies, self._inverses, strict=True):
             E, now = BASIS[body.which], np.linalg.inv(_of_body(body, x))
-            g[body.at] += prior * np.einsum("kij,ji->k", E, inverse - now)
-            bent = np.einsum("ab,kbc->kac", now, E)
-            H[np.ix_(body.at, body.at)] += prior * np.einsum("kab,lba->kl", bent, bent)
-        size = 1.0 / np.sqrt(np.maximum(np.diag(H), 1e-300))
-        step = -size * np.linalg.solve(H * np.outer(size, size), size * g)
-        slope = float(g @ step)
-        if -slope <= SMALL * max(1.0, float(z @ z)):
-            return x
-        x = _shortened(cost, x, step, slope)
-    return x
+            g[body.at] += weight * np.einsum("kij,ji->k", E, inverse - now)
+            bent = now @ E
+            H[np.ix_(body.at, body.at)] += weight * np.einsum("kab,lba->kl", bent, bent)
+        return g, H
+
+    def _along(self, x: FloatArray, step: FloatArray, slope: float, weight: float) -> FloatArray:
+        """As far along a step as the function falls with it."""
+        now, part = self.left(x) + weight * self._divergence(x), 1.0
+        slack = 1e-13 * abs(now)
+        while part > 1e-12:
+            new = x + part * step
+            there = self._divergence(new)
+            if there < np.inf and (
+                self.left(new) + weight * there <= now + ARMIJO * part * slope + slack
+            ):
+                return np.asarray(new)
+            part *= SHORTER
+        return x  # rounding lets it fall no further
 
 
 def _of_body(body: Body, x: FloatArray) -> FloatArray:
     parameters = body.reference.copy()
     parameters[body.which] = x[body.at]
     return matrix(parameters)
-
-
-def _shortened(cost: Cost, x: FloatArray, step: FloatArray, slope: float) -> FloatArray:
-    """As far along a step as the cost falls with it."""
-    now, part = cost(x), 1.0
-    slack = 1e-13 * abs(now)
-    for _ in range(60):
-        if cost(x + part * step) <= now + ARMIJO * part * slope + slack:
-            return x + part * step
-        part *= SHORTER
-    raise IdentificationError("no possible parameters were found near the described ones")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
+from robodyn.identification.filtering import thinned
 from robodyn.identification.measurements import Measurements
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.speed_selection import speed_indices
@@ -34,11 +35,13 @@ class Equations:
         Forces of motors, less those of springs, stops and the ground.
     names : tuple of str
         Of the independent speeds.
+    t : ndarray, shape (n,) [s]
     """
 
     W: FloatArray
     y: FloatArray
     names: tuple[str, ...]
+    t: FloatArray
 
 
 def equations(robot: Robot, data: Measurements) -> Equations:
@@ -48,11 +51,13 @@ def equations(robot: Robot, data: Measurements) -> Equations:
     forces = inertial + robot.bias_forces(data.q, data.v, base=data.base)
     known = forces - Y @ robot.dynamic_parameters
     reduced = robot.reduced()
-    names = reduced.independent_joints
-    if not robot.nc:
-        return Equations(Y, data.tau - known, _speed_names(robot))
-    T = reduced.torque_map(data.q)
-    return Equations(T @ Y, np.einsum("nij,nj->ni", T, data.tau - known), names)
+    W, y, t, names = Y, data.tau - known, data.t, _speed_names(robot)
+    if robot.nc:
+        T, names = reduced.torque_map(data.q), reduced.independent_joints
+        W, y = T @ W, np.einsum("nij,nj->ni", T, y)
+    if data.cutoff is not None:
+        t, W, y = thinned(t, data.cutoff, W, y)
+    return Equations(W, y, names, t)
 
 
 def _speed_names(robot: Robot) -> tuple[str, ...]:

@@ -149,7 +149,8 @@ class Identified:
         measured, predicted : ndarray, shape (n, u) [N m, N]
             At each of ``rows``.
         """
-        return self._forces(data)[:2]
+        _, there, here, _ = self._forces(data)
+        return there, here
 
     def error(self, data: Measurements | Trajectory) -> FloatArray:
         """Root mean square of what is left of the forces, over that of the forces, shape (u,).
@@ -179,18 +180,20 @@ class Identified:
         ------
         MissingExtraError, ShapeError
         """
-        data = measured(self.described, data)
-        curves = self._forces(data)
+        t, *curves = self._forces(data)
         names = ("measured", "identified", "described")
         panels = [
             Panel(row, np.stack([curve[:, k] for curve in curves], axis=1), names)
             for k, row in enumerate(self.rows)
         ]
-        draw(path, data.t, panels, title=f"forces of {self.described.name}")
+        draw(path, t, panels, title=f"forces of {self.described.name}")
 
-    def _forces(self, data: Measurements | Trajectory) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _forces(
+        self, data: Measurements | Trajectory
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Times; forces as measured, identified and described."""
         at = equations(self.described, measured(self.described, data))
         p = self.described.dynamic_parameters
         names = self.described.dynamic_parameter_names
         new = np.array([self.parameters.get(n, x) for n, x in zip(names, p, strict=True)])
-        return at.y, at.W @ new, at.W @ p
+        return at.t, at.y, at.W @ new, at.W @ p

@@ -111,7 +111,7 @@ def identify(
     described, scale = structure(robot, chosen, data.q[0])
     at = equations(robot, data)
     y = at.y - np.delete(at.W, chosen, axis=2) @ np.delete(robot.dynamic_parameters, chosen)
-    known = Equations(at.W[..., chosen], y, at.names)
+    known = Equations(at.W[..., chosen], y, at.names, at.t)
     base, found, unseen = estimated(
         known, described, scale, noise_of(noise, known), unexcited == "keep"
     )
@@ -201,7 +201,7 @@ def told(at: Equations, base: BaseParameters) -> Equations:
 
     What rounding leaves of parameters that no motion tells is not taken for their effect.
     """
-    return Equations(at.W[..., base.columns] @ base.combination, at.y, at.names)
+    return Equations(at.W[..., base.columns] @ base.combination, at.y, at.names, at.t)
 
 
 def _least_change(base: BaseParameters, change: FloatArray, scale: FloatArray) -> FloatArray:

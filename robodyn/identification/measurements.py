@@ -35,6 +35,9 @@ class Measurements:
         At the joints: torque of a motor's shaft times its gear ratio. Zero where there is no motor.
     base : BaseMotion or None
         Of a robot with a moving base.
+    cutoff : float or None [Hz]
+        Above it, forces hold noise alone. Samples are then even in time, and what is compared are
+        measured and predicted forces behind one and the same filter; see `filtered`.
 
     Raises
     ------
@@ -49,7 +52,7 @@ class Measurements:
     >>> q = np.stack([np.sin(3.0 * t), 0.4 * np.cos(2.0 * t)], axis=1)
     >>> data = rd.Measurements.filtered(robot, t, q, np.zeros_like(q), cutoff=20.0)
     >>> data
-    <Measurements: 77 samples, 0.05 to 1.95 s>
+    <Measurements: 1900 samples, 0.05 to 1.949 s>
     >>> bool(np.abs(data.v[:, 0] - 3.0 * np.cos(3.0 * data.t)).max() < 1e-3)
     True
     """
@@ -60,6 +63,7 @@ class Measurements:
     a: FloatArray
     tau: FloatArray
     base: BaseMotion | None = None
+    cutoff: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("t", "q", "v", "a", "tau"):
@@ -99,11 +103,15 @@ class Measurements:
     ) -> Measurements:
         """Velocities and accelerations from noisy positions, by a filter that does not delay.
 
-        Positions and forces go through the same Butterworth filter of fourth order, forwards and
-        backwards in time, so that neither is late; differences of positions then give velocities
-        and accelerations. Of the samples those are kept that still differ: about two a period of
-        the cutoff frequency, so that their errors are independent and error bars come out right.
-        What the filter does not know well, one period of the cutoff at either end, is left out.
+        Positions go through a Butterworth filter of fourth order, forwards and backwards in time,
+        so that they are not late; their differences give velocities and accelerations. What the
+        filter does not know well, one period of the cutoff at either end, is left out.
+
+        `identify` then filters the forces in the same way, and the regressor with them: what the
+        filter makes of the corners of dry friction, it makes on both sides. Of what comes out it
+        takes about two samples a period of the cutoff, so that their errors are independent and
+        error bars are right. Noise of the positions is not in them: it has to be small behind the
+        filter.
 
         Of a closed linkage, the positions of the independent joints are filtered; the others follow
         with the loops closed.
@@ -116,6 +124,7 @@ class Measurements:
         q : array_like, shape (n, nq) [rad, m]
             Of joints that turn about an axis or slide along one.
         tau : array_like, shape (n, nv) [N m, N]
+            As measured.
         cutoff : float [Hz]
             Well above the frequencies of the motion, below those of the noise.
 
@@ -123,7 +132,7 @@ class Measurements:
         ------
         ShapeError, SettingsError
         """
-        return cls(*filtered_states(robot, t, q, tau, cutoff))
+        return cls(*filtered_states(robot, t, q, tau, cutoff), cutoff=cutoff)
 
 
 def measured(robot: Robot, data: Measurements | Trajectory) -> Measurements:

@@ -155,7 +155,7 @@ def identify_payload(
             parameters=described.parameter_names,
         )
     at = equations(robot, data)
-    known = Equations(at.W[..., chosen], at.y - at.W @ robot.dynamic_parameters, at.names)
+    known = Equations(at.W[..., chosen], at.y - at.W @ robot.dynamic_parameters, at.names, at.t)
     base, found, _ = estimated(known, described, scale, noise_of(noise, known), keep=False)
     known = told(known, base)
     if guess is None:
