@@ -131,15 +131,15 @@ def identify_payload(
     --------
     >>> import numpy as np
     >>> import robodyn as rd
-    >>> robot = rd.load("pan_tilt")
-    >>> load = rd.Inertia.from_matrix(0.4, [0.1, 0.0, 0.0], 1e-3 * np.eye(3))
-    >>> motion = rd.excitation(robot, period=4.0, acceleration=20.0, iterations=2)
-    >>> t = np.arange(0.0, 4.0, 0.01)
+    >>> robot = rd.load("scara")
+    >>> hand, load = robot.body_names[-1], rd.Inertia.from_matrix(1.5, [0.1, 0.02, 0.0], np.eye(3))
+    >>> motion = rd.excitation(robot, period=4.0, acceleration=10.0, iterations=1)
+    >>> t = np.arange(0.0, 4.0, 0.02)
     >>> q, v, a = map(np.array, zip(*map(motion, t.tolist())))
-    >>> tau = robot.with_(payload={"camera": load}).inverse_dynamics(q, v, a)
-    >>> found = rd.identify_payload(robot, rd.Measurements(t, q, v, a, tau), "camera", guess=load)
-    >>> round(found.inertia.mass, 6)
-    0.4
+    >>> tau = robot.with_(payload={hand: load}).inverse_dynamics(q, v, a)
+    >>> found = rd.identify_payload(robot, rd.Measurements(t, q, v, a, tau), hand)
+    >>> round(found.inertia.mass, 6), np.round(found.inertia.origin.xyz[:2], 6).tolist()
+    (1.5, [0.1, 0.02])
     """
     data = measured(robot, data)
     prior = number("prior", prior)
