@@ -323,6 +323,20 @@ class PathError(RobodynError, ValueError):
         super().__init__(message)
 
 
+class IdentificationError(RobodynError, ValueError):
+    """Data do not say what some parameters are, or no motion within the limits would.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Names of those parameters.
+    """
+
+    def __init__(self, message: str, *, parameters: tuple[str, ...] = ()) -> None:
+        self.parameters = parameters
+        super().__init__(message)
+
+
 class SimulationError(RobodynError, RuntimeError):
     """A simulation broke down; ``.trajectory`` holds what came before ``.time`` [s]."""
 

@@ -241,8 +241,8 @@ class Robot:
         UnknownNameError
             For links, joints and parameters that do not exist.
         SettingsError
-            For parameters that no body has, joints locked against what ties them together, or where
-            they cannot be.
+            For parameters that no body has, and joints locked against what ties them together, or
+            where they cannot be.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
         if stops is not None:

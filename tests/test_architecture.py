@@ -45,6 +45,7 @@ FLOORS = (
     {"robot"},
     {"bags"},
     {"loading", "simulation"},
+    {"identification"},
     {""},  # the public names
     {"controllers"},
     {"ros"},
