@@ -34,6 +34,18 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
+ONE_MOTOR = """<robot name="crane"><link name="rail"/>
+<link name="car"><inertial><mass value="2"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<link name="load"><inertial><origin xyz="0 0 -1"/><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="drive" type="prismatic"><parent link="rail"/><child link="car"/><axis xyz="1 0 0"/>
+<limit lower="-9" upper="9" effort="10" velocity="4"/><dynamics damping="7"/></joint>
+<joint name="swing" type="continuous"><parent link="car"/><child link="load"/><axis xyz="0 1 0"/>
+<dynamics damping="5"/></joint>
+<transmission name="motor"><joint name="drive"/><actuator name="motor"/></transmission></robot>"""
+
+
 @pytest.fixture(scope="module")
 def double():
     return rd.load("double_pendulum")
@@ -193,14 +205,13 @@ def test_friction_at_the_speeds_that_are_wanted(puma):
 
 
 def test_friction_of_joints_without_motors_is_not_given_back():
-    robot = rd.load("palletizer")
-    motors = [robot.joints[name].v.start for name in robot.actuated_joints]
+    robot = rd.load(ONE_MOTOR)
     controller = FrictionCompensation(GravityCompensation(robot))
-    q, v = robot.neutral(), np.zeros(robot.nv)
-    v[:] = 0.2
-    more = controller(0.0, q, v) - GravityCompensation(robot)(0.0, q, v)
-    assert (more[motors] > 0.0).any()
-    assert not np.delete(more, motors).any()
+    more = controller(0.0, np.zeros(2), np.ones(2)) - GravityCompensation(robot)(
+        0.0, *np.zeros((2, 2))
+    )
+    np.testing.assert_allclose(more, [7.0, 0.0])
+    assert robot.passive_forces(np.zeros(2), np.ones(2))[1] == -5.0
 
 
 # -- composition ----------------------------------------------------------------------------------
@@ -365,17 +376,6 @@ def test_what_remembers_is_no_function_of_the_state(double):
 
 
 # -- bad input ------------------------------------------------------------------------------------
-
-ONE_MOTOR = """<robot name="crane"><link name="rail"/>
-<link name="car"><inertial><mass value="2"/>
-<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-<link name="load"><inertial><origin xyz="0 0 -1"/><mass value="1"/>
-<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-<joint name="drive" type="prismatic"><parent link="rail"/><child link="car"/><axis xyz="1 0 0"/>
-<limit lower="-9" upper="9" effort="10" velocity="4"/></joint>
-<joint name="swing" type="continuous"><parent link="car"/><child link="load"/><axis xyz="0 1 0"/>
-</joint>
-<transmission name="motor"><joint name="drive"/><actuator name="motor"/></transmission></robot>"""
 
 
 def wrong_numbers(robot):
