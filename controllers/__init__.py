@@ -3,10 +3,14 @@
 if __name__ != "robodyn.controllers":
     raise ImportError("this folder is the package robodyn.controllers: import it by that name")
 
+from robodyn.controllers.admittance import Admittance
 from robodyn.controllers.computed_torque import ComputedTorque
 from robodyn.controllers.gravity_compensation import GravityCompensation
+from robodyn.controllers.impedance import Impedance
 from robodyn.controllers.joint_pd import JointPD
 from robodyn.controllers.noisy import Noisy
+from robodyn.controllers.operational_space import OperationalSpace
+from robodyn.controllers.passivity_based import PassivityBased
 from robodyn.controllers.reference import PointToPoint, SineReference
 from robodyn.controllers.s_curve import SCurve
 from robodyn.controllers.sampled import Sampled
@@ -15,10 +19,14 @@ from robodyn.controllers.task_path import TaskPath
 from robodyn.controllers.trapezoidal import Trapezoidal
 
 __all__ = [
+    "Admittance",
     "ComputedTorque",
     "GravityCompensation",
+    "Impedance",
     "JointPD",
     "Noisy",
+    "OperationalSpace",
+    "PassivityBased",
     "PointToPoint",
     "SCurve",
     "Sampled",
