@@ -18,13 +18,14 @@ from robodyn.controllers import (
     GravityCompensation,
     JointPD,
     Noisy,
+    PassivityBased,
     PointToPoint,
     RateLimited,
     Sampled,
     Saturated,
     SineReference,
 )
-from robodyn.errors import ActuationError, SettingsError, ShapeError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.simulation import Look, Remembering, callbacks
 from robodyn.simulation.law import Law, law_of
 from robodyn.simulation.stepper import Stepper
@@ -380,34 +381,25 @@ def test_what_remembers_is_no_function_of_the_state(double):
 
 def wrong_numbers(robot):
     inner = reaching(robot)
-    reference = inner.reference
-
-    def learning(**options):
-        given = {"adaptation": 1.0, "damping": 1.0, "learnt": ["lower"], **options}
-        return Adaptive(robot, reference, **given)
-
+    law = PassivityBased(robot, inner.reference, 1.0)
     return {
         "rate": lambda x: RateLimited(inner, x),
         "cutoff": lambda x: Filtered(inner, x),
         "gain": lambda x: DisturbanceObserver(inner, x),
-        "adaptation": lambda x: learning(adaptation=x),
-        "damping": lambda x: learning(damping=x),
-        "convergence": lambda x: learning(convergence=x),
+        "adaptation": lambda x: Adaptive(law, "lower.m", x),
         "limits": lambda x: Saturated(inner, x),
     }
 
 
 @pytest.mark.parametrize("wrong", [-1.0, [1.0, -1.0], np.nan, "fast", [[1.0]]])
-@pytest.mark.parametrize(
-    "name", ["rate", "cutoff", "gain", "adaptation", "damping", "convergence", "limits"]
-)
+@pytest.mark.parametrize("name", ["rate", "cutoff", "gain", "adaptation", "limits"])
 def test_numbers_that_make_no_sense_are_named(double, name, wrong):
     with pytest.raises(ShapeError, match=f"^{name} is") as caught:
         wrong_numbers(double)[name](wrong)
     assert caught.value.name == name
 
 
-@pytest.mark.parametrize("name", ["rate", "cutoff", "gain", "damping", "limits"])
+@pytest.mark.parametrize("name", ["rate", "cutoff", "gain", "adaptation", "limits"])
 def test_numbers_for_another_robot_are_named(double, name):
     with pytest.raises(ShapeError, match=name) as caught:
         wrong_numbers(double)[name]([1.0, 1.0, 1.0])(0.0, np.zeros(2), np.zeros(2))
@@ -421,10 +413,15 @@ def test_zero_is_no_rate_and_no_frequency(double):
 
 
 def refusals(double):
-    inner, ref = reaching(double), reaching(double).reference
-    plain = {"adaptation": 1.0, "damping": 1.0}
-    linkage, floating = rd.load("four_bar"), rd.load("double_pendulum", base="floating")
-    passive, moving = rd.load(ONE_MOTOR), rd.load("double_pendulum", base="moving")
+    inner = reaching(double)
+    linkage, moving = rd.load("four_bar"), rd.load("double_pendulum", base="moving")
+    law = PassivityBased(double, inner.reference, 1.0)
+    floating = rd.load("double_pendulum", base="floating")
+    minimal = rd.load("palletizer", coordinates="minimal")
+
+    def adapt(robot):
+        return Adaptive(PassivityBased(robot, inner.reference, 1.0), robot.body_names[0], 1.0)
+
     return {
         "order is 0": lambda: Filtered(inner, 1.0, 0),
         "order is 9": lambda: Filtered(inner, 1.0, 9),
@@ -439,26 +436,25 @@ def refusals(double):
         "neither damping nor friction": lambda: FrictionCompensation(inner),
         "share is 1.5": lambda: FrictionCompensation(reaching(rd.load("arm7")), share=1.5),
         "reference is 1": lambda: FrictionCompensation(reaching(rd.load("arm7")), reference=1),
-        "momentum of trees.*four_bar.*closed loops": lambda: DisturbanceObserver(
+        "momentum of trees.*'four_bar' has closed loops": lambda: DisturbanceObserver(
             ramp, 1.0, robot=linkage
         ),
         "momentum of trees.*a moving base": lambda: DisturbanceObserver(ramp, 1.0, robot=moving),
-        "'four_bar' has closed loops": lambda: Adaptive(linkage, ref, "rocker", **plain),
-        "has a floating base": lambda: Adaptive(floating, ref, "lower", **plain),
-        "joint 'swing' of 'crane' has no motor": lambda: Adaptive(passive, ref, "car", **plain),
-        "no parameter or body 'lowr'": lambda: Adaptive(double, ref, ["lowr"], **plain),
-        "name each parameter, or its body, once": lambda: Adaptive(
-            double, ref, ["lower", "lower.m"], **plain
+        "has a floating base: the adaptive law": lambda: adapt(floating),
+        "has minimal coordinates: the adaptive law": lambda: adapt(minimal),
+        "controller is JointPD, expected a robodyn.controllers.Passi": lambda: Adaptive(
+            inner, "lower", 1.0
         ),
-        "learnt is empty": lambda: Adaptive(double, ref, {}, **plain),
-        r"learnt\['load'\] is 3": lambda: Adaptive(double, ref, {"load": 3}, **plain),
-        "start is 1": lambda: Adaptive(double, ref, ["lower"], **plain, start=1.0),
-        "reference is None": lambda: Adaptive(double, None, ["lower"], **plain),
-    }  # fmt: skip
+        "no parameter or body 'lowr' in 'double": lambda: Adaptive(law, ["lowr"], 1.0),
+        "name each parameter, or its body, once": lambda: Adaptive(law, ["lower", "lower.m"], 1.0),
+        "learnt is empty": lambda: Adaptive(law, {}, 1.0),
+        r"learnt\['load'\] is 3": lambda: Adaptive(law, {"load": 3}, 1.0),
+        "start is 1": lambda: Adaptive(law, ["lower"], 1.0, start=1.0),
+    }
 
 
 @pytest.mark.parametrize("message", list(refusals(rd.load("double_pendulum"))))
 def test_what_is_refused(double, message):
-    errors = (SettingsError, ShapeError, UnknownNameError, ActuationError)
+    errors = (SettingsError, ShapeError, UnknownNameError)
     with pytest.raises(errors, match=message):
         refusals(double)[message]()
