@@ -156,16 +156,11 @@ def _regressor(robot: Robot) -> Regressor:
 
     def at(q: Any, v: Any, s: Any, a: Any, base: Any, t: float) -> FloatArray:
         follow, Y = reduced(q, v, a, base, t)
-        other, still = follow(s), np.zeros(np.shape(a))
-
-        def difference(one: FloatArray, two: FloatArray) -> FloatArray:
-            Y1, Y2 = (reduced(q, w, still, base, t)[1] for w in (one, two))
-            return np.asarray(Y1 - Y2)
-
-        squares = difference(v + other, v - other)
-        if base is not None:
-            squares = squares - difference(other, -other)
-        return np.asarray(Y - 0.25 * squares)
+        other = follow(s)
+        w = np.stack([v + other, v - other, *([] if base is None else [-other, other])])
+        still = np.zeros((len(w), *np.shape(a)))
+        _, found = reduced(np.broadcast_to(q, (len(w), *q.shape)), w, still, base, t)
+        return np.asarray(Y - 0.25 * (found[::2] - found[1::2]).sum(axis=0))
 
     return at
 
