@@ -28,6 +28,7 @@ from robodyn.controllers import (
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 from robodyn.simulation import Look, Remembering, callbacks
 from robodyn.simulation.law import Law, law_of
+from robodyn.simulation.panels import panel
 from robodyn.simulation.stepper import Stepper
 
 pytestmark = pytest.mark.filterwarnings(
@@ -320,6 +321,15 @@ def test_samples_of_a_motion_have_the_memory_of_their_instant(double, tmp_path):
     run.save(tmp_path / "run.npz")
     kept = rd.Trajectory.load(tmp_path / "run.npz", double)
     np.testing.assert_array_equal(kept.memory["looks"], looks)
+
+
+def test_pictures_of_what_was_remembered(double):
+    run = rd.simulate(double, RateLimited(Filtered(ramp, 5.0), 9.0), duration=0.1)
+    shown = panel(run, "memory: torque")
+    np.testing.assert_array_equal(shown.values, run.tau)
+    assert shown.names == ("shoulder", "elbow")
+    with pytest.raises(UnknownNameError, match="did you mean 'memory: filtered'"):
+        panel(run, "memory: filterd")
 
 
 def test_memory_of_samples_that_are_kept_and_written_while_it_moves(double, tmp_path, monkeypatch):
