@@ -11,10 +11,12 @@ from robodyn.controllers.filtered import Filtered
 from robodyn.controllers.friction_compensation import FrictionCompensation
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.impedance import Impedance
+from robodyn.controllers.iterative_lqr import Plan, iterative_lqr
 from robodyn.controllers.joint_pd import JointPD
 from robodyn.controllers.noisy import Noisy
 from robodyn.controllers.operational_space import OperationalSpace
 from robodyn.controllers.passivity_based import PassivityBased
+from robodyn.controllers.quadratic_cost import QuadraticCost
 from robodyn.controllers.rate_limited import RateLimited
 from robodyn.controllers.reference import PointToPoint, SineReference
 from robodyn.controllers.s_curve import SCurve
@@ -37,7 +39,9 @@ __all__ = [
     "Noisy",
     "OperationalSpace",
     "PassivityBased",
+    "Plan",
     "PointToPoint",
+    "QuadraticCost",
     "RateLimited",
     "SCurve",
     "Sampled",
@@ -46,4 +50,5 @@ __all__ = [
     "Stretched",
     "TaskPath",
     "Trapezoidal",
+    "iterative_lqr",
 ]

@@ -23,6 +23,7 @@ from robodyn.simulation.event_record import EventRecord, events_among
 from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.limits import LimitViolation, limit_violations
 from robodyn.simulation.one_motion import one_motion
+from robodyn.simulation.phases import at_instants, joined
 from robodyn.simulation.pieces import pieces
 from robodyn.simulation.resampling import instants_of, resampled
 from robodyn.simulation.samples import Samples
@@ -284,15 +285,14 @@ class Trajectory:
             For instants beyond the motion.
         """
         samples = self._samples()
+        at = instants_of(samples, times)
+        events = tuple(e for e in self.events if len(at) and at[0] <= e.time <= at[-1])
         if self.phases:
-            raise SettingsError(
-                "what moves, or what drives it, changes within this motion: resample its phases"
-            )
-        x = resampled(samples, instants_of(samples, times))
-        events = tuple(e for e in self.events if len(x) and x.t[0] <= e.time <= x.t[-1])
+            return joined(at_instants(self.phases, at), events)
+        x = resampled(samples, at)
         states: dict[str, Any] = {"t": x.t, "q": x.q, "v": x.v, "a": x.a, "tau": x.tau}
-        at = np.searchsorted(samples.t, x.t, side="right") - 1
-        memory = {name: held[at] for name, held in self.memory.items()}
+        last = np.searchsorted(samples.t, x.t, side="right") - 1
+        memory = {name: held[last] for name, held in self.memory.items()}
         return replace(
             self, **states, **COMPUTED, surroundings=x.surroundings, events=events, memory=memory
         )
