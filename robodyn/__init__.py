@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from robodyn.codegen import Function, get_num_threads, set_num_threads
-from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -46,6 +45,8 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
+from robodyn.impacts.partners import PointMass, RobotPoint
+from robodyn.impacts.several_hits import Hit
 from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
@@ -60,13 +61,18 @@ if TYPE_CHECKING:
         Event,
         MotorLimits,
         RigidStops,
+        StepDerivatives,
         Trajectory,
+        TrajectoryGradient,
         closed_loop,
         events,
         rollout,
         simulate,
+        step_derivatives,
         step_function,
+        trajectory_gradient,
     )
+    from robodyn.simulation.compare import Comparison, compare
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -77,12 +83,14 @@ __all__ = [
     "BaseMotion",
     "BaseParameters",
     "BasePath",
+    "Comparison",
     "CompliantStops",
     "Constraint",
     "Coupling",
     "Event",
     "Function",
     "Ground",
+    "Hit",
     "HybridDynamics",
     "IKResult",
     "Impact",
@@ -112,13 +120,16 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "StepDerivatives",
     "SweepError",
     "SweepTable",
     "TopologyError",
     "Trajectory",
+    "TrajectoryGradient",
     "UnknownNameError",
     "UrdfError",
     "closed_loop",
+    "compare",
     "cos",
     "events",
     "get_num_threads",
@@ -129,23 +140,31 @@ __all__ = [
     "simulate",
     "sin",
     "sqrt",
+    "step_derivatives",
     "step_function",
     "sweep",
+    "trajectory_gradient",
 ]
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
+    "Comparison": "robodyn.simulation.compare",
     "Event": "robodyn.simulation",
     "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
+    "StepDerivatives": "robodyn.simulation",
     "Trajectory": "robodyn.simulation",
+    "TrajectoryGradient": "robodyn.simulation",
     "closed_loop": "robodyn.simulation",
+    "compare": "robodyn.simulation.compare",
     "events": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
+    "step_derivatives": "robodyn.simulation",
     "step_function": "robodyn.simulation",
     "sweep": "robodyn.simulation.sweep",
+    "trajectory_gradient": "robodyn.simulation",
 }
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "ActuationError",
     "AssemblyError",
     "BagError",
+    "ConvergenceWarning",
     "EnergyWarning",
     "FileError",
     "Hints",
@@ -107,6 +108,10 @@ class EnergyWarning(UserWarning):
 
 class SingularWarning(UserWarning):
     """A frame cannot be moved as a controller wants it to be: what it does is damped."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A search ended before it had found what it looked for; its result is the best until then."""
 
 
 class UrdfError(_LocatedError):
@@ -283,10 +288,19 @@ class ImpactError(RobodynError, ValueError):
 
 
 class PathError(RobodynError, ValueError):
-    """A prescribed motion contradicts itself or is not defined, at ``.time`` [s]."""
+    """A prescribed motion contradicts itself or is not defined.
 
-    def __init__(self, message: str, *, time: float | None = None) -> None:
+    Attributes
+    ----------
+    time : float or None [s]
+        Where.
+    joint : str
+        Whose it is; empty where it is no joint's alone.
+    """
+
+    def __init__(self, message: str, *, time: float | None = None, joint: str = "") -> None:
         self.time = time
+        self.joint = joint
         super().__init__(message)
 
 

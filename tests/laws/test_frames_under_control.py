@@ -316,6 +316,7 @@ def test_a_position_gives_way_as_mass_spring_and_damper(puma):
     )  # fmt: skip
     x = puma.frame_pose(run.q, "flange")[:, :3, 3]
     way = 1.0 - (1.0 + w * run.t) * np.exp(-w * run.t)
+    np.testing.assert_allclose(run.memory["shift"], way[:, None] * force / k, atol=1e-9)
     give = np.linalg.norm(force) / 4e4 / m  # of the position controller itself, about
     np.testing.assert_allclose(x - x[0], way[:, None] * force / k, atol=20 * give + 4e-4)
     assert np.abs(x[-1] - x[0]).max() > 0.015
