@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,9 @@ from robodyn.controllers.gains import function, gain
 from robodyn.controllers.operational_space import OperationalSpace
 from robodyn.controllers.plant import base_path
 from robodyn.controllers.symbols import asked, base_at
-from robodyn.controllers.wrench import in_world, positive, six
+from robodyn.controllers.wrapping import alone
+from robodyn.controllers.wrench import in_world, six
+from robodyn.simulation import Look, Remembering
 
 __all__ = ["Admittance"]
 
@@ -26,9 +29,8 @@ class Admittance:
     ``x`` is how far it is beside that of the position controller, in world axes, and ``wrench``
     what a sensor measures. How stiffly the frame follows it is the position controller's matter.
 
-    It has a memory, that of ``x``, which each motion begins at rest with none: `robodyn.simulate`
-    asks for a fresh one. The wrench is held from one call to the next, and for that the equation is
-    solved exactly.
+    It looks at the robot once a step, and holds the wrench until the next look, for which the
+    equation is solved exactly. ``x`` is zero at the first look; it is ``run.memory["shift"]``.
 
     Attributes
     ----------
@@ -49,6 +51,8 @@ class Admittance:
         the wrench is none.
     """
 
+    remembers: ClassVar[tuple[str, ...]] = ("shift",)
+
     position: OperationalSpace
     wrench: Callable[[float, FloatArray, FloatArray], ArrayLike]
     inertia: ArrayLike
@@ -57,6 +61,7 @@ class Admittance:
     _m: FloatArray = field(init=False, repr=False)
     _d: FloatArray = field(init=False, repr=False)
     _k: FloatArray = field(init=False, repr=False)
+    _steps: dict[float, FloatArray] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.position, OperationalSpace):
@@ -68,17 +73,28 @@ class Admittance:
             )
         function("wrench", self.wrench, "(t, q, v) that returns force and moment, shape (6,)")
         size = len(self.position.components)
-        object.__setattr__(self, "_m", positive("inertia", self.inertia, size))
+        object.__setattr__(self, "_m", gain("inertia", self.inertia, size, positive=True))
         object.__setattr__(self, "_d", gain("damping", self.damping, size))
         object.__setattr__(self, "_k", gain("stiffness", self.stiffness, size))
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Torques, shape (..., nv) [N m, N], at the start of a motion: nothing has given way."""
-        return self.fresh()(t, q, v)
+        """Torques at the first look, when nothing has given way, shape (..., nv) [N m, N]."""
+        return alone(self, t, q, v)
 
-    def fresh(self) -> Callable[[float, FloatArray, FloatArray], FloatArray]:
+    def fresh(self) -> Remembering:
         """The same at the start of a motion, with a memory of that motion alone."""
-        return _Yielding(self)
+        return Remembering(self)
+
+    def answer(self, look: Look, memory: Any) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Torques, and what is remembered: by how much the reference gave way, how fast, why."""
+        force = self.force(look.t, look.q, look.v)
+        x, dx = np.zeros((2, *force.shape))
+        if memory is not None:
+            state = np.stack([memory["shift"], memory["rate"], memory["force"]], axis=-1)
+            x, dx, _ = np.moveaxis(np.einsum("ijk,...ik->...ij", self._over(look.h), state), -1, 0)
+        ddx = (force - self._d * dx - self._k * x) / self._m
+        tau = self.position.shifted(look.t, look.q, look.v, (x, dx, ddx))
+        return tau, {"shift": x, "rate": dx, "force": force}
 
     def force(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What the sensor measures, in world axes, of the components that give way, (..., m)."""
@@ -88,40 +104,15 @@ class Admittance:
         X = asked(self.position.robot, "frame_pose", {"q": q}, base, t, **pose)
         return in_world(X[..., :3, :3], measured)[..., list(self.position.components)]
 
-    def rate(self) -> FloatArray:
-        """Matrices of the equations of ``(x, x', wrench)``, with the wrench held, (m, 3, 3)."""
-        A = np.zeros((len(self._m), 3, 3))
-        A[:, 0, 1] = 1.0
-        A[:, 1] = np.stack([-self._k, -self._d, np.ones(len(self._m))], axis=-1) / self._m[:, None]
-        return A
-
-
-class _Yielding:
-    """An admittance within a motion, called with ascending times."""
-
-    def __init__(self, settings: Admittance) -> None:
-        self._settings = settings
-        self._rate = settings.rate()
-        self._x: FloatArray | None = None
-        self._t = 0.0
-        self._steps: dict[float, FloatArray] = {}
-
-    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        force = self._settings.force(t, q, v)
-        if self._x is None:
-            self._x = np.zeros((*v.shape[:-1], len(self._rate), 3))
-        elif t > self._t:
-            self._x = np.einsum("ijk,...ik->...ij", self._over(t - self._t), self._x)
-        self._t = t
-        self._x[..., 2] = force
-        x, dx = self._x[..., 0], self._x[..., 1]
-        ddx = np.einsum("ij,...ij->...i", self._rate[:, 1], self._x)
-        return self._settings.position.shifted(t, q, v, (x, dx, ddx))
-
     def _over(self, interval: float) -> FloatArray:
-        """What an interval [s] makes of ``(x, x', wrench)``, shape (m, 3, 3)."""
+        """What an interval [s] makes of ``(x, x', wrench)`` with the wrench held, (m, 3, 3)."""
         from scipy.linalg import expm
 
         if interval not in self._steps:
-            self._steps = {interval: expm(interval * self._rate)}
+            A = np.zeros((len(self._m), 3, 3))
+            A[:, 0, 1] = 1.0
+            A[:, 1] = np.stack([-self._k, -self._d, np.ones(len(self._m))], axis=-1)
+            A[:, 1] /= self._m[:, None]
+            self._steps.clear()
+            self._steps[interval] = expm(interval * A)
         return self._steps[interval]

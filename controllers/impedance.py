@@ -14,7 +14,7 @@ from robodyn.arrays import expect
 from robodyn.controllers.gains import function, gain
 from robodyn.controllers.plant import Base, refuse_passive
 from robodyn.controllers.task_space import COMPONENTS, Reference, Task
-from robodyn.controllers.wrench import in_world, positive, six
+from robodyn.controllers.wrench import in_world, six
 from robodyn.simulation.law import SymbolicTime
 
 __all__ = ["Impedance"]
@@ -100,7 +100,9 @@ class Impedance:
         object.__setattr__(self, "_task", task)
         object.__setattr__(self, "_k", gain("stiffness", self.stiffness, task.size))
         object.__setattr__(self, "_d", gain("damping", self.damping, task.size))
-        m = None if self.inertia is None else positive("inertia", self.inertia, task.size)
+        m = self.inertia
+        if m is not None:
+            m = gain("inertia", m, task.size, positive=True)
         object.__setattr__(self, "_m", m)
         if self.wrench is not None:
             function("wrench", self.wrench, "from the time [s] to force and moment, shape (6,)")

@@ -109,12 +109,11 @@ def _of_others(robot: Robot, motors: tuple[int, ...], chosen: tuple[int, ...]) -
 
 
 def _square_solution(A: FloatArray, b: FloatArray) -> list[Any]:
-    """``A x = b`` in symbols, by ``(A^T A)^-1 A^T b``, done twice; not numbers near singular A."""
+    """``A x = b`` in symbols, by ``(A^T A)^-1 A^T b``; not numbers where A is nearly singular."""
     factors = factorize([list(row) for row in A.T @ A], dict.fromkeys(range(len(b)), 1.0))
-    x = np.array(solve(factors, list(A.T @ b)), object)
-    x = x + np.array(solve(factors, list(A.T @ (b - A @ x))), object)
+    x = solve(factors, list(A.T @ b))
     trace = sum((row[k] for k, row in enumerate(inverse(factors))), 0.0)
-    return if_not_negative(list(x), 1.0 - trace * UNCOUPLED**2)
+    return if_not_negative(x, 1.0 - trace * UNCOUPLED**2)
 
 
 def _uncoupled(robot: Robot, joints: list[int]) -> ActuationError:

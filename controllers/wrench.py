@@ -1,18 +1,16 @@
-"""What pushes a frame, and what it is to have instead of its inertia."""
+"""What pushes a frame, as a sensor in it measures."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import gain
 from robodyn.controllers.symbols import times
 
-__all__ = ["in_world", "positive", "six"]
+__all__ = ["in_world", "six"]
 
 
 def six(given: Any, t: Any) -> FloatArray:
@@ -38,18 +36,3 @@ def in_world(turn: FloatArray, wrench: FloatArray) -> FloatArray:
     """A wrench in axes of a frame, shape (..., 6), in those of the world."""
     force, moment = times(turn, wrench[..., :3]), times(turn, wrench[..., 3:])
     return np.concatenate([force, moment], axis=-1)
-
-
-def positive(name: str, value: ArrayLike, count: int) -> FloatArray:
-    """A gain for each component, none of them zero.
-
-    Raises
-    ------
-    ShapeError
-    """
-    found = gain(name, value, count)
-    if not found.all():
-        raise ShapeError(
-            f"{name} is {np.asarray(value).tolist()}, expected it positive", name=name, given=value
-        )
-    return found

@@ -114,6 +114,13 @@ def test_a_frame_has_the_acceleration_of_its_gains(case):
     wanted = wanted + case.d * (speed - twist) + case.k * case.error(case.q, case.goal)
     np.testing.assert_allclose(acceleration, wanted, atol=1e-8 * np.abs(wanted).max())
     assert controller.damped(0.3, case.q, case.v) == 0.0
+    # beside its reference
+    shift = np.arange(1.0, 1.0 + 3 * len(case.rows)).reshape(3, -1) * 0.1
+    tau = controller.shifted(0.3, case.q, case.v, tuple(shift))
+    a = robot.forward_dynamics(case.q, case.v, tau, **case.at)
+    wanted = wanted + case.k * shift[0] + case.d * shift[1] + shift[2]
+    acceleration = case.motion(case.q, case.v, a)[2]
+    np.testing.assert_allclose(acceleration, wanted, atol=1e-8 * np.abs(wanted).max())
 
 
 @pytest.fixture(scope="module", params=[name for name in CASES if name != "floating"])
@@ -309,6 +316,7 @@ def test_a_position_gives_way_as_mass_spring_and_damper(puma):
     )  # fmt: skip
     x = puma.frame_pose(run.q, "flange")[:, :3, 3]
     way = 1.0 - (1.0 + w * run.t) * np.exp(-w * run.t)
+    np.testing.assert_allclose(run.memory["shift"], way[:, None] * force / k, atol=1e-9)
     give = np.linalg.norm(force) / 4e4 / m  # of the position controller itself, about
     np.testing.assert_allclose(x - x[0], way[:, None] * force / k, atol=20 * give + 4e-4)
     assert np.abs(x[-1] - x[0]).max() > 0.015
@@ -318,6 +326,26 @@ def test_a_position_gives_way_as_mass_spring_and_damper(puma):
         wrenches=lambda t, q, v: {"flange": pushed(t, q, v)},
     )  # fmt: skip
     np.testing.assert_array_equal(again.q[::5], run.q[: len(again.q[::5])])
+
+
+def test_the_shift_of_an_admittance(puma):
+    """An underdamped oscillator under a force that is held, asked at odd instants."""
+    m, d, k, F = 2.0, 8.0, 300.0, np.array([3.0, -2.0, 4.0, 0.1, 0.2, -0.3])
+    position = OperationalSpace(puma, "flange", still(START, 6))
+    admittance = Admittance(position, lambda t, q, v: F, m, d, k)
+    R, v = puma.frame_pose(START, "flange")[:3, :3], np.zeros(6)
+    force = np.concatenate([R @ F[:3], R @ F[3:]])
+    running, decay = admittance.fresh(), d / (2 * m)
+    w = np.sqrt(k / m - decay**2)
+    for t in (0.0, 0.013, 0.1, 0.37):
+        c, s, fade = np.cos(w * t), np.sin(w * t), np.exp(-decay * t)
+        x = (1.0 - fade * (c + decay / w * s)) / k
+        dx = fade * s / (m * w)
+        ddx = (1.0 - d * dx - k * x) / m
+        expected = position.shifted(t, START, v, (x * force, dx * force, ddx * force))
+        np.testing.assert_allclose(running(t, START, v), expected, atol=1e-9)
+    first = admittance(0.0, START, v)
+    np.testing.assert_array_equal(first, admittance.fresh()(0.0, START, v))
 
 
 # -- singular postures ----------------------------------------------------------------------------
@@ -353,10 +381,33 @@ def test_near_a_singular_posture_it_damps_and_says_so(planar):
         warnings.simplefilter("ignore", SingularWarning)
         taus = controller(0.0, poses, np.zeros((2000, 2)))
         part = controller.damped(0.0, poses, np.zeros((2000, 2)))
+        alone = np.array([controller(0.0, q, np.zeros(2)) for q in poses[::100]])
+    np.testing.assert_allclose(taus[::100], alone, rtol=1e-9)
     edge = int(np.argmax(part == 0.0))
     assert 5 < edge < 1995
     jumps = np.abs(np.diff(taus, axis=0)).max(axis=1)
     assert jumps[edge - 1] < 3.0 * max(jumps[edge - 3], jumps[edge + 1])
+
+
+def test_damping_by_hand(planar):
+    """``F = (A + d I)^-1 x``, where d grows from zero as mobility falls below the least."""
+    robot, rows = planar
+    q, least, goal = np.array([0.4, 0.05]), 0.05, np.array([0.5, 0.3])
+    controller = OperationalSpace(robot, "tip", still(goal, 2), 60.0, components=rows, least=least)
+    J = robot.frame_jacobian(q, "tip", axes="world")[rows]
+    M, h = robot.mass_matrix(q), robot.bias_forces(q, np.zeros(2))
+    mobility = np.sum(np.linalg.svd(J)[1] ** -2.0) ** -0.5
+    A = J @ np.linalg.inv(M) @ J.T
+    d = (least - mobility) ** 2 * np.trace(A) / np.trace(J @ J.T)
+    way = (robot.frame_pose(goal, "tip") - robot.frame_pose(q, "tip"))[rows, 3]
+    p = 25.0 * (goal - q)
+    F = np.linalg.solve(A + d * np.eye(2), 60.0 * way - J @ p)
+    with pytest.warns(SingularWarning):
+        tau = controller(0.0, q, np.zeros(2))
+    np.testing.assert_allclose(tau, J.T @ F + M @ p + h, rtol=1e-9)
+    part = controller.damped(0.0, q, np.zeros(2))
+    assert part == pytest.approx(1.0 - (mobility / least) ** 2)
+    assert 0.0 < part < 1.0
 
 
 def test_machine_code_asks_python_there(planar):
@@ -364,10 +415,29 @@ def test_machine_code_asks_python_there(planar):
     controller = OperationalSpace(robot, "tip", still([0.4, 0.9], 2), components=rows, least=0.05)
     code = rd.closed_loop(robot, dataclasses.replace(controller, reference=Held([0.4, 0.9])))
     assert np.isnan(code(0.0, [0.4, 0.0], [0.0, 0.0])).any()
-    assert np.isfinite(code(0.0, [0.4, 0.9], [0.0, 0.0])).all()
+    angles = np.linspace(0.01, 0.6, 500)
+    poses = np.stack([np.full(500, 0.4), angles], axis=-1)
+    lost = np.isnan(code(0.0, poses, 0.0 * poses)).any(axis=-1)
+    np.testing.assert_array_equal(lost, controller.damped(0.0, poses, 0.0 * poses) > 0.0)
+    assert 5 < lost.sum() < 250
     with pytest.warns(SingularWarning):
         run = rd.simulate(robot, controller, q0=[0.4, 0.0], duration=0.05, limits="ignore")
     assert np.isfinite(run.q).all()
+
+
+def test_no_singular_posture_slips_through():
+    """Where two axes of the wrist are one, or the arm is stretched, up to rounding."""
+    robot, rng = rd.load("arm7"), np.random.default_rng(2)
+    q = rng.uniform(-1.5, 1.5, (200, 7))
+    q[:100, [2, 5]] = 0.0
+    q[100:, [1, 5]] = 0.0
+    q += 1e-9 * rng.normal(size=q.shape)
+    controller = OperationalSpace(robot, "tool", Held(np.full(7, 0.4)))
+    J = robot.frame_jacobian(q, "tool")
+    singular = np.linalg.svd(J, compute_uv=False)[:, -1] < 1e-7
+    assert singular.sum() > 90
+    found = rd.closed_loop(robot, controller)(0.0, q, 0.0 * q)
+    assert np.isnan(found[singular]).any(axis=-1).all()
 
 
 class Held:
