@@ -4,14 +4,18 @@ if __name__ != "robodyn.controllers":
     raise ImportError("this folder is the package robodyn.controllers: import it by that name")
 
 from robodyn.controllers.adaptive import Adaptive
+from robodyn.controllers.admittance import Admittance
 from robodyn.controllers.computed_torque import ComputedTorque
 from robodyn.controllers.disturbance_observer import DisturbanceObserver
 from robodyn.controllers.filtered import Filtered
 from robodyn.controllers.friction_compensation import FrictionCompensation
 from robodyn.controllers.gravity_compensation import GravityCompensation
+from robodyn.controllers.impedance import Impedance
 from robodyn.controllers.iterative_lqr import Plan, iterative_lqr
 from robodyn.controllers.joint_pd import JointPD
 from robodyn.controllers.noisy import Noisy
+from robodyn.controllers.operational_space import OperationalSpace
+from robodyn.controllers.passivity_based import PassivityBased
 from robodyn.controllers.quadratic_cost import QuadraticCost
 from robodyn.controllers.rate_limited import RateLimited
 from robodyn.controllers.reference import PointToPoint, SineReference
@@ -24,13 +28,17 @@ from robodyn.controllers.trapezoidal import Trapezoidal
 
 __all__ = [
     "Adaptive",
+    "Admittance",
     "ComputedTorque",
     "DisturbanceObserver",
     "Filtered",
     "FrictionCompensation",
     "GravityCompensation",
+    "Impedance",
     "JointPD",
     "Noisy",
+    "OperationalSpace",
+    "PassivityBased",
     "Plan",
     "PointToPoint",
     "QuadraticCost",

@@ -33,6 +33,7 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "SingularError",
+    "SingularWarning",
     "SweepError",
     "SweepWarning",
     "TopologyError",
@@ -104,6 +105,10 @@ class SweepWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """A simulated motion gains or loses energy that nothing gives or takes."""
+
+
+class SingularWarning(UserWarning):
+    """A frame cannot be moved as a controller wants it to be: what it does is damped."""
 
 
 class ConvergenceWarning(UserWarning):
