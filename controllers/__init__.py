@@ -7,6 +7,7 @@ from robodyn.controllers.computed_torque import ComputedTorque
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.iterative_lqr import Plan, iterative_lqr
 from robodyn.controllers.joint_pd import JointPD
+from robodyn.controllers.lqr import LQR
 from robodyn.controllers.noisy import Noisy
 from robodyn.controllers.quadratic_cost import QuadraticCost
 from robodyn.controllers.reference import PointToPoint, SineReference
@@ -14,9 +15,11 @@ from robodyn.controllers.s_curve import SCurve
 from robodyn.controllers.sampled import Sampled
 from robodyn.controllers.stretched import Stretched
 from robodyn.controllers.task_path import TaskPath
+from robodyn.controllers.time_varying_lqr import TimeVaryingLQR
 from robodyn.controllers.trapezoidal import Trapezoidal
 
 __all__ = [
+    "LQR",
     "ComputedTorque",
     "GravityCompensation",
     "JointPD",
@@ -29,6 +32,7 @@ __all__ = [
     "SineReference",
     "Stretched",
     "TaskPath",
+    "TimeVaryingLQR",
     "Trapezoidal",
     "iterative_lqr",
 ]

@@ -9,7 +9,11 @@ import numpy as np
 from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
 
-__all__ = ["is_flat", "linear_feedback", "state_error"]
+__all__ = ["StateError", "is_flat", "linear_feedback", "state_error"]
+
+
+#: ``(q, v, q_ref, v_ref) -> x``.
+StateError = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 def is_flat(robot: Robot) -> bool:
@@ -18,9 +22,7 @@ def is_flat(robot: Robot) -> bool:
     return all(joint.kind.coordinates.flat for joint in joints)
 
 
-def state_error(
-    robot: Robot,
-) -> Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]:
+def state_error(robot: Robot) -> StateError:
     """The function ``(q, v, q_ref, v_ref) -> x``: what states are off, shape (..., 2 nv).
 
     It is the motion from the wanted position, and the difference of speeds. Of symbols there is

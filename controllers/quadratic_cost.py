@@ -40,7 +40,9 @@ class Expansion:
 class Cost(Protocol):
     """What a motion costs: an integral over time, and what its end costs."""
 
-    def running_cost(self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> Expansion:
+    def running_cost(
+        self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
+    ) -> Expansion:
         """Costs per second at samples.
 
         Parameters
@@ -107,7 +109,9 @@ class QuadraticCost:
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
-    def running_cost(self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> Expansion:
+    def running_cost(
+        self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
+    ) -> Expansion:
         """Costs per second at samples; see `Cost`."""
         left = self._of_state(self._state, q, v)
         n, size = left.slope.shape
