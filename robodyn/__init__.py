@@ -52,6 +52,7 @@ from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
 from robodyn.results import BaseParameters, HybridDynamics, IKResult, Impact, JointWrenches
 from robodyn.robot import Robot
+from robodyn.simultaneous_impacts import Hit
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
         step_function,
         trajectory_gradient,
     )
+    from robodyn.simulation.compare import Comparison, compare
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -81,12 +83,14 @@ __all__ = [
     "BaseMotion",
     "BaseParameters",
     "BasePath",
+    "Comparison",
     "CompliantStops",
     "Constraint",
     "Coupling",
     "Event",
     "Function",
     "Ground",
+    "Hit",
     "HybridDynamics",
     "IKResult",
     "Impact",
@@ -125,6 +129,7 @@ __all__ = [
     "UnknownNameError",
     "UrdfError",
     "closed_loop",
+    "compare",
     "cos",
     "events",
     "get_num_threads",
@@ -143,6 +148,7 @@ __all__ = [
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
+    "Comparison": "robodyn.simulation.compare",
     "Event": "robodyn.simulation",
     "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
@@ -151,6 +157,7 @@ _LATE = {
     "Trajectory": "robodyn.simulation",
     "TrajectoryGradient": "robodyn.simulation",
     "closed_loop": "robodyn.simulation",
+    "compare": "robodyn.simulation.compare",
     "events": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",

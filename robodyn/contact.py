@@ -27,6 +27,7 @@ __all__ = [
     "RobotPoint",
     "World",
     "contact_point",
+    "moderate",
     "unit_direction",
 ]
 
@@ -38,6 +39,9 @@ FLAT = 1e-11
 SMALL = 1e-200
 #: Speeds of approach, relative to all speeds of the contact, that count as none.
 ROUNDING = 1e-9
+
+#: Speeds [rad/s, m/s] and distances [m] whose products are still numbers.
+GREATEST = 1e100
 
 #: Axes in turn, by one and by two.
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
@@ -64,7 +68,7 @@ class PointMass:
     velocity: ArrayLike
 
     def __post_init__(self) -> None:
-        known = isinstance(self.mass, int | float | np.number)
+        known = isinstance(self.mass, int | float | np.number) and self.mass is not True
         if not (known and 1.0 / SMALL > self.mass >= SMALL):
             raise SettingsError(
                 f"mass is {self.mass!r}, expected a positive number [kg], from {SMALL:g} to "
@@ -72,6 +76,7 @@ class PointMass:
             )
         velocity = shaped("velocity", self.velocity, 3)
         finite(velocity=velocity)
+        moderate("velocity", velocity)
         object.__setattr__(self, "velocity", velocity)
 
 
@@ -292,6 +297,20 @@ class Contact:
         jump = np.einsum("...ij,...j->...i", self.mobility, p)
         loss = -0.5 * np.einsum("...k,...k->...", p, 2.0 * self.velocity + jump)
         return np.asarray(loss)
+
+
+def moderate(name: str, x: Array) -> None:
+    """Refuse numbers whose products are none.
+
+    Raises
+    ------
+    ShapeError
+    """
+    largest = np.abs(x).max(initial=0.0)
+    if largest > GREATEST:
+        raise ShapeError(
+            f"{name} holds {largest:.3g}: energies of such sizes overflow", name=name, given=x
+        )
 
 
 def _first(wrong: Array, values: Array) -> tuple[tuple[int, ...], float]:

@@ -283,10 +283,19 @@ class ImpactError(RobodynError, ValueError):
 
 
 class PathError(RobodynError, ValueError):
-    """A prescribed motion contradicts itself or is not defined, at ``.time`` [s]."""
+    """A prescribed motion contradicts itself or is not defined.
 
-    def __init__(self, message: str, *, time: float | None = None) -> None:
+    Attributes
+    ----------
+    time : float or None [s]
+        Where.
+    joint : str
+        Whose it is; empty where it is no joint's alone.
+    """
+
+    def __init__(self, message: str, *, time: float | None = None, joint: str = "") -> None:
         self.time = time
+        self.joint = joint
         super().__init__(message)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked, finite, named_alone, shaped, together
+from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
 from robodyn.contact import (
     Contact,
     ContactPoint,
@@ -25,6 +25,7 @@ from robodyn.contact import (
     RobotPoint,
     World,
     contact_point,
+    moderate,
     unit_direction,
 )
 from robodyn.contact_friction import check_energy, coefficient, frictional_impulse
@@ -36,12 +37,10 @@ from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 
-__all__ = ["Impacts"]
+__all__ = ["Impacts", "checked_restitution", "on_links"]
 
 #: Squares of a point's speeds along a direction, over those along all, that may be rounding alone.
 ROUNDED = 1e-12
-#: Speeds [rad/s, m/s] beyond which their products are no numbers.
-FASTEST = 1e100
 
 
 class _JointForces(Protocol):
@@ -135,6 +134,32 @@ class Impacts:
         arrays = (q, np.zeros((*batch, nv)), none, forces[..., free])
         return self._dynamics.driven(arrays, controlled, None, _at_rest(base))[0]
 
+    def meeting(
+        self,
+        q: Array,
+        v: Array,
+        places: tuple[tuple[str, ArrayLike], ...],
+        direction: Array,
+        partner: Partner,
+        base: BaseMotion | None,
+    ) -> tuple[tuple[ContactPoint, ...], Array, Array]:
+        """Points that meet, the Jacobian of their relative velocity, and this velocity.
+
+        Shapes (..., 3, nv) and (..., 3), in world axes; arguments are those of `contact`.
+        """
+        given = [(one_name("link", link), checked("point", point, 3)) for link, point in places]
+        for _, point in given:
+            moderate("point", point)
+        together(
+            **{"q and v": q, "point": given[0][1], "direction": direction},
+            against=given[1][1] if len(given) == 2 else partner.velocity,
+        )
+        points = tuple(self.point(q, v, *place, base) for place in given)
+        J, u = points[0].J, points[0].velocity - partner.velocity
+        if len(points) == 2:
+            J, u = J - points[1].J, u - points[1].velocity
+        return points, J, u
+
     def contact(
         self,
         q: Array,
@@ -159,15 +184,7 @@ class Impacts:
             What the first link meets, if it is nothing of this robot.
         base : BaseMotion, optional
         """
-        given = [(link, checked("point", point, 3)) for link, point in places]
-        together(
-            **{"q and v": q, "point": given[0][1], "direction": axes[0]},
-            against=given[1][1] if len(given) == 2 else partner.velocity,
-        )
-        points = tuple(self.point(q, v, *place, base) for place in given)
-        J, u = points[0].J, points[0].velocity - partner.velocity
-        if len(points) == 2:
-            J, u = J - points[1].J, u - points[1].velocity
+        points, J, u = self.meeting(q, v, places, axes[0], partner, base)
         forces = np.einsum("k...i,...ij->k...j", axes, J)
         jumps = self.responses(q, forces, controlled, base)
         own = np.einsum("i...n,j...n->...ij", forces, jumps)
@@ -198,17 +215,14 @@ class Impacts:
         friction: float = 0.0,
     ) -> Impact:
         """See `Robot.impact`."""
-        q, v = self._state(*state, self._moving)
-        places, partner = self._met(place, against)
-        speeds, robot = (
-            self._speeds(named_alone("controlled", controlled)),
-            self._model.mechanism.name,
-        )
+        q, v = self.before(*state)
+        places, partner = self.met_by(place, against)
+        speeds, robot = self.held(controlled), self._model.mechanism.name
         if direction is None:
             axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
         else:
             axes = unit_direction(direction)[None]
-        e = _restitution(restitution, direction is None)
+        e = checked_restitution(restitution, direction is None)
         c = self.contact(q, v, places, axes, speeds, partner, base)
         if direction is not None:
             c.check_approach(robot, place[0])
@@ -224,8 +238,8 @@ class Impacts:
             impulse=impulse,
             energy_loss=c.energy_loss(p),
             against_v=partner.after(impulse),
-            make_joint_impulses=lambda: self._joint_impulses(
-                q, self._stopped(speeds, np.zeros_like(v)), _on_links(c, places, impulse), base
+            make_joint_impulses=lambda: self.joint_impulses(
+                q, speeds, on_links([(c.points, places, impulse)]), base
             ),
         )
 
@@ -243,9 +257,7 @@ class Impacts:
             impulse=np.zeros((*v.shape[:-1], 3)),
             energy_loss=0.5 * np.einsum("...k,...k->...", -tau[..., speeds], v[..., speeds]),
             against_v=None,
-            make_joint_impulses=lambda: self._joint_impulses(
-                q, self._stopped(speeds, -v), None, base
-            ),
+            make_joint_impulses=lambda: self._in_joints(q, self._stopped(speeds, -v), None, base),
         )
 
     def apparent_mass(
@@ -276,24 +288,27 @@ class Impacts:
             velocity, c.mobility, lambda p: v + np.einsum("...k,k...n->...n", p, c.jumps)
         )
 
+    def before(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """The state just before, checked, with the same leading axes."""
+        return self._state(q, v, self._moving)
+
+    def held(self, controlled: Iterable[str]) -> tuple[int, ...]:
+        """Speeds that do not jump, of joints by name."""
+        return self._speeds(named_alone("controlled", controlled))
+
     def _state(self, q: ArrayLike, v: ArrayLike, dynamics: Dynamics) -> tuple[Array, Array]:
         """Positions and speeds, checked, with the same leading axes."""
         name = self._model.mechanism.name
         x = shaped("q", q, self._model.bodies.nq, of=name)
         y = shaped("v", v, self._model.bodies.nv, of=name)
         finite(q=x, v=y)
-        if np.abs(y).max(initial=0.0) > FASTEST:
-            raise ShapeError(
-                f"v holds {np.abs(y).max():.3g}: energies of such speeds overflow",
-                name="v",
-                given=v,
-            )
+        moderate("v", y)
         batch = together(q=x, v=y)
         dynamics.check(q, v)
         x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
-    def _met(
+    def met_by(
         self, place: tuple[str, ArrayLike], against: Any
     ) -> tuple[tuple[tuple[str, ArrayLike], ...], Partner]:
         """The links of this robot that meet, and what else the first one meets."""
@@ -337,28 +352,46 @@ class Impacts:
             found[name] = own[..., 0] if own.shape[-1] == 1 else own
         return found
 
-    def _joint_impulses(
+    def joint_impulses(
+        self,
+        q: Array,
+        held: tuple[int, ...],
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+    ) -> JointWrenches:
+        """Impulses and their moments in every joint, where some speeds do not jump [W 6.37]."""
+        none = np.zeros((*q.shape[:-1], self._model.bodies.nv))
+        return self._in_joints(q, self._stopped(held, none), wrenches, base)
+
+    def _in_joints(
         self,
         q: Array,
         controlled: Mapping[str, Any],
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> JointWrenches:
-        """Impulses and their moments in every joint, cut ones too, and under the base [W 6.37]."""
+        """The same for jumps of speeds that are given: cut joints too, and under the base."""
         still = np.zeros((*q.shape[:-1], self._model.bodies.nv))
         return self._joint_forces.at(
             q, still, None, None, controlled, None, (), wrenches, _at_rest(base)
         )
 
 
-def _on_links(
-    c: Contact, places: tuple[tuple[str, ArrayLike], ...], impulse: Array
+def on_links(
+    met: Iterable[tuple[tuple[ContactPoint, ...], tuple[tuple[str, ArrayLike], ...], Array]],
 ) -> Mapping[str, Array]:
-    """The impulse as wrenches on links, in their axes about their origins."""
+    """Impulses as wrenches on links, in their axes about their origins.
+
+    Parameters
+    ----------
+    met : iterable of (points, places, impulse)
+        Points of the robot, one or two, what links they are of, and the impulse on the first.
+    """
     wrenches: dict[str, Array] = {}
-    for (link, _), point, p in zip(places, c.points, (impulse, -impulse), strict=False):
-        wrench = point.wrench(p)
-        wrenches[link] = wrenches[link] + wrench if link in wrenches else wrench
+    for points, places, impulse in met:
+        for (link, _), point, p in zip(places, points, (impulse, -impulse), strict=False):
+            wrench = point.wrench(p)
+            wrenches[link] = wrenches[link] + wrench if link in wrenches else wrench
     return wrenches
 
 
@@ -367,14 +400,15 @@ def _each_axis(v: Array) -> Array:
     return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
 
 
-def _restitution(given: float, sticks: bool) -> float:
+def checked_restitution(given: float, sticks: bool = False) -> float:
     """The coefficient, checked.
 
     Raises
     ------
     SettingsError
     """
-    if not (isinstance(given, int | float | np.number) and 0.0 <= given <= 1.0):
+    known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not (known and 0.0 <= given <= 1.0):
         raise SettingsError(f"restitution is {given!r}, expected a number from 0 to 1")
     if sticks and given:
         raise SettingsError(
@@ -386,6 +420,6 @@ def _restitution(given: float, sticks: bool) -> float:
 
 def _at_rest(base: BaseMotion | None) -> BaseMotion | None:
     """The same pose of the base, which does not jump."""
-    if base is None:
-        return None
+    if not isinstance(base, BaseMotion):
+        return base  # it is refused where it is used, if it is not left out
     return BaseMotion(base.pose, np.zeros_like(base.twist), np.zeros_like(base.acceleration))

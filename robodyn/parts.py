@@ -23,7 +23,6 @@ from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.dynamics_derivatives import DynamicsDerivatives
 from robodyn.evaluator import Evaluator
-from robodyn.identification import Identification
 from robodyn.inverse_kinematics import InverseKinematics
 from robodyn.joint_loads import JointForces, MotorLoads
 from robodyn.joint_positions import JointPositions, TreeJointPositions
@@ -38,6 +37,7 @@ from robodyn.minimal.joint_forces import MinimalJointForces
 from robodyn.minimal.joint_positions import MinimalJointPositions
 from robodyn.model.model import Model
 from robodyn.operational_space import OperationalSpace
+from robodyn.parameters import Parameters
 from robodyn.postures import Postures, TreePostures
 
 __all__ = ["Parts", "TreeForm"]
@@ -131,7 +131,7 @@ class Parts:
             model, whole, evaluator, space, tangents, self.derivatives, self.expansion
         )
         self.motors = MotorLoads(model, self.dynamics)
-        self.identification = Identification(model, evaluator, self.postures.random)
+        self.parameters = Parameters(model, evaluator, self.postures.random)
         self.operational_space = OperationalSpace(model, evaluator)
         self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
 

@@ -6,7 +6,7 @@ A method is a signature, a docstring and one call of the part that does it; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from inspect import isfunction
@@ -44,6 +44,7 @@ from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.edit import changed, start_by_joint, with_frames, without_forces
 from robodyn.model.joint_info import JointInfo
 from robodyn.model.model import Model, build_model
+from robodyn.model.parameter_changes import with_parameters
 from robodyn.model.settings import Settings
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
@@ -58,6 +59,7 @@ from robodyn.results import (
     JointWrenches,
     LoopGap,
 )
+from robodyn.simultaneous_impacts import Hit, simultaneous_impacts
 from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
 
@@ -202,6 +204,7 @@ class Robot:
         locked: Mapping[str, ArrayLike] | None = None,
         stops: CompliantStops | None = None,
         frames: Mapping[str, tuple[str, ArrayLike]] | None = None,
+        parameters: Mapping[str, float] | None = None,
         **settings: Any,
     ) -> Self:
         """A changed copy.
@@ -220,6 +223,9 @@ class Robot:
         frames : mapping of name to (link name, array_like), shape (4, 4), optional [1, m]
             More frames, such as that of a tool, each by its pose in a link. They are links without
             mass: `link_names` and `frame_names` have them at their end.
+        parameters : mapping of name to float, optional
+            Other values of `dynamic_parameters`, by name; those of the payload come on top. The
+            link that gives a body its name has all of the mass, and links fixed to it have none.
         **settings
             ``gravity``, ``base``, ``passive``, ``friction_speed``, ``snap``, ``allow_unphysical``,
             ``rotor_model``, ``coordinates``, ``branches``, ``near``, ``closure_tolerance``,
@@ -228,15 +234,17 @@ class Robot:
         Raises
         ------
         UnknownNameError
-            For links and joints that do not exist.
+            For links, joints and parameters that do not exist.
         SettingsError
-            For joints locked against what ties them together, or where they cannot be.
+            For parameters that no body has, joints locked against what ties them together, or where
+            they cannot be.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
         if stops is not None:
             expect("stops", stops, CompliantStops)
         carried, welded = by_name("payload", payload), by_name("locked", locked)
-        described = with_frames(self._model.mechanism, by_name("frames", frames))
+        described = with_parameters(self._model, by_name("parameters", parameters))
+        described = with_frames(described, by_name("frames", frames))
         mechanism, kept = changed(described, start, carried, welded, stops)
         copy = type(self)(mechanism, kept.replaced(settings))
         for name in stops.named if stops else ():
@@ -1982,6 +1990,66 @@ class Robot:
             (q, v), place, direction, restitution, against, base, controlled, friction
         )
 
+    def simultaneous_impacts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        hits: Sequence[Hit],
+        *,
+        restitution: float = 0.0,
+        base: BaseMotion | None = None,
+        controlled: Iterable[str] = (),
+        t: ArrayLike | None = None,
+    ) -> Impact:
+        """Jumps of all speeds where several points are hit at one instant, without friction.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Just before.
+        hits : list of Hit
+            Those that part already take part where others push their points back.
+        restitution : float
+            Least speed of parting over that of approach, of every hit.
+        base, controlled, t
+            As in `impact`.
+
+        Returns
+        -------
+        impact : Impact
+            As of `impact`; ``.impulse`` has shape (..., k, 3), and ``.against_v`` is a tuple, one
+            entry a hit.
+
+        Raises
+        ------
+        ImpactError
+            If no hit approaches, or nothing lets a link give way.
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
+
+        Notes
+        -----
+        The impulses push and act together, ``0 <= p`` at right angles to ``u+ + restitution u- >=
+        0`` [W 6.9-6.14; Moreau 1988]; docs/impacts.md tells what is assumed.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> walls = [rd.Hit(link, (0, 0, -1), (1, 0, 0)) for link in ("upper", "lower")]
+        >>> hit = robot.simultaneous_impacts([0.3, 0.4], [1.0, 2.0], walls)
+        >>> hit.impulse.shape
+        (2, 3)
+        """
+        for hit in hits if isinstance(hits, Sequence) else ():
+            if isinstance(other := getattr(hit, "against", None), RobotPoint):
+                expect("robot of against", other.robot, Robot, "against")
+        return simultaneous_impacts(
+            self._impacts(t), self.name, (q, v), hits, restitution, base, controlled
+        )
+
     def latch(
         self,
         q: ArrayLike,
@@ -2598,12 +2666,12 @@ class Robot:
     @property
     def body_names(self) -> tuple[str, ...]:
         """Moving bodies, each by the link that its joint moves."""
-        return self._parts.identification.body_names
+        return self._parts.parameters.body_names
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Names of `inertial_parameters`: ``"link.m"``, ``"link.hx"``, ..., ``"link.Izz"``."""
-        return self._parts.identification.parameter_names
+        return self._parts.parameters.inertial_names
 
     @property
     def inertial_parameters(self) -> Array:
@@ -2613,7 +2681,7 @@ class Robot:
         the body's link in its axes. Links fixed to a body belong to it. Functions made with
         ``parameters=True`` take such an array as an input.
         """
-        return self._parts.identification.parameters.copy()
+        return self._parts.parameters.inertial.copy()
 
     def regressor(
         self,
@@ -2645,9 +2713,76 @@ class Robot:
         Notes
         -----
         With ``passive=False`` the rigid-body part is all; damping, friction, springs and rotors do
-        not depend on these parameters.
+        not depend on these parameters. `dynamic_regressor` has columns for most of them, too.
         """
         return self._at(t).evaluator.call("regressor", (q, v, a), base=base, out=out)
+
+    @property
+    def dynamic_parameter_names(self) -> tuple[str, ...]:
+        """Names of `dynamic_parameters`: `parameter_names`, then ``"joint.rotor_inertia"``, ..."""
+        return self._parts.parameters.dynamic_names
+
+    @property
+    def dynamic_parameters(self) -> Array:
+        """Parameters of bodies, motors and friction, shape (n,).
+
+        `inertial_parameters`; then the ``rotor_inertia`` [kg m^2] of each motor; then the
+        ``damping`` [N m s/rad, N s/m] of each joint; then its dry ``friction`` [N m, N]. Friction
+        of motors is counted on their joints. Joints that were cut come last, if they have some.
+        """
+        return self._parts.parameters.dynamic.copy()
+
+    def dynamic_regressor(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+        out: Array | None = None,
+    ) -> Array:
+        """Matrix Y with ``Y @ dynamic_parameters`` the forces ``M a + h`` of bodies and motors.
+
+        Those of springs, stops and the ground are left out. For a tree without them it is
+        `inverse_dynamics`. Through closed loops what counts is its projection: ``B^T Y`` with ``B``
+        of `reduced`.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v, a : array_like, shape (..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
+        base : BaseMotion
+            Of a robot with a moving base.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+        out : ndarray, optional
+            Written to and returned; of the shape of the result.
+
+        Returns
+        -------
+        Y : ndarray, shape (..., nv, n)
+            Columns as `dynamic_parameter_names`.
+
+        Notes
+        -----
+        Rotors count exactly, with the moments on the links that carry them, or as armatures,
+        ``ratio^2 a``, with ``rotor_model="armature"``. Dry friction is as smooth as
+        ``friction_speed`` says. With ``passive=False`` only the bodies have columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> robot = rd.load("pan_tilt")
+        >>> q, v, a = np.array([0.1, 0.2]), np.array([1.0, -2.0]), np.array([3.0, 4.0])
+        >>> Y = robot.dynamic_regressor(q, v, a)
+        >>> bool(np.allclose(Y @ robot.dynamic_parameters, robot.inverse_dynamics(q, v, a)))
+        True
+        >>> robot.dynamic_parameter_names[20:24]
+        ('pan.rotor_inertia', 'tilt.rotor_inertia', 'pan.damping', 'tilt.damping')
+        """
+        return self._at(t).evaluator.call("dynamic_regressor", (q, v, a), base=base, out=out)
 
     def base_parameters(self, rng: np.random.Generator | int | None = 0) -> BaseParameters:
         """Combinations of the inertial parameters that motions of this robot depend on.
@@ -2666,7 +2801,7 @@ class Robot:
         QR decomposition with column pivoting of the regressor over random motions
         [Gautier 1991].
         """
-        return self._parts.identification.base_parameters(rng)
+        return self._parts.parameters.base_parameters(rng)
 
 
 def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:

@@ -8,6 +8,7 @@ from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.joint_motion import JointMotion
 from robodyn.simulation.limits import LimitViolation
+from robodyn.simulation.memory import Look, Remembering
 from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.run import rollout, simulate
 from robodyn.simulation.step_derivatives import StepDerivatives, step_derivatives
@@ -23,7 +24,9 @@ __all__ = [
     "EventRecord",
     "JointMotion",
     "LimitViolation",
+    "Look",
     "MotorLimits",
+    "Remembering",
     "RigidStops",
     "StepDerivatives",
     "Trajectory",

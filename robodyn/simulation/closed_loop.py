@@ -92,12 +92,15 @@ def traced_law(robot: Robot, controller: Any) -> Function | None:
 def untraced(robot: Robot, controller: Any) -> SettingsError:
     """Why a controller is no function."""
     kind = type(controller).__name__
-    reason = (
-        f"there is no straight-line code of {kind} for {robot.name!r}"
-        if getattr(controller, "symbolic", False)
-        else f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
-        "does nothing with t, q and v but arithmetic"
-    )
+    if getattr(controller, "fresh", None) is not None:
+        reason = f"{kind} has a memory, so that its forces are no function of the state"
+    elif getattr(controller, "symbolic", False):
+        reason = f"there is no straight-line code of {kind} for {robot.name!r}"
+    else:
+        reason = (
+            f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
+            "does nothing with t, q and v but arithmetic"
+        )
     return SettingsError(f"robot and controller cannot be one function: {reason}")
 
 
