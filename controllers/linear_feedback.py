@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robodyn import ActuationError, Robot
+from robodyn import ActuationError, Function, Robot
 from robodyn.array_types import FloatArray
 
-__all__ = ["StateError", "is_flat", "linear_feedback", "state_error"]
+__all__ = ["StateError", "is_flat", "linear_feedback", "rate_of_steps", "state_error"]
 
 
 #: ``(q, v, q_ref, v_ref) -> x``.
@@ -20,6 +20,15 @@ def is_flat(robot: Robot) -> bool:
     """Whether coordinates add: no joint turns by a quaternion or in its own axes."""
     joints = (robot.joints[name] for name in robot.joint_names)
     return all(joint.kind.coordinates.flat for joint in joints)
+
+
+def rate_of_steps(robot: Robot) -> Function | None:
+    """How the step ``u`` from a fixed position to a moving one changes with the speeds ``v``.
+
+    The function ``(u, v) -> du'/dv``, where ``u' = tangent_rate(u, v)`` is linear in the speeds;
+    none where coordinates add, so that ``u' = v``.
+    """
+    return None if is_flat(robot) else robot.function("tangent_rate").jacobian("v")
 
 
 def state_error(robot: Robot) -> StateError:

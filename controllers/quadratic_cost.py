@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import Function, Robot, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
-from robodyn.controllers.linear_feedback import is_flat
+from robodyn.controllers.linear_feedback import rate_of_steps
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.weights import weights
 
@@ -104,7 +104,7 @@ class QuadraticCost:
             "_state": weights("state", self.state, 2 * nv, of_state),
             "_effort": weights("effort", self.effort, len(motors), "forces of motors", True),
             "_final": weights("final", self.final, 2 * nv, of_state),
-            "_rate": None if is_flat(self.robot) else _rate_of_steps(self.robot),
+            "_rate": rate_of_steps(self.robot),
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -144,8 +144,3 @@ class QuadraticCost:
         turned = np.swapaxes(J, -1, -2)
         slope = np.einsum("...ij,...j->...i", turned, pulled)
         return Expansion(value, slope, turned @ W @ J)
-
-
-def _rate_of_steps(robot: Robot) -> Function:
-    """How the step from a fixed position to a moving one changes with the speeds."""
-    return robot.function("tangent_rate").jacobian("v")

@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import ActuationError, Robot, ShapeError, Trajectory
+from robodyn import ActuationError, Function, Robot, ShapeError, Trajectory
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import check_fits
 from robodyn.controllers.linear_feedback import (
     StateError,
-    is_flat,
     linear_feedback,
+    rate_of_steps,
     state_error,
 )
 from robodyn.controllers.lqr import LQR
@@ -87,6 +87,7 @@ class TimeVaryingLQR:
     cost_to_go: FloatArray = field(init=False, repr=False)
     _motors: tuple[int, ...] = field(init=False, repr=False)
     _error: StateError = field(init=False, repr=False)
+    _rate: Function | None = field(init=False, repr=False)
     _after: tuple[FloatArray, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -95,6 +96,7 @@ class TimeVaryingLQR:
         motors = motor_speeds(self.robot)
         object.__setattr__(self, "_motors", motors)
         object.__setattr__(self, "_error", state_error(self.robot))
+        object.__setattr__(self, "_rate", rate_of_steps(self.robot))
         found = self._forces()
         object.__setattr__(self, "gains", found.gains)
         object.__setattr__(self, "cost_to_go", found.cost_to_go)
@@ -164,17 +166,17 @@ class TimeVaryingLQR:
         return q, v, run.tau[k, motors], self.gains[k]
 
     def _between(self, k: int, s: float, h: float) -> tuple[FloatArray, FloatArray]:
-        """The motion at a part of a step: a cubic in the step from its start; speeds linear."""
+        """The motion at a part of a step: a cubic in the motion from its start."""
         robot, run = self.robot, self.run
-        v0, v1 = run.v[k], run.v[k + 1]
-        whole = robot.difference(run.q[k], run.q[k + 1])
-        rate = v1 if is_flat(robot) else robot.tangent_rate(whole, v1)
-        u = (
-            s * s * (3.0 - 2.0 * s) * whole
-            + h * s * (1.0 - s) ** 2 * v0
-            - h * s * s * (1.0 - s) * rate
-        )
-        return robot.integrate(run.q[k], u), v0 + s * (v1 - v0)
+        whole, rate = robot.difference(run.q[k], run.q[k + 1]), run.v[k + 1]
+        if self._rate is not None:
+            rate = self._rate(whole, rate) @ rate
+        first, last = h * run.v[k], h * rate
+        u = s * s * (3.0 - 2.0 * s) * whole + s * (1.0 - s) * ((1.0 - s) * first - s * last)
+        du = 6.0 * s * (1.0 - s) * whole
+        du += (1.0 - s) * (1.0 - 3.0 * s) * first + s * (3.0 * s - 2.0) * last
+        v = du / h if self._rate is None else np.linalg.solve(self._rate(u, du), du / h)
+        return robot.integrate(run.q[k], u), v
 
 
 def _check(robot: Robot, run: Trajectory) -> None:

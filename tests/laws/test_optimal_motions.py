@@ -142,6 +142,9 @@ def test_closed_linkages_and_quaternions(case):
     law = TimeVaryingLQR(robot, plan.run)
     again = rd.simulate(robot, law, q0=q0, duration=0.6, step=0.02, limits="ignore")
     np.testing.assert_allclose(again.q, plan.run.q, atol=1e-12)
+    fine = rd.simulate(robot, law, q0=q0, duration=0.6, step=0.0025, limits="ignore")
+    off = robot.difference(plan.run.q, fine.q[::8])
+    assert np.abs(off).max() < 2e-3
 
 
 def test_what_has_not_converged_says_so():
@@ -170,5 +173,5 @@ def test_what_no_plan_is_made_of():
         TimeVaryingLQR(robot, run)
     with pytest.raises(rd.SettingsError, match="away from the next sample"):
         TimeVaryingLQR(robot, rd.simulate(robot, q0=[0.0, 1.0], duration=0.1, step=0.02)[::2])
-    with pytest.raises(rd.ShapeError, match="expected one motion of 'double_pendulum'|expected"):
+    with pytest.raises(rd.ShapeError, match="expected one motion of 'arm7'"):
         TimeVaryingLQR(rd.load("arm7"), run)
