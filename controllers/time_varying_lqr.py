@@ -9,14 +9,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import ActuationError, Function, Robot, ShapeError, Trajectory
+from robodyn import ActuationError, Robot, ShapeError, Trajectory
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import check_fits
 from robodyn.controllers.linear_feedback import (
     StateError,
+    StepSlope,
     linear_feedback,
-    rate_of_steps,
+    slope_of_steps,
     state_error,
 )
 from robodyn.controllers.lqr import LQR
@@ -87,7 +88,7 @@ class TimeVaryingLQR:
     cost_to_go: FloatArray = field(init=False, repr=False)
     _motors: tuple[int, ...] = field(init=False, repr=False)
     _error: StateError = field(init=False, repr=False)
-    _rate: Function | None = field(init=False, repr=False)
+    _slope: StepSlope | None = field(init=False, repr=False)
     _after: tuple[FloatArray, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -96,7 +97,7 @@ class TimeVaryingLQR:
         motors = motor_speeds(self.robot)
         object.__setattr__(self, "_motors", motors)
         object.__setattr__(self, "_error", state_error(self.robot))
-        object.__setattr__(self, "_rate", rate_of_steps(self.robot))
+        object.__setattr__(self, "_slope", slope_of_steps(self.robot))
         found = self._forces()
         object.__setattr__(self, "gains", found.gains)
         object.__setattr__(self, "cost_to_go", found.cost_to_go)
@@ -169,13 +170,13 @@ class TimeVaryingLQR:
         """The motion at a part of a step: a cubic in the motion from its start."""
         robot, run = self.robot, self.run
         whole, rate = robot.difference(run.q[k], run.q[k + 1]), run.v[k + 1]
-        if self._rate is not None:
-            rate = self._rate(whole, rate) @ rate
+        if self._slope is not None:
+            rate = np.linalg.solve(self._slope(run.q[k], whole), rate)
         first, last = h * run.v[k], h * rate
         u = s * s * (3.0 - 2.0 * s) * whole + s * (1.0 - s) * ((1.0 - s) * first - s * last)
         du = 6.0 * s * (1.0 - s) * whole
         du += (1.0 - s) * (1.0 - 3.0 * s) * first + s * (3.0 * s - 2.0) * last
-        v = du / h if self._rate is None else np.linalg.solve(self._rate(u, du), du / h)
+        v = du / h if self._slope is None else self._slope(run.q[k], u) @ du / h
         return robot.integrate(run.q[k], u), v
 
 

@@ -97,6 +97,17 @@ def test_along_rest_it_is_the_law_of_the_sampled_model():
     np.testing.assert_allclose(law.cost_to_go, S, rtol=1e-5)
 
 
+def test_what_comes_after_a_motion_costs_what_it_says():
+    """Along rest the law that takes over is the best one before, too: its cost to go stays."""
+    robot = cart_pole()
+    after = LQR(robot, UP, state=2.0, effort=0.5)
+    run = rd.simulate(robot, q0=UP, duration=0.2, step=1e-3)
+    law = TimeVaryingLQR(robot, run, state=2.0, effort=0.5, then=after)
+    np.testing.assert_allclose(law.cost_to_go, after.cost_to_go, rtol=2e-3)
+    plain = TimeVaryingLQR(robot, run, state=2.0, effort=0.5)
+    assert np.abs(plain.cost_to_go / after.cost_to_go - 1.0).max() > 0.5
+
+
 def test_a_law_is_one_program_with_the_robot():
     robot = cart_pole()
     law = LQR(robot, UP)

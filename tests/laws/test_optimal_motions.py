@@ -148,12 +148,53 @@ def test_closed_linkages_and_quaternions(case):
 
 
 def test_what_has_not_converged_says_so():
-    robot = cart_pole()
-    cost = QuadraticCost(robot, UP)
-    with pytest.warns(ConvergenceWarning, match="not converged in 2 iterations"):
-        plan = iterative_lqr(robot, cost, q0=[0.0, 0.1], duration=0.4, iterations=2)
+    robot = cart_pole(3.0)
+    cost = QuadraticCost(robot, UP, effort=1e-3)
+    with pytest.warns(ConvergenceWarning, match="not converged in 3 iterations"):
+        plan = iterative_lqr(robot, cost, q0=[0.0, 0.1], duration=1.0, iterations=3)
     assert not plan.converged and "not converged" in repr(plan)
     assert plan.costs[-1] < plan.costs[0]
+    assert np.abs(plan.run.tau).max() == 3.0, "within limits on its way, too"
+
+
+def test_a_base_that_moves_evenly_changes_nothing():
+    """A robot on a train plans as one that stands."""
+    given = {"q0": [0.0, 2.5], "duration": 0.5, "step": 0.0125}
+    plans = []
+    for base in ("fixed", "moving"):
+        robot = cart_pole(base=base)
+        if base == "moving":
+            given["base"] = lambda t: rd.BaseMotion.from_world(
+                [t, 0.0, 1.0], linear_velocity=[1.0, 0.0, 0.0]
+            )
+        plans.append(iterative_lqr(robot, QuadraticCost(robot, UP), **given))
+    np.testing.assert_allclose(plans[1].run.q, plans[0].run.q, atol=1e-7)
+    assert np.abs(plans[0].run.q[-1] - plans[0].run.q[0]).max() > 0.3
+
+
+def test_slopes_of_a_quadratic_cost_where_joints_turn_by_quaternions():
+    rng = np.random.default_rng(1)
+    robot = rd.load("pan_tilt", base="floating")
+    nv, q, v = robot.nv, robot.random(rng)[None], rng.normal(size=(1, robot.nv))
+    tau, W = rng.normal(size=(1, 2)), rng.normal(size=(2 * nv, 2 * nv))
+    cost = QuadraticCost(robot, robot.random(rng), state=W @ W.T, effort=0.3, final=W.T @ W)
+    assert np.linalg.norm(robot.difference(cost.goal, q)[0, 3:6]) > 0.5
+    change, h = rng.normal(size=2 * nv + 2), 1e-6
+
+    def at(s):
+        moved = robot.integrate(q, s * change[None, :nv]), v + s * change[nv : 2 * nv]
+        return moved, tau + s * change[2 * nv :]
+
+    def difference(value):
+        return (value(*at(h))[0] - value(*at(-h))[0]) / (2 * h)
+
+    time = np.zeros(1)
+    slope = cost.running_cost(time, q, v, tau).slope[0] @ change
+    wanted = difference(lambda x, u: cost.running_cost(time, *x, u).value)
+    assert abs(slope - wanted) < 1e-7 * abs(wanted)
+    slope = cost.final_cost(q, v).slope[0] @ change[: 2 * nv]
+    wanted = difference(lambda x, u: cost.final_cost(*x).value)
+    assert abs(slope - wanted) < 1e-7 * abs(wanted)
 
 
 def test_what_no_plan_is_made_of():
