@@ -13,6 +13,7 @@ from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.impedance import Impedance
 from robodyn.controllers.iterative_lqr import Plan, iterative_lqr
 from robodyn.controllers.joint_pd import JointPD
+from robodyn.controllers.lqr import LQR
 from robodyn.controllers.noisy import Noisy
 from robodyn.controllers.operational_space import OperationalSpace
 from robodyn.controllers.passivity_based import PassivityBased
@@ -24,9 +25,11 @@ from robodyn.controllers.sampled import Sampled
 from robodyn.controllers.saturated import Saturated
 from robodyn.controllers.stretched import Stretched
 from robodyn.controllers.task_path import TaskPath
+from robodyn.controllers.time_varying_lqr import TimeVaryingLQR
 from robodyn.controllers.trapezoidal import Trapezoidal
 
 __all__ = [
+    "LQR",
     "Adaptive",
     "Admittance",
     "ComputedTorque",
@@ -49,6 +52,7 @@ __all__ = [
     "SineReference",
     "Stretched",
     "TaskPath",
+    "TimeVaryingLQR",
     "Trapezoidal",
     "iterative_lqr",
 ]
