@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import PathError, Robot, SettingsError
+from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.controllers.profile import limit
+from robodyn.motion.continuity import check_continuous, sampled
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.limits import effort_bounds
 
@@ -94,10 +95,24 @@ class Stretched:
             Without limits, for a reference that stands still, and for a robot with loops, another
             base or joints whose coordinates do not add.
         PathError
-            Where no slowness lets torques hold: gravity alone is too much.
+            Where no slowness lets torques hold: gravity alone is too much. Where the reference
+            jumps, or its rates are those of something else.
         """
         times = np.linspace(0.0, float(duration), LOOKS)
-        q, v, a = (np.array(x) for x in zip(*map(reference, times.tolist()), strict=True))
+        q, v, a = sampled(reference, times)
+        if robot is not None:
+            torque_limits(robot, torque)
+        if not q.shape == v.shape == a.shape or q.ndim != 2:
+            raise ShapeError(
+                f"the reference gives positions {q.shape[1:]}, velocities {v.shape[1:]} and "
+                f"accelerations {a.shape[1:]}, expected one shape (n,), of joints whose "
+                "coordinates add",
+                name="reference",
+                given=q.shape[1:],
+            )
+        columns = range(v.shape[-1])
+        names = [str(k) for k in columns] if robot is None else speed_names(robot)
+        check_continuous(reference, times, lambda x, y: y - x, columns, names)
         factor = slowness((times, q, v, a), velocity, acceleration, robot, torque)
         if not factor > 0.0:
             raise SettingsError(

@@ -10,8 +10,17 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import robodyn as rd
-from robodyn.controllers import ComputedTorque, JointPD, Noisy, PointToPoint, SCurve, SineReference
+from robodyn.controllers import (
+    ComputedTorque,
+    JointPD,
+    Noisy,
+    PointToPoint,
+    Sampled,
+    SCurve,
+    SineReference,
+)
 from robodyn.errors import SweepWarning
+from robodyn.simulation.compare import measures
 
 ARM = rd.load("puma560")
 GOAL = np.array([0.4, -0.3, 0.3, 0.2, -0.2, 0.3])
@@ -174,6 +183,25 @@ def test_quaternions_and_a_moving_base():
     np.testing.assert_allclose(moved["error"][0, 0, 0], np.hypot(0.1, 0.1))
 
 
+def test_plain_functions_see_one_motion_at_a_time():
+    def first_joint(t, q, v):
+        assert q.shape == v.shape == (6,)
+        return np.r_[5.0 if q[0] < 0.01 else -5.0, np.zeros(5)]
+
+    q0 = np.zeros((2, 6))
+    q0[1, 0] = 0.02
+    found = rd.compare(ARM, {"switch": first_joint}, reference=REFERENCE, q0=q0, duration=4e-3)
+    for k in range(2):
+        run = rd.simulate(ARM, first_joint, q0=q0[k], duration=4e-3)
+        np.testing.assert_allclose(found["effort"][0, k], np.sqrt((run.tau[:-1] ** 2).mean(axis=0)))
+
+
+def test_wrenches_of_long_motions_are_looked_at_in_pieces(compared, monkeypatch):
+    monkeypatch.setattr(measures, "BLOCK", 30)
+    again = rd.compare(ARM, {"pd": PD}, **CASE, starts=3, spread=0.02, seed=5)
+    np.testing.assert_array_equal(again["peak_force"][0], compared["peak_force"][0])
+
+
 def test_noise_is_each_motions_own():
     law = Noisy(PD, 1e-3, 1e-2, seed=3)
     found = rd.compare(ARM, {"noisy": law}, **{**CASE, "duration": 0.02}, q0=np.zeros((2, 6)))
@@ -210,11 +238,13 @@ def test_what_makes_no_comparison(change, error, text):
 def test_controllers_that_are_none():
     with pytest.raises(rd.ShapeError, match="controllers is empty"):
         rd.compare(ARM, {}, **CASE)
+    with pytest.raises(rd.ShapeError, match="controllers has the names"):
+        rd.compare(ARM, {1: PD}, **CASE)
     with pytest.raises(rd.ShapeError, match="controller 'pd' is 3"):
         rd.compare(ARM, {"pd": 3}, **CASE)
     other = rd.load("double_pendulum")
     law = JointPD(other, PointToPoint(np.zeros(2), np.ones(2), 1.0), 1.0, 1.0)
-    for wrong in (law, Noisy(law)):
+    for wrong in (law, Sampled(law, 1e-3)):
         with pytest.raises(rd.ShapeError, match=r"controllers\['small'\].*'double_pendulum'") as e:
             rd.compare(ARM, {"pd": PD, "small": wrong}, **CASE)
         assert e.value.name == "small"

@@ -129,8 +129,9 @@ def compare(
     """
     expect("robot", robot, Robot)
     given = by_name("controllers", controllers)
-    if not given:
-        raise ShapeError("controllers is empty, expected {name: controller}", name="controllers")
+    if not given or not all(isinstance(name, str) for name in given):
+        shown = f"has the names {[*given]}" if given else "is empty"
+        raise ShapeError(f"controllers {shown}, expected {{name: controller}}", name="controllers")
     for name, controller in given.items():
         check_callable(f"controller {name!r}", controller)
         _check_model(robot, name, controller)
