@@ -93,6 +93,11 @@ class _Running:
         self._coming: list[tuple[float, FloatArray]] = []
         self._acting: FloatArray | None = None
 
+    @property
+    def controller(self) -> Controller:
+        """What looks and asks."""
+        return self._settings.controller
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         chosen = self._settings
         slack = ROUNDING * max(chosen.period, chosen.delay)

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from robodyn.codegen import Function, get_num_threads, set_num_threads
-from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -46,6 +45,8 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
+from robodyn.impacts.partners import PointMass, RobotPoint
+from robodyn.impacts.several_hits import Hit
 from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
@@ -60,12 +61,16 @@ if TYPE_CHECKING:
         Event,
         MotorLimits,
         RigidStops,
+        StepDerivatives,
         Trajectory,
+        TrajectoryGradient,
         closed_loop,
         events,
         rollout,
         simulate,
+        step_derivatives,
         step_function,
+        trajectory_gradient,
     )
     from robodyn.simulation.compare import Comparison, compare
     from robodyn.simulation.sweep import SweepTable, sweep
@@ -85,6 +90,7 @@ __all__ = [
     "Event",
     "Function",
     "Ground",
+    "Hit",
     "HybridDynamics",
     "IKResult",
     "Impact",
@@ -114,10 +120,12 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "StepDerivatives",
     "SweepError",
     "SweepTable",
     "TopologyError",
     "Trajectory",
+    "TrajectoryGradient",
     "UnknownNameError",
     "UrdfError",
     "closed_loop",
@@ -132,8 +140,10 @@ __all__ = [
     "simulate",
     "sin",
     "sqrt",
+    "step_derivatives",
     "step_function",
     "sweep",
+    "trajectory_gradient",
 ]
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
@@ -143,14 +153,18 @@ _LATE = {
     "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
+    "StepDerivatives": "robodyn.simulation",
     "Trajectory": "robodyn.simulation",
+    "TrajectoryGradient": "robodyn.simulation",
     "closed_loop": "robodyn.simulation",
     "compare": "robodyn.simulation.compare",
     "events": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
+    "step_derivatives": "robodyn.simulation",
     "step_function": "robodyn.simulation",
     "sweep": "robodyn.simulation.sweep",
+    "trajectory_gradient": "robodyn.simulation",
 }
 
 

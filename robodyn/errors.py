@@ -15,6 +15,7 @@ __all__ = [
     "ActuationError",
     "AssemblyError",
     "BagError",
+    "ConvergenceWarning",
     "EnergyWarning",
     "FileError",
     "Hints",
@@ -102,6 +103,10 @@ class SweepWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """A simulated motion gains or loses energy that nothing gives or takes."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A search ended before it had found what it looked for; its result is the best until then."""
 
 
 class UrdfError(_LocatedError):

@@ -15,6 +15,7 @@ from robodyn.errors import UnknownNameError
 __all__ = [
     "BaseParameters",
     "ConstrainedDynamics",
+    "HybridDerivatives",
     "HybridDynamics",
     "IKResult",
     "Impact",
@@ -51,6 +52,21 @@ class HybridDynamics(NamedTuple):
         return f"<HybridDynamics: {_shapes(self)}>"
 
 
+class HybridDerivatives(NamedTuple):
+    """Accelerations and generalised forces of hybrid dynamics, or their derivatives by one input.
+
+    Attributes
+    ----------
+    a, tau : ndarray, shape (..., nv), or (..., nv, nv) for a derivative
+    """
+
+    a: Array
+    tau: Array
+
+    def __repr__(self) -> str:
+        return f"<HybridDerivatives: {_shapes(self)}>"
+
+
 class ConstrainedDynamics(NamedTuple):
     """Forward dynamics of a closed linkage.
 
@@ -83,17 +99,17 @@ class ConstrainedDynamics(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BaseParameters:
-    """Combinations of inertial parameters that can be identified.
+    """Combinations of parameters that can be identified.
 
     ``regressor @ inertial_parameters`` equals ``regressor[..., columns] @ values``.
 
     Attributes
     ----------
     parameter_names : tuple of str
-        Of all inertial parameters.
+        Of all parameters: `Robot.parameter_names`, say.
     columns : ndarray of int, shape (r,)
         Parameters that stand for a combination.
-    combination : ndarray, shape (r, 10 n)
+    combination : ndarray, shape (r, number of parameters)
         ``values = combination @ inertial_parameters``.
     values : ndarray, shape (r,)
     """
@@ -266,12 +282,14 @@ class Impact:
     v : ndarray, shape (..., nv) [rad/s, m/s]
         Speeds afterwards.
     impulse : ndarray, shape (..., 3) [N s]
-        On the link, in world axes; zero where joints latch.
+        On the link, in world axes; zero where joints latch. Of several hits at once (..., k, 3),
+        in their order.
     energy_loss : ndarray, shape (...) [J]
         What the contact, or the latches, took from the motion.
     against_v : ndarray or None
         Of what was hit, afterwards: the velocity of a point mass, shape (..., 3) [m/s], or the
-        speeds of another robot, shape (..., nv); None for what has none of its own.
+        speeds of another robot, shape (..., nv); None for what has none of its own. Of several
+        hits at once a tuple, one of these each.
     """
 
     def __init__(
@@ -279,7 +297,7 @@ class Impact:
         v: Array,
         impulse: Array,
         energy_loss: Array,
-        against_v: Array | None,
+        against_v: Array | tuple[Array | None, ...] | None,
         make_joint_impulses: Callable[[], JointWrenches],
     ) -> None:
         self.v, self.impulse, self.energy_loss = v, impulse, energy_loss

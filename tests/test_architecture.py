@@ -18,7 +18,13 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "errors", "version"},
     {"arrays"},
-    {"symbolic", "motion", "results", "files", "contact", "contact_friction"},
+    {
+        "symbolic",
+        "motion",
+        "results",
+        "files",
+        "state_space",
+    },
     {"joints"},
     {"description", "codegen"},
     {"topology"},
@@ -26,10 +32,18 @@ FLOORS = (
     {"model"},
     {"not_finite"},
     {"evaluator"},
-    {"configuration_space", "dynamics", "identification", "operational_space"},
-    {"postures", "joint_loads", "joint_positions", "impacts", "inverse_kinematics"},
+    {"configuration_space", "dynamics", "parameters", "operational_space"},
+    {
+        "dynamics_derivatives",
+        "postures",
+        "joint_loads",
+        "joint_positions",
+        "impacts",
+        "inverse_kinematics",
+    },
     {"closed_loops"},
     {"minimal"},
+    {"linear_models"},
     {"parts"},
     {"robot"},
     {"bags"},
@@ -48,7 +62,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
     "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
-    "toppra",
+    "control", "toppra",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"robodyn.ros.dds.types"}

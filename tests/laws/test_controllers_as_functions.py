@@ -165,6 +165,7 @@ def test_a_controller_that_numba_has_compiled(monkeypatch):
         np.testing.assert_array_equal(many.q[:, k], plain[k].q)
 
 
+@pytest.mark.filterwarnings("error")  # nor do they come out twice
 def test_errors_of_a_compiled_controller_come_out():
     robot = rd.load("double_pendulum")
 

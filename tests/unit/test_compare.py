@@ -11,10 +11,12 @@ from scipy.spatial.transform import Rotation
 
 import robodyn as rd
 from robodyn.controllers import (
+    Adaptive,
     ComputedTorque,
     JointPD,
     Noisy,
     PointToPoint,
+    RateLimited,
     Sampled,
     SCurve,
     SineReference,
@@ -200,6 +202,23 @@ def test_wrenches_of_long_motions_are_looked_at_in_pieces(compared, monkeypatch)
     monkeypatch.setattr(measures, "BLOCK", 30)
     again = rd.compare(ARM, {"pd": PD}, **CASE, starts=3, spread=0.02, seed=5)
     np.testing.assert_array_equal(again["peak_force"][0], compared["peak_force"][0])
+
+
+def test_controllers_with_a_memory_begin_each_motion_without_one():
+    """In a batch, and around a plain function one after the other."""
+    laws = {
+        "batch": RateLimited(PD, 500.0),
+        "plain": RateLimited(lambda t, q, v: PD(t, q, v), 500.0),
+        "alone": Adaptive(ARM, REFERENCE, ["link6.m"], adaptation=1.0, damping=20.0),
+    }
+    case = {**CASE, "duration": 0.04, "task": None, "q0": np.tile(0.02 * np.ones(6), (2, 1))}
+    found = rd.compare(ARM, laws, **case)
+    assert not found.failures
+    np.testing.assert_allclose(found["effort"][0], found["effort"][1], rtol=1e-9)
+    np.testing.assert_array_equal(found["effort"][:, 0], found["effort"][:, 1])
+    run = rd.simulate(ARM, laws["alone"], q0=case["q0"][0], duration=0.04, step=2e-3)
+    effort = np.sqrt((run.tau[:-1] ** 2).mean(axis=0))
+    np.testing.assert_allclose(found["effort"][2, 0], effort, rtol=1e-9)
 
 
 def test_noise_is_each_motions_own():

@@ -197,8 +197,10 @@ def _takes_many(controller: Any) -> bool:
         return True
     if numba is not None and isinstance(controller, numba.core.registry.CPUDispatcher):
         return True
-    around = hasattr(controller, "fresh") and hasattr(controller, "controller")
-    return around and _takes_many(controller.controller)
+    inner = getattr(controller, "controller", None)
+    if inner is None:
+        return hasattr(controller, "answer")  # it has a memory, with leading axes for motions
+    return hasattr(controller, "fresh") and _takes_many(inner)
 
 
 def _moved(
