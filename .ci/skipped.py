@@ -21,7 +21,7 @@ KNOWN = {
     "elsewhere": (
         "pinocchio|mujoco|pybullet|example-robot-data|playwright",
         "no URDF of this collection is installed",  # those of example-robot-data and pybullet
-        r"empty parameter set .*test_identification\.py",  # robots of example-robot-data
+        r"empty parameter set .*test_regressors\.py",  # robots of example-robot-data
         "ROBODYN_ROS_PYTHON",
     ),
 }

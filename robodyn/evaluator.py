@@ -28,7 +28,7 @@ __all__ = ["Evaluator", "Wrenches"]
 
 
 #: What has products of speeds, and more results than arguments: results may overflow.
-SQUARES = {"regressor"}
+SQUARES = {"regressor", "dynamic_regressor"}
 
 #: External wrenches by link name, each (..., 6) [N, N m].
 Wrenches = Mapping[str, ArrayLike]

@@ -19,6 +19,7 @@ from robodyn.equations.quantities import (
     frames,
     inverse_kinematics,
     loops,
+    regressors,
     wrenches,
 )
 from robodyn.equations.quantities.tracer import Setup
@@ -250,6 +251,12 @@ QUANTITIES: dict[str, Quantity] = {
         ("q", "v", "a"),
         (Output("Y", ("nv", "parameters"), "N m/kg, N m/(kg m), 1/s^2"),),
         lambda t: {"Y": regressor.regressor(t.model, t.state, t.a, t.base)},
+        base=True,
+    ),
+    "dynamic_regressor": Quantity(
+        ("q", "v", "a"),
+        (Output("Y", ("nv", "dynamic parameters"), "N m/kg, N m/(kg m), 1/s^2, 1/s, 1"),),
+        regressors.dynamic_regressor,
         base=True,
     ),
     "joint_wrenches": Quantity(

@@ -8,6 +8,7 @@ from typing import Any
 
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.equations.quantities.inverse_kinematics import goal_size
+from robodyn.equations.quantities.regressors import motor_parameters
 from robodyn.equations.quantities.tracer import Results, Setup, Tracer, Values
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
@@ -29,6 +30,7 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
     "joints": lambda t: len(t.options["joints"]),
     "joints, base": lambda t: len(t.options["joints"]) + 1,
     "parameters": lambda t: 10 * len(t.setup.model.bodies),
+    "dynamic parameters": lambda t: 10 * len(t.setup.model.bodies) + len(motor_parameters(t.setup)),
     "contacts": lambda t: len(t.contacts),
     "cut joints": lambda t: len(t.setup.closures),
     "cut freedoms": lambda t: sum(c.kind.nv for c in t.setup.closures if c.kind.in_tree),

@@ -128,7 +128,8 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
     for name, motor in mechanism.actuators:
         joint = joints[name]
         _check_values(name, motor)
-        if motor.rotor_inertia and joint.nv:
+        known = motor.rotor_inertia or _placed(mechanism, motor, joint)
+        if known and joint.nv:
             carrier = motor.mounted_on or joint.parent
             links = [link.name for link in mechanism.links]
             if carrier not in links:
@@ -137,6 +138,14 @@ def rotor_drives(mechanism: Mechanism, *, exact: bool) -> tuple[Drive, ...]:
             where = carrier if exact else None
             drives.append(Drive(name, motor.gear_ratio, motor.rotor_inertia, where, axis))
     return tuple(drives)
+
+
+def _placed(mechanism: Mechanism, motor: Actuator, joint: Joint) -> bool:
+    """Whether a rotor would have a place, of a motor whose rotor has no inertia."""
+    links = {link.name for link in mechanism.links}
+    carrier = motor.mounted_on or joint.parent
+    directed = carrier in (joint.parent, joint.child) if motor.axis is None else any(motor.axis)
+    return (joint.nq, joint.nv) == (1, 1) and carrier in links and directed
 
 
 def _axis(

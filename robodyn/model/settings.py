@@ -22,7 +22,7 @@ COORDINATES = ("tree", "minimal")
 
 
 #: What `Robot.with_` changes besides settings.
-OTHER_CHANGES = ("payload", "locked", "stops", "frames")
+OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
 
 
 @dataclass(frozen=True)

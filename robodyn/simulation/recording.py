@@ -22,7 +22,13 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, ShapeError
 from robodyn.files import writing
-from robodyn.simulation.archive import STATES, check_columns, events_from, surroundings_from
+from robodyn.simulation.archive import (
+    STATES,
+    check_columns,
+    events_from,
+    memory_from,
+    surroundings_from,
+)
 
 __all__ = ["PARTIAL", "Folder", "is_recording", "read"]
 
@@ -178,6 +184,7 @@ def read(source: Path) -> dict[str, Any]:
         fields["joint_names"], fields["driven"] = map(tuple, (about["joints"], about["driven"]))
         fields["events"] = events_from(about["events"])
         fields["surroundings"] = surroundings_from(arrays)
+        fields["memory"] = memory_from(arrays)
         fields["robot_name"] = str(about["robot"])
     except (KeyError, ValueError, TypeError, EOFError, FileNotFoundError) as error:
         raise ShapeError(

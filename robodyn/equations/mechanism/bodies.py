@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from robodyn.description import Joint
 from robodyn.equations.closed_form.linkage import Linkage
 from robodyn.equations.mechanism.frames import ROUNDING, choose_frames, inverse_pose, vector
 from robodyn.equations.mechanism.lumping import lump, moved, pseudo_inertia, rigid
-from robodyn.equations.mechanism.rotors import Armature, Rotor
+from robodyn.equations.mechanism.rotors import Armature, Motor, Rotor
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import EZ
@@ -113,6 +113,8 @@ class MechanismModel:
         The same with bodies that are lumped as rotors; they go with `Body.lumped`.
     linkages : tuple of Linkage
         Closed loops that make joints follow others, in the order of their solution.
+    motors : tuple of Motor
+        All that are described, also those whose rotors have no inertia.
     light : mapping of int to float
         Speeds that may move next to no mass in some posture, each with what it moves elsewhere
         [kg m^2, kg].
@@ -129,6 +131,7 @@ class MechanismModel:
     lumped_armature: tuple[Armature, ...]
     lumped_rotors: tuple[Rotor, ...]
     linkages: tuple[Linkage, ...] = ()
+    motors: tuple[Motor, ...] = ()
     light: Mapping[int, float] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Body]:
@@ -223,15 +226,12 @@ def build(
     armature = [0.0] * len(bodies)
     rotors = []
     driven = {body.description.name: body.index for body in bodies}
-    for drive in drives:
-        if drive.joint not in driven:
-            continue
-        i = driven[drive.joint]
-        armature[i] += drive.ratio**2 * drive.inertia
-        if drive.carrier is not None and drive.inertia:
-            carrier, X_BL = frames[drive.carrier]
-            axis = vector(X_BL[:3, :3] @ np.array(drive.axis), ROUNDING)
-            rotors.append(Rotor(i, drive.ratio, drive.inertia, carrier, axis))
+    motors = tuple(_motor(drive, driven, frames) for drive in drives if drive.joint in driven)
+    for motor in motors:
+        unit = motor.armature
+        armature[unit.body] += unit.inertia * motor.inertia
+        if motor.rotor is not None and motor.inertia:
+            rotors.append(replace(motor.rotor, inertia=motor.inertia))
     lumped_armature, lumped_rotors = armature.copy(), rotors.copy()
     for i, inertia in spinning.items():
         lumped_armature[i] += inertia
@@ -249,7 +249,20 @@ def build(
         _felt(lumped_armature),
         tuple(lumped_rotors),
         linkages,
+        motors,
     )
+
+
+def _motor(
+    drive: Drive, driven: Mapping[str, int], frames: Mapping[str, tuple[int, FloatArray]]
+) -> Motor:
+    i = driven[drive.joint]
+    unit, rotor = Armature(i, drive.ratio**2), None
+    if drive.carrier is not None:
+        carrier, X_BL = frames[drive.carrier]
+        axis = vector(X_BL[:3, :3] @ np.array(drive.axis), ROUNDING)
+        rotor = Rotor(i, drive.ratio, 1.0, carrier, axis)
+    return Motor(drive.inertia, unit, rotor)
 
 
 def _felt(armature: Sequence[float]) -> tuple[Armature, ...]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from robodyn.symbolic.spatial import RigidInertia, Twist
 from robodyn.symbolic.vector import ZERO3, Sym3, Vec3
 
-__all__ = ["Armature", "Rotor"]
+__all__ = ["Armature", "Motor", "Rotor"]
 
 
 @dataclass(frozen=True)
@@ -70,3 +70,22 @@ class Rotor:
         J = Sym3.of(self.axis.outer(self.axis * self.inertia))
         half = Sym3.diagonal(0.5 * self.inertia)
         return RigidInertia(0.0, ZERO3, Sym3(*(a - b for a, b in zip(half, J, strict=True))))
+
+
+@dataclass(frozen=True, eq=False)
+class Motor:
+    """A motor: the inertia of its rotor, and what each unit of it is to the joint and the carrier.
+
+    Attributes
+    ----------
+    inertia : float [kg m^2]
+        About the rotor's axis.
+    armature : Armature
+        Of a rotor of 1 kg m^2.
+    rotor : Rotor or None
+        Of 1 kg m^2; ``None`` where the carrier does not feel it.
+    """
+
+    inertia: float
+    armature: Armature
+    rotor: Rotor | None

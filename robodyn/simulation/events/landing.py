@@ -15,9 +15,10 @@ from robodyn.arrays import expect, number, truth
 from robodyn.description import Ground
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError
+from robodyn.impacts.complementarity import complementary
 from robodyn.robot import Robot
 from robodyn.simulation.events.event import Change, Event, State
-from robodyn.simulation.events.impulses import complementary, responses
+from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.events.spot import Spot, spots_of
 
 __all__ = ["landings"]

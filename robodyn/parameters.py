@@ -1,4 +1,4 @@
-"""Inertial parameters of a robot, and what of them its motions depend on."""
+"""Parameters of a robot, and what of them its motions depend on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.equations.quantities.regressors import motor_parameters
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
@@ -16,15 +17,15 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import BaseParameters
 from robodyn.symbolic.evaluate import evaluate
 
-__all__ = ["Identification"]
+__all__ = ["Parameters", "base_of"]
 
 
 #: Combinations below this part of the largest are not seen [relative singular value].
 VISIBLE = 1e-9
 
 
-class Identification:
-    """Inertial parameters.
+class Parameters:
+    """Inertial parameters, those of motors and of friction.
 
     Parameters
     ----------
@@ -49,41 +50,36 @@ class Identification:
         return tuple(body_link(bodies, body) for body in bodies)
 
     @property
-    def parameter_names(self) -> tuple[str, ...]:
+    def inertial_names(self) -> tuple[str, ...]:
         """``"link.m"``, ``"link.hx"``, ..., ``"link.Izz"``."""
         return tuple(f"{body}.{name}" for body in self.body_names for name in PARAMETERS)
 
     @cached_property
-    def parameters(self) -> Array:
+    def inertial(self) -> Array:
         """Ten numbers a moving body, shape (10 n,); see `Robot.inertial_parameters`."""
         bodies = self._model.bodies
         return np.array([x for body in bodies for x in parameters_of(bodies, body)], float)
 
+    @property
+    def dynamic_names(self) -> tuple[str, ...]:
+        """Those of bodies, then ``"joint.rotor_inertia"``, ``"joint.damping"``, ..."""
+        return (*self.inertial_names, *motor_parameters(self._model.setup))
+
+    @cached_property
+    def dynamic(self) -> Array:
+        """All parameters, shape (n,); see `Robot.dynamic_parameters`."""
+        beside = list(motor_parameters(self._model.setup).values())
+        return np.concatenate([self.inertial, np.array(beside, float)])
+
     def base_parameters(self, rng: np.random.Generator | int | None) -> BaseParameters:
         """Combinations that can be identified; see `Robot.base_parameters`."""
-        from scipy.linalg import qr, solve_triangular
-
-        columns = len(self.parameters)
-        Y = self._random_regressor(np.random.default_rng(rng)).reshape(-1, columns)
-        R, order = qr(Y, mode="r", pivoting=True)
-        diagonal = np.abs(np.diag(R))
-        rank = int(np.sum(diagonal > VISIBLE * diagonal[0])) if diagonal[:1].any() else 0
-        dependent = solve_triangular(R[:rank, :rank], R[:rank, rank:])
-        combination = np.zeros((rank, columns))
-        combination[np.arange(rank), order[:rank]] = 1.0
-        combination[:, order[rank:]] = np.where(np.abs(dependent) > VISIBLE, dependent, 0.0)
-        ordered = np.argsort(order[:rank])
-        return BaseParameters(
-            self.parameter_names,
-            np.sort(order[:rank]),
-            combination[ordered],
-            combination[ordered] @ self.parameters,
-        )
+        Y = self._random_regressor(np.random.default_rng(rng))
+        return base_of(self.inertial_names, self.inertial, Y)
 
     def _random_regressor(self, rng: np.random.Generator) -> Array:
         """Regressor over random motions, shape (n, nv, 10 nb)."""
         nv = self._model.bodies.nv
-        count = 2 + 3 * len(self.parameters) // max(nv, 1)
+        count = 2 + 3 * len(self.inertial) // max(nv, 1)
         q = np.array([self._random(rng) for _ in range(count)])
         v, a = rng.normal(size=(2, count, nv))
         arrays: list[ArrayLike] = [q, v, a]
@@ -95,3 +91,34 @@ class Identification:
         if setup.rheonomic:  # postures of linkages are those of time zero
             arrays.append(np.zeros(count) if setup.closed else rng.uniform(0.0, 10.0, count))
         return evaluate(self._evaluator.program("regressor", {}), *arrays)[0]
+
+
+def base_of(names: tuple[str, ...], values: Array, regressors: Array) -> BaseParameters:
+    """Combinations of parameters that forces depend on, given regressors of motions.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Of the parameters.
+    values : ndarray, shape (n,)
+    regressors : ndarray, shape (..., n)
+        Over motions of which no two are alike.
+
+    Notes
+    -----
+    QR decomposition with column pivoting: columns that are found first stand for what the others
+    add to them [Gautier 1991].
+    """
+    from scipy.linalg import qr, solve_triangular
+
+    columns = len(names)
+    R, order = qr(regressors.reshape(-1, columns), mode="r", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    rank = int(np.sum(diagonal > VISIBLE * diagonal[0])) if diagonal[:1].any() else 0
+    dependent = solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    combination = np.zeros((rank, columns))
+    combination[np.arange(rank), order[:rank]] = 1.0
+    combination[:, order[rank:]] = np.where(np.abs(dependent) > VISIBLE, dependent, 0.0)
+    ordered = np.argsort(order[:rank])
+    combination = combination[ordered]
+    return BaseParameters(names, np.sort(order[:rank]), combination, combination @ values)

@@ -1,0 +1,66 @@
+"""Inverse dynamics as a linear function of all parameters: bodies, rotors and friction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from robodyn.description import Joint
+from robodyn.equations.loops import cut_friction
+from robodyn.equations.loops.closure_rows import Closure
+from robodyn.equations.mechanism.bodies import Body
+from robodyn.equations.quantities.tracer import Results, Setup, Tracer
+from robodyn.equations.tree import force_elements, motor_columns
+from robodyn.equations.tree.kinematics import body_motions
+from robodyn.equations.tree.regressor import regressor
+from robodyn.symbolic.scalar import Number
+
+__all__ = ["RESISTANCES", "dynamic_regressor", "motor_parameters"]
+
+#: What resists the motion of a joint, in the order of the parameters: (damping, friction) of each.
+RESISTANCES = {"damping": (1.0, 0.0), "friction": (0.0, 1.0)}
+
+
+def motor_parameters(setup: Setup) -> dict[str, float]:
+    """Name and value of each parameter beside the bodies' ones, in the order of the columns.
+
+    Rotors of motors, then damping and dry friction of joints, those that were cut last.
+    """
+    model = setup.model
+    of_rotors = {
+        f"{model.bodies[motor.armature.body].description.name}.rotor_inertia": motor.inertia
+        for motor in model.motors
+    }
+    resisting: list[Joint | Closure] = [body.description for body in _resisted(setup)]
+    resisting += setup.rubbing if setup.passive else ()
+    return of_rotors | {
+        f"{joint.name}.{name}": getattr(joint, name) for name in RESISTANCES for joint in resisting
+    }
+
+
+def _resisted(setup: Setup) -> Sequence[Body]:
+    """Bodies whose joints have damping and friction, which may be zero."""
+    if not setup.passive:
+        return ()
+    return [body for body in setup.model if body.description.nv and not body.joint.kind.is_free]
+
+
+def dynamic_regressor(t: Tracer) -> Results:
+    """``Y`` (nv, parameters), of which the regressor of the bodies is the first part."""
+    rows = regressor(t.model, t.state, t.a, t.base)
+    columns = list(_motor_columns(t))
+    return {"Y": [[*row, *(column[k] for column in columns)] for k, row in enumerate(rows)]}
+
+
+def _motor_columns(t: Tracer) -> Iterator[list[Number]]:
+    model, state, s = t.model, t.state, t.setup.friction_speed
+    motion = body_motions(model, state, t.a, t.base)
+    for motor in model.motors:
+        yield motor_columns.rotor_column(model, state, t.a, motion, motor)
+    for unit in RESISTANCES.values():
+        for body in _resisted(t.setup):
+            yield motor_columns.resistance_column(model.nv, body, state, *unit, s)
+        for closure in t.setup.rubbing if t.setup.passive else ():
+            alone = replace(closure, damping=unit[0], friction=unit[1])
+            load = cut_friction.friction_wrenches(model, state, [alone], s)
+            yield [-x for x in force_elements.generalised(model, state, load)]

@@ -1,0 +1,46 @@
+"""Forces of inverse dynamics a unit of what motors and joints have beside the bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from robodyn.equations.mechanism.bodies import Body, MechanismModel
+from robodyn.equations.mechanism.rotors import Motor
+from robodyn.equations.mechanism.state import State
+from robodyn.equations.tree.force_elements import generalised
+from robodyn.equations.tree.passive import resistance
+from robodyn.equations.tree.rotor_forces import drag, react
+from robodyn.symbolic.scalar import Number
+from robodyn.symbolic.spatial import BodyMotion, Wrench
+
+__all__ = ["resistance_column", "rotor_column"]
+
+
+def rotor_column(
+    model: MechanismModel,
+    state: State,
+    a: Sequence[Number],
+    motion: Mapping[int, BodyMotion],
+    motor: Motor,
+) -> list[Number]:
+    """Forces that a rotor of 1 kg m^2 asks for, shape (nv,)."""
+    on_carrier: dict[int, Wrench] = {}
+    rotors = () if motor.rotor is None else (motor.rotor,)
+    along = react(rotors, state, a, motion, on_carrier)
+    tau = generalised(model, state, on_carrier)
+    for forces in (drag((motor.armature,), state, a), along):
+        for k, force in forces.items():
+            tau[k] += force
+    return tau
+
+
+def resistance_column(
+    nv: int, body: Body, state: State, damping: float, friction: float, friction_speed: float
+) -> list[Number]:
+    """Forces that overcome a damping and a dry friction of one joint, shape (nv,)."""
+    tau: list[Number] = [0.0] * nv
+    joint = state[body.index]
+    own = [-resistance(x, damping, friction, friction_speed) for x in joint.v]
+    for k, freedom, ratio in joint.ratios:
+        tau[k] += own[freedom] * ratio
+    return tau

@@ -1,0 +1,167 @@
+"""A description with other parameters of its bodies, motors and joints."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import number
+from robodyn.description import Actuator, Inertia, Joint, Link, Loop, Mechanism
+from robodyn.equations.mechanism.bodies import Body
+from robodyn.equations.quantities.regressors import RESISTANCES, motor_parameters
+from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
+from robodyn.errors import SettingsError, UnknownNameError
+from robodyn.model.model import Model
+
+#: Part of its mass by which a link may differ from its body, by rounding, and is still whole.
+HALF = 1e-9
+
+Resisting = TypeVar("Resisting", Joint, Loop)
+
+__all__ = ["changeable_bodies", "inertia_from", "with_parameters"]
+
+
+def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
+    """A description in which some parameters have other values.
+
+    Parameters
+    ----------
+    model : Model
+    given : mapping of name to float
+        As `Robot.dynamic_parameter_names` has them.
+
+    Raises
+    ------
+    UnknownNameError, SettingsError, ShapeError
+    """
+    old = {
+        f"{body_link(model.bodies, body)}.{name}": float(x)
+        for body in model.bodies
+        for name, x in zip(PARAMETERS, _numbers(model, body), strict=True)
+    }
+    old |= motor_parameters(model.setup)
+    for name in given:
+        if name not in old:
+            raise UnknownNameError("parameter", name, old, repr(model.mechanism.name))
+    new = {name: number(f"parameters[{name!r}]", x) for name, x in given.items()}
+    for name, x in new.items():
+        if not np.isfinite(x):
+            raise SettingsError(f"parameters[{name!r}] is {x}, expected a finite number")
+    different = {name: x for name, x in new.items() if x != old[name]}
+    mechanism = model.mechanism
+    for body in model.bodies:
+        link = body_link(model.bodies, body)
+        names = [f"{link}.{name}" for name in PARAMETERS]
+        if not different.keys().isdisjoint(names):
+            ten = np.array([different.get(name, old[name]) for name in names])
+            mechanism = _with_body(model, mechanism, body, ten)
+    motors = dict(mechanism.actuators)
+    for name, motor in motors.items():
+        inertia = different.get(f"{name}.rotor_inertia", motor.rotor_inertia)
+        motors[name] = dataclasses.replace(motor, rotor_inertia=inertia)
+    resisting = {x.rpartition(".")[0] for x in different if x.rpartition(".")[2] in RESISTANCES}
+    joints, loops = list(mechanism.joints), list(mechanism.loops)
+    for k, joint in enumerate(joints):
+        if joint.name in resisting:
+            joints[k], driving = _with_resistance(joint, motors.get(joint.name), different)
+            motors |= {} if driving is None else {joint.name: driving}
+    for k, loop in enumerate(loops):
+        if loop.name in resisting:
+            loops[k], _ = _with_resistance(loop, None, different)
+    return dataclasses.replace(
+        mechanism, joints=tuple(joints), loops=tuple(loops), actuators=tuple(motors.items())
+    )
+
+
+def changeable_bodies(model: Model) -> tuple[str, ...]:
+    """Bodies whose parameters can be set, by name.
+
+    Free rotors, links that carry them, and halves of links are none.
+    """
+    carried = {rotor.link for rotor in model.mechanism.rotors}
+    found = []
+    for body in model.bodies:
+        name, links = body_link(model.bodies, body), _links_of(model, body)
+        drawn = name in {link.name for link in links}
+        if drawn and carried.isdisjoint(link.name for link in links):
+            mass = sum(link.inertia.mass for link in links if link.inertia is not None)
+            if abs(float(_numbers(model, body)[0]) - mass) <= HALF * mass:
+                found.append(name)
+    return tuple(found)
+
+
+def _links_of(model: Model, body: Body) -> list[Link]:
+    """Links of the description that a body consists of."""
+    frames = model.bodies.frames
+    links = model.mechanism.links
+    return [x for x in links if x.name in frames and frames[x.name][0] == body.index]
+
+
+def _numbers(model: Model, body: Body) -> FloatArray:
+    ten: list[Any] = parameters_of(model.bodies, body)
+    return np.array(ten, float)
+
+
+def inertia_from(ten: FloatArray) -> Inertia | None:
+    """Inertia of ten parameters about a link's origin; None where all are zero.
+
+    Raises
+    ------
+    SettingsError
+        If there is a first moment or an inertia without a mass.
+    """
+    if not ten.any():
+        return None
+    m, h = float(ten[0]), ten[1:4]
+    if m == 0.0:
+        raise SettingsError(f"a body without mass has moments {ten[1:].tolist()}")
+    xx, xy, yy, xz, yz, zz = ten[4:]
+    c = h / m
+    J = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return Inertia.from_matrix(m, c, J - m * (c @ c * np.eye(3) - np.outer(c, c)))
+
+
+def _with_body(model: Model, mechanism: Mechanism, body: Body, ten: FloatArray) -> Mechanism:
+    """The body's link has all of its mass, and links fixed to it have none."""
+    name = body_link(model.bodies, body)
+    if name not in changeable_bodies(model):
+        raise SettingsError(
+            f"{name!r} of {mechanism.name!r} is a free rotor, carries one, or is a link that is "
+            "cut in two to close a loop: its parameters cannot be set"
+        )
+    beside = {link.name for link in _links_of(model, body)} - {name}
+    inertia = inertia_from(ten)
+
+    def changed(link: Link) -> Link:
+        if link.name == name:
+            return dataclasses.replace(link, inertia=inertia)
+        return dataclasses.replace(link, inertia=None) if link.name in beside else link
+
+    return dataclasses.replace(mechanism, links=tuple(map(changed, mechanism.links)))
+
+
+def _with_resistance(
+    joint: Resisting, motor: Actuator | None, given: Mapping[str, float]
+) -> tuple[Resisting, Actuator | None]:
+    """A joint and its motor that resist together as is given.
+
+    What the motor has of it stays the motor's, as far as it goes.
+    """
+    own: dict[str, float] = {"damping": joint.damping, "friction": joint.friction}
+    if motor is None:
+        own |= {k: given[f"{joint.name}.{k}"] for k in own if f"{joint.name}.{k}" in given}
+        return dataclasses.replace(joint, damping=own["damping"], friction=own["friction"]), None
+    at_motor = {"damping": motor.viscous, "friction": motor.coulomb}
+    ratios = {"damping": motor.gear_ratio**2, "friction": abs(motor.gear_ratio)}
+    for k, ratio in ratios.items():
+        total = given.get(f"{joint.name}.{k}")
+        if total is not None:
+            own[k] = total - ratio * at_motor[k]
+            if own[k] < 0.0 and ratio:
+                own[k], at_motor[k] = 0.0, total / ratio
+    motor = dataclasses.replace(motor, viscous=at_motor["damping"], coulomb=at_motor["friction"])
+    return dataclasses.replace(joint, damping=own["damping"], friction=own["friction"]), motor
