@@ -1880,6 +1880,11 @@ class Robot:
         t : float, optional [s]
             Time, of a robot that depends on it.
 
+        Warns
+        -----
+        ConvergenceWarning
+            Once, if no posture was found for some targets: the result is the nearest one.
+
         Returns
         -------
         IKResult

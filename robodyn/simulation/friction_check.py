@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -138,7 +139,7 @@ def _smooth_speed(robot: Robot) -> float | None:
     """The least speed up to which some friction is smooth; none of a robot without friction."""
     speeds = [x.friction_speed for x in robot.ground if x.friction]
     model, settings = robot._model, robot._model.settings
-    joints = (*(body.description for body in model.bodies), *model.setup.rubbing)
+    joints: list[Any] = [*(body.description for body in model.bodies), *model.setup.rubbing]
     if settings.passive and any(joint.friction for joint in joints):
         speeds.append(settings.friction_speed)
     return min(speeds, default=None)
