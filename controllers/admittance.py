@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import ShapeError
+from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import function, gain
 from robodyn.controllers.operational_space import OperationalSpace
@@ -77,6 +77,11 @@ class Admittance:
         object.__setattr__(self, "_m", gain("inertia", self.inertia, size, positive=True))
         object.__setattr__(self, "_d", gain("damping", self.damping, size))
         object.__setattr__(self, "_k", gain("stiffness", self.stiffness, size))
+
+    @property
+    def robot(self) -> Robot:
+        """That of the position controller."""
+        return self.position.robot
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques at the first look, when nothing has given way, shape (..., nv) [N m, N]."""

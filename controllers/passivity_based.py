@@ -94,20 +94,20 @@ class PassivityBased:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        s, a = self._sliding(t, q, v)
+        s, a = self.sliding(t, q, v)
         base = base_at(self._path, t)
         held = self._torques(q, v, a, base, t) - self._coriolis(q, v, s, base, t)
         return held - self._gain * s
 
     def energy(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """``s^T M s / 2`` of motors, shape (...) [J]."""
-        s, _ = self._sliding(t, q, v)
+        s, _ = self.sliding(t, q, v)
         s = s[..., list(motor_speeds(self.robot))]
         M = motor_space(self.robot)(q, v, base_at(self._path, t), t).inertia
         return np.asarray(0.5 * np.einsum("...i,...ij,...j->...", s, M, s))
 
-    def _sliding(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv)."""
+    def sliding(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv) each."""
         check_fits(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
         v_ref = at_speeds("velocities", v_ref, self.robot.nv)

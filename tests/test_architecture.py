@@ -18,13 +18,9 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "errors", "version"},
     {"arrays"},
-    {
-        "symbolic",
-        "motion",
-        "results",
-        "files",
-        "state_space",
-    },
+    {"files"},
+    {"state_space"},
+    {"symbolic", "motion", "results"},
     {"joints"},
     {"description", "codegen"},
     {"topology"},
@@ -42,12 +38,14 @@ FLOORS = (
         "inverse_kinematics",
     },
     {"closed_loops"},
-    {"minimal"},
+    {"minimal", "local_dynamics"},
     {"linear_models"},
+    {"equilibria"},
     {"parts"},
     {"robot"},
     {"bags"},
     {"loading", "simulation"},
+    {"identification"},
     {""},  # the public names
     {"controllers"},
     {"ros"},
@@ -62,7 +60,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
     "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
-    "control",
+    "control", "toppra",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"robodyn.ros.dds.types"}

@@ -322,6 +322,7 @@ WRONG = [
     (["--bag", "no/a.mcap"], "--bag: cannot write 'no/a.mcap': no such folder: 'no'"),
     (["--to", "no/a"], "--to: cannot write 'no/a': no such folder: 'no'"),
     (["--csv", "there.csv"], "'there.csv' is a folder"),
+    (["--to", "."], "--to: '.' is there already; give the name of a new folder"),
     (["--to", "there.csv"], "'there.csv' is there already"),
     (["--bag", "there.csv"], "'there.csv' is there already"),
     (["--out", "file/deep"], "--out: cannot make the folder 'file/deep'"),
