@@ -44,7 +44,7 @@ FLOORS = (
         "impacts",
         "inverse_kinematics",
     },
-    {"simultaneous_impacts"},
+    {"simultaneous_impacts", "impact_derivatives"},
     {"closed_loops"},
     {"minimal"},
     {"linear_models"},
