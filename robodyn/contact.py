@@ -181,18 +181,12 @@ class ContactPoint:
         In world axes.
     J : ndarray, shape (..., 3, nv)
         Of that velocity.
-    reach : ndarray, shape (..., 3) [m]
-        From the link's origin, in world axes.
-    J_link : ndarray, shape (..., 6, nv)
-        Of the link's twist, in world axes.
     """
 
     R: Array
     offset: Array
     velocity: Array
     J: Array
-    reach: Array
-    J_link: Array
 
     def wrench(self, impulse: Array) -> Array:
         """An impulse in world axes as a wrench on the link, shape (..., 6)."""
@@ -206,8 +200,7 @@ def contact_point(point: Array, X: Array, V: Array, J: Array) -> ContactPoint:
     r = np.einsum("...ij,...j->...i", R, point)
     velocity = V[..., :3] + _cross(V[..., 3:], r)
     turning = _cross(np.swapaxes(J[..., 3:, :], -1, -2), r[..., None, :])
-    of_point = J[..., :3, :] + np.swapaxes(turning, -1, -2)
-    return ContactPoint(R, point, velocity, of_point, r, J)
+    return ContactPoint(R, point, velocity, J[..., :3, :] + np.swapaxes(turning, -1, -2))
 
 
 def _cross(a: Array, b: Array) -> Array:
@@ -298,13 +291,6 @@ class Contact:
             )
         along = np.where(moves, wanted / np.where(moves, sizes, 1.0), 0.0)
         return np.asarray(np.einsum("...ki,...i->...k", modes, along))
-
-    def inverse_mobility(self) -> Array:
-        """From jumps of the velocity to the least impulses that make them, shape (..., k, k)."""
-        sizes, modes = self._principal()
-        moves = self.movable()
-        inverse = np.where(moves, 1.0 / np.where(moves, sizes, 1.0), 0.0)
-        return np.asarray(np.einsum("...ik,...k,...jk->...ij", modes, inverse, modes))
 
     def energy_loss(self, p: Array) -> Array:
         """What impulses of this size take away, shape (...) [J]."""

@@ -37,7 +37,7 @@ from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact, JointWrenches
 
-__all__ = ["Impacts", "checked_restitution", "each_axis", "on_links"]
+__all__ = ["Impacts", "checked_restitution", "on_links"]
 
 #: Squares of a point's speeds along a direction, over those along all, that may be rounding alone.
 ROUNDED = 1e-12
@@ -134,27 +134,6 @@ class Impacts:
         arrays = (q, np.zeros((*batch, nv)), none, forces[..., free])
         return self._dynamics.driven(arrays, controlled, None, _at_rest(base))[0]
 
-    def response_slopes(
-        self, q: Array, forces: Array, controlled: tuple[int, ...], base: BaseMotion | None
-    ) -> tuple[Array, Array]:
-        """Derivatives of `responses` by q and by the impulses, shape (k, ..., nv, nv) each."""
-        nv = self._model.bodies.nv
-        free = [k for k in range(nv) if k not in controlled]
-        batch = forces.shape[:-1]
-        by_q, by_force = np.zeros((2, *batch, nv, nv))
-        if not free:
-            return by_q, by_force
-        q = np.broadcast_to(q, (*batch, q.shape[-1]))
-        still, rest = np.zeros((*batch, nv)), _at_rest(base)
-        if not controlled:
-            found = self._dynamics.derivatives("forward_dynamics", (q, still, forces), None, rest)
-            return found[1], found[3]
-        none = np.zeros((*batch, len(controlled)))
-        state = (q, still, none, forces[..., free])
-        found = self._dynamics.derivatives("hybrid_dynamics", state, None, rest, controlled)
-        by_force[..., free] = found[4]
-        return found[1], by_force
-
     def meeting(
         self,
         q: Array,
@@ -240,7 +219,7 @@ class Impacts:
         places, partner = self.met_by(place, against)
         speeds, robot = self.held(controlled), self._model.mechanism.name
         if direction is None:
-            axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
+            axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
         else:
             axes = unit_direction(direction)[None]
         e = checked_restitution(restitution, direction is None)
@@ -249,7 +228,7 @@ class Impacts:
             c.check_approach(robot, place[0])
         p = c.impulses(e, robot, place[0])
         if coefficient(friction, direction is None):
-            normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
+            normal, axes = axes[0], np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
             c = self.contact(q, v, places, axes, speeds, partner, base)
             p = frictional_impulse(c.velocity, c.mobility, normal, e, float(friction))
             check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
@@ -302,7 +281,7 @@ class Impacts:
     ) -> MovingPoint:
         """A point of this robot as another robot meets it."""
         q, v = self._state(*state, self._moving)
-        axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
+        axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
         c = self.contact(q, v, (place,), axes, (), World(), base)
         velocity = c.points[0].velocity
         return MovingPoint(
@@ -416,7 +395,7 @@ def on_links(
     return wrenches
 
 
-def each_axis(v: Array) -> Array:
+def _each_axis(v: Array) -> Array:
     """The axes of the world, one after the other, beside a batch of states."""
     return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
 

@@ -19,7 +19,6 @@ __all__ = [
     "HybridDynamics",
     "IKResult",
     "Impact",
-    "ImpactDerivatives",
     "JointWrenches",
     "LoopGap",
 ]
@@ -268,36 +267,6 @@ class GroundContact:
     force: Array
     depth: Array
     slip: Array
-
-
-@dataclass(frozen=True, eq=False)
-class ImpactDerivatives:
-    """An impact, and how it changes with the state before it; positions move along the speeds.
-
-    Attributes
-    ----------
-    v : ndarray, shape (..., nv) [rad/s, m/s]
-        Speeds afterwards.
-    impulse : ndarray, shape (..., 3) [N s]
-        On the link, in world axes.
-    v_by_q, v_by_v : ndarray, shape (..., nv, nv)
-        Of the speeds afterwards, by position and speeds before.
-    impulse_by_q, impulse_by_v : ndarray, shape (..., 3, nv)
-    v_by_parameters, impulse_by_parameters : ndarray, shape (..., nv, 10 n), (..., 3, 10 n), or None
-        By ``robot.inertial_parameters``, if asked for.
-    """
-
-    v: Array
-    impulse: Array
-    v_by_q: Array
-    v_by_v: Array
-    impulse_by_q: Array
-    impulse_by_v: Array
-    v_by_parameters: Array | None = None
-    impulse_by_parameters: Array | None = None
-
-    def __repr__(self) -> str:
-        return f"<ImpactDerivatives: v {self.v.shape}, v_by_q {self.v_by_q.shape}>"
 
 
 class Impact:

@@ -33,7 +33,6 @@ from robodyn.description import (
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
-from robodyn.impact_derivatives import impact_derivatives
 from robodyn.impacts import Impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
@@ -57,7 +56,6 @@ from robodyn.results import (
     HybridDynamics,
     IKResult,
     Impact,
-    ImpactDerivatives,
     JointWrenches,
     LoopGap,
 )
@@ -1990,63 +1988,6 @@ class Robot:
         place = (link, point)
         return self._impacts(t).impact(
             (q, v), place, direction, restitution, against, base, controlled, friction
-        )
-
-    def impact_derivatives(
-        self,
-        q: ArrayLike,
-        v: ArrayLike,
-        link: str,
-        point: ArrayLike,
-        direction: ArrayLike | None,
-        *,
-        restitution: float = 0.0,
-        against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
-        base: BaseMotion | None = None,
-        controlled: Iterable[str] = (),
-        parameters: bool = False,
-    ) -> ImpactDerivatives:
-        """An impact without friction, and its exact derivatives by the state before it.
-
-        Positions are moved along the speeds. The point stays where it is on its link, and the
-        direction in the world; what is hit stays as it is. The instant of the impact stays, too:
-        where it is found by a motion, it changes with the state.
-
-        Parameters
-        ----------
-        q, v, link, point, direction, restitution, against, base, controlled
-            As in `impact`.
-        parameters : bool
-            Also derivatives by `inertial_parameters`.
-
-        Returns
-        -------
-        derivatives : ImpactDerivatives
-            Of a closed linkage, only changes of the state that keep loops closed have a meaning.
-
-        Raises
-        ------
-        ImpactError, SettingsError, ShapeError, UnknownNameError
-        InconsistentStateError, SingularError
-            As `impact`; also for a robot that depends on time (`SettingsError`).
-
-        Examples
-        --------
-        >>> import robodyn as rd
-        >>> robot = rd.load("double_pendulum")
-        >>> hit = robot.impact_derivatives([0.3, 0.4], [1, 2], "lower", [0, 0, -1], [1, 0, 0])
-        >>> hit.v_by_q.shape
-        (2, 2)
-        >>> bool(abs(hit.v_by_v @ [1.0, 2.0] - hit.v).max() < 1e-12)
-        True
-        """
-        if self.depends_on_time:
-            raise SettingsError(f"derivatives of impacts of {self.name!r}, which depends on time")
-        if isinstance(against, RobotPoint):
-            expect("robot of against", against.robot, Robot, "against")
-        given = (q, v), (link, point), direction, restitution, against, base, controlled
-        return impact_derivatives(
-            self._impacts(None), self._parts.evaluator, self.name, *given, parameters
         )
 
     def simultaneous_impacts(

@@ -44,7 +44,7 @@ FLOORS = (
         "impacts",
         "inverse_kinematics",
     },
-    {"simultaneous_impacts", "impact_derivatives"},
+    {"simultaneous_impacts"},
     {"closed_loops"},
     {"minimal"},
     {"linear_models"},
