@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from robodyn.codegen import Function, get_num_threads, set_num_threads
-from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -31,6 +30,8 @@ from robodyn.errors import (
     ActuationError,
     AssemblyError,
     BagError,
+    EquilibriumError,
+    IdentificationError,
     ImpactError,
     InconsistentStateError,
     InertiaError,
@@ -46,17 +47,35 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
+from robodyn.impacts.partners import PointMass, RobotPoint
+from robodyn.impacts.several_hits import Hit
 from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
-from robodyn.results import BaseParameters, HybridDynamics, IKResult, Impact, JointWrenches
+from robodyn.results import (
+    BaseParameters,
+    HybridDynamics,
+    IKResult,
+    Impact,
+    JointWrenches,
+    SteadyMotion,
+)
 from robodyn.robot import Robot
-from robodyn.simultaneous_impacts import Hit
+from robodyn.state_space import StateSpace
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from robodyn.identification import (
+        Excitation,
+        Identified,
+        Measurements,
+        Payload,
+        excitation,
+        identify,
+        identify_payload,
+    )
     from robodyn.simulation import (
         Event,
         MotorLimits,
@@ -66,6 +85,7 @@ if TYPE_CHECKING:
         TrajectoryGradient,
         closed_loop,
         events,
+        mode_motion,
         rollout,
         simulate,
         step_derivatives,
@@ -87,12 +107,16 @@ __all__ = [
     "CompliantStops",
     "Constraint",
     "Coupling",
+    "EquilibriumError",
     "Event",
+    "Excitation",
     "Function",
     "Ground",
     "Hit",
     "HybridDynamics",
     "IKResult",
+    "IdentificationError",
+    "Identified",
     "Impact",
     "ImpactError",
     "InconsistentStateError",
@@ -105,10 +129,12 @@ __all__ = [
     "Limits",
     "Link",
     "Loop",
+    "Measurements",
     "Mechanism",
     "MissingExtraError",
     "MotorLimits",
     "PathError",
+    "Payload",
     "PointMass",
     "PointSpring",
     "RigidStops",
@@ -120,6 +146,8 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "StateSpace",
+    "SteadyMotion",
     "StepDerivatives",
     "SweepError",
     "SweepTable",
@@ -132,8 +160,12 @@ __all__ = [
     "compare",
     "cos",
     "events",
+    "excitation",
     "get_num_threads",
+    "identify",
+    "identify_payload",
     "load",
+    "mode_motion",
     "robots",
     "rollout",
     "set_num_threads",
@@ -149,6 +181,13 @@ __all__ = [
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
     "Comparison": "robodyn.simulation.compare",
+    "Excitation": "robodyn.identification",
+    "Identified": "robodyn.identification",
+    "Measurements": "robodyn.identification",
+    "Payload": "robodyn.identification",
+    "excitation": "robodyn.identification",
+    "identify": "robodyn.identification",
+    "identify_payload": "robodyn.identification",
     "Event": "robodyn.simulation",
     "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
@@ -159,6 +198,7 @@ _LATE = {
     "closed_loop": "robodyn.simulation",
     "compare": "robodyn.simulation.compare",
     "events": "robodyn.simulation",
+    "mode_motion": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
     "step_derivatives": "robodyn.simulation",

@@ -17,6 +17,7 @@ __all__ = [
     "BagError",
     "ConvergenceWarning",
     "EnergyWarning",
+    "EquilibriumError",
     "FileError",
     "Hints",
     "ImpactError",
@@ -32,6 +33,7 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "SingularError",
+    "SingularWarning",
     "SweepError",
     "SweepWarning",
     "TopologyError",
@@ -103,6 +105,10 @@ class SweepWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """A simulated motion gains or loses energy that nothing gives or takes."""
+
+
+class SingularWarning(UserWarning):
+    """A frame cannot be moved as a controller wants it to be: what it does is damped."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -274,6 +280,29 @@ class SingularError(RobodynError, ArithmeticError):
         super().__init__(message)
 
 
+class EquilibriumError(RobodynError, ArithmeticError):
+    """No posture at rest, or no steady motion, was found near a state.
+
+    Attributes
+    ----------
+    joint : str
+        That accelerates most there, or is beyond its limit.
+    residual : ndarray, shape (nv,) [rad/s^2, m/s^2]
+        Accelerations that are left.
+    q, v : ndarray, shape (nq,), (nv,), or None
+        Where the search ended.
+    """
+
+    def __init__(
+        self, message: str, *, joint: str = "", residual: Any = None, q: Any = None, v: Any = None
+    ) -> None:
+        self.joint = joint
+        self.residual = residual
+        self.q = q
+        self.v = v
+        super().__init__(message)
+
+
 class ImpactError(RobodynError, ValueError):
     """Bodies that part already, or that nothing lets give way (``.rows`` of a batch)."""
 
@@ -296,6 +325,20 @@ class PathError(RobodynError, ValueError):
     def __init__(self, message: str, *, time: float | None = None, joint: str = "") -> None:
         self.time = time
         self.joint = joint
+        super().__init__(message)
+
+
+class IdentificationError(RobodynError, ValueError):
+    """Data do not say what some parameters are, or no motion within the limits would.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Names of those parameters.
+    """
+
+    def __init__(self, message: str, *, parameters: tuple[str, ...] = ()) -> None:
+        self.parameters = parameters
         super().__init__(message)
 
 

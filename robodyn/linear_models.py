@@ -1,58 +1,28 @@
-"""Linear models of a robot near a state, from the derivatives of its dynamics.
-
-A state near ``q, v`` has the coordinates ``z`` of its position, a step along the speeds, and ``u``
-of its speeds. With the maps of a `Tangent`, ``dq = B z`` and ``dv = B' u + G z``::
-
-    dz/dt = [ dv + carried(v) dq ]                      of independent coordinates
-    du/dt = [ da/dq dq + da/dv dv + da/dtau dtau ]      of independent speeds
-
-``carried(v)`` is zero where coordinates add. Of those that do not, as of a floating base, it is
-what the turning axes add, in which the difference of two states is seen.
-"""
+"""Linear models of a robot near a state, with names of their states, inputs and outputs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked, named, together
-from robodyn.closed_loops.tangents import Tangent, Tangents
-from robodyn.configuration_space import ConfigurationSpace
-from robodyn.dynamics_derivatives import DynamicsDerivatives
+from robodyn.arrays import named
+from robodyn.closed_loops.tangents import Tangent
 from robodyn.errors import ActuationError, UnknownNameError
-from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.evaluator import Evaluator
+from robodyn.local_dynamics import LocalDynamics, Surroundings
 from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
-from robodyn.model.speed_selection import ByJoint, Roles, assign_roles, speed_indices, speed_names
+from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.state_space import StateSpace
 
-__all__ = ["LinearModels", "Surroundings"]
+__all__ = ["LinearModels"]
 
 #: Of the displacement of a link: along axes of the world, then about them.
 ALONG = ("x", "y", "z", "rx", "ry", "rz")
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What else than its state acts on a robot.
-
-    Attributes
-    ----------
-    controlled, locked
-        Driven joints, as in `robodyn.Robot.hybrid_dynamics`.
-    wrenches, base
-        As in `robodyn.Robot.inverse_dynamics`.
-    """
-
-    controlled: ByJoint | None = None
-    locked: Iterable[str] = ()
-    wrenches: Wrenches | None = None
-    base: BaseMotion | None = None
 
 
 class LinearModels:
@@ -64,9 +34,7 @@ class LinearModels:
     whole : Model
         The same robot in tree coordinates: names of inputs and outputs are those of its joints.
     evaluator : Evaluator
-    space : ConfigurationSpace
-    tangents : Tangents
-    derivatives : DynamicsDerivatives
+    local : LocalDynamics
     expansion : Expansion
     """
 
@@ -75,14 +43,11 @@ class LinearModels:
         model: Model,
         whole: Model,
         evaluator: Evaluator,
-        space: ConfigurationSpace,
-        tangents: Tangents,
-        derivatives: DynamicsDerivatives,
+        local: LocalDynamics,
         expansion: Expansion,
     ) -> None:
         self._model, self._whole, self._evaluator = model, whole, evaluator
-        self._space, self._tangents, self._derivatives = space, tangents, derivatives
-        self._expansion = expansion
+        self._local, self._expansion = local, expansion
 
     def near(
         self,
@@ -95,61 +60,24 @@ class LinearModels:
         independent: Iterable[str] | None = None,
     ) -> StateSpace:
         """The model of states near one, or near each of a batch."""
-        roles = assign_roles(self._model, around.controlled, tau, around.locked)
-        q, v = checked("q", q, self._space.nq), checked("v", v, self._space.nv)
-        batch = together(q=q, v=v, tau=roles.tau, controlled=roles.a)
-        q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
-        moved = self._columns(inputs, roles.controlled)
-        a, *by = self._slopes(q, v, tau, roles, around)
         chosen = None if independent is None else named("independent", independent)
-        tangent = self._tangents.at(q, v, roles.controlled, chosen)
-        S = self._expansion.speed_map(q)
-        by_force = by[-1] @ np.swapaxes(S, -1, -2)[..., moved]
-        A, B = self._matrices(tangent, v, (by[0], by[1], by_force))
-        C, names = self._outputs(outputs, tangent, S, q, around.base)
-        places = tuple(f"q:{x}" for x in self._labels(self._model, tangent.places))
-        speeds = tuple(f"v:{x}" for x in self._labels(self._model, tangent.speeds))
+        local = self._local.near(q, v, tau, around, chosen)
+        moved = self._columns(inputs, local.controlled)
+        S = self._expansion.speed_map(local.q)
+        B = local.B(np.swapaxes(S, -1, -2)[..., moved])
+        C, names = self._outputs(outputs, local.tangent, S, local.q, around.base)
+        places = tuple(f"q:{x}" for x in self._labels(self._model, local.tangent.places))
+        speeds = tuple(f"v:{x}" for x in self._labels(self._model, local.tangent.speeds))
         return StateSpace(
-            A,
+            local.A,
             B,
             C,
             np.zeros((*C.shape[:-1], len(moved))),
             states=(*places, *speeds),
             inputs=tuple(f"tau:{x}" for x in self._labels(self._whole, moved)),
             outputs=names or (*places, *speeds),
-            acceleration=a[..., list(tangent.speeds)],
+            acceleration=local.a[..., list(local.tangent.speeds)],
         )
-
-    def _slopes(
-        self, q: Array, v: Array, tau: ByJoint | None, roles: Roles, around: Surroundings
-    ) -> list[Array]:
-        """Accelerations, and their derivatives; by forces last."""
-        loads = around.wrenches, around.base
-        if not roles.controlled:
-            state = (q, v, roles.tau)
-            return [*self._derivatives.of("forward_dynamics", state, (None, ()), *loads).values()]
-        driven = around.controlled, around.locked
-        found = self._derivatives.of("hybrid_dynamics", (q, v, tau), driven, *loads)
-        return [x.a for x in found.values()]
-
-    def _matrices(
-        self, tangent: Tangent, v: Array, slopes: tuple[Array, Array, Array]
-    ) -> tuple[Array, Array]:
-        """A and B."""
-        by_q, by_v, by_force = slopes
-        places, speeds = list(tangent.places), list(tangent.speeds)
-        dq, dv = tangent.by_place, tangent.by_speed
-        A = np.block(
-            [
-                [
-                    (tangent.turning + self._space.carried(v) @ dq)[..., places, :],
-                    dv[..., places, :],
-                ],
-                [(by_q @ dq + by_v @ tangent.turning)[..., speeds, :], (by_v @ dv)[..., speeds, :]],
-            ]
-        )
-        none = np.zeros((*by_force.shape[:-2], len(places), by_force.shape[-1]))
-        return A, np.concatenate([none, by_force[..., speeds, :]], axis=-2)
 
     def _columns(self, inputs: Iterable[str] | None, controlled: tuple[int, ...]) -> list[int]:
         """Forces that are inputs, by their indices in the tree form."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import UnknownNameError
+from robodyn.state_space import StateSpace
 
 __all__ = [
     "BaseParameters",
@@ -21,6 +22,7 @@ __all__ = [
     "Impact",
     "JointWrenches",
     "LoopGap",
+    "SteadyMotion",
 ]
 
 #: A joint [rad, m] so near to its limit is at it.
@@ -321,6 +323,25 @@ class Impact:
 
 
 @dataclass(frozen=True, eq=False)
+class ImpactDerivatives:
+    """Speeds after a hit, and how they change with the state before it.
+
+    Attributes
+    ----------
+    v : ndarray, shape (..., nv) [rad/s, m/s]
+        Afterwards.
+    by_q : ndarray, shape (..., nv, nv)
+        Its derivative with respect to positions before, moved along the speeds.
+    by_v : ndarray, shape (..., nv, nv)
+        Its derivative with respect to speeds before.
+    """
+
+    v: Array
+    by_q: Array
+    by_v: Array
+
+
+@dataclass(frozen=True, eq=False)
 class IKResult:
     """Postures in which frames are where they are wanted, or as near to it as was found.
 
@@ -413,3 +434,36 @@ class LoopGap:
         if self.tilt is not None:
             text += f" (their axes by {np.degrees(self.tilt):.3g} degrees)"
         return text
+
+
+@dataclass(frozen=True, eq=False)
+class SteadyMotion:
+    """A motion with constant speeds that stays as it is.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,) [rad, m]
+        Where it starts.
+    v : ndarray, shape (nv,) [rad/s, m/s]
+    tau : ndarray, shape (nv,) [N m, N]
+        Forces in all joints: those given, and what driven joints take.
+    model : StateSpace
+        Linear model of motions beside it. Its matrices do not depend on time.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    model: StateSpace
+
+    @property
+    def stability(self) -> str:
+        """``"stable"``, ``"marginal"`` or ``"unstable"``: see `StateSpace.stability`.
+
+        Without damping motions are marginal at best, and where and how fast a body that floats
+        turns may always be changed a little for good.
+        """
+        return self.model.stability
+
+    def __repr__(self) -> str:
+        return f"<SteadyMotion: v = {np.array2string(self.v, precision=4)}, {self.stability}>"

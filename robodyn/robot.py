@@ -20,7 +20,6 @@ from robodyn.arrays import by_name, expect, generator, named
 from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
-from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -33,11 +32,16 @@ from robodyn.description import (
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
-from robodyn.impacts import Impacts
+from robodyn.impacts.derivatives import impact_derivatives
+from robodyn.impacts.impact_dynamics import ImpactDynamics
+from robodyn.impacts.latch import latch
+from robodyn.impacts.one_hit import apparent_mass, impact
+from robodyn.impacts.partners import PointMass, RobotPoint
+from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
-from robodyn.linear_models import Surroundings
+from robodyn.local_dynamics import Surroundings, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
@@ -56,10 +60,11 @@ from robodyn.results import (
     HybridDynamics,
     IKResult,
     Impact,
+    ImpactDerivatives,
     JointWrenches,
     LoopGap,
+    SteadyMotion,
 )
-from robodyn.simultaneous_impacts import Hit, simultaneous_impacts
 from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
 
@@ -236,8 +241,8 @@ class Robot:
         UnknownNameError
             For links, joints and parameters that do not exist.
         SettingsError
-            For parameters that no body has, joints locked against what ties them together, or where
-            they cannot be.
+            For parameters that no body has, and joints locked against what ties them together, or
+            where they cannot be.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
         if stops is not None:
@@ -938,7 +943,7 @@ class Robot:
         controlled: ByJoint | None = None,
         locked: Iterable[str] = (),
         independent: Iterable[str] | None = None,
-        wrenches: Wrenches | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
     ) -> StateSpace:
@@ -967,8 +972,11 @@ class Robot:
             Driven joints, as in `hybrid_dynamics`: they follow their motion, and are no states.
         independent : names of joints, optional
             Of a closed linkage. Default: `independent_joints`.
-        wrenches, base
-            As in `inverse_dynamics`; wrenches turn with their links.
+        wrenches : mapping of link name to array_like, shape (..., 6), or callable [N, N m]
+            As in `inverse_dynamics`: they turn with their links. Or such a mapping as a function of
+            ``(t, q, v)``, which is differentiated by differences of fourth order.
+        base
+            As in `inverse_dynamics`.
         t : array_like, shape (...), optional [s]
             Time, of a robot that depends on it.
 
@@ -999,10 +1007,122 @@ class Robot:
         >>> model.stability, model.uncontrollable_modes()
         ('marginal', ())
         """
-        around = Surroundings(controlled, locked, wrenches, base)
+        around = Surroundings(controlled, locked, wrenches, base, 0.0 if t is None else t)
         parts = self._at(t).linear_models
         model = parts.near(q, v, tau, around, inputs, outputs, independent)
         return model if dt is None else model.sampled(dt)
+
+    def equilibrium(
+        self,
+        q: ArrayLike,
+        *,
+        held: Iterable[str] = (),
+        tau: ByJoint | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> Array:
+        """A posture at rest near another one, loops closed.
+
+        `linearize` there says whether it is stable. The search ends at the first root of the
+        accelerations that Newton's method leads to, which need not be stable; where it gets stuck,
+        the robot creeps down to a stable one. Coordinates that nothing depends on stay.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m]
+            Where the search begins.
+        held : names of joints
+            Stay where they are, whatever force that takes.
+        tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
+            Forces of the others; zero where none is given.
+        wrenches, base
+            As in `linearize`.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        q : ndarray, shape (nq,)
+
+        Raises
+        ------
+        EquilibriumError
+            With the joint that accelerates most, and by how much, where no rest was found; with the
+            joint that is beyond its limit, where the rest is.
+        AssemblyError
+            If the loops do not close near the start.
+
+        Notes
+        -----
+        Dry friction, which could hold a robot anywhere, has no force at rest.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> q = robot.equilibrium([0.3, -0.2], tau={"elbow": 0.5})
+        >>> bool(abs(robot.forward_dynamics(q, [0, 0], [0, 0.5])).max() < 1e-8)
+        True
+        """
+        around = Surroundings(None, (), wrenches, base, 0.0 if t is None else t)
+        return self._posed(t).equilibria.at_rest(q, held, tau, around)
+
+    def steady_motion(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        locked: Iterable[str] = (),
+        tau: ByJoint | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> SteadyMotion:
+        """A motion with constant speeds near a state, such as a permanent rotation.
+
+        Speeds of floating bases and of spherical joints are constant in axes of their bodies.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m]
+        v : array_like, shape (nv,) [rad/s, m/s]
+            Where the search begins.
+        locked : names of joints
+            Driven with the constant speeds that they have in ``v``.
+        tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
+            Forces of the others; zero where none is given.
+        wrenches, base
+            As in `linearize`.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        motion : SteadyMotion
+            ``q``, ``v``, ``tau``, ``model`` and ``stability``. Of a family of such motions it is
+            one near the start.
+
+        Raises
+        ------
+        EquilibriumError
+            With the joint that accelerates most, where none was found.
+        InconsistentStateError
+            If loops are open at the start, or come open.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> body = rd.Inertia.from_matrix(1.0, [0, 0, 0], np.diag([3.0, 4.0, 5.0]))
+        >>> brick = rd.Mechanism("brick", (rd.Link("body", body),), ())
+        >>> robot = rd.load(brick, base="floating", gravity=(0, 0, 0))
+        >>> motion = robot.steady_motion(robot.neutral(), [0, 0, 0, 0.1, 2.0, 0.1])
+        >>> motion.stability                                # about the axis of middle inertia
+        'unstable'
+        """
+        around = Surroundings(None, locked, wrenches, base, 0.0 if t is None else t)
+        return self._posed(t).equilibria.steady(q, v, tau, around)
 
     def mass_matrix(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
@@ -1760,6 +1880,11 @@ class Robot:
         t : float, optional [s]
             Time, of a robot that depends on it.
 
+        Warns
+        -----
+        ConvergenceWarning
+            Once, if no posture was found for some targets: the result is the nearest one.
+
         Returns
         -------
         IKResult
@@ -1986,8 +2111,62 @@ class Robot:
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
         place = (link, point)
-        return self._impacts(t).impact(
-            (q, v), place, direction, restitution, against, base, controlled, friction
+        dynamics = self._impacts(t)
+        return impact(
+            dynamics, (q, v), place, direction, restitution, against, base, controlled, friction
+        )
+
+    def impact_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        link: str,
+        point: ArrayLike,
+        direction: ArrayLike | None,
+        *,
+        restitution: float = 0.0,
+        against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> ImpactDerivatives:
+        """How speeds after a hit without friction change with the state before it.
+
+        Parameters
+        ----------
+        q, v, link, point, direction, restitution, against, base, t
+            As in `impact`. What is hit stays the same.
+
+        Returns
+        -------
+        derivatives : ImpactDerivatives
+            ``.v`` afterwards, ``.by_q`` and ``.by_v``, shape (..., nv, nv). Of a closed linkage
+            only changes of the state have a meaning that keep its loops closed.
+
+        Raises
+        ------
+        ImpactError
+            As in `impact`.
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `derivatives`.
+
+        Notes
+        -----
+        [W 6.11-6.14, 6.18], differentiated: docs/impacts.md has the equations.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> d = robot.impact_derivatives([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], [1, 0, 0])
+        >>> d.by_q.shape
+        (2, 2)
+        """
+        if isinstance(against, RobotPoint):
+            expect("robot of against", against.robot, Robot, "against")
+        dynamics = self._impacts(t)
+        return impact_derivatives(
+            dynamics, (q, v), (link, point), direction, restitution, against, base
         )
 
     def simultaneous_impacts(
@@ -2046,9 +2225,7 @@ class Robot:
         for hit in hits if isinstance(hits, Sequence) else ():
             if isinstance(other := getattr(hit, "against", None), RobotPoint):
                 expect("robot of against", other.robot, Robot, "against")
-        return simultaneous_impacts(
-            self._impacts(t), self.name, (q, v), hits, restitution, base, controlled
-        )
+        return simultaneous_impacts(self._impacts(t), (q, v), hits, restitution, base, controlled)
 
     def latch(
         self,
@@ -2088,7 +2265,7 @@ class Robot:
         -----
         [W problem 6.2].
         """
-        return self._impacts(t).latch((q, v), joints, base)
+        return latch(self._impacts(t), (q, v), joints, base)
 
     def apparent_mass(
         self,
@@ -2119,12 +2296,12 @@ class Robot:
         -----
         Impulse along the direction over the jump of velocity along it, [W p. 213].
         """
-        return self._impacts(t).apparent_mass(q, (link, point), direction, base)
+        return apparent_mass(self._impacts(t), q, (link, point), direction, base)
 
-    def _impacts(self, t: ArrayLike | None) -> Impacts:
+    def _impacts(self, t: ArrayLike | None) -> ImpactDynamics:
         parts = self._at(t)
         still = self._still if parts is self._parts else self._still.at(t)
-        return Impacts(
+        return ImpactDynamics(
             self._model,
             parts.evaluator,
             still.dynamics,

@@ -18,16 +18,9 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "errors", "version"},
     {"arrays"},
-    {
-        "symbolic",
-        "motion",
-        "results",
-        "files",
-        "contact",
-        "contact_friction",
-        "complementarity",
-        "state_space",
-    },
+    {"files"},
+    {"state_space"},
+    {"symbolic", "motion", "results"},
     {"joints"},
     {"description", "codegen"},
     {"topology"},
@@ -44,14 +37,15 @@ FLOORS = (
         "impacts",
         "inverse_kinematics",
     },
-    {"simultaneous_impacts"},
     {"closed_loops"},
-    {"minimal"},
+    {"minimal", "local_dynamics"},
     {"linear_models"},
+    {"equilibria"},
     {"parts"},
     {"robot"},
     {"bags"},
     {"loading", "simulation"},
+    {"identification"},
     {""},  # the public names
     {"controllers"},
     {"ros"},
@@ -66,7 +60,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
     "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
-    "control",
+    "control", "toppra",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"robodyn.ros.dds.types"}

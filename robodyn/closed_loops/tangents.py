@@ -153,7 +153,7 @@ class Tangents:
         preferred: tuple[int, ...] = (),
     ) -> _Following:
         nv = self._model.bodies.nv
-        first = K.reshape(-1, *K.shape[-2:])[0]
+        first = K[(0,) * (K.ndim - 2)]
         known = self._mobility.analysis.independent
         if independent is not None:
             own = self._named(independent, free)

@@ -9,6 +9,7 @@ from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.joint_motion import JointMotion
 from robodyn.simulation.limits import LimitViolation
 from robodyn.simulation.memory import Look, Remembering
+from robodyn.simulation.mode_motion import mode_motion
 from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.run import rollout, simulate
 from robodyn.simulation.step_derivatives import StepDerivatives, step_derivatives
@@ -33,6 +34,7 @@ __all__ = [
     "TrajectoryGradient",
     "closed_loop",
     "events",
+    "mode_motion",
     "rollout",
     "simulate",
     "step_derivatives",

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 
-__all__ = ["Log", "Look", "Memories", "Remembering", "joined_memories", "tell"]
+__all__ = ["Log", "Look", "Memories", "Remembering", "joined_memories", "let_know"]
 
 #: What a controller remembers, by name.
 Memory = Mapping[str, Any]
@@ -216,7 +216,7 @@ class Memories:
             log.forget(t)
 
 
-def tell(controller: Any, t: float, tau: FloatArray) -> FloatArray:
+def let_know(controller: Any, t: float, tau: FloatArray) -> FloatArray:
     """Tell controllers with a memory which forces act from ``t`` [s] on; these forces."""
     for found in _chain(controller):
         found.acted(t, tau)

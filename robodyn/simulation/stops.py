@@ -15,9 +15,9 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named_alone
-from robodyn.complementarity import complementary, rebounds
 from robodyn.description import CompliantStops
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.impacts.complementarity import complementary, rebounds
 from robodyn.robot import Robot
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.events.impulses import responses

@@ -360,9 +360,9 @@ class Trajectory:
             Default: show a window.
         panels : names, optional
             Of ``"positions"``, ``"velocities"``, ``"accelerations"``, ``"torques"``,
-            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"`` and
-            ``"wrench of JOINT"``. Default: positions, velocities, torques and energy. Limits of
-            joints are dashed.
+            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"``,
+            ``"wrench of JOINT"`` and ``"memory: NAME"``. Default: positions, velocities, torques
+            and energy. Limits of joints are dashed.
 
         Raises
         ------

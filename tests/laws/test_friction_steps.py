@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
 
@@ -130,3 +131,19 @@ def test_friction_on_the_ground(robot):
         assert bool(found) == wrong
         if wrong:
             assert "the friction of joint 'floating_base[" in found[0]
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_friction_of_a_joint_that_closes_a_loop(coordinates):
+    mechanism = rd.load("four_bar").mechanism
+    joints = tuple(
+        dataclasses.replace(joint, friction=5.0) if joint.name == "rocker_pin" else joint
+        for joint in mechanism.joints
+    )
+    rusty = dataclasses.replace(mechanism, joints=joints)
+    robot = rd.load(rusty, coordinates=coordinates, friction_speed=1e-3)
+    (message,), _ = told(lambda: rd.simulate(robot, duration=0.1, limits="ignore"))
+    assert any(f"the friction of joint '{name}'" in message for name in robot.joint_names)
+    assert not told(lambda: rd.simulate(robot, duration=0.02, integrator="auto", limits="ignore"))[
+        0
+    ]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.complementarity import complementary
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.impacts.complementarity import complementary
 
 G = 9.81
 

@@ -129,8 +129,9 @@ def compare(
     """
     expect("robot", robot, Robot)
     given = by_name("controllers", controllers)
-    if not given:
-        raise ShapeError("controllers is empty, expected {name: controller}", name="controllers")
+    if not given or not all(isinstance(name, str) for name in given):
+        shown = f"has the names {[*given]}" if given else "is empty"
+        raise ShapeError(f"controllers {shown}, expected {{name: controller}}", name="controllers")
     for name, controller in given.items():
         check_callable(f"controller {name!r}", controller)
         _check_model(robot, name, controller)
@@ -196,8 +197,10 @@ def _takes_many(controller: Any) -> bool:
         return True
     if numba is not None and isinstance(controller, numba.core.registry.CPUDispatcher):
         return True
-    around = hasattr(controller, "fresh") and hasattr(controller, "controller")
-    return around and _takes_many(controller.controller)
+    inner = getattr(controller, "controller", None)
+    if inner is None:
+        return hasattr(controller, "answer")  # it has a memory, with leading axes for motions
+    return hasattr(controller, "fresh") and _takes_many(inner)
 
 
 def _moved(

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from robodyn.arrays import expect, number, truth
-from robodyn.complementarity import complementary
 from robodyn.description import Ground
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError
+from robodyn.impacts.complementarity import complementary
 from robodyn.robot import Robot
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.events.impulses import responses

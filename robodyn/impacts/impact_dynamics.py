@@ -8,7 +8,7 @@ So loops, driven joints, rotors and minimal coordinates need nothing of their ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,28 +16,17 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
-from robodyn.contact import (
-    Contact,
-    ContactPoint,
-    MovingPoint,
-    Partner,
-    PointMass,
-    RobotPoint,
-    World,
-    contact_point,
-    moderate,
-    unit_direction,
-)
-from robodyn.contact_friction import check_energy, coefficient, frictional_impulse
 from robodyn.dynamics import Dynamics
-from robodyn.errors import ImpactError, SettingsError, ShapeError
+from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.impacts.contact import Contact, ContactPoint, contact_point
+from robodyn.impacts.partners import MovingPoint, Partner, PointMass, RobotPoint, World, moderate
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.results import Impact, JointWrenches
+from robodyn.results import JointWrenches
 
-__all__ = ["Impacts", "checked_restitution", "on_links"]
+__all__ = ["ImpactDynamics", "each_axis"]
 
 #: Squares of a point's speeds along a direction, over those along all, that may be rounding alone.
 ROUNDED = 1e-12
@@ -68,8 +57,8 @@ class _Postures(Protocol):
         """The closed state near one that has drifted a little."""
 
 
-class Impacts:
-    """Jumps of the speeds of one robot.
+class ImpactDynamics:
+    """How the speeds of one robot jump.
 
     Parameters
     ----------
@@ -203,75 +192,21 @@ class Impacts:
             jumps=jumps,
         )
 
-    def impact(
-        self,
-        state: tuple[ArrayLike, ArrayLike],
-        place: tuple[str, ArrayLike],
-        direction: ArrayLike | None,
-        restitution: float,
-        against: Any,
-        base: BaseMotion | None,
-        controlled: Iterable[str],
-        friction: float = 0.0,
-    ) -> Impact:
-        """See `Robot.impact`."""
-        q, v = self.before(*state)
-        places, partner = self.met_by(place, against)
-        speeds, robot = self.held(controlled), self._model.mechanism.name
-        if direction is None:
-            axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
-        else:
-            axes = unit_direction(direction)[None]
-        e = checked_restitution(restitution, direction is None)
-        c = self.contact(q, v, places, axes, speeds, partner, base)
-        if direction is not None:
-            c.check_approach(robot, place[0])
-        p = c.impulses(e, robot, place[0])
-        if coefficient(friction, direction is None):
-            normal, axes = axes[0], np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
-            c = self.contact(q, v, places, axes, speeds, partner, base)
-            p = frictional_impulse(c.velocity, c.mobility, normal, e, float(friction))
-            check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
-        impulse = np.einsum("...k,k...i->...i", p, axes)
-        return Impact(
-            v=v + np.einsum("...k,k...n->...n", p, c.jumps),
-            impulse=impulse,
-            energy_loss=c.energy_loss(p),
-            against_v=partner.after(impulse),
-            make_joint_impulses=lambda: self.joint_impulses(
-                q, speeds, on_links([(c.points, places, impulse)]), base
-            ),
-        )
+    def with_slope(
+        self, name: str, link: str, arrays: tuple[Array, ...], base: BaseMotion | None
+    ) -> tuple[Array, Array]:
+        """Something of a link in world axes, and its derivative by positions, one axis more."""
+        f = self._evaluator.function(name, frame=link, axes="world")
+        given = (*arrays, *self._evaluator.surroundings(name, base))
+        return f(*given), f.jacobian("q")(*given)
 
-    def latch(
-        self, state: tuple[ArrayLike, ArrayLike], joints: Iterable[str], base: BaseMotion | None
-    ) -> Impact:
-        """See `Robot.latch`."""
-        q, v = self._state(*state, self._moving)
-        speeds = list(self._speeds(named_alone("joints", joints)))
-        none = np.zeros((*v.shape[:-1], v.shape[-1] - len(speeds)))
-        arrays = (q, np.zeros(v.shape), -v[..., speeds], none)
-        jump, tau = self._dynamics.driven(arrays, tuple(speeds), None, _at_rest(base))
-        return Impact(
-            v=v + jump,
-            impulse=np.zeros((*v.shape[:-1], 3)),
-            energy_loss=0.5 * np.einsum("...k,...k->...", -tau[..., speeds], v[..., speeds]),
-            against_v=None,
-            make_joint_impulses=lambda: self._in_joints(q, self._stopped(speeds, -v), None, base),
-        )
-
-    def apparent_mass(
-        self,
-        q: ArrayLike,
-        place: tuple[str, ArrayLike],
-        direction: ArrayLike,
-        base: BaseMotion | None,
-    ) -> Array:
-        """See `Robot.apparent_mass`."""
-        x, v = self._state(q, np.zeros(self._model.bodies.nv), self._dynamics)
-        c = self.contact(x, v, (place,), unit_direction(direction)[None], (), World(), base)
-        with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))
+    def slopes_at_rest(
+        self, q: Array, forces: Array, base: BaseMotion | None
+    ) -> tuple[Array, Array]:
+        """Of jumps under generalised impulses, by q and by these, shapes (..., nv, nv)."""
+        arrays = (q, np.zeros_like(forces), forces)
+        found = self._dynamics.derivatives("forward_dynamics", arrays, None, _at_rest(base))
+        return found[1], found[3]
 
     def met(
         self,
@@ -280,21 +215,40 @@ class Impacts:
         base: BaseMotion | None,
     ) -> MovingPoint:
         """A point of this robot as another robot meets it."""
-        q, v = self._state(*state, self._moving)
-        axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
+        q, v = self.before(*state)
+        axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
         c = self.contact(q, v, (place,), axes, (), World(), base)
         velocity = c.points[0].velocity
         return MovingPoint(
             velocity, c.mobility, lambda p: v + np.einsum("...k,k...n->...n", p, c.jumps)
         )
 
+    @property
+    def robot(self) -> str:
+        """Its name."""
+        return self._model.mechanism.name
+
     def before(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
         """The state just before, checked, with the same leading axes."""
         return self._state(q, v, self._moving)
 
-    def held(self, controlled: Iterable[str]) -> tuple[int, ...]:
-        """Speeds that do not jump, of joints by name."""
-        return self._speeds(named_alone("controlled", controlled))
+    def at_rest(self, q: ArrayLike) -> tuple[Array, Array]:
+        """The same of a robot that does not move, not even with the clock."""
+        return self._state(q, np.zeros(self._model.bodies.nv), self._dynamics)
+
+    def speeds(self, what: str, joints: Iterable[str]) -> tuple[int, ...]:
+        """Speeds of joints, or axes, by name; ``what``: the argument that names them."""
+        found = [k for name in named_alone(what, joints) for k in speed_indices(self._model, name)]
+        return tuple(sorted(set(found)))
+
+    def stopped(
+        self, q: Array, v: Array, speeds: tuple[int, ...], base: BaseMotion | None
+    ) -> tuple[Array, Array]:
+        """Jumps where some speeds become zero, and the impulses along all, shapes (..., nv)."""
+        at = list(speeds)
+        none = np.zeros((*v.shape[:-1], v.shape[-1] - len(at)))
+        arrays = (q, np.zeros(v.shape), -v[..., at], none)
+        return self._dynamics.driven(arrays, speeds, None, _at_rest(base))
 
     def _state(self, q: ArrayLike, v: ArrayLike, dynamics: Dynamics) -> tuple[Array, Array]:
         """Positions and speeds, checked, with the same leading axes."""
@@ -340,11 +294,7 @@ class Impacts:
                 "moves one against the other, they are one rigid body"
             )
 
-    def _speeds(self, names: tuple[str, ...]) -> tuple[int, ...]:
-        found = [k for name in names for k in speed_indices(self._model, name)]
-        return tuple(sorted(set(found)))
-
-    def _stopped(self, speeds: Iterable[int], jump: Array) -> dict[str, Array]:
+    def _by_joint(self, speeds: Iterable[int], jump: Array) -> dict[str, Array]:
         """Jumps of some speeds, by joint or axis; ``jump`` has those of all speeds."""
         found = {}
         for name in speed_names(self._model, speeds):
@@ -356,66 +306,32 @@ class Impacts:
         self,
         q: Array,
         held: tuple[int, ...],
+        jump: Array,
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> JointWrenches:
-        """Impulses and their moments in every joint, where some speeds do not jump [W 6.37]."""
-        none = np.zeros((*q.shape[:-1], self._model.bodies.nv))
-        return self._in_joints(q, self._stopped(held, none), wrenches, base)
+        """Impulses and their moments in every joint, cut ones too, and under the base [W 6.37].
 
-    def _in_joints(
-        self,
-        q: Array,
-        controlled: Mapping[str, Any],
-        wrenches: Wrenches | None,
-        base: BaseMotion | None,
-    ) -> JointWrenches:
-        """The same for jumps of speeds that are given: cut joints too, and under the base."""
-        still = np.zeros((*q.shape[:-1], self._model.bodies.nv))
+        Parameters
+        ----------
+        q : ndarray, shape (..., nq)
+        held : tuple of int
+            Speeds whose jumps are given.
+        jump : ndarray, shape (..., nv)
+            Of all speeds; only those of ``held`` are read.
+        wrenches : mapping, optional
+            Impulses on links, as wrenches in their axes.
+        base : BaseMotion, optional
+        """
+        still, given = np.zeros_like(jump), self._by_joint(held, jump)
         return self._joint_forces.at(
-            q, still, None, None, controlled, None, (), wrenches, _at_rest(base)
+            q, still, None, None, given, None, (), wrenches, _at_rest(base)
         )
 
 
-def on_links(
-    met: Iterable[tuple[tuple[ContactPoint, ...], tuple[tuple[str, ArrayLike], ...], Array]],
-) -> Mapping[str, Array]:
-    """Impulses as wrenches on links, in their axes about their origins.
-
-    Parameters
-    ----------
-    met : iterable of (points, places, impulse)
-        Points of the robot, one or two, what links they are of, and the impulse on the first.
-    """
-    wrenches: dict[str, Array] = {}
-    for points, places, impulse in met:
-        for (link, _), point, p in zip(places, points, (impulse, -impulse), strict=False):
-            wrench = point.wrench(p)
-            wrenches[link] = wrenches[link] + wrench if link in wrenches else wrench
-    return wrenches
-
-
-def _each_axis(v: Array) -> Array:
+def each_axis(v: Array) -> Array:
     """The axes of the world, one after the other, beside a batch of states."""
     return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
-
-
-def checked_restitution(given: float, sticks: bool = False) -> float:
-    """The coefficient, checked.
-
-    Raises
-    ------
-    SettingsError
-    """
-    known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
-    if not (known and 0.0 <= given <= 1.0):
-        raise SettingsError(f"restitution is {given!r}, expected a number from 0 to 1")
-    if sticks and given:
-        raise SettingsError(
-            f"restitution is {given!r}, but a point that sticks (direction=None) has none: give "
-            "the direction along which it rebounds"
-        )
-    return float(given)
 
 
 def _at_rest(base: BaseMotion | None) -> BaseMotion | None:

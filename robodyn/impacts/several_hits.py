@@ -19,10 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.complementarity import rebounds
-from robodyn.contact import ContactPoint, Partner, unit_direction
 from robodyn.errors import ImpactError, ShapeError
-from robodyn.impacts import Impacts, checked_restitution, on_links
+from robodyn.impacts.complementarity import rebounds
+from robodyn.impacts.contact import ContactPoint, unit_direction
+from robodyn.impacts.impact_dynamics import ImpactDynamics
+from robodyn.impacts.one_hit import checked_restitution, on_links
+from robodyn.impacts.partners import Partner
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact
 
@@ -67,8 +69,7 @@ class _Met:
 
 
 def simultaneous_impacts(
-    impacts: Impacts,
-    robot: str,
+    dynamics: ImpactDynamics,
     state: tuple[ArrayLike, ArrayLike],
     hits: Sequence[Hit],
     restitution: float,
@@ -78,16 +79,16 @@ def simultaneous_impacts(
     """See `robodyn.Robot.simultaneous_impacts`."""
     e = checked_restitution(restitution)
     _check(hits)
-    q, v = impacts.before(*state)
-    speeds = impacts.held(controlled)
-    all_met = [_met(impacts, q, v, hit, base) for hit in hits]
+    q, v = dynamics.before(*state)
+    speeds = dynamics.speeds("controlled", controlled)
+    all_met = [_met(dynamics, q, v, hit, base) for hit in hits]
     forces = np.stack([met.force for met in all_met])
-    jumps = impacts.responses(q, forces, speeds, base)
+    jumps = dynamics.responses(q, forces, speeds, base)
     A = np.einsum("i...n,j...n->...ij", forces, jumps)
     for k, met in enumerate(all_met):
         A[..., k, k] += np.einsum("...a,...ab,...b->...", met.axis, met.partner.mobility, met.axis)
     u = np.stack([met.speed for met in all_met], axis=-1)
-    p = _pushes(robot, hits, A, u, e, np.abs(forces * v).sum(axis=-1).max(axis=0))
+    p = _pushes(dynamics.robot, hits, A, u, e, np.abs(forces * v).sum(axis=-1).max(axis=0))
     impulse = np.stack([p[..., k, None] * met.axis for k, met in enumerate(all_met)], axis=-2)
     after = u + np.einsum("...ij,...j->...i", A, p)
     return Impact(
@@ -95,9 +96,10 @@ def simultaneous_impacts(
         impulse=impulse,
         energy_loss=-0.5 * np.einsum("...k,...k->...", p, u + after),
         against_v=tuple(met.partner.after(impulse[..., k, :]) for k, met in enumerate(all_met)),
-        make_joint_impulses=lambda: impacts.joint_impulses(
+        make_joint_impulses=lambda: dynamics.joint_impulses(
             q,
             speeds,
+            np.zeros_like(v),
             on_links((x.points, x.places, impulse[..., k, :]) for k, x in enumerate(all_met)),
             base,
         ),
@@ -131,10 +133,10 @@ def _check(hits: Sequence[Hit]) -> None:
                 )
 
 
-def _met(impacts: Impacts, q: Array, v: Array, hit: Hit, base: BaseMotion | None) -> _Met:
-    places, partner = impacts.met_by((hit.link, hit.point), hit.against)
+def _met(dynamics: ImpactDynamics, q: Array, v: Array, hit: Hit, base: BaseMotion | None) -> _Met:
+    places, partner = dynamics.met_by((hit.link, hit.point), hit.against)
     axis = unit_direction(hit.direction)
-    points, J, u = impacts.meeting(q, v, places, axis, partner, base)
+    points, J, u = dynamics.meeting(q, v, places, axis, partner, base)
     axis = np.broadcast_to(axis, u.shape)
     force = np.einsum("...i,...ij->...j", axis, J)
     return _Met(places, points, partner, axis, force, np.einsum("...i,...i->...", axis, u))

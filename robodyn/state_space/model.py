@@ -1,4 +1,4 @@
-"""Linear models: matrices with names, their poles and modes, and what inputs can reach."""
+"""A linear model: four matrices with names, and everything that can be asked of them."""
 
 from __future__ import annotations
 
@@ -10,54 +10,14 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.arrays import checked, number
 from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.state_space.mode import Mode, scaled
+from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order
+from robodyn.state_space.reach import untouched
 
-__all__ = ["Mode", "StateSpace"]
+__all__ = ["StateSpace"]
 
-#: Relative error of matrices from derivatives, and the largest error of a pole, over their norm.
-ROUNDING, WORST = 1e-13, 1e-3
-
-#: What is this small, over the largest number of balanced matrices, is rounding.
-UNREACHED = 1e-10
-
-
-@dataclass(frozen=True, eq=False)
-class Mode:
-    """One free motion of a linear model: ``x(t) = Re(shape exp(pole t))``.
-
-    Attributes
-    ----------
-    pole : complex [1/s]
-        Of the model in continuous time, also where the model itself is sampled.
-    shape : ndarray of complex, shape (n,)
-        Eigenvector; its largest number is 1.
-    states : tuple of str
-        Names of these numbers.
-    """
-
-    pole: complex
-    shape: Array
-    states: tuple[str, ...]
-
-    @property
-    def natural_frequency(self) -> float:
-        """``|pole|`` [rad/s]."""
-        return abs(self.pole)
-
-    @property
-    def damping_ratio(self) -> float:
-        """``-Re(pole) / |pole|``; 1 for a pole at zero."""
-        return float(_damping_ratio(np.array(self.pole)))
-
-    @property
-    def name(self) -> str:
-        """The state that takes the largest part in it."""
-        return self.states[int(np.abs(self.shape).argmax())]
-
-    def __repr__(self) -> str:
-        return (
-            f"<Mode {self.name!r}: pole {self.pole:.4g}, {self.natural_frequency:.4g} rad/s, "
-            f"damping ratio {self.damping_ratio:.3g}>"
-        )
+#: How far apart units of states may be that are looked at side by side.
+WIDEST = 1e4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +87,7 @@ class StateSpace:
     def poles(self) -> Array:
         """Eigenvalues of A, shape (..., n), the slowest first; a pair stands together."""
         values = np.linalg.eigvals(self.A).astype(complex)
-        return np.asarray(np.take_along_axis(values, _order(self._rates(values)), -1))
+        return np.asarray(np.take_along_axis(values, order(self._rates(values)), -1))
 
     @property
     def natural_frequencies(self) -> Array:
@@ -137,7 +97,7 @@ class StateSpace:
     @property
     def damping_ratios(self) -> Array:
         """``-Re(s) / |s|`` of each pole, shape (..., n); 1 for a pole at zero."""
-        return _damping_ratio(self._rates(self.poles))
+        return damping_ratio(self._rates(self.poles))
 
     @property
     def modes(self) -> tuple[Mode, ...]:
@@ -146,8 +106,8 @@ class StateSpace:
         values, vectors = np.linalg.eig(self.A)
         rates = self._rates(values.astype(complex))
         return tuple(
-            Mode(complex(rates[k]), _scaled(vectors[:, k]), self.states)
-            for k in _order(rates)
+            Mode(complex(rates[k]), scaled(vectors[:, k], self.states), self.states)
+            for k in order(rates)
             if values[k].imag >= 0.0
         )
 
@@ -160,7 +120,7 @@ class StateSpace:
         the imaginary axis up to rounding, as they do without damping.
         """
         self._one("stability")
-        values, errors = _eigenvalues(self.A)
+        values, errors = eigenvalues(self.A)
         growth = values.real
         if self.dt is not None:
             size = np.maximum(np.abs(values), np.finfo(float).tiny)
@@ -199,20 +159,17 @@ class StateSpace:
         return self._unreached(*swapped)
 
     def _unreached(self, A: Array, B: Array) -> tuple[Mode, ...]:
-        from scipy.linalg import matrix_balance
-
         self._one("controllability")
-        balanced, scale = matrix_balance(A, permute=False)
-        units = np.diagonal(scale)
-        rest = _untouched(balanced, B / units[:, None])
+        scaled_A, units = balanced(A, WIDEST)
+        rest = untouched(scaled_A, B / units[:, None])
         if not rest.shape[1]:
             return ()
-        values, vectors = np.linalg.eig(rest.T @ balanced.T @ rest)
+        values, vectors = np.linalg.eig(rest.T @ scaled_A.T @ rest)
         left = (rest @ vectors) / units[:, None]
         rates = self._rates(values.astype(complex))
         return tuple(
-            Mode(complex(rates[k]), _scaled(left[:, k]), self.states)
-            for k in _order(rates)
+            Mode(complex(rates[k]), scaled(left[:, k], self.states), self.states)
+            for k in order(rates)
             if values[k].imag >= 0.0
         )
 
@@ -291,74 +248,6 @@ def _expect(name: str, matrix: Array, shape: tuple[int, ...]) -> None:
             given=matrix.shape,
             expected=shape,
         )
-
-
-def _order(rates: Array) -> Array:
-    """Slow before fast, decaying before growing, upper half plane first."""
-    size = np.abs(rates)
-    scale = size.max(axis=-1, keepdims=True, initial=0.0)
-    step = np.where(scale > 0.0, 1e-9 * scale, 1.0)
-    keys = -rates.imag, np.round(rates.real / step), np.round(size / step)
-    return np.lexsort(keys, axis=-1)
-
-
-def _damping_ratio(rates: Array) -> Array:
-    size = np.abs(rates)
-    return np.asarray(np.where(size > 0.0, -rates.real / np.where(size > 0.0, size, 1.0), 1.0))
-
-
-def _scaled(vector: Array) -> Array:
-    """A vector turned and scaled so that its largest number is 1."""
-    return np.asarray(vector / vector[int(np.abs(vector).argmax())], complex)
-
-
-def _eigenvalues(A: Array) -> tuple[Array, Array]:
-    """Eigenvalues, and how far rounding may have moved each of them.
-
-    By the angle between left and right eigenvectors; where a pole is there several times they are
-    nearly at right angles, and it is found the less exactly.
-    """
-    from scipy.linalg import eig, matrix_balance
-
-    if not len(A):
-        return np.zeros(0, complex), np.zeros(0)
-    balanced, _ = matrix_balance(A, permute=False)
-    values, left, right = eig(balanced, left=True)
-    norm = float(np.linalg.norm(balanced, 2))
-    angle = np.abs(np.einsum("ik,ik->k", left.conj(), right))
-    with np.errstate(divide="ignore"):
-        errors = np.minimum(ROUNDING / angle, WORST) * norm
-    return values, errors
-
-
-def _untouched(A: Array, B: Array) -> Array:
-    """Orthonormal basis W, shape (n, k), of what inputs do not touch: ``W^T B = 0``.
-
-    ``W^T A`` is a combination of the rows of ``W^T``.
-    """
-    n = len(A)
-    size = np.abs(B).max(initial=0.0)
-    reached = np.zeros((n, 0))
-    fresh = B / size if size > 0.0 else B
-    left = np.eye(n)
-    largest = 1.0
-    for _ in range(n):
-        values, rank = _range(left.T @ fresh, UNREACHED * largest)
-        if not rank:
-            break
-        new = left @ values[:, :rank]
-        left = left @ values[:, rank:]
-        reached = np.concatenate([reached, new], axis=1)
-        fresh, largest = A @ new, float(np.abs(A).max(initial=0.0))
-        if not left.shape[1]:
-            break
-    return left
-
-
-def _range(x: Array, least: float) -> tuple[Array, int]:
-    """Orthonormal basis whose first vectors span the columns of a matrix, and how many do."""
-    U, sizes, _ = np.linalg.svd(x, full_matrices=True)
-    return U, int((sizes > least * max(1.0, x.shape[0])).sum())
 
 
 def _plain(name: str) -> str:
