@@ -4,9 +4,9 @@ MuJoCo: ``mj_step`` in a loop of Python, which records nothing, and ``mujoco.rol
 motions. It gets the same bodies and joints, without contacts, friction and dampers; loops are
 closed by its soft equality constraints. What a step costs in robodyn is the whole of `simulate`,
 with its checks, samples of everything, and the look at energies and limits, over the number of
-steps. Rollouts stand beside the time of their forward dynamics alone, as a batch: four of them are
-in a step of Runge and Kutta. Machines are noisy: the least of some times counts, and those that are
-compared take turns.
+steps. Rollouts stand beside the time of the functions that a step calls, alone, as a batch: four
+forward dynamics in a step of Runge and Kutta, and two corrections of loops. Machines are noisy: the
+least of some times counts, and those that are compared take turns.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ COUNTS = (16, 64, 256, 1024, 4096, 16384, 65536)
 #: Robot-steps of a rollout, about: few motions make many steps.
 WORK = 400_000
 #: Goals: so many times the speed of MuJoCo's loop, and of its rollout, at least; a step above a
-#: controller in Python at most so long [us]; a rollout at most so many times its forward dynamics.
+#: controller in Python at most so long [us]; a rollout at most so many times its kernels.
 LOOP, ROLLOUT, ABOVE, KERNELS = 15.0, 40.0, 4.0, 1.3
 INTEGRATORS = {
     "rk4": (mujoco.mjtIntegrator.mjINT_RK4, 4),
@@ -151,15 +151,19 @@ def one_at_a_time(cases: list[Case], seconds: tuple[float, ...], times: int) -> 
 def many_motions(c: Case, integrator: str, n: int, times: int) -> list[str]:
     """A row of the second table."""
     robot, stages = c.robot, INTEGRATORS[integrator][1]
-    steps = max(4, min(200, WORK // n))
+    steps = max(4, min(2000, WORK // n))
     q, v = np.tile(c.q, (n, 1)), np.tile(c.v, (n, 1))
     tau, a = np.zeros((n, robot.nv)), np.empty((n, robot.nv))
     given = {"duration": steps * STEP, "step": STEP, "integrator": integrator, "limits": "ignore"}
     dynamics = robot.function("forward_dynamics")
+    corrections = robot.function("loop_corrections") if robot.nc else None
 
     def kernels() -> None:
-        for _ in range(stages * steps):
-            dynamics(q, v, tau, out=a)
+        for _ in range(steps):
+            for _ in range(stages):
+                dynamics(q, v, tau, out=a)
+            for _ in range(2 if corrections else 0):
+                corrections(q, v)
 
     contestants: dict[str, Callable[[], Any]] = {
         "kernels": kernels,
@@ -194,7 +198,7 @@ def many_at_once(cases: list[Case], counts: tuple[int, ...], times: int) -> list
     head = ["robot", "integrator", "motions", "kernels", "all samples", "last sample",
             "MuJoCo", "times as slow"]  # fmt: skip
     lines = [
-        f"A step of a robot [ns], and over the time of its forward dynamics (goal {KERNELS}); "
+        f"A step of a robot [ns], and over the time of what it calls (goal {KERNELS}); "
         f"`mujoco.rollout` beside it (goal {ROLLOUT:.0f} times as slow); {rd.get_num_threads()} "
         "threads",
         "",

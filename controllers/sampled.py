@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -65,6 +66,11 @@ class Sampled:
             if not (known and 0.0 <= given < math.inf):
                 raise SettingsError(f"{name} is {given!r}, expected a number >= 0")
 
+    @property
+    def robot(self) -> Any:
+        """That of the controller, for wrappers around this one; none if it has none."""
+        return getattr(self.controller, "robot", None)
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for when it looks at time ``t`` [s], shape (..., nv) [N m, N]."""
         seen = _rounded(q, self.quantum), _rounded(v, self.velocity_quantum)
@@ -92,6 +98,11 @@ class _Running:
         self._looks = -1
         self._coming: list[tuple[float, FloatArray]] = []
         self._acting: FloatArray | None = None
+
+    @property
+    def controller(self) -> Controller:
+        """What looks and asks."""
+        return self._settings.controller
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         chosen = self._settings

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from robodyn.codegen import Function, get_num_threads, set_num_threads
-from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -31,6 +30,7 @@ from robodyn.errors import (
     ActuationError,
     AssemblyError,
     BagError,
+    EquilibriumError,
     IdentificationError,
     ImpactError,
     InconsistentStateError,
@@ -47,12 +47,22 @@ from robodyn.errors import (
     UnknownNameError,
     UrdfError,
 )
+from robodyn.impacts.partners import PointMass, RobotPoint
+from robodyn.impacts.several_hits import Hit
 from robodyn.joints.joint_map import JointMap
 from robodyn.loading import load, robots
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.motion.joint_path import JointPath
-from robodyn.results import BaseParameters, HybridDynamics, IKResult, Impact, JointWrenches
+from robodyn.results import (
+    BaseParameters,
+    HybridDynamics,
+    IKResult,
+    Impact,
+    JointWrenches,
+    SteadyMotion,
+)
 from robodyn.robot import Robot
+from robodyn.state_space import StateSpace
 from robodyn.symbolic.scalar import cos, sin, sqrt
 from robodyn.version import __version__ as __version__
 
@@ -70,13 +80,19 @@ if TYPE_CHECKING:
         Event,
         MotorLimits,
         RigidStops,
+        StepDerivatives,
         Trajectory,
+        TrajectoryGradient,
         closed_loop,
         events,
+        mode_motion,
         rollout,
         simulate,
+        step_derivatives,
         step_function,
+        trajectory_gradient,
     )
+    from robodyn.simulation.compare import Comparison, compare
     from robodyn.simulation.sweep import SweepTable, sweep
 
 __all__ = [
@@ -87,13 +103,16 @@ __all__ = [
     "BaseMotion",
     "BaseParameters",
     "BasePath",
+    "Comparison",
     "CompliantStops",
     "Constraint",
     "Coupling",
+    "EquilibriumError",
     "Event",
     "Excitation",
     "Function",
     "Ground",
+    "Hit",
     "HybridDynamics",
     "IKResult",
     "IdentificationError",
@@ -127,13 +146,18 @@ __all__ = [
     "ShapeError",
     "SimulationError",
     "SingularError",
+    "StateSpace",
+    "SteadyMotion",
+    "StepDerivatives",
     "SweepError",
     "SweepTable",
     "TopologyError",
     "Trajectory",
+    "TrajectoryGradient",
     "UnknownNameError",
     "UrdfError",
     "closed_loop",
+    "compare",
     "cos",
     "events",
     "excitation",
@@ -141,18 +165,22 @@ __all__ = [
     "identify",
     "identify_payload",
     "load",
+    "mode_motion",
     "robots",
     "rollout",
     "set_num_threads",
     "simulate",
     "sin",
     "sqrt",
+    "step_derivatives",
     "step_function",
     "sweep",
+    "trajectory_gradient",
 ]
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
+    "Comparison": "robodyn.simulation.compare",
     "Excitation": "robodyn.identification",
     "Identified": "robodyn.identification",
     "Measurements": "robodyn.identification",
@@ -164,13 +192,19 @@ _LATE = {
     "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
     "SweepTable": "robodyn.simulation.sweep",
+    "StepDerivatives": "robodyn.simulation",
     "Trajectory": "robodyn.simulation",
+    "TrajectoryGradient": "robodyn.simulation",
     "closed_loop": "robodyn.simulation",
+    "compare": "robodyn.simulation.compare",
     "events": "robodyn.simulation",
+    "mode_motion": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
+    "step_derivatives": "robodyn.simulation",
     "step_function": "robodyn.simulation",
     "sweep": "robodyn.simulation.sweep",
+    "trajectory_gradient": "robodyn.simulation",
 }
 
 

@@ -23,9 +23,12 @@ __all__ = [
     "named_alone",
     "number",
     "numbers",
+    "of_one_state",
+    "one_name",
     "refuse_not_finite",
     "shaped",
     "together",
+    "truth",
     "vector",
 ]
 
@@ -130,6 +133,31 @@ def expect(what: str, value: Any, kind: type, name: str = "") -> None:
         )
 
 
+def one_name(what: str, given: Any) -> str:
+    """The name of one thing; that it is known is for those to say who know the names.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if not isinstance(given, str):
+        raise ShapeError(f"{what} is {given!r}, expected a name", name=what, given=given)
+    return given
+
+
+def truth(what: str, given: Any) -> bool:
+    """True or false.
+
+    Raises
+    ------
+    ShapeError
+        For all else: what is not empty, or not zero, would count as true.
+    """
+    if not isinstance(given, bool | np.bool_):
+        raise ShapeError(f"{what} is {given!r}, expected True or False", name=what, given=given)
+    return bool(given)
+
+
 def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tuple[Any, ...]:
     """Names, or other things, given to an argument; one name may be given as it is.
 
@@ -179,6 +207,24 @@ def by_name(what: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
             given=given,
         )
     return dict(given)
+
+
+def of_one_state(what: str, value: ArrayLike, size: int) -> FloatArray:
+    """A copy of so many finite numbers, and no batch of them.
+
+    Raises
+    ------
+    ShapeError
+    """
+    x = checked(what, value, size)
+    if x.ndim != 1:
+        raise ShapeError(
+            f"{what} has shape {x.shape}, expected ({size},)",
+            name=what,
+            given=x.shape,
+            expected=(size,),
+        )
+    return x.copy()
 
 
 def number(what: str, value: Any, unit: str = "", hint: str = "") -> float:

@@ -76,6 +76,19 @@ class ConfigurationSpace:
         """The rate of ``u`` in ``integrate(q, u)`` at speed ``v``, shape (..., nv)."""
         return self._evaluator.call("tangent_rate", (u, v), out=out)
 
+    def carried(self, v: Array) -> Array:
+        """How a small step is carried along by speeds, shape (..., nv, nv).
+
+        Of two motions that pass near each other with the same speeds ``v``, the step ``z`` from one
+        to the other changes at the rate ``carried(v) @ z``. It is zero where coordinates add, and
+        the bracket of z with v elsewhere: twice the part of `tangent_rate` that is linear in z.
+        """
+        if self._euclidean:
+            return np.zeros((*v.shape, self.nv))
+        steps, speeds = np.eye(self.nv), v[..., None, :]
+        columns = self.tangent_rate(steps, speeds) - self.tangent_rate(-steps, speeds)
+        return np.ascontiguousarray(np.swapaxes(columns, -1, -2))
+
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """The ``dv`` with ``integrate(q0, dv) = q1``, shape (..., nv)."""
         x, y = self.positions("q0", q0), self.positions("q1", q1)

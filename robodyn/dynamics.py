@@ -83,11 +83,16 @@ class Dynamics(Protocol):
     def derivatives(
         self,
         name: str,
-        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        arrays: tuple[ArrayLike, ...],
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        controlled: tuple[int, ...] = (),
     ) -> tuple[Array, ...]:
-        """Inverse or forward dynamics, and their derivatives by each of the arrays."""
+        """Results of inverse, forward or hybrid dynamics, each before its derivatives.
+
+        There is one derivative by each of the arrays. Hybrid dynamics take those of `driven`, with
+        ``controlled`` in ascending order.
+        """
 
     def multipliers(
         self,
@@ -182,13 +187,15 @@ class TreeDynamics:
     def derivatives(
         self,
         name: str,
-        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        arrays: tuple[ArrayLike, ...],
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        controlled: tuple[int, ...] = (),
     ) -> tuple[Array, ...]:
-        """Inverse or forward dynamics, and their derivatives by each of the arrays."""
+        """Results of inverse, forward or hybrid dynamics, each before its derivatives."""
+        chosen: dict[str, Any] = {"controlled": controlled} if name == "hybrid_dynamics" else {}
         found: tuple[Array, ...] = self._evaluator.results(
-            f"{name}_derivatives", arrays, base=base, wrenches=wrenches
+            f"{name}_derivatives", arrays, base=base, wrenches=wrenches, **chosen
         )
         return found
 

@@ -15,7 +15,9 @@ __all__ = [
     "ActuationError",
     "AssemblyError",
     "BagError",
+    "ConvergenceWarning",
     "EnergyWarning",
+    "EquilibriumError",
     "FileError",
     "Hints",
     "ImpactError",
@@ -31,6 +33,7 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "SingularError",
+    "SingularWarning",
     "SweepError",
     "SweepWarning",
     "TopologyError",
@@ -102,6 +105,14 @@ class SweepWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """A simulated motion gains or loses energy that nothing gives or takes."""
+
+
+class SingularWarning(UserWarning):
+    """A frame cannot be moved as a controller wants it to be: what it does is damped."""
+
+
+class ConvergenceWarning(UserWarning):
+    """A search ended before it had found what it looked for; its result is the best until then."""
 
 
 class UrdfError(_LocatedError):
@@ -269,6 +280,29 @@ class SingularError(RobodynError, ArithmeticError):
         super().__init__(message)
 
 
+class EquilibriumError(RobodynError, ArithmeticError):
+    """No posture at rest, or no steady motion, was found near a state.
+
+    Attributes
+    ----------
+    joint : str
+        That accelerates most there, or is beyond its limit.
+    residual : ndarray, shape (nv,) [rad/s^2, m/s^2]
+        Accelerations that are left.
+    q, v : ndarray, shape (nq,), (nv,), or None
+        Where the search ended.
+    """
+
+    def __init__(
+        self, message: str, *, joint: str = "", residual: Any = None, q: Any = None, v: Any = None
+    ) -> None:
+        self.joint = joint
+        self.residual = residual
+        self.q = q
+        self.v = v
+        super().__init__(message)
+
+
 class ImpactError(RobodynError, ValueError):
     """Bodies that part already, or that nothing lets give way (``.rows`` of a batch)."""
 
@@ -278,10 +312,19 @@ class ImpactError(RobodynError, ValueError):
 
 
 class PathError(RobodynError, ValueError):
-    """A prescribed motion contradicts itself or is not defined, at ``.time`` [s]."""
+    """A prescribed motion contradicts itself or is not defined.
 
-    def __init__(self, message: str, *, time: float | None = None) -> None:
+    Attributes
+    ----------
+    time : float or None [s]
+        Where.
+    joint : str
+        Whose it is; empty where it is no joint's alone.
+    """
+
+    def __init__(self, message: str, *, time: float | None = None, joint: str = "") -> None:
         self.time = time
+        self.joint = joint
         super().__init__(message)
 
 

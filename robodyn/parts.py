@@ -18,12 +18,17 @@ from robodyn.closed_loops.motors import LoopMotors
 from robodyn.closed_loops.postures import LoopPostures
 from robodyn.closed_loops.projection import Projection
 from robodyn.closed_loops.regularity import Regularity
+from robodyn.closed_loops.tangents import Tangents
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
+from robodyn.dynamics_derivatives import DynamicsDerivatives
+from robodyn.equilibria import Equilibria
 from robodyn.evaluator import Evaluator
 from robodyn.inverse_kinematics import InverseKinematics
 from robodyn.joint_loads import JointForces, MotorLoads
 from robodyn.joint_positions import JointPositions, TreeJointPositions
+from robodyn.linear_models import LinearModels
+from robodyn.local_dynamics import LocalDynamics
 from robodyn.minimal.coordinates import (
     ClosedPositions,
     Expansion,
@@ -118,9 +123,15 @@ class Parts:
         else:
             self.postures = TreePostures(model, space, space.zero, space.random)
             self.dynamics = TreeDynamics(model, evaluator)
+        self.derivatives = DynamicsDerivatives(model, self.dynamics)
         self.joint_forces = JointForces(model, evaluator, self.dynamics)
         if tree_form is not None:
             self._follow(model, evaluator, tree_form)
+        whole = model if tree_form is None else tree_form.model
+        tangents = Tangents(model, evaluator, rows, mobility)
+        local = LocalDynamics(model, space, tangents, self.derivatives)
+        self.linear_models = LinearModels(model, whole, evaluator, local, self.expansion)
+        self.equilibria = Equilibria(model, space, self.postures, local, self.linear_models)
         self.motors = MotorLoads(model, self.dynamics)
         self.parameters = Parameters(model, evaluator, self.postures.random)
         self.operational_space = OperationalSpace(model, evaluator)

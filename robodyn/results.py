@@ -11,15 +11,18 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import UnknownNameError
+from robodyn.state_space import StateSpace
 
 __all__ = [
     "BaseParameters",
     "ConstrainedDynamics",
+    "HybridDerivatives",
     "HybridDynamics",
     "IKResult",
     "Impact",
     "JointWrenches",
     "LoopGap",
+    "SteadyMotion",
 ]
 
 #: A joint [rad, m] so near to its limit is at it.
@@ -49,6 +52,21 @@ class HybridDynamics(NamedTuple):
 
     def __repr__(self) -> str:
         return f"<HybridDynamics: {_shapes(self)}>"
+
+
+class HybridDerivatives(NamedTuple):
+    """Accelerations and generalised forces of hybrid dynamics, or their derivatives by one input.
+
+    Attributes
+    ----------
+    a, tau : ndarray, shape (..., nv), or (..., nv, nv) for a derivative
+    """
+
+    a: Array
+    tau: Array
+
+    def __repr__(self) -> str:
+        return f"<HybridDerivatives: {_shapes(self)}>"
 
 
 class ConstrainedDynamics(NamedTuple):
@@ -266,12 +284,14 @@ class Impact:
     v : ndarray, shape (..., nv) [rad/s, m/s]
         Speeds afterwards.
     impulse : ndarray, shape (..., 3) [N s]
-        On the link, in world axes; zero where joints latch.
+        On the link, in world axes; zero where joints latch. Of several hits at once (..., k, 3),
+        in their order.
     energy_loss : ndarray, shape (...) [J]
         What the contact, or the latches, took from the motion.
     against_v : ndarray or None
         Of what was hit, afterwards: the velocity of a point mass, shape (..., 3) [m/s], or the
-        speeds of another robot, shape (..., nv); None for what has none of its own.
+        speeds of another robot, shape (..., nv); None for what has none of its own. Of several
+        hits at once a tuple, one of these each.
     """
 
     def __init__(
@@ -279,7 +299,7 @@ class Impact:
         v: Array,
         impulse: Array,
         energy_loss: Array,
-        against_v: Array | None,
+        against_v: Array | tuple[Array | None, ...] | None,
         make_joint_impulses: Callable[[], JointWrenches],
     ) -> None:
         self.v, self.impulse, self.energy_loss = v, impulse, energy_loss
@@ -300,6 +320,25 @@ class Impact:
             return f"<Impact of each of {batch} states>"
         size = float(np.linalg.norm(self.impulse))
         return f"<Impact: {size:.6g} N s, {float(self.energy_loss):.6g} J lost>"
+
+
+@dataclass(frozen=True, eq=False)
+class ImpactDerivatives:
+    """Speeds after a hit, and how they change with the state before it.
+
+    Attributes
+    ----------
+    v : ndarray, shape (..., nv) [rad/s, m/s]
+        Afterwards.
+    by_q : ndarray, shape (..., nv, nv)
+        Its derivative with respect to positions before, moved along the speeds.
+    by_v : ndarray, shape (..., nv, nv)
+        Its derivative with respect to speeds before.
+    """
+
+    v: Array
+    by_q: Array
+    by_v: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,3 +434,36 @@ class LoopGap:
         if self.tilt is not None:
             text += f" (their axes by {np.degrees(self.tilt):.3g} degrees)"
         return text
+
+
+@dataclass(frozen=True, eq=False)
+class SteadyMotion:
+    """A motion with constant speeds that stays as it is.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,) [rad, m]
+        Where it starts.
+    v : ndarray, shape (nv,) [rad/s, m/s]
+    tau : ndarray, shape (nv,) [N m, N]
+        Forces in all joints: those given, and what driven joints take.
+    model : StateSpace
+        Linear model of motions beside it. Its matrices do not depend on time.
+    """
+
+    q: Array
+    v: Array
+    tau: Array
+    model: StateSpace
+
+    @property
+    def stability(self) -> str:
+        """``"stable"``, ``"marginal"`` or ``"unstable"``: see `StateSpace.stability`.
+
+        Without damping motions are marginal at best, and where and how fast a body that floats
+        turns may always be changed a little for good.
+        """
+        return self.model.stability
+
+    def __repr__(self) -> str:
+        return f"<SteadyMotion: v = {np.array2string(self.v, precision=4)}, {self.stability}>"

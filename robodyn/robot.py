@@ -6,7 +6,7 @@ A method is a signature, a docstring and one call of the part that does it; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from inspect import isfunction
@@ -20,7 +20,6 @@ from robodyn.arrays import by_name, expect, generator, named
 from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
-from robodyn.contact import PointMass, RobotPoint
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -31,12 +30,18 @@ from robodyn.description import (
     Mechanism,
 )
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
-from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
-from robodyn.impacts import Impacts
+from robodyn.impacts.derivatives import impact_derivatives
+from robodyn.impacts.impact_dynamics import ImpactDynamics
+from robodyn.impacts.latch import latch
+from robodyn.impacts.one_hit import apparent_mass, impact
+from robodyn.impacts.partners import PointMass, RobotPoint
+from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
+from robodyn.local_dynamics import Surroundings, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
@@ -55,9 +60,12 @@ from robodyn.results import (
     HybridDynamics,
     IKResult,
     Impact,
+    ImpactDerivatives,
     JointWrenches,
     LoopGap,
+    SteadyMotion,
 )
+from robodyn.state_space import StateSpace
 from robodyn.symbolic.graph import Program
 
 __all__ = ["Robot"]
@@ -850,24 +858,29 @@ class Robot:
         name: str,
         q: ArrayLike,
         v: ArrayLike,
-        x: ArrayLike,
+        x: ByJoint | None,
         *,
+        controlled: ByJoint | None = None,
+        locked: Iterable[str] = (),
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
-    ) -> dict[str, Array]:
-        """Inverse or forward dynamics with all derivatives, exact and in one pass.
+    ) -> dict[str, Any]:
+        """Inverse, forward or hybrid dynamics with all derivatives, exact and in one pass.
 
         Coordinates are moved along the speeds: the derivatives with respect to q are those of the
         value at ``integrate(q, dq)``, and have nv columns with a floating base too.
 
         Parameters
         ----------
-        name : {"inverse_dynamics", "forward_dynamics"}
+        name : {"inverse_dynamics", "forward_dynamics", "hybrid_dynamics"}
         q : array_like, shape (..., nq)
         v : array_like, shape (..., nv)
         x : array_like, shape (..., nv)
-            Accelerations for inverse dynamics, forces for forward dynamics.
+            Accelerations for inverse dynamics, forces for the others. For hybrid dynamics they may
+            be given by joint, as ``tau`` of `hybrid_dynamics`.
+        controlled, locked
+            As in `hybrid_dynamics`, and for it only.
         wrenches : mapping of link name to array_like, shape (..., 6), optional
             As for the method; they turn with their links.
         base : BaseMotion, optional
@@ -877,11 +890,13 @@ class Robot:
 
         Returns
         -------
-        derivatives : dict of str to ndarray
+        derivatives : dict of str to ndarray or HybridDerivatives
             The value, shape (..., nv), under ``name``; its derivatives, each of shape
-            (..., nv, nv), under ``"q"``, ``"v"``, and ``"a"`` or ``"tau"``. Of a closed linkage
-            they are those of its formula: only changes of q and v that keep loops closed have a
-            meaning, and with them all forces.
+            (..., nv, nv), under ``"q"``, ``"v"``, and ``"a"`` or ``"tau"``. Of hybrid dynamics each
+            of them has ``.a`` and ``.tau``, and there are both ``"a"``, with columns of zeros where
+            joints are free, and ``"tau"``, with columns of zeros where they are controlled. Of a
+            closed linkage they are those of its formula: only changes of q and v that keep loops
+            closed have a meaning, and with them all forces.
 
         Raises
         ------
@@ -893,7 +908,8 @@ class Robot:
             Where accelerations are not determined, or the rank of the loops is not the same in all
             postures.
         ActuationError
-            For inverse dynamics of a closed linkage with not as many motors as motions.
+            For inverse dynamics of a closed linkage with not as many motors as motions, and for
+            hybrid dynamics whose controlled joints are tied together by loops.
 
         Examples
         --------
@@ -908,12 +924,205 @@ class Robot:
         ((8, 8), 9)
         >>> bool(np.allclose(d["tau"], robot.mass_matrix_inverse(q)))
         True
+        >>> d = robot.derivatives("hybrid_dynamics", q, v, tau, controlled={"pan": 1.0})
+        >>> d["q"].tau.shape
+        (8, 8)
         """
-        of = {"inverse_dynamics": "a", "forward_dynamics": "tau"}
-        if name not in of:
-            raise UnknownNameError("derivatives", name, of, f"robot {self.name!r}")
-        found = self._at(t).dynamics.derivatives(name, (q, v, x), wrenches, base)
-        return dict(zip((name, "q", "v", of[name]), found, strict=True))
+        roles = controlled, locked
+        return self._at(t).derivatives.of(name, (q, v, x), roles, wrenches, base)
+
+    def linearize(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ByJoint | None,
+        *,
+        inputs: Iterable[str] | None = None,
+        outputs: Iterable[str] | None = None,
+        dt: float | None = None,
+        controlled: ByJoint | None = None,
+        locked: Iterable[str] = (),
+        independent: Iterable[str] | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> StateSpace:
+        """The linear model of small deviations from a state, or from each state of a batch.
+
+        Its state is the step from the position ``q``, as `difference` has it, and the deviation
+        from the speeds ``v``, of independent joints: all joints of a tree, those that determine the
+        others of a closed linkage, without controlled ones. Around a motion it holds at that
+        instant, and tells how the difference of two motions that pass near each other changes.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+        tau : array_like, shape (..., nv), or mapping of joint name to array_like [N m, N]
+            Forces there, of joints that are not controlled; zero where none is given.
+        inputs : names of joints, optional
+            Whose forces are inputs. Default: those with motors; all joints, if no motor is
+            described.
+        outputs : names of joints or links, optional
+            Whose displacements are outputs: of a joint as in ``difference``, of a link along and
+            about axes of the world, about its origin. Default: the state.
+        dt : float, optional [s]
+            Sampled that often, with inputs held in between.
+        controlled, locked
+            Driven joints, as in `hybrid_dynamics`: they follow their motion, and are no states.
+        independent : names of joints, optional
+            Of a closed linkage. Default: `independent_joints`.
+        wrenches : mapping of link name to array_like, shape (..., 6), or callable [N, N m]
+            As in `inverse_dynamics`: they turn with their links. Or such a mapping as a function of
+            ``(t, q, v)``, which is differentiated by differences of fourth order.
+        base
+            As in `inverse_dynamics`.
+        t : array_like, shape (...), optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        model : StateSpace
+            ``A B C D``, names ``states``, ``inputs``, ``outputs``; ``poles``, ``modes``, ...
+
+        Raises
+        ------
+        UnknownNameError, ShapeError
+        ActuationError
+            For inputs that are controlled.
+        SingularError
+            Where loops are singular, their rank is not the same in all postures, or the independent
+            joints do not determine the motion of the others.
+        InconsistentStateError
+            If loops are open, or come open.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum", passive=False)
+        >>> model = robot.linearize([0.0, 0.0], [0.0, 0.0], [0.0, 0.0], inputs=["elbow"])
+        >>> model.A.shape, model.B.shape, model.inputs
+        ((4, 4), (4, 1), ('tau:elbow',))
+        >>> model.stability, model.uncontrollable_modes()
+        ('marginal', ())
+        """
+        around = Surroundings(controlled, locked, wrenches, base, 0.0 if t is None else t)
+        parts = self._at(t).linear_models
+        model = parts.near(q, v, tau, around, inputs, outputs, independent)
+        return model if dt is None else model.sampled(dt)
+
+    def equilibrium(
+        self,
+        q: ArrayLike,
+        *,
+        held: Iterable[str] = (),
+        tau: ByJoint | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> Array:
+        """A posture at rest near another one, loops closed.
+
+        `linearize` there says whether it is stable. The search ends at the first root of the
+        accelerations that Newton's method leads to, which need not be stable; where it gets stuck,
+        the robot creeps down to a stable one. Coordinates that nothing depends on stay.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m]
+            Where the search begins.
+        held : names of joints
+            Stay where they are, whatever force that takes.
+        tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
+            Forces of the others; zero where none is given.
+        wrenches, base
+            As in `linearize`.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        q : ndarray, shape (nq,)
+
+        Raises
+        ------
+        EquilibriumError
+            With the joint that accelerates most, and by how much, where no rest was found; with the
+            joint that is beyond its limit, where the rest is.
+        AssemblyError
+            If the loops do not close near the start.
+
+        Notes
+        -----
+        Dry friction, which could hold a robot anywhere, has no force at rest.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> q = robot.equilibrium([0.3, -0.2], tau={"elbow": 0.5})
+        >>> bool(abs(robot.forward_dynamics(q, [0, 0], [0, 0.5])).max() < 1e-8)
+        True
+        """
+        around = Surroundings(None, (), wrenches, base, 0.0 if t is None else t)
+        return self._posed(t).equilibria.at_rest(q, held, tau, around)
+
+    def steady_motion(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        *,
+        locked: Iterable[str] = (),
+        tau: ByJoint | None = None,
+        wrenches: Wrenches | WrenchesAt | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> SteadyMotion:
+        """A motion with constant speeds near a state, such as a permanent rotation.
+
+        Speeds of floating bases and of spherical joints are constant in axes of their bodies.
+
+        Parameters
+        ----------
+        q : array_like, shape (nq,) [rad, m]
+        v : array_like, shape (nv,) [rad/s, m/s]
+            Where the search begins.
+        locked : names of joints
+            Driven with the constant speeds that they have in ``v``.
+        tau : array_like, shape (nv,), or mapping of joint name to array_like [N m, N]
+            Forces of the others; zero where none is given.
+        wrenches, base
+            As in `linearize`.
+        t : float, optional [s]
+            Time, of a robot that depends on it.
+
+        Returns
+        -------
+        motion : SteadyMotion
+            ``q``, ``v``, ``tau``, ``model`` and ``stability``. Of a family of such motions it is
+            one near the start.
+
+        Raises
+        ------
+        EquilibriumError
+            With the joint that accelerates most, where none was found.
+        InconsistentStateError
+            If loops are open at the start, or come open.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> body = rd.Inertia.from_matrix(1.0, [0, 0, 0], np.diag([3.0, 4.0, 5.0]))
+        >>> brick = rd.Mechanism("brick", (rd.Link("body", body),), ())
+        >>> robot = rd.load(brick, base="floating", gravity=(0, 0, 0))
+        >>> motion = robot.steady_motion(robot.neutral(), [0, 0, 0, 0.1, 2.0, 0.1])
+        >>> motion.stability                                # about the axis of middle inertia
+        'unstable'
+        """
+        around = Surroundings(None, locked, wrenches, base, 0.0 if t is None else t)
+        return self._posed(t).equilibria.steady(q, v, tau, around)
 
     def mass_matrix(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
@@ -1671,6 +1880,11 @@ class Robot:
         t : float, optional [s]
             Time, of a robot that depends on it.
 
+        Warns
+        -----
+        ConvergenceWarning
+            Once, if no posture was found for some targets: the result is the nearest one.
+
         Returns
         -------
         IKResult
@@ -1897,9 +2111,121 @@ class Robot:
         if isinstance(against, RobotPoint):
             expect("robot of against", against.robot, Robot, "against")
         place = (link, point)
-        return self._impacts(t).impact(
-            (q, v), place, direction, restitution, against, base, controlled, friction
+        dynamics = self._impacts(t)
+        return impact(
+            dynamics, (q, v), place, direction, restitution, against, base, controlled, friction
         )
+
+    def impact_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        link: str,
+        point: ArrayLike,
+        direction: ArrayLike | None,
+        *,
+        restitution: float = 0.0,
+        against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> ImpactDerivatives:
+        """How speeds after a hit without friction change with the state before it.
+
+        Parameters
+        ----------
+        q, v, link, point, direction, restitution, against, base, t
+            As in `impact`. What is hit stays the same.
+
+        Returns
+        -------
+        derivatives : ImpactDerivatives
+            ``.v`` afterwards, ``.by_q`` and ``.by_v``, shape (..., nv, nv). Of a closed linkage
+            only changes of the state have a meaning that keep its loops closed.
+
+        Raises
+        ------
+        ImpactError
+            As in `impact`.
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `derivatives`.
+
+        Notes
+        -----
+        [W 6.11-6.14, 6.18], differentiated: docs/impacts.md has the equations.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> d = robot.impact_derivatives([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], [1, 0, 0])
+        >>> d.by_q.shape
+        (2, 2)
+        """
+        if isinstance(against, RobotPoint):
+            expect("robot of against", against.robot, Robot, "against")
+        dynamics = self._impacts(t)
+        return impact_derivatives(
+            dynamics, (q, v), (link, point), direction, restitution, against, base
+        )
+
+    def simultaneous_impacts(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        hits: Sequence[Hit],
+        *,
+        restitution: float = 0.0,
+        base: BaseMotion | None = None,
+        controlled: Iterable[str] = (),
+        t: ArrayLike | None = None,
+    ) -> Impact:
+        """Jumps of all speeds where several points are hit at one instant, without friction.
+
+        Parameters
+        ----------
+        q : array_like, shape (..., nq) [rad, m]
+        v : array_like, shape (..., nv) [rad/s, m/s]
+            Just before.
+        hits : list of Hit
+            Those that part already take part where others push their points back.
+        restitution : float
+            Least speed of parting over that of approach, of every hit.
+        base, controlled, t
+            As in `impact`.
+
+        Returns
+        -------
+        impact : Impact
+            As of `impact`; ``.impulse`` has shape (..., k, 3), and ``.against_v`` is a tuple, one
+            entry a hit.
+
+        Raises
+        ------
+        ImpactError
+            If no hit approaches, or nothing lets a link give way.
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `inverse_dynamics`.
+
+        Notes
+        -----
+        The impulses push and act together, ``0 <= p`` at right angles to ``u+ + restitution u- >=
+        0`` [W 6.9-6.14; Moreau 1988]; docs/impacts.md tells what is assumed.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> walls = [rd.Hit(link, (0, 0, -1), (1, 0, 0)) for link in ("upper", "lower")]
+        >>> hit = robot.simultaneous_impacts([0.3, 0.4], [1.0, 2.0], walls)
+        >>> hit.impulse.shape
+        (2, 3)
+        """
+        for hit in hits if isinstance(hits, Sequence) else ():
+            if isinstance(other := getattr(hit, "against", None), RobotPoint):
+                expect("robot of against", other.robot, Robot, "against")
+        return simultaneous_impacts(self._impacts(t), (q, v), hits, restitution, base, controlled)
 
     def latch(
         self,
@@ -1939,7 +2265,7 @@ class Robot:
         -----
         [W problem 6.2].
         """
-        return self._impacts(t).latch((q, v), joints, base)
+        return latch(self._impacts(t), (q, v), joints, base)
 
     def apparent_mass(
         self,
@@ -1970,12 +2296,12 @@ class Robot:
         -----
         Impulse along the direction over the jump of velocity along it, [W p. 213].
         """
-        return self._impacts(t).apparent_mass(q, (link, point), direction, base)
+        return apparent_mass(self._impacts(t), q, (link, point), direction, base)
 
-    def _impacts(self, t: ArrayLike | None) -> Impacts:
+    def _impacts(self, t: ArrayLike | None) -> ImpactDynamics:
         parts = self._at(t)
         still = self._still if parts is self._parts else self._still.at(t)
-        return Impacts(
+        return ImpactDynamics(
             self._model,
             parts.evaluator,
             still.dynamics,

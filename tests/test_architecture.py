@@ -18,7 +18,9 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "errors", "version"},
     {"arrays"},
-    {"symbolic", "motion", "results", "files", "contact", "contact_friction"},
+    {"files"},
+    {"state_space"},
+    {"symbolic", "motion", "results"},
     {"joints"},
     {"description", "codegen"},
     {"topology"},
@@ -27,9 +29,18 @@ FLOORS = (
     {"not_finite"},
     {"evaluator"},
     {"configuration_space", "dynamics", "parameters", "operational_space"},
-    {"postures", "joint_loads", "joint_positions", "impacts", "inverse_kinematics"},
+    {
+        "dynamics_derivatives",
+        "postures",
+        "joint_loads",
+        "joint_positions",
+        "impacts",
+        "inverse_kinematics",
+    },
     {"closed_loops"},
-    {"minimal"},
+    {"minimal", "local_dynamics"},
+    {"linear_models"},
+    {"equilibria"},
     {"parts"},
     {"robot"},
     {"bags"},
@@ -49,6 +60,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
     "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
+    "control", "toppra",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"robodyn.ros.dds.types"}

@@ -22,6 +22,7 @@ PACKAGES = (
     ".controllers",
     ".ros",
     ".simulation",
+    ".simulation.compare",
     ".simulation.events",
     ".simulation.sweep",
     ".urdf",

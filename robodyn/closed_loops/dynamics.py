@@ -292,21 +292,25 @@ class ClosedLoopDynamics:
     def derivatives(
         self,
         name: str,
-        arrays: tuple[ArrayLike, ArrayLike, ArrayLike],
+        arrays: tuple[ArrayLike, ...],
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
+        controlled: tuple[int, ...] = (),
     ) -> tuple[Array, ...]:
-        """Inverse or forward dynamics, and their derivatives by each of the arrays."""
-        q, v, given = arrays
+        """Results of inverse, forward or hybrid dynamics, each before its derivatives."""
+        q, v = arrays[:2]
+        chosen: dict[str, Any] = {}
         if name == "inverse_dynamics":
-            self.inverse(q, v, given, wrenches, base)  # refuses what they are not determined at
-            options = self.motors.needed_options()
+            self.inverse(q, v, arrays[2], wrenches, base)  # refuses what leaves forces undetermined
+            chosen |= self.motors.needed_options()
         else:
             self.check(q, v)
-            self.function(f"{name}_derivatives")
-            options = self._code_rows
+            if name == "hybrid_dynamics":
+                chosen["controlled"] = controlled
+            self.function(f"{name}_derivatives", **chosen)
+            chosen |= self._code_rows
         found: tuple[Array, ...] = self._evaluator.results(
-            f"{name}_derivatives", arrays, base=base, wrenches=wrenches, **options
+            f"{name}_derivatives", arrays, base=base, wrenches=wrenches, **chosen
         )
         return found
 

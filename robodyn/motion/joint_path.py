@@ -148,7 +148,7 @@ class JointPath:
         still = np.zeros(values.shape[1:])
 
         def motion(at: float) -> Motion:
-            if rest and not times[0] < at < times[-1]:
+            if rest and (at <= times[0] or at >= times[-1]):
                 return values[0 if at <= times[0] else -1], still, still
             at = within(times, at)
             return position(at), velocity(at), acceleration(at)

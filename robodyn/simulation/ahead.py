@@ -41,7 +41,7 @@ class Ahead:
 
     def __init__(self, motion: CompiledMotion, known: bool) -> None:
         self._motion, self.known = motion, known
-        self._count = FEW
+        self._count, self._again = FEW, 0
         rows = (MOST if known else 1) + 1
         sizes = (motion.q.shape[1], *[motion.v.shape[1]] * 3)
         self.q, self.v, self.a, self.tau = arrays = [np.zeros((rows, n)) for n in sizes]
@@ -63,17 +63,23 @@ class Ahead:
             Accelerations and forces are wanted at the last instant too.
         """
         m, count = self._motion, min(stop - k, self._count if self.known else 1)
+        if k < self._again:
+            return 0
         m.q[0], m.v[0] = q, v
         if tau is not None:
             m.tau[0] = tau
+        try:
+            asked = m.ask(k)
+        except Exception:
+            # of a path at instants that the motion may never come to: Python asks it in time
+            self._again = k + MOST
+            return 0
+        count = min(count, m.tell(asked) - k)
         m.begin_samples(k)
         try:
             m.advance(k, k + count, final, _refuse)
         except _Stuck as stuck:
             count = stuck.args[0] - k
-        except Exception:
-            # of a path at instants that the motion may never come to: Python asks it in time
-            return 0
         self.q[count], self.v[count] = m.q[0], m.v[0]
         return count
 

@@ -18,8 +18,8 @@ from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.surroundings import Given, Sampled, Surroundings
 
 __all__ = [
-    "STATES", "check_columns", "events_from", "events_text", "outside_arrays", "read",
-    "surroundings_from", "write",
+    "MEMORY", "STATES", "check_columns", "events_from", "events_text", "memory_from",
+    "outside_arrays", "read", "surroundings_from", "write",
 ]  # fmt: skip
 
 #: Arrays that each motion has.
@@ -28,6 +28,8 @@ STATES = ("t", "q", "v", "a", "tau")
 BASE = ("base_pose", "base_twist", "base_acceleration")
 #: Before the name of a link, the external wrench on it.
 WRENCH = "wrench:"
+#: Before the name of what a controller remembered.
+MEMORY = "memory:"
 
 
 def write(name: str, fields: Mapping[str, Any]) -> None:
@@ -36,6 +38,7 @@ def write(name: str, fields: Mapping[str, Any]) -> None:
     arrays = {key: fields[key] for key in (*STATES, "energy", "loop_residual")}
     t, q, v = (np.asarray(fields[key]) for key in ("t", "q", "v"))
     arrays.update(outside_arrays(fields["surroundings"], t, q, v))
+    arrays.update({MEMORY + key: x for key, x in fields["memory"].items()})
     np.savez(
         name,
         **arrays,
@@ -86,6 +89,7 @@ def read(source: Path) -> dict[str, Any]:
         fields["driven"] = tuple(arrays["driven"].tolist())
         fields["events"] = events_from(str(arrays["events"]))
         fields["surroundings"] = surroundings_from(arrays)
+        fields["memory"] = memory_from(arrays)
         fields["robot_name"] = str(arrays["robot_name"])
     except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as error:
         raise ShapeError(
@@ -120,6 +124,11 @@ def events_from(text: str) -> tuple[EventRecord, ...]:
             yield EventRecord(**{**found, "motion": tuple(found["motion"])})
 
     return tuple(records())
+
+
+def memory_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """What controllers remembered, at samples."""
+    return {key.removeprefix(MEMORY): x for key, x in arrays.items() if key.startswith(MEMORY)}
 
 
 def surroundings_from(arrays: Mapping[str, Any]) -> Surroundings:

@@ -14,7 +14,7 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["closed_loop", "numbered", "traced_law"]
+__all__ = ["closed_loop", "numbered", "traced_law", "untraced"]
 
 
 def closed_loop(robot: Robot, controller: Any) -> Function:
@@ -84,16 +84,24 @@ def traced_law(robot: Robot, controller: Any) -> Function | None:
     if controller is None:
         return None
     law = law_of(robot, controller)
-    if law is not None:
-        return law.function
+    if law is None:
+        raise untraced(robot, controller)
+    return law.function
+
+
+def untraced(robot: Robot, controller: Any) -> SettingsError:
+    """Why a controller is no function."""
     kind = type(controller).__name__
-    reason = (
-        f"there is no straight-line code of {kind} for {robot.name!r}"
-        if getattr(controller, "symbolic", False)
-        else f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
-        "does nothing with t, q and v but arithmetic"
-    )
-    raise SettingsError(f"robot and controller cannot be one function: {reason}")
+    if getattr(controller, "fresh", None) is not None:
+        reason = f"{kind} has a memory, so that its forces are no function of the state"
+    elif getattr(controller, "symbolic", False):
+        reason = f"there is no straight-line code of {kind} for {robot.name!r}"
+    else:
+        reason = (
+            f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
+            "does nothing with t, q and v but arithmetic"
+        )
+    return SettingsError(f"robot and controller cannot be one function: {reason}")
 
 
 def numbered(graph: Graph, ports: list[Port]) -> dict[str, list[Number]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.law import Law
 from robodyn.simulation.numba_law import NumbaLaw
-from robodyn.simulation.path_tables import Paths, driven_tables, instants
+from robodyn.simulation.path_tables import Answers, Paths, instants
 from robodyn.simulation.step_code.plan import Plan
 from robodyn.simulation.step_code.step_program import StepProgram, step_program
 from robodyn.simulation.step_functions import Functions
@@ -55,6 +56,24 @@ def _loaded(integrator: Integrator, plan: Plan) -> tuple[StepProgram, Any]:
 def _memory(name: str) -> int:
     function = getattr(ctypes.pythonapi, f"PyMem_Raw{name}")
     return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What functions of time have said of some instants, from ``first`` to before ``stop``.
+
+    Attributes
+    ----------
+    first, stop : int
+    paths : Answers
+    signals : list of (ndarray, int)
+        Of a law, as `robodyn.simulation.law.Law.tables` has them.
+    """
+
+    first: int
+    stop: int
+    paths: Answers
+    signals: list[tuple[FloatArray, int]]
 
 
 class CompiledMotion:
@@ -180,30 +199,44 @@ class CompiledMotion:
         """Let samples go to the same place again, those of every step from ``first`` on."""
         self._words[self._before] = first
 
-    def _tables(self, first: int) -> None:
-        """Fill the tables of paths from a step on, if they do not hold it."""
+    def ask(self, first: int) -> Asked | None:
+        """Ask functions of time for the steps from one on, as many as tables hold.
+
+        What such functions raise comes from here; nothing is changed. ``None``: they have been
+        asked.
+        """
         needed = min(first + 2, len(self._times))
         if self._tabled[0] <= first and needed <= self._tabled[1]:
-            return
-        stop = min(first + self._rows, len(self._times))
-        more = self._times[first : stop + 1]
-        at = instants(more, self._program.parts)[: stop - first]
-        self._tabled = first, stop
-        self._set(table=first)
-        if self._paths.driven:
-            for name, x in zip("qva", driven_tables(self._paths.driven, at), strict=True):
-                self._point(f"path_{name}", x)
-        own = self._functions
-        self._inputs("dynamics", own.dynamics, 4 if self._paths.driven else 3, at)
-        if own.corrections is not None:
-            self._inputs("corrections", own.corrections, 2, at)
-        if self._law is not None:
-            for k, (values, size) in enumerate(self._law.tables(self._times[first:stop])):
-                self._point(f"control{k}", values)
-                self._set(**{f"control{k}_step": size, f"control{k}_row": 0})
+            return None
+        times = self._times[first : first + self._rows]
+        at = instants(self._times[first : first + self._rows + 1], self._program.parts)
+        own = self._functions.dynamics.inputs
+        given = self._paths.asked(at[: len(times)], any(x.name == "base_pose" for x in own))
+        signals = self._law.tables(times) if self._law is not None else []
+        return Asked(first, first + len(times), given, signals)
 
-    def _inputs(self, name: str, f: Function, own: int, at: FloatArray) -> None:
-        for k, table in enumerate(self._paths.inputs(f, own, at)):
+    def tell(self, asked: Asked | None) -> int:
+        """Fill the tables with what functions of time have said; the last instant that is there."""
+        if asked is not None:
+            self._tables(asked)
+        return self._tabled[1] - 1
+
+    def _tables(self, asked: Asked) -> None:
+        given = asked.paths
+        self._tabled = asked.first, asked.stop
+        self._set(table=asked.first)
+        for name, x in zip("qva", given.driven, strict=False):
+            self._point(f"path_{name}", x)
+        own = self._functions
+        self._inputs("dynamics", own.dynamics, 4 if self._paths.driven else 3, given)
+        if own.corrections is not None:
+            self._inputs("corrections", own.corrections, 2, given)
+        for k, (values, size) in enumerate(asked.signals):
+            self._point(f"control{k}", values)
+            self._set(**{f"control{k}_step": size, f"control{k}_row": 0})
+
+    def _inputs(self, name: str, f: Function, own: int, given: Answers) -> None:
+        for k, table in enumerate(self._paths.inputs(f, own, given)):
             self._point(f"{name}{k}", table.values)
             self._set(**{f"{name}{k}_step": table.step, f"{name}{k}_row": table.row})
 
@@ -225,7 +258,7 @@ class CompiledMotion:
         """
         while first < last or final:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
-                self._tables(first)
+                self.tell(self.ask(first))
             stop = min(last, self._tabled[1] - 1)
             self._until(first, stop, final and stop == last, rescue)
             if stop == last:

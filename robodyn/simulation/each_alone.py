@@ -12,6 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
 from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import Controller, at_start
+from robodyn.simulation.computed_fields import COMPUTED
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.law import Law
@@ -53,6 +54,7 @@ def each_alone(
     """
     sizes = (q.shape[1], *[v.shape[1]] * 3)
     arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
+    memory: dict[str, FloatArray] = {}
     begun: list[int] = []
 
     def keep(k: int, run: Trajectory) -> None:
@@ -61,13 +63,16 @@ def each_alone(
         there = run.t[at] == times  # not after an event has ended the motion
         for array, name in zip(arrays, STATE, strict=True):
             array[there, k] = getattr(run, name)[at[there]]
+        for name, x in run.memory.items():
+            size = (len(times), len(q), x.shape[-1])
+            memory.setdefault(name, np.full(size, np.nan))[there, k] = x[at[there]]
         record.events += [dataclasses.replace(event, motion=(k,)) for event in run.events]
 
     def motion() -> Trajectory:
         record.events.sort(key=lambda event: event.time)
         for sample in zip(times.tolist(), *arrays, strict=True):
             record.add(*sample)
-        return record.trajectory()
+        return dataclasses.replace(record.trajectory(), **COMPUTED, memory=memory)
 
     with interruptible(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):
@@ -100,7 +105,14 @@ def _of_one(controller: Controller | None) -> Controller | None:
     if controller is None or isinstance(controller, Law):  # whose numbers are the same
         return controller
 
-    def torques(t: float, q: FloatArray, v: FloatArray) -> Any:
-        return np.asarray(controller(t, q[None], v[None]))[0]
+    return _OfOne(controller)
 
-    return torques
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _OfOne:
+    """A controller of many motions, called for one."""
+
+    controller: Controller
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> Any:
+        return np.asarray(self.controller(t, q[None], v[None]))[0]

@@ -21,6 +21,7 @@ from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
 from robodyn.simulation.column_names import speed_names
+from robodyn.simulation.energy_balance import agrees, forces_are_known
 from robodyn.simulation.samples import BLOCK
 from robodyn.simulation.trajectory import Trajectory
 
@@ -126,15 +127,31 @@ def imbalance(
     """
     if len(motion) < 2 or robot.depends_on_time or not robot.nv:
         return None
+    known = forces_are_known(motion, base, driven)
+    return _found(robot, base, driven, motion, every, order, known)
+
+
+def _found(
+    robot: Robot,
+    base: BasePath | None,
+    driven: tuple[int, ...],
+    motion: Trajectory,
+    every: int,
+    order: int,
+    known: bool,
+) -> Imbalance | None:
+    """The same; ``known``: forces are all that does work."""
     shape = motion.q.shape[1:-1]
     chosen = np.unique(np.linspace(0, math.prod(shape) - 1, MOTIONS).astype(int))
     if math.prod(shape) > MOTIONS:
-        found = imbalance(robot, base, driven, _of(motion, chosen), every, order)
+        found = _found(robot, base, driven, _of(motion, chosen), every, order, known)
         if found is None:
             return None
         place = np.unravel_index(chosen[found.motion[0]], shape)
         return replace(found, motion=tuple(int(i) for i in place))
     part = PART if order > 1 else FIRST_ORDER
+    if known and agrees(robot, motion, part, ROUNDING, AT_REST, every):
+        return None
     energy, stored = _energies(robot, base, driven, motion)
     by_ends = _beyond(robot, base, driven, motion, energy, stored, part, False, every)
     if by_ends is None or every > 1:
@@ -298,12 +315,21 @@ class _Piece:
         force = force - robot.passive_forces(q, np.zeros_like(v), base=at)
         power = np.einsum("tnk,tnk->tn", force, v)
         if at is not None:
-            # what the mover of the base supplies in all, whatever loops carry of it
-            loops = (np.zeros(robot.nc),) if robot.nc else ()
-            wrenches = robot.function("joint_wrenches", joints=())(q, v, a, *moving, *loops)
-            twist = np.broadcast_to(at.twist, wrenches[..., 0, :].shape)
-            power = power + np.einsum("tnk,tnk->tn", wrenches[..., 0, :], twist)
+            supplied = self._supplied(q, v, a, at)
+            twist = np.broadcast_to(at.twist, supplied.shape)
+            power = power + np.einsum("tnk,tnk->tn", supplied, twist)
         return np.asarray(power)
+
+    def _supplied(self, q: FloatArray, v: FloatArray, a: FloatArray, at: BaseMotion) -> FloatArray:
+        """The wrench of the mover of the base, whatever loops carry of it."""
+        robot = self._robot
+        if robot.tree_form.nc and not robot.nc:
+            return np.asarray(robot.joint_wrenches(q, v, a, joints=(), base=at)["base"])
+        loops = (np.zeros(robot.nc),) if robot.nc else ()
+        moving = (at.pose, at.twist, at.acceleration)
+        return np.asarray(
+            robot.function("joint_wrenches", joints=())(q, v, a, *moving, *loops)[..., 0, :]
+        )
 
     def _at(self, t: FloatArray) -> BaseMotion | None:
         """The motion of the base at some times, for all motions."""

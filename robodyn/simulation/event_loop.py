@@ -21,6 +21,7 @@ from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
 from robodyn.simulation.makers import Makers
+from robodyn.simulation.memory import let_know
 from robodyn.simulation.phase import Phase, settled
 from robodyn.simulation.phase_records import PhaseRecords
 from robodyn.simulation.progress import Progress
@@ -124,7 +125,7 @@ class _Motion:
 
     def _torques(self) -> FloatArray:
         asked = torque(self._phase.controller, self._t, self._q, self._v)
-        return self._limits.cut(asked, self._v)
+        return let_know(self._phase.controller, self._t, self._limits.cut(asked, self._v))
 
     def hurry(self, k: int) -> int:
         """Do whole steps from an instant on in which nothing happens; how many it were.
@@ -286,18 +287,21 @@ class _Motion:
         if phase.differs(self._phase):
             self._begin(phase)
         self._phase, self._begun = phase, False  # also where only the controller changes
+        self._records.current.memories.watch(phase.controller)
 
     def _begin(self, phase: Phase) -> None:
         """What moves and what drives it from now on."""
         self._phase = phase
         self._begun = False
         self._others: dict[Robot, Stepper] = {}
-        self._stepper = self._free = self._make.stepper(phase.robot, phase.driven, phase.base)
+        moves = phase.robot, phase.driven, phase.base
+        self._stepper = self._free = self._make.stepper(*moves, tell=self._records.note)
         if phase.held:
             self._free = self._make.stepper(phase.robot, phase.paths, phase.base)
         self._limits = self._make.limits(phase.robot)
         self._ends = ends_of(phase.robot, self._make.stops)
         self._records.begin(phase, self._t)
+        self._records.current.memories.watch(phase.controller)
         if len(self._tau) != phase.robot.nv:
             self._tau = np.zeros(phase.robot.nv)
 
@@ -375,7 +379,7 @@ class _Motion:
         """What was recorded."""
         run = self._records.trajectory()
         if self._stepper.steps_are_given:
-            self._records.check_energy(run, self._stepper.order)
+            self._records.check_steps(run, self._stepper.order)
         return run
 
     def _accelerations(self) -> tuple[FloatArray, FloatArray]:

@@ -244,6 +244,8 @@ def _beyond(
         return
     samples = np.reshape(x, (len(t), math.prod(x.shape[1:-1]), x.shape[-1]))
     for sign, bounds in ((-1.0, -lower), (1.0, upper)):
+        if np.isposinf(bounds).all():
+            continue
         slack = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
         peaks = _peaks(samples, sign)
         for k in np.flatnonzero(peaks > bounds + slack):

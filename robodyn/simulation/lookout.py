@@ -201,9 +201,12 @@ class Lookout:
         new = {}
         for watch in self._functions:
             side, before = self._side[watch], self._values[watch]
-            if start is not None and watch.of_state:
-                before = watch.value(*start)
-            new[watch] = value = watch.value(t, q, v)
+            try:
+                if start is not None and watch.of_state:
+                    before = watch.value(*start)
+                new[watch] = value = watch.value(t, q, v)
+            except Exception:  # it shows again, where it is known what to do about it
+                return False
             if sign(value) != side or sign(before) != side:
                 return False
             self._from[watch], self._scale[watch] = side, abs(value - before)

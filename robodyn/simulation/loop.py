@@ -24,9 +24,11 @@ from robodyn.simulation.each_alone import each_alone
 from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
+from robodyn.simulation.friction_check import announce_friction
 from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.makers import Makers
+from robodyn.simulation.memory import let_know
 from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
@@ -54,15 +56,18 @@ def run_motion(
     if events or make.stops is not None:
         motion = move_through_events(phase, events, q, v, times, make, report)
     else:
-        stepper = make.stepper(phase.robot, phase.driven, phase.base)
         record = make.record(phase.robot, phase.base, len(times), phase.driven)
+        tell = record.events.append
+        stepper = make.stepper(phase.robot, phase.driven, phase.base, tell=tell)
+        record.memories.watch(phase.controller)
         with interruptible(record.so_far):
             q, v = stepper.start(float(times[0]), q, v)
             move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
         if stepper.steps_are_given:
-            driven = phase.driven.speeds
-            announce_imbalance(phase.robot, phase.base, driven, motion, record.every, stepper.order)
+            given = (phase.robot, phase.base, phase.driven.speeds, motion, record.every)
+            if not announce_friction(*given):
+                announce_imbalance(*given, stepper.order)
     report(1.0)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
@@ -100,7 +105,7 @@ def move(
     """Step over all instants and record the state at each; events are not looked for."""
 
     def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        return limits.cut(torque(controller, t, q, v), v)
+        return let_know(controller, t, limits.cut(torque(controller, t, q, v), v))
 
     law = controller if isinstance(controller, Law | NumbaLaw) else None
     if limits.depend_on_speed:

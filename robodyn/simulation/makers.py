@@ -22,7 +22,7 @@ class Makers:
     Attributes
     ----------
     stepper : callable
-        (robot, driven, base) -> Stepper; it takes ``wrenches`` as well.
+        (robot, driven, base) -> Stepper; it takes ``wrenches`` and ``tell`` as well.
     record : callable
         (robot, base, size, driven) -> Record; so does it.
     limits : callable

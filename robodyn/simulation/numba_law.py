@@ -83,9 +83,12 @@ def _compiled(numba: Any, controller: Any, nq: int, nv: int) -> NumbaLaw | None:
             q = numba.carray(pointers[0], (end * nq,))[i * nq : (i + 1) * nq]
             v = numba.carray(pointers[1], (end * nv,))[i * nv : (i + 1) * nv]
             tau = numba.carray(pointers[3], (end * nv,))[i * nv : (i + 1) * nv]
-            asked = controller(pointers[2][0], q.copy(), v.copy())
-            if asked.shape == tau.shape:
-                tau[:] = asked
+            try:
+                asked = controller(pointers[2][0], q.copy(), v.copy())
+                if asked.shape == tau.shape:
+                    tau[:] = asked
+            except Exception:
+                pass
 
     try:
         return NumbaLaw(numba.cfunc(signature)(rows), controller)

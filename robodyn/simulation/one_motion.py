@@ -35,7 +35,8 @@ def one_motion(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[str, A
         ) from None
     names = ("q", "v", "a", "tau", "energy", "loop_residual")
     at: Any = (slice(None), *k)
-    found = {name: fields[name][at] for name in names if name in fields}
+    found: dict[str, Any] = {name: fields[name][at] for name in names if name in fields}
+    found["memory"] = {name: x[at] for name, x in fields["memory"].items()}
     acting = _acting(fields["surroundings"], fields, k)
     return {**found, "surroundings": acting, "events": _happened(fields["events"], k)}
 

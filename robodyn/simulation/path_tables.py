@@ -12,7 +12,7 @@ from robodyn.codegen import Function
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.simulation.driven import Driven
 
-__all__ = ["Paths", "Table", "driven_tables", "instants"]
+__all__ = ["Answers", "Paths", "Table", "instants"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +34,50 @@ class Paths:
     wrenches: Mapping[str, FloatArray]
     gains: tuple[float, float] | None
 
-    def inputs(self, f: Function, own: int, at: FloatArray) -> list[Table]:
-        """Tables of the inputs of a function after its first ones, at instants."""
+    def asked(self, at: FloatArray, moving: bool) -> Answers:
+        """What functions of time return at instants; they may raise anything.
+
+        Parameters
+        ----------
+        at : ndarray, shape (steps + 1, parts) [s]
+        moving : bool
+            The base moves.
+        """
+        states = _driven_states(self.driven, at) if self.driven else ()
+        return Answers(at, states, _base_motions(self.base, at) if moving else [])
+
+    def inputs(self, f: Function, own: int, given: Answers) -> list[Table]:
+        """Tables of the inputs of a function after its first ones, of what was asked for."""
         names = [port.name for port in f.inputs[own:]]
         tables: dict[str, Table] = {}
         if "base_pose" in names:
-            tables |= _base_tables(self.base, at)
+            tables |= _base_tables(given.base)
         for link, x in self.wrenches.items():
             tables[f"wrench:{link}"] = Table(np.ascontiguousarray(x, float), 0, 6 * (x.ndim > 1))
         if "t" in names:
-            tables["t"] = Table(np.ascontiguousarray(at), 1)
+            tables["t"] = Table(np.ascontiguousarray(given.at), 1)
         if "stabilization" in names:
             tables["stabilization"] = Table(np.array(self.gains, float), 0)
         return [tables[name] for name in names]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What functions of time have returned.
+
+    Attributes
+    ----------
+    at : ndarray, shape (steps + 1, parts) [s]
+        When.
+    driven : tuple of ndarray
+        Positions, velocities and accelerations of joints that follow paths, a row an instant.
+    base : list of BaseMotion
+        One an instant; none of a base that stands still.
+    """
+
+    at: FloatArray
+    driven: tuple[FloatArray, ...]
+    base: list[BaseMotion]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,18 +108,22 @@ def instants(times: FloatArray, parts: Sequence[float]) -> FloatArray:
     return np.asarray(times[:, None] + np.array(parts) * h[:, None])
 
 
-def driven_tables(driven: Driven, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _driven_states(driven: Driven, at: FloatArray) -> tuple[FloatArray, ...]:
     """Positions, velocities and accelerations of joints that follow paths, a row an instant."""
     if driven.still:
-        return tuple(np.tile(x, (at.size, 1)) for x in driven.state(0.0))  # type: ignore[return-value]
+        return tuple(np.tile(x, (at.size, 1)) for x in driven.state(0.0))
     states = [driven.state(float(t)) for t in at.reshape(-1)]
-    return tuple(np.ascontiguousarray([x[k] for x in states]) for k in range(3))  # type: ignore[return-value]
+    return tuple(np.ascontiguousarray([x[k] for x in states]) for k in range(3))
 
 
-def _base_tables(base: Callable[[float], BaseMotion] | None, at: FloatArray) -> dict[str, Table]:
+def _base_motions(base: Callable[[float], BaseMotion] | None, at: FloatArray) -> list[BaseMotion]:
+    if base is None:
+        return [BaseMotion.at_rest()] * at.size
+    return [base(float(t)) for t in at.reshape(-1)]
+
+
+def _base_tables(motions: list[BaseMotion]) -> dict[str, Table]:
     """Pose, twist and acceleration of a moving base."""
-    rest = BaseMotion.at_rest()
-    motions = [rest if base is None else base(float(t)) for t in at.reshape(-1)]
     return {
         f"base_{name}": Table(np.ascontiguousarray([getattr(m, name) for m in motions], float), n)
         for name, n in (("pose", 16), ("twist", 6), ("acceleration", 6))

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, checked, expect, named_alone
+from robodyn.arrays import by_name, expect, named_alone, of_one_state
 from robodyn.description import Inertia
 from robodyn.errors import (
     AssemblyError,
     InconsistentStateError,
     SettingsError,
-    ShapeError,
     UnknownNameError,
 )
 from robodyn.motion.base_motion import BasePath
@@ -104,8 +103,8 @@ class Phase:
         q, v = (state.q, state.v)
         if robot is not self.robot:
             q, v = _carried_over(self.robot, robot, state, change)
-        q = q if change.q is None else _state("q of a change", change.q, robot.nq)
-        v = v if change.v is None else _state("v of a change", change.v, robot.nv)
+        q = q if change.q is None else of_one_state("q of a change", change.q, robot.nq)
+        v = v if change.v is None else of_one_state("v of a change", change.v, robot.nv)
         new = dataclasses.replace(self, robot=robot, bare=bare, carried=carried)
         return new._driven_after(change, times), q, v
 
@@ -153,19 +152,6 @@ class Phase:
             paths = driven_joints(new.robot, controlled, locked, times)
             new = dataclasses.replace(new, paths=paths)
         return dataclasses.replace(new, driven=new.paths, held=())
-
-
-def _state(what: str, given: Any, size: int) -> FloatArray:
-    """A copy of the numbers of one state."""
-    x = checked(what, given, size)
-    if x.ndim != 1:
-        raise ShapeError(
-            f"{what} has shape {x.shape}, expected ({size},)",
-            name=what,
-            given=x.shape,
-            expected=(size,),
-        )
-    return x.copy()
 
 
 def start_phase(

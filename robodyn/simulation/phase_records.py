@@ -12,6 +12,7 @@ from robodyn.errors import ImpactError, SettingsError, SimulationError
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.friction_check import announce_friction
 from robodyn.simulation.makers import Makers
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.phases import joined
@@ -85,12 +86,12 @@ class PhaseRecords:
         some = any(record.started for _, record in self._records)
         return self.trajectory(complete=False) if some else None
 
-    def check_energy(self, run: Trajectory, order: int) -> None:
-        """Warn once of a phase in which energy does not add up, by a method of some order."""
+    def check_steps(self, run: Trajectory, order: int) -> None:
+        """Warn once of a phase whose steps are too long, by a method of some order."""
         used = self._used()
         for (phase, record), piece in zip(used, run.phases or (run,), strict=True):
-            given = (phase.robot, phase.base, phase.driven.speeds)
-            if announce_imbalance(*given, piece, record.every, order):
+            given = (phase.robot, phase.base, phase.driven.speeds, piece, record.every)
+            if announce_friction(*given) or announce_imbalance(*given, order):
                 return
 
     def _used(self) -> list[tuple[Phase, Record]]:

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
+from robodyn.simulation.computed_fields import COMPUTED
 from robodyn.simulation.event_record import EventRecord
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.memory import joined_memories
 
-__all__ = ["joined"]
+__all__ = ["at_instants", "joined"]
 
 
-def joined(phases: Sequence[Trajectory], events: tuple[EventRecord, ...]) -> Trajectory:
-    """One motion from its phases.
+#: `robodyn.Trajectory`, which uses this file.
+Motion = TypeVar("Motion", bound=Any)
+
+
+def joined(phases: Sequence[Motion], events: tuple[EventRecord, ...]) -> Motion:
+    """One `Trajectory` from those of its phases.
 
     Where another robot moves, the joints of the first one are looked up by name. What they do
     without coordinates of their own is known of positions and speeds, and not of accelerations and
@@ -27,22 +33,21 @@ def joined(phases: Sequence[Trajectory], events: tuple[EventRecord, ...]) -> Tra
         return dataclasses.replace(first, events=events)
     parts = [_as_seen_from(first.robot, phase) for phase in phases]
     q, v, a, tau = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Trajectory(
-        np.concatenate([phase.t for phase in phases]),
-        q,
-        v,
-        a,
-        tau,
-        joint_names=first.joint_names,
-        robot=first.robot,
-        driven=first.driven,
-        surroundings=first.surroundings,
-        events=events,
-        phases=tuple(phases),
-    )
+    t = np.concatenate([phase.t for phase in phases])
+    memory = joined_memories([phase.memory for phase in phases], [*map(len, phases)])
+    states = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "memory": memory}
+    return dataclasses.replace(first, **states, **COMPUTED, events=events, phases=tuple(phases))
 
 
-def _as_seen_from(robot: Robot | None, phase: Trajectory) -> tuple[FloatArray, ...]:
+def at_instants(phases: Sequence[Motion], times: FloatArray) -> list[Motion]:
+    """Each phase at its own of some instants; where one ends and another begins, the later one."""
+    starts = [float(phase.t[0]) for phase in phases]
+    place = np.searchsorted(starts, times, side="right") - 1
+    own = [phase.resample(times[place == k]) for k, phase in enumerate(phases)]
+    return [phase for phase in own if len(phase)] or own[:1]
+
+
+def _as_seen_from(robot: Robot | None, phase: Any) -> tuple[FloatArray, ...]:
     """Positions, speeds, accelerations and torques of the joints of another robot."""
     own, arrays = phase.robot, (phase.q, phase.v, phase.a, phase.tau)
     assert robot is not None and own is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
 from robodyn.files import as_path
 from robodyn.robot import Robot
-from robodyn.simulation.archive import STATES, events_text, outside_arrays
+from robodyn.simulation.archive import MEMORY, STATES, events_text, outside_arrays
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.memory import Memories
 from robodyn.simulation.recording import Folder, read
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
@@ -56,6 +58,8 @@ class Record:
         Leading axes of a state.
     events : list of EventRecord
         What happened, in the order of time: to be added to.
+    memories : Memories
+        Of controllers, which are to be added to it.
 
     Raises
     ------
@@ -84,6 +88,7 @@ class Record:
         self.robot, self.surroundings, self.driven = robot, surroundings, driven
         self.shape = batch
         self.events: list[EventRecord] = []
+        self.memories = Memories()
         self._every, self._steps = min(int(every), MOST), 0
         self._folder = None if to is None else Folder(as_path("to", to))
         rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
@@ -205,12 +210,14 @@ class Record:
         arrays = dict(zip(STATES, (x[: self.count] for x in self._columns), strict=True))
         t, q, v = (arrays[name] for name in ("t", "q", "v"))
         arrays.update(outside_arrays(self.surroundings, t, q, v))
+        arrays.update({MEMORY + key: x for key, x in self.memories.at(t, self.shape).items()})
         try:
             self._folder.append(arrays, self._about())
         except FileError as error:
             raise self._refused(error) from error
         finally:  # an interrupt may have left them in some files: what is in all of them counts
             self._kept, self._behind = 0, False
+        self.memories.forget(float(t[-1]))
 
     def _refused(self, error: FileError) -> SimulationError:
         """What to raise where files take no more: it has what they took."""
@@ -271,17 +278,19 @@ class Record:
                 raise self._refused(error) from error
         own = [x[: self.count] for x in self._columns]
         exact = complete and len(self._columns[0]) - self.count < 3
-        return self._made(*(own if exact else (x.copy() for x in own)))
+        memory = self.memories.at(own[0], self.shape)
+        return self._made(memory, *(own if exact else (x.copy() for x in own)))
 
-    def _made(self, *states: FloatArray) -> Trajectory:
+    def _made(self, memory: Mapping[str, FloatArray], *states: FloatArray) -> Trajectory:
         t, q, v, a, tau = states
         return Trajectory(
             t, q, v, a, tau, joint_names=speed_names(self.robot), robot=self.robot,
             driven=self.driven, surroundings=self.surroundings, events=tuple(self.events),
+            memory=memory,
         )  # fmt: skip
 
     def _in_files(self, *, complete: bool) -> Trajectory:
         assert self._folder is not None
         place = self._folder.close(self._about(), complete=complete)
         fields = read(place)
-        return self._made(*(fields[name] for name in STATES))
+        return self._made(fields["memory"], *(fields[name] for name in STATES))

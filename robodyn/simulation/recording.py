@@ -22,7 +22,13 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import FileError, ShapeError
 from robodyn.files import writing
-from robodyn.simulation.archive import STATES, check_columns, events_from, surroundings_from
+from robodyn.simulation.archive import (
+    STATES,
+    check_columns,
+    events_from,
+    memory_from,
+    surroundings_from,
+)
 
 __all__ = ["PARTIAL", "Folder", "is_recording", "read"]
 
@@ -89,6 +95,8 @@ class Folder:
     """
 
     def __init__(self, target: Path) -> None:
+        if target.name in ("", ".."):
+            raise FileError(f"{str(target)!r} is there already; give the name of a new folder")
         self.target, self.path = target, target.with_name(target.name + PARTIAL)
         self.rows = 0
         self._columns: dict[str, _Column] = {}
@@ -176,6 +184,7 @@ def read(source: Path) -> dict[str, Any]:
         fields["joint_names"], fields["driven"] = map(tuple, (about["joints"], about["driven"]))
         fields["events"] = events_from(about["events"])
         fields["surroundings"] = surroundings_from(arrays)
+        fields["memory"] = memory_from(arrays)
         fields["robot_name"] = str(about["robot"])
     except (KeyError, ValueError, TypeError, EOFError, FileNotFoundError) as error:
         raise ShapeError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from robodyn.simulation import integrators
 from robodyn.simulation.acting import Acting, BaseAt, WrenchesAt
 from robodyn.simulation.compiled_motion import CompiledMotion
 from robodyn.simulation.driven import Driven
+from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.integrators.method import (
     Acceleration,
     Advance,
@@ -62,6 +63,8 @@ class Stepper:
         For methods that choose their steps.
     until : float, optional [s]
         Paths and wrenches are not asked for times after this. Default: the end of each step.
+    tell : callable, optional
+        Takes an `EventRecord` of each choice that the method makes on its way.
 
     Raises
     ------
@@ -82,6 +85,7 @@ class Stepper:
         stabilization: tuple[float, float] | None = None,
         tolerance: float | None = None,
         until: float | None = None,
+        tell: Callable[[EventRecord], None] | None = None,
     ) -> None:
         held = None if stabilization is None else gains(stabilization)
         self.robot = robot
@@ -89,6 +93,7 @@ class Stepper:
         self.base = base
         self._acting = Acting(robot, self.driven, base, wrenches, held)
         self._until = until
+        self._tell, self._row, self._told = tell, (), ""
         self._coordinates = coordinates_of(robot)
         self._loops = LoopKeeper(robot, self.driven, lambda: self._functions, self._coordinates)
         self._explicit = integrators.explicit(integrator)
@@ -264,6 +269,7 @@ class Stepper:
         for k in range(len(self._alone), len(rows)):
             self._alone.append(copy.copy(self.of_row(k, len(rows))))
             self._alone[k]._advance = self._method.begin()
+            self._alone[k]._row = rows[k]
         for one, row in zip(self._alone[: len(rows)], rows, strict=True):
             q[row], v[row] = one.step(t, q[row], v[row], tau[row], h)
         return q, v
@@ -304,7 +310,14 @@ class Stepper:
             self._acting.wrenches_at,
             until,
             self._slopes,
+            self._chosen,
         )
+
+    def _chosen(self, t: float, what: str) -> None:
+        """Tell what a method has chosen, once where it looks at a step several times."""
+        if self._tell is not None and what != self._told:
+            self._tell(EventRecord(t, what, motion=self._row))
+        self._told = what
 
     def start(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The state at the start of a motion; small gaps of loops are closed.

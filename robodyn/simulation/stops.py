@@ -17,9 +17,10 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named_alone
 from robodyn.description import CompliantStops
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.impacts.complementarity import complementary, rebounds
 from robodyn.robot import Robot
 from robodyn.simulation.event_record import EventRecord
-from robodyn.simulation.events.impulses import complementary, responses
+from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.stepper import Stepper
 
@@ -232,7 +233,7 @@ def met(
     away = sides * free.accelerations(t, q, v, tau)[0][speeds]
     returns = np.where(away < 0.0, 2.0 * restitution * -parting < -away * step, False)
     e = np.where((parting < 0.0) & ~returns, restitution, 0.0)
-    p = complementary(A, parting + e * np.minimum(parting, 0.0))
+    p = rebounds(A, parting, e)
     after = v + p @ jumps
     rest = sides * after[speeds] <= AT_REST * np.abs(v).max(initial=0.0)
     lost = -0.5 * p * (parting + sides * after[speeds])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self, overload
@@ -23,6 +23,7 @@ from robodyn.simulation.event_record import EventRecord, events_among
 from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
 from robodyn.simulation.limits import LimitViolation, limit_violations
 from robodyn.simulation.one_motion import one_motion
+from robodyn.simulation.phases import at_instants, joined
 from robodyn.simulation.pieces import pieces
 from robodyn.simulation.resampling import instants_of, resampled
 from robodyn.simulation.samples import Samples
@@ -62,6 +63,9 @@ class Trajectory:
         Pieces of a motion whose events changed what moves or what drives it, in each of which this
         stays; empty if it is one piece. Together they have the samples of the whole, which is in
         coordinates of the first robot; see `robodyn.events.become`. Files hold no phases.
+    memory : mapping of str to ndarray, shape (n, ..., m)
+        What controllers with a memory remembered after their last look: ``"parameters"`` of an
+        `robodyn.controllers.Adaptive`. NaN where nothing was remembered. CSV and bags hold none.
 
     Examples
     --------
@@ -88,6 +92,7 @@ class Trajectory:
     surroundings: Surroundings = field(default_factory=Given, repr=False)
     events: tuple[EventRecord, ...] = ()
     phases: tuple[Trajectory, ...] = field(default=(), repr=False)
+    memory: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         forget_defaults(self)
@@ -122,9 +127,11 @@ class Trajectory:
         events = events_among(self.events, self.t, index)
         surroundings = self.surroundings[index]
         phases = pieces(self.phases, index)
+        memory = {name: x[index] for name, x in self.memory.items()}
         return replace(
-            self, **states, **known, surroundings=surroundings, events=events, phases=phases
-        )
+            self, **states, **known, surroundings=surroundings, events=events, phases=phases,
+            memory=memory,
+        )  # fmt: skip
 
     def motion(self, *place: int) -> Trajectory:
         """One of several motions at once.
@@ -278,16 +285,17 @@ class Trajectory:
             For instants beyond the motion.
         """
         samples = self._samples()
+        at = instants_of(samples, times)
+        events = tuple(e for e in self.events if len(at) and at[0] <= e.time <= at[-1])
         if self.phases:
-            raise SettingsError(
-                "what moves, or what drives it, changes within this motion: resample its phases"
-            )
-        x = resampled(samples, instants_of(samples, times))
-        events = tuple(e for e in self.events if len(x) and x.t[0] <= e.time <= x.t[-1])
+            return joined(at_instants(self.phases, at), events)
+        x = resampled(samples, at)
         states: dict[str, Any] = {"t": x.t, "q": x.q, "v": x.v, "a": x.a, "tau": x.tau}
+        last = np.searchsorted(samples.t, x.t, side="right") - 1
+        memory = {name: held[last] for name, held in self.memory.items()}
         return replace(
-            self, **states, **COMPUTED, surroundings=x.surroundings, events=events
-        )  # fmt: skip
+            self, **states, **COMPUTED, surroundings=x.surroundings, events=events, memory=memory
+        )
 
     # -- files ------------------------------------------------------------------------------------
 
@@ -352,9 +360,9 @@ class Trajectory:
             Default: show a window.
         panels : names, optional
             Of ``"positions"``, ``"velocities"``, ``"accelerations"``, ``"torques"``,
-            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"`` and
-            ``"wrench of JOINT"``. Default: positions, velocities, torques and energy. Limits of
-            joints are dashed.
+            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"``,
+            ``"wrench of JOINT"`` and ``"memory: NAME"``. Default: positions, velocities, torques
+            and energy. Limits of joints are dashed.
 
         Raises
         ------

@@ -148,8 +148,6 @@ class WholeSteps:
             except KeyboardInterrupt as interrupt:
                 self.interrupt = interrupt
                 return j
-            except Exception:  # what is wrong shows again, where it is known what to do about it
-                return j
             if not nothing:
                 return j
         return steps

@@ -483,8 +483,19 @@ def test_the_audit_of_a_motion_with_phases_adds_up(double):
     assert len(part.phases) == 3
     np.testing.assert_allclose(part.energy, run.energy[50:250], atol=1e-12)
     assert [event.name for event in part.events] == ["catch", "latch"]
-    with pytest.raises(rd.SettingsError, match="resample its phases"):
-        run.resample(0.01)
+    other = run.resample(0.0125)
+    assert [phase.robot for phase in other.phases] == [phase.robot for phase in run.phases]
+    assert [event.name for event in other.events] == ["catch", "latch", "release", "drop"]
+    after = [run.t.searchsorted(t, side="right") - 1 for t in (0.1, 0.2, 0.3, 0.4)]
+    at = [8, 16, 24, 32]  # what the last sample at each event has
+    for name in ("q", "v", "a", "tau"):
+        np.testing.assert_allclose(
+            getattr(other, name)[at], getattr(run, name)[after], atol=1e-12, equal_nan=True
+        )
+    np.testing.assert_allclose(other.energy[at], run.energy[after], atol=1e-12)
+    near = run.t.searchsorted(0.1125)
+    np.testing.assert_allclose(other.q[9], 0.5 * (run.q[near - 1] + run.q[near]), atol=1e-5)
+    assert len(run.resample([]).events) == 0
 
 
 def test_every_so_many_steps_and_every_event_are_kept(ball):

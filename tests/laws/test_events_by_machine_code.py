@@ -17,6 +17,9 @@ import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
 from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
+from robodyn.simulation import path_tables
+from robodyn.simulation.compiled_motion import CompiledMotion
+from robodyn.simulation.lookout import Lookout
 from robodyn.simulation.stepper import Stepper
 
 STATES = ("t", "q", "v", "a", "tau")
@@ -375,3 +378,60 @@ def test_steps_that_explode_are_found_by_python():
         expected = broken()
     assert (str(found), found.time) == (str(expected), expected.time)
     same(found.trajectory, expected.trajectory)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(CompiledMotion, "_until"), (CompiledMotion, "_inputs"), (Lookout, "nothing"),
+     (path_tables.Paths, "inputs")],
+)  # fmt: skip
+def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypatch):
+    """Whatever is wrong with it comes out, and is not made up for by steps in Python."""
+
+    def wrong(*given):
+        raise RuntimeError("the fast path is wrong")
+
+    monkeypatch.setattr(owner, name, wrong)
+    with pytest.raises(RuntimeError, match="the fast path is wrong"):
+        pendulum(events=[position(0)])
+
+
+class Late(Exception):
+    """What a user's function raises."""
+
+
+@pytest.mark.parametrize("kind", ["base", "controlled", "reference"])
+def test_functions_that_end_after_the_motion_does(kind):
+    """Asked ahead of time they may raise anything, which tells nothing until it is their time."""
+
+    def go(last, end=0.1):
+        begun = []
+
+        def ends(function):
+            """There is none of it after ``last``; it cannot be told beforehand."""
+
+            def until(t):
+                if begun and t > last:
+                    raise Late(f"asked at {t:.3f}")
+                return function(t)
+
+            return until
+
+        def stop(t, q, v):
+            begun.append(t)
+            return end - t
+
+        options = {"duration": 0.5, "events": [stop]}
+        if kind == "base":
+            options |= {"base": ends(heave), "stops": rd.RigidStops(0.2), "step": 1e-3}
+            return rd.simulate(slider(base="moving"), **options)
+        if kind == "controlled":
+            start = {"q0": [0, 0.69], "v0": [1.5, 4], "controlled": {"shoulder": ends(swing)}}
+            return pendulum(**options | start)
+        return pendulum(JointPD(rd.load("double_pendulum"), ends(swings), 5.0, 0.1), **options)
+
+    found, expected = go(0.105), go(9.0)
+    assert found.t[-1] == pytest.approx(0.1)
+    same(found, expected)
+    with pytest.raises(Late, match=r"asked at 0\.(099|100)"):
+        go(0.098, end=0.3)

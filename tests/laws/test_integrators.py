@@ -363,9 +363,17 @@ def test_what_was_chosen_is_told(caplog, arm):
         "'adaptive' at 0 s: explicit steps do for its start"
     ]
     caplog.clear()
-    rd.simulate(damped(1e4), integrator="auto", **BENT)
-    told = [r.getMessage() for r in caplog.records]
-    assert len(told) == 2
+    run = rd.simulate(damped(1e4), integrator="auto", **BENT)
+    (chosen,) = run.events
+    assert chosen.name == "integrator 'implicit': it is stiff"
+    assert 0.0 < chosen.time < 1.0
+    robot = damped(1e4)
+    starts = [np.tile(BENT["q0"], (2, 1)), np.zeros((2, robot.nv))]
+    length = {k: x for k, x in BENT.items() if k not in ("q0", "v0")}
+    both = rd.rollout(robot, None, *starts, integrator="auto", **length)
+    assert [x.motion for x in both.events] == [(0,), (1,)]
+    assert both.events[0].time == chosen.time
+    told = [r.getMessage() for r in caplog.records][:2]
     assert "goes on with 'implicit'" in told[1]
     assert told[1].endswith("it is stiff")
 

@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.simulation.events.impulses import complementary
+from robodyn.impacts.complementarity import complementary
 
 G = 9.81
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.arrays import by_name, checked, expect, named_alone
+from robodyn.array_types import FloatArray
+from robodyn.arrays import by_name, expect, named_alone, of_one_state, one_name
 from robodyn.description import Inertia
 from robodyn.errors import ImpactError
 from robodyn.robot import Robot
@@ -79,9 +80,12 @@ def impact(
     friction : float
         Coulomb's coefficient at the contact.
     """
+    one_name("link", link)
+    place = of_one_state("point", point, 3)
 
     def hit(state: State) -> Change:
         along = direction(state) if callable(direction) else direction
+        along = None if along is None else of_one_state("direction", along, 3)
         other = against(state) if callable(against) else against
         options: dict[str, Any] = {
             "restitution": restitution,
@@ -92,9 +96,9 @@ def impact(
             "t": state.time,
         }
         try:
-            result = state.robot.impact(state.q, state.v, link, point, along, **options)
+            result = state.robot.impact(state.q, state.v, link, place, along, **options)
         except ImpactError:
-            if not (state.earlier and _part(state, link, point, along, options)):
+            if not (state.earlier and _part(state, link, place, along, options)):
                 raise
             return Change(parts=True)  # what happened at this instant has parted them
         contact = other is None or isinstance(other, tuple)
@@ -108,17 +112,16 @@ def impact(
 def _part(
     state: State,
     link: str,
-    point: ArrayLike,
-    along: ArrayLike | None,
+    point: FloatArray,
+    along: FloatArray | None,
     options: Mapping[str, Any],
 ) -> bool:
     """Whether bodies move apart along a direction, and so could meet along the opposite one."""
     if along is None:
         return False
     try:
-        opposite = -np.asarray(along, float)
         without = {**options, "friction": 0.0}
-        state.robot.impact(state.q, state.v, link, point, opposite, **without)
+        state.robot.impact(state.q, state.v, link, point, -along, **without)
     except ImpactError:
         return False
     return True
@@ -160,15 +163,20 @@ def drive(controlled: Mapping[str, Any]) -> Action:
     return lambda state: Change(controlled=paths)
 
 
-def switch(controller: Callable[..., ArrayLike]) -> Action:
+def switch(controller: Callable[..., ArrayLike] | None) -> Action:
     """Another controller takes over.
 
     Parameters
     ----------
-    controller : callable
-        ``tau = controller(t, q, v)``.
+    controller : callable or None
+        ``tau = controller(t, q, v)``. ``None``: there is no torque from then on.
     """
-    return lambda state: Change(controller=controller)
+    other = _no_torque if controller is None else controller
+    return lambda state: Change(controller=other)
+
+
+def _no_torque(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+    return np.zeros_like(v)
 
 
 def become(robot: Robot) -> Action:
@@ -205,11 +213,12 @@ def grasp(
     angular_velocity : array_like, shape (3,), or callable [rad/s]
         In world axes.
     """
+    one_name("link", link)
     expect("payload", payload, Inertia)
 
     def grasped(state: State) -> Change:
         moving = [
-            checked(name, given(state.t) if callable(given) else given, 3)
+            of_one_state(name, given(state.t) if callable(given) else given, 3)
             for name, given in (("velocity", velocity), ("angular_velocity", angular_velocity))
         ]
         v, loss = caught(state, link, payload, *moving)
@@ -225,4 +234,5 @@ def drop(link: str) -> Action:
     ----------
     link : str
     """
+    one_name("link", link)
     return lambda state: Change(payload={link: None}, dissipated=0.0)

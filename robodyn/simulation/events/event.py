@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import named
+from robodyn.arrays import named, truth
 from robodyn.description import Inertia
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.motion.base_motion import BaseMotion
@@ -134,6 +134,17 @@ class Change:
     dissipated: float | None = None
     parts: bool = False
 
+    def __post_init__(self) -> None:
+        for name in ("stop", "parts"):
+            object.__setattr__(self, name, truth(f"{name} of a change", getattr(self, name)))
+        if self.base is not None and not callable(self.base):
+            raise ShapeError(
+                f"base of a change is {self.base!r}, expected a robodyn.BasePath, or a function "
+                "from the time [s] to a robodyn.BaseMotion",
+                name="base",
+                given=self.base,
+            )
+
     @property
     def changes(self) -> bool:
         """Whether it changes what moves, or how."""
@@ -206,10 +217,12 @@ class Event:
         object.__setattr__(self, "then", actions)
         if not callable(self.when):
             object.__setattr__(self, "when", _instant(self.when))
-        if np.ndim(self.direction) or self.direction not in (-1, 0, 1):
+        whole = isinstance(self.direction, int | float | np.number)
+        if not (whole and self.direction in (-1, 0, 1)):
             raise SettingsError(f"direction is {self.direction!r}, expected 1, -1 or 0")
         if not isinstance(self.name, str):
             raise ShapeError(f"name is {self.name!r}, expected text", name="name", given=self.name)
+        object.__setattr__(self, "already", truth("already", self.already))
         if not self.name:
             default = getattr(self.when, "__name__", "event") if callable(self.when) else "instant"
             object.__setattr__(self, "name", "event" if default == "<lambda>" else default)

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.arrays import expect, number
+from robodyn.arrays import expect, number, truth
 from robodyn.description import Ground
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError
+from robodyn.impacts.complementarity import complementary
 from robodyn.robot import Robot
 from robodyn.simulation.events.event import Change, Event, State
-from robodyn.simulation.events.impulses import complementary, responses
+from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.events.spot import Spot, spots_of
 
 __all__ = ["landings"]
@@ -86,7 +87,7 @@ def landings(
             f"the loops of {robot.name!r} are solved in closed form, which leaves no room for "
             "points that stand: simulate robot.tree_form, and make its landings"
         )
-    plane = _Plane(robot, spots_of(robot, ground), restitution, slow, bool(sticks))
+    plane = _Plane(robot, spots_of(robot, ground), restitution, slow, truth("sticks", sticks))
     return tuple(event for spot in plane.spots for event in plane.events(spot))
 
 

@@ -3,7 +3,8 @@
 It begins with the explicit pair of `adaptive`. Steps that stability keeps short, and not accuracy,
 show in what rates change by between the two stages at the end of a step [Hairer, Wanner 1996,
 IV.2]: after enough of them it goes on with the method of `implicit`, and goes back when steps of
-that are short enough for the other. Each choice is a line of the log ``robodyn.simulation``.
+that are short enough for the other. The motion lists each choice among its events, and the log
+``robodyn.simulation`` has it in a line.
 """
 
 from __future__ import annotations
@@ -92,6 +93,8 @@ class Choice:
         why = "its steps are short enough" if self._easy else "explicit steps do for its start"
         if name == "implicit":
             why = "it is stiff"
+        if self._walk is not None or self._easy:  # not the one that it begins with
+            motion.tell(t, f"integrator {name!r}: {why}")
         LOG.info("the motion of %r goes on with %r at %.6g s: %s", motion.robot.name, name, t, why)
 
 

@@ -115,6 +115,8 @@ class Motion:
         How far paths and wrenches may be asked for.
     slopes : callable, optional
         Exact derivatives of the accelerations, where there are some.
+    tell : callable
+        ``(t, what)``: notes in the motion what a method has chosen.
     """
 
     robot: Robot
@@ -125,6 +127,7 @@ class Motion:
     wrenches: Callable[[float, FloatArray, FloatArray], Any]
     until: float
     slopes: Slopes | None = None
+    tell: Callable[[float, str], None] = lambda t, what: None
 
 
 #: ``(motion, t, q, v, h, first)`` -> the state after ``h`` [s], of one motion.

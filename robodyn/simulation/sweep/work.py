@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -97,13 +98,15 @@ def _single(task: Task) -> Iterator[Task]:
         yield Task(range(row, row + 1), {name: x[k : k + 1] for name, x in task.arguments.items()})
 
 
+def _ours(source: Path) -> bool:
+    """Whether code is robodyn's own, or Python's."""
+    return Path(__file__).parents[2] in source.parents or source.parent == Path(os.__file__).parent
+
+
 def _told(error: BaseException) -> str:
-    """An error in words, with the place in the study that raised it."""
+    """An error in words, with the place outside of robodyn that raised it, or led to it."""
     text = f"{type(error).__name__}: {error}"
-    here = Path(__file__).parent
-    frames = [
-        f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent != here
-    ]
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _ours(Path(f.filename))]
     if not frames:
         return text
     return f"{text} ({Path(frames[0].filename).name}, line {frames[0].lineno}, {frames[0].name})"

@@ -8,40 +8,28 @@ So loops, driven joints, rotors and minimal coordinates need nothing of their ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import checked, finite, named_alone, shaped, together
-from robodyn.contact import (
-    Contact,
-    ContactPoint,
-    MovingPoint,
-    Partner,
-    PointMass,
-    RobotPoint,
-    World,
-    contact_point,
-    unit_direction,
-)
-from robodyn.contact_friction import check_energy, coefficient, frictional_impulse
+from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
 from robodyn.dynamics import Dynamics
-from robodyn.errors import ImpactError, SettingsError, ShapeError
+from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.impacts.contact import Contact, ContactPoint, contact_point
+from robodyn.impacts.partners import MovingPoint, Partner, PointMass, RobotPoint, World, moderate
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
-from robodyn.results import Impact, JointWrenches
+from robodyn.results import JointWrenches
 
-__all__ = ["Impacts"]
+__all__ = ["ImpactDynamics", "each_axis"]
 
 #: Squares of a point's speeds along a direction, over those along all, that may be rounding alone.
 ROUNDED = 1e-12
-#: Speeds [rad/s, m/s] beyond which their products are no numbers.
-FASTEST = 1e100
 
 
 class _JointForces(Protocol):
@@ -69,8 +57,8 @@ class _Postures(Protocol):
         """The closed state near one that has drifted a little."""
 
 
-class Impacts:
-    """Jumps of the speeds of one robot.
+class ImpactDynamics:
+    """How the speeds of one robot jump.
 
     Parameters
     ----------
@@ -135,6 +123,32 @@ class Impacts:
         arrays = (q, np.zeros((*batch, nv)), none, forces[..., free])
         return self._dynamics.driven(arrays, controlled, None, _at_rest(base))[0]
 
+    def meeting(
+        self,
+        q: Array,
+        v: Array,
+        places: tuple[tuple[str, ArrayLike], ...],
+        direction: Array,
+        partner: Partner,
+        base: BaseMotion | None,
+    ) -> tuple[tuple[ContactPoint, ...], Array, Array]:
+        """Points that meet, the Jacobian of their relative velocity, and this velocity.
+
+        Shapes (..., 3, nv) and (..., 3), in world axes; arguments are those of `contact`.
+        """
+        given = [(one_name("link", link), checked("point", point, 3)) for link, point in places]
+        for _, point in given:
+            moderate("point", point)
+        together(
+            **{"q and v": q, "point": given[0][1], "direction": direction},
+            against=given[1][1] if len(given) == 2 else partner.velocity,
+        )
+        points = tuple(self.point(q, v, *place, base) for place in given)
+        J, u = points[0].J, points[0].velocity - partner.velocity
+        if len(points) == 2:
+            J, u = J - points[1].J, u - points[1].velocity
+        return points, J, u
+
     def contact(
         self,
         q: Array,
@@ -159,15 +173,7 @@ class Impacts:
             What the first link meets, if it is nothing of this robot.
         base : BaseMotion, optional
         """
-        given = [(link, checked("point", point, 3)) for link, point in places]
-        together(
-            **{"q and v": q, "point": given[0][1], "direction": axes[0]},
-            against=given[1][1] if len(given) == 2 else partner.velocity,
-        )
-        points = tuple(self.point(q, v, *place, base) for place in given)
-        J, u = points[0].J, points[0].velocity - partner.velocity
-        if len(points) == 2:
-            J, u = J - points[1].J, u - points[1].velocity
+        points, J, u = self.meeting(q, v, places, axes[0], partner, base)
         forces = np.einsum("k...i,...ij->k...j", axes, J)
         jumps = self.responses(q, forces, controlled, base)
         own = np.einsum("i...n,j...n->...ij", forces, jumps)
@@ -186,80 +192,21 @@ class Impacts:
             jumps=jumps,
         )
 
-    def impact(
-        self,
-        state: tuple[ArrayLike, ArrayLike],
-        place: tuple[str, ArrayLike],
-        direction: ArrayLike | None,
-        restitution: float,
-        against: Any,
-        base: BaseMotion | None,
-        controlled: Iterable[str],
-        friction: float = 0.0,
-    ) -> Impact:
-        """See `Robot.impact`."""
-        q, v = self._state(*state, self._moving)
-        places, partner = self._met(place, against)
-        speeds, robot = (
-            self._speeds(named_alone("controlled", controlled)),
-            self._model.mechanism.name,
-        )
-        if direction is None:
-            axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
-        else:
-            axes = unit_direction(direction)[None]
-        e = _restitution(restitution, direction is None)
-        c = self.contact(q, v, places, axes, speeds, partner, base)
-        if direction is not None:
-            c.check_approach(robot, place[0])
-        p = c.impulses(e, robot, place[0])
-        if coefficient(friction, direction is None):
-            normal, axes = axes[0], np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
-            c = self.contact(q, v, places, axes, speeds, partner, base)
-            p = frictional_impulse(c.velocity, c.mobility, normal, e, float(friction))
-            check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
-        impulse = np.einsum("...k,k...i->...i", p, axes)
-        return Impact(
-            v=v + np.einsum("...k,k...n->...n", p, c.jumps),
-            impulse=impulse,
-            energy_loss=c.energy_loss(p),
-            against_v=partner.after(impulse),
-            make_joint_impulses=lambda: self._joint_impulses(
-                q, self._stopped(speeds, np.zeros_like(v)), _on_links(c, places, impulse), base
-            ),
-        )
+    def with_slope(
+        self, name: str, link: str, arrays: tuple[Array, ...], base: BaseMotion | None
+    ) -> tuple[Array, Array]:
+        """Something of a link in world axes, and its derivative by positions, one axis more."""
+        f = self._evaluator.function(name, frame=link, axes="world")
+        given = (*arrays, *self._evaluator.surroundings(name, base))
+        return f(*given), f.jacobian("q")(*given)
 
-    def latch(
-        self, state: tuple[ArrayLike, ArrayLike], joints: Iterable[str], base: BaseMotion | None
-    ) -> Impact:
-        """See `Robot.latch`."""
-        q, v = self._state(*state, self._moving)
-        speeds = list(self._speeds(named_alone("joints", joints)))
-        none = np.zeros((*v.shape[:-1], v.shape[-1] - len(speeds)))
-        arrays = (q, np.zeros(v.shape), -v[..., speeds], none)
-        jump, tau = self._dynamics.driven(arrays, tuple(speeds), None, _at_rest(base))
-        return Impact(
-            v=v + jump,
-            impulse=np.zeros((*v.shape[:-1], 3)),
-            energy_loss=0.5 * np.einsum("...k,...k->...", -tau[..., speeds], v[..., speeds]),
-            against_v=None,
-            make_joint_impulses=lambda: self._joint_impulses(
-                q, self._stopped(speeds, -v), None, base
-            ),
-        )
-
-    def apparent_mass(
-        self,
-        q: ArrayLike,
-        place: tuple[str, ArrayLike],
-        direction: ArrayLike,
-        base: BaseMotion | None,
-    ) -> Array:
-        """See `Robot.apparent_mass`."""
-        x, v = self._state(q, np.zeros(self._model.bodies.nv), self._dynamics)
-        c = self.contact(x, v, (place,), unit_direction(direction)[None], (), World(), base)
-        with np.errstate(divide="ignore"):
-            return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))
+    def slopes_at_rest(
+        self, q: Array, forces: Array, base: BaseMotion | None
+    ) -> tuple[Array, Array]:
+        """Of jumps under generalised impulses, by q and by these, shapes (..., nv, nv)."""
+        arrays = (q, np.zeros_like(forces), forces)
+        found = self._dynamics.derivatives("forward_dynamics", arrays, None, _at_rest(base))
+        return found[1], found[3]
 
     def met(
         self,
@@ -268,13 +215,40 @@ class Impacts:
         base: BaseMotion | None,
     ) -> MovingPoint:
         """A point of this robot as another robot meets it."""
-        q, v = self._state(*state, self._moving)
-        axes = np.broadcast_to(_each_axis(v), (3, *v.shape[:-1], 3))
+        q, v = self.before(*state)
+        axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
         c = self.contact(q, v, (place,), axes, (), World(), base)
         velocity = c.points[0].velocity
         return MovingPoint(
             velocity, c.mobility, lambda p: v + np.einsum("...k,k...n->...n", p, c.jumps)
         )
+
+    @property
+    def robot(self) -> str:
+        """Its name."""
+        return self._model.mechanism.name
+
+    def before(self, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+        """The state just before, checked, with the same leading axes."""
+        return self._state(q, v, self._moving)
+
+    def at_rest(self, q: ArrayLike) -> tuple[Array, Array]:
+        """The same of a robot that does not move, not even with the clock."""
+        return self._state(q, np.zeros(self._model.bodies.nv), self._dynamics)
+
+    def speeds(self, what: str, joints: Iterable[str]) -> tuple[int, ...]:
+        """Speeds of joints, or axes, by name; ``what``: the argument that names them."""
+        found = [k for name in named_alone(what, joints) for k in speed_indices(self._model, name)]
+        return tuple(sorted(set(found)))
+
+    def stopped(
+        self, q: Array, v: Array, speeds: tuple[int, ...], base: BaseMotion | None
+    ) -> tuple[Array, Array]:
+        """Jumps where some speeds become zero, and the impulses along all, shapes (..., nv)."""
+        at = list(speeds)
+        none = np.zeros((*v.shape[:-1], v.shape[-1] - len(at)))
+        arrays = (q, np.zeros(v.shape), -v[..., at], none)
+        return self._dynamics.driven(arrays, speeds, None, _at_rest(base))
 
     def _state(self, q: ArrayLike, v: ArrayLike, dynamics: Dynamics) -> tuple[Array, Array]:
         """Positions and speeds, checked, with the same leading axes."""
@@ -282,18 +256,13 @@ class Impacts:
         x = shaped("q", q, self._model.bodies.nq, of=name)
         y = shaped("v", v, self._model.bodies.nv, of=name)
         finite(q=x, v=y)
-        if np.abs(y).max(initial=0.0) > FASTEST:
-            raise ShapeError(
-                f"v holds {np.abs(y).max():.3g}: energies of such speeds overflow",
-                name="v",
-                given=v,
-            )
+        moderate("v", y)
         batch = together(q=x, v=y)
         dynamics.check(q, v)
         x, y = self._postures.closed_state(x, y, None)  # what little is open would stop nothing
         return np.broadcast_to(x, (*batch, x.shape[-1])), np.broadcast_to(y, (*batch, y.shape[-1]))
 
-    def _met(
+    def met_by(
         self, place: tuple[str, ArrayLike], against: Any
     ) -> tuple[tuple[tuple[str, ArrayLike], ...], Partner]:
         """The links of this robot that meet, and what else the first one meets."""
@@ -325,11 +294,7 @@ class Impacts:
                 "moves one against the other, they are one rigid body"
             )
 
-    def _speeds(self, names: tuple[str, ...]) -> tuple[int, ...]:
-        found = [k for name in names for k in speed_indices(self._model, name)]
-        return tuple(sorted(set(found)))
-
-    def _stopped(self, speeds: Iterable[int], jump: Array) -> dict[str, Array]:
+    def _by_joint(self, speeds: Iterable[int], jump: Array) -> dict[str, Array]:
         """Jumps of some speeds, by joint or axis; ``jump`` has those of all speeds."""
         found = {}
         for name in speed_names(self._model, speeds):
@@ -337,55 +302,40 @@ class Impacts:
             found[name] = own[..., 0] if own.shape[-1] == 1 else own
         return found
 
-    def _joint_impulses(
+    def joint_impulses(
         self,
         q: Array,
-        controlled: Mapping[str, Any],
+        held: tuple[int, ...],
+        jump: Array,
         wrenches: Wrenches | None,
         base: BaseMotion | None,
     ) -> JointWrenches:
-        """Impulses and their moments in every joint, cut ones too, and under the base [W 6.37]."""
-        still = np.zeros((*q.shape[:-1], self._model.bodies.nv))
+        """Impulses and their moments in every joint, cut ones too, and under the base [W 6.37].
+
+        Parameters
+        ----------
+        q : ndarray, shape (..., nq)
+        held : tuple of int
+            Speeds whose jumps are given.
+        jump : ndarray, shape (..., nv)
+            Of all speeds; only those of ``held`` are read.
+        wrenches : mapping, optional
+            Impulses on links, as wrenches in their axes.
+        base : BaseMotion, optional
+        """
+        still, given = np.zeros_like(jump), self._by_joint(held, jump)
         return self._joint_forces.at(
-            q, still, None, None, controlled, None, (), wrenches, _at_rest(base)
+            q, still, None, None, given, None, (), wrenches, _at_rest(base)
         )
 
 
-def _on_links(
-    c: Contact, places: tuple[tuple[str, ArrayLike], ...], impulse: Array
-) -> Mapping[str, Array]:
-    """The impulse as wrenches on links, in their axes about their origins."""
-    wrenches: dict[str, Array] = {}
-    for (link, _), point, p in zip(places, c.points, (impulse, -impulse), strict=False):
-        wrench = point.wrench(p)
-        wrenches[link] = wrenches[link] + wrench if link in wrenches else wrench
-    return wrenches
-
-
-def _each_axis(v: Array) -> Array:
+def each_axis(v: Array) -> Array:
     """The axes of the world, one after the other, beside a batch of states."""
     return np.eye(3).reshape(3, *[1] * (v.ndim - 1), 3)
 
 
-def _restitution(given: float, sticks: bool) -> float:
-    """The coefficient, checked.
-
-    Raises
-    ------
-    SettingsError
-    """
-    if not (isinstance(given, int | float | np.number) and 0.0 <= given <= 1.0):
-        raise SettingsError(f"restitution is {given!r}, expected a number from 0 to 1")
-    if sticks and given:
-        raise SettingsError(
-            f"restitution is {given!r}, but a point that sticks (direction=None) has none: give "
-            "the direction along which it rebounds"
-        )
-    return float(given)
-
-
 def _at_rest(base: BaseMotion | None) -> BaseMotion | None:
     """The same pose of the base, which does not jump."""
-    if base is None:
-        return None
+    if not isinstance(base, BaseMotion):
+        return base  # it is refused where it is used, if it is not left out
     return BaseMotion(base.pose, np.zeros_like(base.twist), np.zeros_like(base.acceleration))

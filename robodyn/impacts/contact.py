@@ -1,31 +1,24 @@
-"""Where two bodies meet: points, what the other one is, and the impulse between them [W 6.3-6.14].
+"""Where two bodies meet: points, and the impulse between them [W 6.3-6.14].
 
 Impulses act on the first body along some axes: one, along which the bodies rebound without
-friction, or three, along which they stick. The other body is immovable, a point mass, or a part of
-another robot; two links of one robot meet as well, which is between the two only.
+friction, or three, along which they stick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import finite, shaped
-from robodyn.errors import ImpactError, SettingsError, ShapeError
+from robodyn.errors import ImpactError, ShapeError
 
 __all__ = [
     "Contact",
     "ContactPoint",
-    "MovingPoint",
-    "Partner",
-    "PointMass",
-    "RobotPoint",
-    "World",
     "contact_point",
     "unit_direction",
 ]
@@ -34,132 +27,11 @@ __all__ = [
 IMMOVABLE = 1e-12
 #: Mobilities below this part of the greatest one count as zero.
 FLAT = 1e-11
-#: The least mass of a particle [kg]; its inverse is the greatest.
-SMALL = 1e-200
 #: Speeds of approach, relative to all speeds of the contact, that count as none.
 ROUNDING = 1e-9
 
 #: Axes in turn, by one and by two.
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
-
-
-@dataclass(frozen=True, eq=False)
-class PointMass:
-    """A particle that a link meets, or takes along.
-
-    Attributes
-    ----------
-    mass : float [kg]
-    velocity : array_like, shape (..., 3) [m/s]
-        In world axes.
-
-    Raises
-    ------
-    SettingsError
-        If the mass is not a positive number, or so large or small that its inverse is none.
-    ShapeError
-    """
-
-    mass: float
-    velocity: ArrayLike
-
-    def __post_init__(self) -> None:
-        known = isinstance(self.mass, int | float | np.number)
-        if not (known and 1.0 / SMALL > self.mass >= SMALL):
-            raise SettingsError(
-                f"mass is {self.mass!r}, expected a positive number [kg], from {SMALL:g} to "
-                f"{1.0 / SMALL:g}"
-            )
-        velocity = shaped("velocity", self.velocity, 3)
-        finite(velocity=velocity)
-        object.__setattr__(self, "velocity", velocity)
-
-
-@dataclass(frozen=True, eq=False)
-class RobotPoint:
-    """A point of another robot, in some state, that a link meets.
-
-    Attributes
-    ----------
-    robot : Robot
-    q : array_like, shape (..., nq) [rad, m]
-    v : array_like, shape (..., nv) [rad/s, m/s]
-    link : str
-    point : array_like, shape (3,) [m]
-        In axes of that link, from its origin.
-    base : BaseMotion, optional
-        Of a robot with a moving base.
-    t : array_like, shape (...), optional [s]
-        Time, of a robot that depends on it.
-    """
-
-    robot: Any
-    q: ArrayLike
-    v: ArrayLike
-    link: str
-    point: ArrayLike
-    base: Any = None
-    t: Any = None
-
-
-class Partner(Protocol):
-    """What the link meets.
-
-    Attributes
-    ----------
-    velocity : ndarray, shape (..., 3) [m/s]
-        Of its point, in world axes.
-    mobility : ndarray, shape (..., 3, 3) [1/kg]
-        Jump of that velocity a unit of impulse.
-    """
-
-    @property
-    def velocity(self) -> Array:
-        """Of its point."""
-
-    @property
-    def mobility(self) -> Array:
-        """Jump of that velocity a unit of impulse."""
-
-    def after(self, impulse: Array) -> Array | None:
-        """Its speeds afterwards, for the impulse on the link that it met."""
-
-
-class World:
-    """The immovable surroundings."""
-
-    velocity = np.zeros(3)
-    mobility = np.zeros((3, 3))
-
-    def after(self, impulse: Array) -> None:
-        """It has no speeds."""
-
-
-@dataclass(frozen=True, eq=False)
-class MovingPoint:
-    """A point with a mobility: a point mass, or one of another robot.
-
-    Attributes
-    ----------
-    velocity : ndarray, shape (..., 3) [m/s]
-    mobility : ndarray, shape (..., 3, 3) [1/kg]
-    jump : callable
-        From the impulse on this point, (..., 3), to what its owner's speeds are afterwards.
-    """
-
-    velocity: Array
-    mobility: Array
-    jump: Callable[[Array], Array]
-
-    @classmethod
-    def of(cls, mass: PointMass) -> MovingPoint:
-        """A point mass."""
-        v = np.asarray(mass.velocity)
-        return cls(v, np.eye(3) / mass.mass, lambda p: v + p / mass.mass)
-
-    def after(self, impulse: Array) -> Array:
-        """The speeds of its owner, for the impulse on the link that it met."""
-        return self.jump(-impulse)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +54,11 @@ class ContactPoint:
     offset: Array
     velocity: Array
     J: Array
+
+    @property
+    def arm(self) -> Array:
+        """From the link's origin, in world axes, shape (..., 3) [m]."""
+        return np.asarray(np.einsum("...ij,...j->...i", self.R, self.offset))
 
     def wrench(self, impulse: Array) -> Array:
         """An impulse in world axes as a wrench on the link, shape (..., 6)."""
@@ -286,6 +163,14 @@ class Contact:
             )
         along = np.where(moves, wanted / np.where(moves, sizes, 1.0), 0.0)
         return np.asarray(np.einsum("...ki,...i->...k", modes, along))
+
+    def solved(self, rates: Array) -> Array:
+        """Impulses that make speeds of parting jump by these, shapes (..., k, n)."""
+        sizes, modes = self._principal()
+        moves = self.movable()
+        along = np.einsum("...ki,...kn->...in", modes, rates)
+        along = along * np.where(moves, 1.0 / np.where(moves, sizes, 1.0), 0.0)[..., None]
+        return np.asarray(np.einsum("...ki,...in->...kn", modes, along))
 
     def energy_loss(self, p: Array) -> Array:
         """What impulses of this size take away, shape (...) [J]."""

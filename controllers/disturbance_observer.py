@@ -1,0 +1,126 @@
+"""What acts on a robot besides its motors, from the momentum that it makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, SettingsError
+from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import check_fits, gain
+from robodyn.controllers.plant import motor_mask
+from robodyn.controllers.wrapping import Controller, alone, remembering, robot_of, wrapped
+from robodyn.simulation import Look, Remembering
+from robodyn.simulation.callbacks import torque
+
+__all__ = ["DisturbanceObserver"]
+
+
+@dataclass(frozen=True, eq=False)
+class DisturbanceObserver:
+    """Another controller, less the generalised force that the model does not explain.
+
+    The momentum ``p = M(q) v`` of the model changes by ``p' = C(q, v)^T v - g(q) + passive(q, v) +
+    tau + disturbance``. What is left of its change when all that is known is taken off goes
+    through a filter, ``r' = gain (disturbance - r)``: external forces, a payload, friction that
+    the model does not have [De Luca and Mattone 2003]. No acceleration is needed. The motors ask
+    for ``controller - r``.
+
+    It looks at the robot once a step. Forces that acted since the last look are known, as also
+    wrappers around it and limits of the simulation leave them; what follows from the state is
+    integrated by the trapezoidal rule, and the filter exactly, for a disturbance that does not
+    change between looks. The residual is ``run.memory["disturbance"]``.
+
+    Attributes
+    ----------
+    controller : callable
+        ``tau = controller(t, q, v)``.
+    gain : float or array_like, shape (nv,) [1/s]
+        Of the filter, ``1 / gain`` its time constant.
+    compensate : bool
+        Take the residual off what the motors are asked for; if not, it is only observed.
+    robot : Robot, optional
+        The model, a tree on a fixed or floating base. Default: that of the controller.
+
+    Raises
+    ------
+    SettingsError
+        Without a robot, for closed linkages and for a moving base.
+    ShapeError
+        For gains of another shape, negative or not finite, and if the controller is no function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import ComputedTorque, DisturbanceObserver, PointToPoint
+    >>> robot = rd.load("arm7")
+    >>> q0 = robot.neutral()
+    >>> still = ComputedTorque(robot, PointToPoint(q0, q0, 1.0))
+    >>> push = {"link7": [0, 5, 0, 0, 0, 0]}                  # 5 N on the last link
+    >>> run = rd.simulate(robot, DisturbanceObserver(still, 40.0), duration=2.0, wrenches=push)
+    >>> felt = run.memory["disturbance"][-1]
+    >>> J = robot.frame_jacobian(run.q[-1], "link7")
+    >>> bool(np.allclose(felt, J.T @ push["link7"], atol=1e-3))
+    True
+    >>> bool(np.abs(run.q[-1] - q0).max() < 1e-5)              # pushed, and not moved
+    True
+    """
+
+    remembers: ClassVar[tuple[str, ...]] = ("disturbance",)
+
+    controller: Controller
+    gain: ArrayLike
+    compensate: bool = True
+    robot: Robot | None = None
+    _gain: FloatArray = field(init=False, repr=False)
+    _motors: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
+        robot = robot_of(self)
+        if robot.nc or robot.coordinates == "minimal" or robot.base == "moving":
+            has = "a moving base" if robot.base == "moving" else "closed loops"
+            raise SettingsError(
+                f"a disturbance is observed by the momentum of trees on fixed or floating bases, "
+                f"and {robot.name!r} has {has}"
+            )
+        object.__setattr__(self, "_gain", gain("gain", self.gain, robot.nv))
+        object.__setattr__(self, "_motors", motor_mask(robot) * bool(self.compensate))
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """What it asks for before it has seen anything, shape (..., nv) [N m, N]."""
+        return alone(self, t, q, v)
+
+    def fresh(self) -> Remembering:
+        """The same at the start of a motion, with a memory of that motion alone."""
+        return remembering(self)
+
+    def answer(self, look: Look, memory: Any) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Forces, and what is remembered: residual, momentum, and what changes it by itself."""
+        robot, h = robot_of(self), look.h
+        check_fits(robot, look.q, look.v)
+        p, n = _momentum(robot, look.t, look.q, look.v)
+        r = np.zeros(p.shape)
+        if memory is not None:
+            known = look.impulse + 0.5 * h * (memory["forces"] + n)
+            impulse = p - memory["momentum"] - known
+            forgotten = -np.expm1(-self._gain * h)
+            r = (1.0 - forgotten) * memory["disturbance"]
+            r = r + (forgotten / h if h else self._gain) * impulse
+        tau = torque(self.controller, look.t, look.q, look.v) - self._motors * r
+        return tau, {"disturbance": r, "momentum": p, "forces": n}
+
+
+def _momentum(
+    robot: Robot, t: float, q: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Momentum along each speed, and what changes it besides forces, shape (..., nv)."""
+    time = t if robot.depends_on_time else None
+    M, C = robot.mass_matrix(q, t=time), robot.coriolis_matrix(q, v, t=time)
+    rest = robot.passive_forces(q, v, t=time) - robot.gravity_forces(q, t=time)
+    p = np.einsum("...ij,...j->...i", M, v)
+    return p, np.einsum("...ji,...j->...i", C, v) + rest

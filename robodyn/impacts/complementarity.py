@@ -1,0 +1,82 @@
+"""Contacts that can only push: how several share what is to be stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import Array
+
+__all__ = ["complementary", "rebounds"]
+
+#: Parts of the greatest number of a problem that count as zero.
+ROUNDING = 1e-12
+#: Speeds that count as none after all rebounds, of those before.
+AT_REST = 1e-13
+#: Rebounds of points caught between others, at most.
+ROUNDS = 3000
+
+
+def complementary(A: Array, b: Array) -> Array:
+    """Pushes ``p >= 0`` with ``A p + b >= 0`` of which each is zero where the other is not.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Symmetric, not negative; it may be singular where ``b`` is in its range.
+    b : ndarray, shape (n,)
+
+    Returns
+    -------
+    p : ndarray, shape (n,)
+
+    Notes
+    -----
+    They make ``p A p / 2 + b p`` least. Contacts join those that push one by one, the worst first;
+    whichever would pull leaves them [Lawson, Hanson 1974].
+    """
+    p, pushes = np.zeros(len(b)), np.zeros(len(b), bool)
+    least = ROUNDING * np.abs(b).max(initial=0.0)
+    for _ in range(10 * len(b) + 10):
+        rest = np.where(pushes, np.inf, A @ p + b)
+        if not rest.min(initial=np.inf) < -least:
+            break
+        pushes[rest.argmin()] = True
+        while pushes.any():
+            own = np.flatnonzero(pushes)
+            wanted = np.linalg.lstsq(A[np.ix_(own, own)], -b[own], rcond=ROUNDING)[0]
+            if (wanted > 0.0).all():
+                p[:] = 0.0
+                p[own] = wanted
+                break
+            falling = wanted <= 0.0
+            parts = p[own][falling] / np.maximum(p[own] - wanted, 1e-300)[falling]
+            p[own] += parts.min() * (wanted - p[own])
+            pushes[own[falling][parts <= parts.min()]] = False
+            p[~pushes] = 0.0
+    return p
+
+
+def rebounds(A: Array, u: Array, restitution: float | Array) -> Array:
+    """Impulses ``p >= 0`` of points that meet at one instant, shape (n,) [N s].
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n) [1/kg]
+        Jumps of speeds of parting a unit of impulse.
+    u : ndarray, shape (n,) [m/s]
+        Speeds of parting, before; negative of those that approach.
+    restitution : float or ndarray, shape (n,)
+
+    Notes
+    -----
+    Speeds afterwards are ``u+ >= -restitution u``, equal where an impulse pushes [Moreau 1988].
+    That may send a point that parted towards the other: it rebounds in turn, at the same instant,
+    until none approaches. With a restitution of 1 that may never be; then some approach at the end.
+    """
+    p, least = np.zeros(len(u)), AT_REST * np.abs(u).max(initial=0.0)
+    for _ in range(ROUNDS):
+        more = complementary(A, u + restitution * u)
+        p, u = p + more, u + A @ more
+        if not (more.any() and u.min(initial=0.0) < -least):
+            break
+    return p

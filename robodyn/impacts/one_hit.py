@@ -1,0 +1,111 @@
+"""Hits of one point: along one direction, with friction or without, or one that sticks [W 6]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.errors import SettingsError
+from robodyn.impacts.contact import ContactPoint, unit_direction
+from robodyn.impacts.friction import check_energy, coefficient, frictional_impulse
+from robodyn.impacts.impact_dynamics import ImpactDynamics, each_axis
+from robodyn.impacts.partners import World
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.results import Impact
+
+__all__ = ["apparent_mass", "checked_restitution", "impact", "on_links"]
+
+
+def impact(
+    dynamics: ImpactDynamics,
+    state: tuple[ArrayLike, ArrayLike],
+    place: tuple[str, ArrayLike],
+    direction: ArrayLike | None,
+    restitution: float,
+    against: Any,
+    base: BaseMotion | None,
+    controlled: Iterable[str],
+    friction: float,
+) -> Impact:
+    """See `robodyn.Robot.impact`."""
+    q, v = dynamics.before(*state)
+    places, partner = dynamics.met_by(place, against)
+    speeds, robot = dynamics.speeds("controlled", controlled), dynamics.robot
+    if direction is None:
+        axes = np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
+    else:
+        axes = unit_direction(direction)[None]
+    e = checked_restitution(restitution, direction is None)
+    c = dynamics.contact(q, v, places, axes, speeds, partner, base)
+    if direction is not None:
+        c.check_approach(robot, place[0])
+    p = c.impulses(e, robot, place[0])
+    if coefficient(friction, direction is None):
+        normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
+        c = dynamics.contact(q, v, places, axes, speeds, partner, base)
+        p = frictional_impulse(c.velocity, c.mobility, normal, e, float(friction))
+        check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
+    impulse = np.einsum("...k,k...i->...i", p, axes)
+    return Impact(
+        v=v + np.einsum("...k,k...n->...n", p, c.jumps),
+        impulse=impulse,
+        energy_loss=c.energy_loss(p),
+        against_v=partner.after(impulse),
+        make_joint_impulses=lambda: dynamics.joint_impulses(
+            q, speeds, np.zeros_like(v), on_links([(c.points, places, impulse)]), base
+        ),
+    )
+
+
+def apparent_mass(
+    dynamics: ImpactDynamics,
+    q: ArrayLike,
+    place: tuple[str, ArrayLike],
+    direction: ArrayLike,
+    base: BaseMotion | None,
+) -> Array:
+    """See `robodyn.Robot.apparent_mass`."""
+    x, v = dynamics.at_rest(q)
+    c = dynamics.contact(x, v, (place,), unit_direction(direction)[None], (), World(), base)
+    with np.errstate(divide="ignore"):
+        return np.asarray(1.0 / np.where(c.movable()[..., 0], c.mobility[..., 0, 0], 0.0))
+
+
+def on_links(
+    met: Iterable[tuple[tuple[ContactPoint, ...], tuple[tuple[str, ArrayLike], ...], Array]],
+) -> Mapping[str, Array]:
+    """Impulses as wrenches on links, in their axes about their origins.
+
+    Parameters
+    ----------
+    met : iterable of (points, places, impulse)
+        Points of the robot, one or two, what links they are of, and the impulse on the first.
+    """
+    wrenches: dict[str, Array] = {}
+    for points, places, impulse in met:
+        for (link, _), point, p in zip(places, points, (impulse, -impulse), strict=False):
+            wrench = point.wrench(p)
+            wrenches[link] = wrenches[link] + wrench if link in wrenches else wrench
+    return wrenches
+
+
+def checked_restitution(given: float, sticks: bool = False) -> float:
+    """The coefficient, checked.
+
+    Raises
+    ------
+    SettingsError
+    """
+    known = isinstance(given, int | float | np.number) and not isinstance(given, bool)
+    if not (known and 0.0 <= given <= 1.0):
+        raise SettingsError(f"restitution is {given!r}, expected a number from 0 to 1")
+    if sticks and given:
+        raise SettingsError(
+            f"restitution is {given!r}, but a point that sticks (direction=None) has none: give "
+            "the direction along which it rebounds"
+        )
+    return float(given)

@@ -1,0 +1,158 @@
+"""What a link meets: the immovable world, a particle, or a part of another robot.
+
+Two links of one robot meet as well, which is between the two only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite, shaped
+from robodyn.errors import SettingsError, ShapeError
+
+__all__ = ["MovingPoint", "Partner", "PointMass", "RobotPoint", "World", "moderate"]
+
+#: The least mass of a particle [kg]; its inverse is the greatest.
+SMALL = 1e-200
+#: Speeds [rad/s, m/s] and distances [m] whose products are still numbers.
+GREATEST = 1e100
+
+
+@dataclass(frozen=True, eq=False)
+class PointMass:
+    """A particle that a link meets, or takes along.
+
+    Attributes
+    ----------
+    mass : float [kg]
+    velocity : array_like, shape (..., 3) [m/s]
+        In world axes.
+
+    Raises
+    ------
+    SettingsError
+        If the mass is not a positive number, or so large or small that its inverse is none.
+    ShapeError
+    """
+
+    mass: float
+    velocity: ArrayLike
+
+    def __post_init__(self) -> None:
+        known = isinstance(self.mass, int | float | np.number) and self.mass is not True
+        if not (known and 1.0 / SMALL > self.mass >= SMALL):
+            raise SettingsError(
+                f"mass is {self.mass!r}, expected a positive number [kg], from {SMALL:g} to "
+                f"{1.0 / SMALL:g}"
+            )
+        velocity = shaped("velocity", self.velocity, 3)
+        finite(velocity=velocity)
+        moderate("velocity", velocity)
+        object.__setattr__(self, "velocity", velocity)
+
+
+@dataclass(frozen=True, eq=False)
+class RobotPoint:
+    """A point of another robot, in some state, that a link meets.
+
+    Attributes
+    ----------
+    robot : Robot
+    q : array_like, shape (..., nq) [rad, m]
+    v : array_like, shape (..., nv) [rad/s, m/s]
+    link : str
+    point : array_like, shape (3,) [m]
+        In axes of that link, from its origin.
+    base : BaseMotion, optional
+        Of a robot with a moving base.
+    t : array_like, shape (...), optional [s]
+        Time, of a robot that depends on it.
+    """
+
+    robot: Any
+    q: ArrayLike
+    v: ArrayLike
+    link: str
+    point: ArrayLike
+    base: Any = None
+    t: Any = None
+
+
+class Partner(Protocol):
+    """What the link meets.
+
+    Attributes
+    ----------
+    velocity : ndarray, shape (..., 3) [m/s]
+        Of its point, in world axes.
+    mobility : ndarray, shape (..., 3, 3) [1/kg]
+        Jump of that velocity a unit of impulse.
+    """
+
+    @property
+    def velocity(self) -> Array:
+        """Of its point."""
+
+    @property
+    def mobility(self) -> Array:
+        """Jump of that velocity a unit of impulse."""
+
+    def after(self, impulse: Array) -> Array | None:
+        """Its speeds afterwards, for the impulse on the link that it met."""
+
+
+class World:
+    """The immovable surroundings."""
+
+    velocity = np.zeros(3)
+    mobility = np.zeros((3, 3))
+
+    def after(self, impulse: Array) -> None:
+        """It has no speeds."""
+
+
+@dataclass(frozen=True, eq=False)
+class MovingPoint:
+    """A point with a mobility: a point mass, or one of another robot.
+
+    Attributes
+    ----------
+    velocity : ndarray, shape (..., 3) [m/s]
+    mobility : ndarray, shape (..., 3, 3) [1/kg]
+    jump : callable
+        From the impulse on this point, (..., 3), to what its owner's speeds are afterwards.
+    """
+
+    velocity: Array
+    mobility: Array
+    jump: Callable[[Array], Array]
+
+    @classmethod
+    def of(cls, mass: PointMass) -> MovingPoint:
+        """A point mass."""
+        v = np.asarray(mass.velocity)
+        return cls(v, np.eye(3) / mass.mass, lambda p: v + p / mass.mass)
+
+    def after(self, impulse: Array) -> Array:
+        """The speeds of its owner, for the impulse on the link that it met."""
+        return self.jump(-impulse)
+
+
+def moderate(name: str, x: Array) -> None:
+    """Refuse numbers whose products are none.
+
+    Raises
+    ------
+    ShapeError
+    """
+    largest = np.abs(x).max(initial=0.0)
+    if largest > GREATEST:
+        raise ShapeError(
+            f"{name} holds {largest:.3g}: energies of such sizes overflow", name=name, given=x
+        )

@@ -1,0 +1,212 @@
+"""How accelerations change near a state, over independent coordinates and speeds.
+
+A state near ``q, v`` has the coordinates ``z`` of its position, a step along the speeds, and ``u``
+of its speeds. With the maps of a `Tangent`, ``dq = B z`` and ``dv = B' u + G z``::
+
+    dz/dt = [ dv + carried(v) dq ]                      of independent coordinates
+    du/dt = [ da/dq dq + da/dv dv + da/dtau dtau ]      of independent speeds
+
+``carried(v)`` is zero where coordinates add. Of those that do not, as of a floating base, it is
+what the turning axes add, in which the difference of two states is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import checked, together
+from robodyn.closed_loops.tangents import Tangent, Tangents
+from robodyn.configuration_space import ConfigurationSpace
+from robodyn.dynamics_derivatives import DynamicsDerivatives
+from robodyn.evaluator import Wrenches
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
+from robodyn.motion.base_motion import BaseMotion
+
+__all__ = ["Local", "LocalDynamics", "Surroundings", "WrenchesAt"]
+
+#: External wrenches as a function of ``(t, q, v)``.
+WrenchesAt = Callable[[Any, Array, Array], Wrenches]
+
+#: Step of difference quotients of fourth order, for wrenches that are functions of the state.
+STEP = 2e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What else than its state and its motors acts on a robot.
+
+    Attributes
+    ----------
+    controlled, locked
+        Driven joints, as in `robodyn.Robot.hybrid_dynamics`.
+    wrenches : mapping or callable, optional
+        As in `robodyn.Robot.inverse_dynamics`, or such a mapping as a function of ``(t, q, v)``.
+    base
+        As in `robodyn.Robot.inverse_dynamics`.
+    t : float [s]
+        That functions are given.
+    """
+
+    controlled: ByJoint | None = None
+    locked: Iterable[str] = ()
+    wrenches: Wrenches | WrenchesAt | None = None
+    base: BaseMotion | None = None
+    t: Any = 0.0
+
+    def wrenches_at(self, q: Array, v: Array) -> Wrenches | None:
+        """Those of a state."""
+        given = self.wrenches
+        return given(self.t, q.copy(), v.copy()) if callable(given) else given
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """Dynamics near a state.
+
+    Attributes
+    ----------
+    q, v, a, tau : ndarray, shape (..., nq), (..., nv)
+        The state, its accelerations, and forces of all joints.
+    controlled : tuple of int
+        Driven speeds.
+    tangent : Tangent
+    carried : ndarray, shape (..., nv, nv)
+    by_q, by_v, by_force : ndarray, shape (..., nv, nv)
+        Derivatives of the accelerations.
+    """
+
+    q: Array
+    v: Array
+    a: Array
+    tau: Array
+    controlled: tuple[int, ...]
+    tangent: Tangent
+    carried: Array
+    by_q: Array
+    by_v: Array
+    by_force: Array
+
+    @property
+    def A(self) -> Array:
+        """Rates of ``z, u`` by ``z, u``."""
+        tangent = self.tangent
+        places, speeds = list(tangent.places), list(tangent.speeds)
+        dq, turning, dv = tangent.by_place, tangent.turning, tangent.by_speed
+        moved = turning + self.carried @ dq
+        pushed = self.by_q @ dq + self.by_v @ turning
+        return np.block(
+            [
+                [moved[..., places, :], dv[..., places, :]],
+                [pushed[..., speeds, :], (self.by_v @ dv)[..., speeds, :]],
+            ]
+        )
+
+    def B(self, forces: Array) -> Array:
+        """Rates of ``z, u`` by forces, given over all speeds as columns, shape (..., nv, m)."""
+        pushed = (self.by_force @ forces)[..., list(self.tangent.speeds), :]
+        none = np.zeros((*pushed.shape[:-2], len(self.tangent.places), pushed.shape[-1]))
+        return np.concatenate([none, pushed], axis=-2)
+
+
+class LocalDynamics:
+    """Finds the dynamics near states.
+
+    Parameters
+    ----------
+    model : Model
+    space : ConfigurationSpace
+    tangents : Tangents
+    derivatives : DynamicsDerivatives
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        space: ConfigurationSpace,
+        tangents: Tangents,
+        derivatives: DynamicsDerivatives,
+    ) -> None:
+        self._model, self._space = model, space
+        self._tangents, self._derivatives = tangents, derivatives
+
+    def near(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ByJoint | None,
+        around: Surroundings,
+        independent: tuple[str, ...] | None = None,
+    ) -> Local:
+        """Of one state, or of each of a batch; forces of joints for which none is given are zero.
+
+        Raises
+        ------
+        InconsistentStateError, SingularError
+        """
+        roles = assign_roles(self._model, around.controlled, tau, around.locked)
+        q, v = checked("q", q, self._space.nq), checked("v", v, self._space.nv)
+        batch = together(q=q, v=v, tau=roles.tau, controlled=roles.a)
+        q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
+        a, forces, slopes = self._slopes(q, v, tau, roles, around, around.wrenches_at(q, v))
+        if callable(around.wrenches):
+            more = self._by_wrenches(q, v, tau, roles, around)
+            slopes[:2] = [x + y for x, y in zip(slopes, more, strict=False)]
+        tangent = self._tangents.at(q, v, roles.controlled, independent)
+        carried = self._space.carried(v)
+        return Local(q, v, a, forces, roles.controlled, tangent, carried, *slopes)
+
+    def _slopes(
+        self,
+        q: Array,
+        v: Array,
+        tau: ByJoint | None,
+        roles: Roles,
+        around: Surroundings,
+        wrenches: Wrenches | None,
+    ) -> tuple[Array, Array, list[Array]]:
+        """Accelerations, forces of all joints, and derivatives by q, v and forces."""
+        loads = wrenches, around.base
+        if not roles.controlled:
+            state = (q, v, roles.tau)
+            found = self._derivatives.of("forward_dynamics", state, (None, ()), *loads)
+            a, *slopes = found.values()
+            return a, roles.tau, slopes
+        driven = around.controlled, around.locked
+        found = self._derivatives.of("hybrid_dynamics", (q, v, tau), driven, *loads)
+        value, by_q, by_v, _, by_force = found.values()
+        return value.a, value.tau, [by_q.a, by_v.a, by_force.a]
+
+    def _by_wrenches(
+        self, q: Array, v: Array, tau: ByJoint | None, roles: Roles, around: Surroundings
+    ) -> tuple[Array, Array]:
+        """What wrenches that change with the state add to the derivatives by q and by v."""
+        size = STEP * max(1.0, float(np.abs(v).max(initial=0.0)))
+
+        def pushed(x: Array, w: Array) -> Array:
+            return self._slopes(q, v, tau, roles, around, around.wrenches_at(x, w))[0]
+
+        def slope(at: Callable[[float], Array], h: float) -> Array:
+            near, far = (at(s) - at(-s) for s in (h, 2.0 * h))
+            return np.asarray((8.0 * near - far) / (12.0 * h))
+
+        def by_place(e: Array) -> Array:
+            return slope(lambda s: pushed(self._moved(q, s * e), v), STEP)
+
+        def by_speed(e: Array) -> Array:
+            return slope(lambda s: pushed(q, v + s * e), size)
+
+        steps = np.eye(self._space.nv)
+        return (
+            np.stack([by_place(e) for e in steps], axis=-1),
+            np.stack([by_speed(e) for e in steps], axis=-1),
+        )
+
+    def _moved(self, q: Array, step: Array) -> Array:
+        return self._space.integrate(q, np.broadcast_to(step, (*q.shape[:-1], len(step))))

@@ -1,0 +1,247 @@
+"""Controllers with a memory, and what they remembered at each instant of a motion.
+
+A simulation asks its controller once a step and holds the answer, so that a controller with a
+memory is a digital one: what it remembers goes from one look to the next, whatever integrator moves
+the robot in between. Such a controller holds no memory itself. It has a method
+
+    answer(look, memory) -> forces, memory
+
+a function of what it sees and of what it remembered (``None`` at the first look), a tuple
+``remembers`` with the names of what is to be recorded, and ``fresh()``, which gives a
+`Remembering` of it to each motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import SettingsError
+
+__all__ = ["Log", "Look", "Memories", "Remembering", "joined_memories", "let_know"]
+
+#: What a controller remembers, by name.
+Memory = Mapping[str, Any]
+
+
+class Look(NamedTuple):
+    """What a controller with a memory sees when it looks at the robot.
+
+    Attributes
+    ----------
+    t : float [s]
+    q, v : ndarray, shape (..., nq), (..., nv)
+    h : float [s]
+        Since the last look; zero at the first one.
+    impulse : ndarray, shape (..., nv) [N m s, N s]
+        Integral, since the last look, of the forces that acted: what the controller asked for as
+        wrappers around it and limits of the simulation left it.
+    """
+
+    t: float
+    q: FloatArray
+    v: FloatArray
+    h: float
+    impulse: FloatArray
+
+
+class Answering(Protocol):
+    """A controller with a memory that it does not hold itself."""
+
+    @property
+    def remembers(self) -> tuple[str, ...]:
+        """Names of what is recorded of its memory."""
+
+    def answer(self, look: Look, memory: Memory | None) -> tuple[ArrayLike, Memory]:
+        """Forces, shape (..., nv), and what it remembers from now on."""
+
+
+class Remembering:
+    """A controller with the memory of one motion, called with ascending times.
+
+    Parameters
+    ----------
+    controller : object
+        With a method ``answer`` and the names ``remembers``.
+
+    Attributes
+    ----------
+    controller : object
+    log : Log
+        What it remembered after each look.
+    """
+
+    def __init__(self, controller: Answering) -> None:
+        self.controller, self.log = controller, Log(tuple(controller.remembers))
+        self._memory: Memory | None = None
+        self._looked = self._since = 0.0
+        self._acting: FloatArray | float = 0.0
+        self._impulse: FloatArray | float = 0.0
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """What it asks for at time ``t`` [s], shape (..., nv) [N m, N].
+
+        Raises
+        ------
+        SettingsError
+            If it looked at a later time before: it is in the middle of another motion.
+        """
+        if self._memory is None:
+            self._looked = self._since = t
+        if t < self._looked:
+            raise SettingsError(
+                f"{type(self.controller).__name__} is asked for t = {t:.6g} s after it looked at "
+                f"t = {self._looked:.6g} s: a motion of its own needs a memory of its own, fresh()"
+            )
+        impulse = np.zeros(np.shape(v)) + self._impulse + self._acting * (t - self._since)
+        look = Look(t, q, v, t - self._looked, impulse)
+        asked, self._memory = self.controller.answer(look, self._memory)
+        tau = np.array(asked, float)
+        self.log.note(t, self._memory)
+        self._looked, self._impulse, self._since, self._acting = t, 0.0, t, tau
+        return tau.copy()
+
+    def acted(self, t: float, tau: FloatArray) -> None:
+        """Be told that from ``t`` [s] on other forces act than were asked for."""
+        self._impulse = self._impulse + self._acting * (t - self._since)
+        self._since, self._acting = t, tau.copy()
+
+
+class Log:
+    """What was remembered after each look.
+
+    Parameters
+    ----------
+    names : tuple of str
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.names, self._count = names, 0
+        self._times = np.empty(16)
+        self._values: dict[str, FloatArray] = {}
+
+    def note(self, t: float, memory: Memory) -> None:
+        """Add a look."""
+        k = self._count
+        if not self._values:
+            self._values = {name: np.empty((16, *np.shape(memory[name]))) for name in self.names}
+        if k == len(self._times):
+            self._times = np.concatenate([self._times, self._times])
+            self._values = {name: np.concatenate([x, x]) for name, x in self._values.items()}
+        self._times[k] = t
+        for name, x in self._values.items():
+            x[k] = memory[name]
+        self._count += 1
+
+    @property
+    def empty(self) -> bool:
+        """Whether it never looked."""
+        return not self._count
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Of what is remembered under a name."""
+        return self._values[name].shape[1:]
+
+    def write(self, name: str, t: FloatArray, into: FloatArray) -> None:
+        """Write what was remembered after the last look until each instant; leave earlier ones."""
+        at = np.searchsorted(self._times[: self._count], t, side="right") - 1
+        into[at >= 0] = self._values[name][at[at >= 0]]
+
+    def forget(self, t: float) -> None:
+        """Keep nothing but what may be asked for from ``t`` [s] on."""
+        first = max(int(np.searchsorted(self._times[: self._count], t, side="right")) - 1, 0)
+        kept = self._count - first
+        self._times[:kept] = self._times[first : self._count].copy()
+        for x in self._values.values():
+            x[:kept] = x[first : self._count].copy()
+        self._count = kept
+
+
+class Memories:
+    """What all controllers of a motion remember, by name.
+
+    Where several of one motion have the same name for it, those that others hold get a number:
+    ``"filtered"``, ``"filtered 2"``.
+    """
+
+    def __init__(self) -> None:
+        self._logs: dict[str, list[tuple[Log, str]]] = {}
+        self._known: list[Log] = []
+
+    def watch(self, controller: Any) -> None:
+        """Add a controller, with those that it holds; what is known already stays."""
+        used = set[str]()
+        for found in _chain(controller):
+            for name in found.log.names:
+                key, k = name, 1
+                while key in used:
+                    k += 1
+                    key = f"{name} {k}"
+                used.add(key)
+                if found.log not in self._known:
+                    self._logs.setdefault(key, []).append((found.log, name))
+            if found.log not in self._known:
+                self._known.append(found.log)
+
+    def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
+        """What was remembered at some instants, shape (n, ..., m); NaN where nothing was.
+
+        Parameters
+        ----------
+        t : ndarray, shape (n,) [s]
+        batch : tuple of int
+            Leading axes of a state.
+        """
+        found: dict[str, FloatArray] = {}
+        for key, logs in self._logs.items():
+            for log, name in logs:
+                if log.empty:
+                    continue
+                shape, own, k = (len(t), *log.shape(name)), key, 1
+                while own in found and found[own].shape != shape:  # of another controller, later
+                    k += 1
+                    own = f"{key} {k}"
+                if own not in found:
+                    found[own] = np.full(shape, np.nan)
+                log.write(name, t, found[own])
+        return {key: x.reshape(len(t), *batch, x.shape[-1]) for key, x in found.items()}
+
+    def forget(self, t: float) -> None:
+        """Keep nothing but what may be asked for from ``t`` [s] on."""
+        for log in self._known:
+            log.forget(t)
+
+
+def let_know(controller: Any, t: float, tau: FloatArray) -> FloatArray:
+    """Tell controllers with a memory which forces act from ``t`` [s] on; these forces."""
+    for found in _chain(controller):
+        found.acted(t, tau)
+    return tau
+
+
+def joined_memories(
+    parts: Sequence[Mapping[str, FloatArray]], lengths: Sequence[int]
+) -> dict[str, FloatArray]:
+    """Memories of the phases of a motion, one after the other; NaN where there are none."""
+    shapes = {name: x.shape[1:] for part in reversed(parts) for name, x in part.items()}
+    found = {}
+    for name, shape in shapes.items():
+        own = [part.get(name) for part in parts]
+        rows = [
+            x if x is not None and x.shape[1:] == shape else np.full((n, *shape), np.nan)
+            for x, n in zip(own, lengths, strict=True)
+        ]
+        found[name] = np.concatenate(rows)
+    return found
+
+
+def _chain(controller: Any) -> Iterator[Remembering]:
+    """Those with a memory among a controller and what it holds, the outermost first."""
+    while controller is not None:
+        if isinstance(controller, Remembering):
+            yield controller
+        controller = getattr(controller, "controller", None)

@@ -1,0 +1,254 @@
+"""A linear model: four matrices with names, and everything that can be asked of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.arrays import checked, number
+from robodyn.errors import MissingExtraError, ShapeError
+from robodyn.state_space.mode import Mode, scaled
+from robodyn.state_space.poles import balanced, damping_ratio, eigenvalues, order
+from robodyn.state_space.reach import untouched
+
+__all__ = ["StateSpace"]
+
+#: How far apart units of states may be that are looked at side by side.
+WIDEST = 1e4
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StateSpace:
+    """A linear model ``dx/dt = A x + B u``, ``y = C x + D u``, or ``x+ = A x + B u`` if sampled.
+
+    Matrices may have leading axes, for the models along a motion; what looks at one model takes
+    them without.
+
+    Parameters
+    ----------
+    A, B, C, D : array_like, shape (..., n, n), (..., n, m), (..., p, n), (..., p, m)
+    dt : float, optional [s]
+        Time step of a sampled model.
+    states, inputs, outputs : tuple of str, optional
+        Names. Default: ``"x[0]"``, ``"u[0]"``, ``"y[0]"``, ...
+    acceleration : array_like, shape (..., k), optional
+        Of the independent speeds where the model was made [rad/s^2, m/s^2]. It is zero at rest and
+        in steady motion; elsewhere the model is that of deviations from the motion that passes
+        there, at that instant.
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    dt: float | None = None
+    states: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
+    acceleration: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        A = checked("A", self.A, None, None)
+        B, C = checked("B", self.B, None, None), checked("C", self.C, None, None)
+        D = checked("D", self.D, None, None)
+        n, m, p = A.shape[-1], B.shape[-1], C.shape[-2]
+        for name, matrix, shape in (("A", A, (n, n)), ("B", B, (n, m)), ("C", C, (p, n))):
+            _expect(name, matrix, shape)
+        _expect("D", D, (p, m))
+        own = {"A": A, "B": B, "C": C, "D": D}
+        own["acceleration"] = checked("acceleration", self.acceleration, None)
+        if self.dt is not None and not number("dt", self.dt, "s") > 0.0:
+            raise ShapeError(f"dt is {self.dt!r}, expected a positive number of seconds", name="dt")
+        for what, letter, count in (("states", "x", n), ("inputs", "u", m), ("outputs", "y", p)):
+            names = tuple(getattr(self, what)) or tuple(f"{letter}[{k}]" for k in range(count))
+            if len(names) != count:
+                raise ShapeError(
+                    f"{what} has {len(names)} names, expected {count}", name=what, given=names
+                )
+            object.__setattr__(self, what, names)
+        for name, matrix in own.items():
+            object.__setattr__(self, name, matrix)
+
+    def __repr__(self) -> str:
+        sampled = "" if self.dt is None else f", every {self.dt:g} s"
+        batch = self.A.shape[:-2]
+        many = f" at {batch} states" if batch else ""
+        return (
+            f"<StateSpace{many}: {len(self.states)} states, {len(self.inputs)} inputs, "
+            f"{len(self.outputs)} outputs{sampled}>"
+        )
+
+    # -- poles and modes ----------------------------------------------------------------------
+
+    @property
+    def poles(self) -> Array:
+        """Eigenvalues of A, shape (..., n), the slowest first; a pair stands together."""
+        values = np.linalg.eigvals(self.A).astype(complex)
+        return np.asarray(np.take_along_axis(values, order(self._rates(values)), -1))
+
+    @property
+    def natural_frequencies(self) -> Array:
+        """``|s|`` [rad/s] of each pole, shape (..., n); s is that of continuous time."""
+        return np.abs(self._rates(self.poles))
+
+    @property
+    def damping_ratios(self) -> Array:
+        """``-Re(s) / |s|`` of each pole, shape (..., n); 1 for a pole at zero."""
+        return damping_ratio(self._rates(self.poles))
+
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """A mode for each pole, in the order of `poles`; one of each pair of complex poles."""
+        self._one("modes")
+        values, vectors = np.linalg.eig(self.A)
+        rates = self._rates(values.astype(complex))
+        return tuple(
+            Mode(complex(rates[k]), scaled(vectors[:, k], self.states), self.states)
+            for k in order(rates)
+            if values[k].imag >= 0.0
+        )
+
+    @property
+    def stability(self) -> str:
+        """``"stable"``, ``"unstable"`` or ``"marginal"``, as far as a linear model tells.
+
+        Stable: all poles have negative real parts, so deviations decay. Unstable: one has a
+        positive real part. Marginal: neither, and the linear model does not decide; poles lie on
+        the imaginary axis up to rounding, as they do without damping.
+        """
+        self._one("stability")
+        values, errors = eigenvalues(self.A)
+        growth = values.real
+        if self.dt is not None:
+            size = np.maximum(np.abs(values), np.finfo(float).tiny)
+            growth, errors = np.log(size) / self.dt, errors / (np.maximum(size, errors) * self.dt)
+        if (growth > errors).any():
+            return "unstable"
+        return "stable" if (growth < -errors).all() else "marginal"
+
+    def _rates(self, poles: Array) -> Array:
+        """Poles in continuous time."""
+        if self.dt is None:
+            return poles
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(poles) / self.dt)
+
+    # -- what inputs reach --------------------------------------------------------------------
+
+    def uncontrollable_modes(self) -> tuple[Mode, ...]:
+        """Modes that no input changes, each with the combination of states that keeps to itself.
+
+        Returns
+        -------
+        modes : tuple of Mode
+            None if the model is controllable. ``shape`` is a left eigenvector ``w``: ``w x`` goes
+            as ``exp(pole t)`` whatever the inputs do; ``name`` is the state that it is about.
+
+        Notes
+        -----
+        Staircase form by orthogonal transformations of the balanced model [Van Dooren 1981].
+        """
+        return self._unreached(self.A, self.B)
+
+    def unobservable_modes(self) -> tuple[Mode, ...]:
+        """Modes that no output shows; ``shape`` is the motion of the states that stays unseen."""
+        swapped = np.swapaxes(self.A, -1, -2), np.swapaxes(self.C, -1, -2)
+        return self._unreached(*swapped)
+
+    def _unreached(self, A: Array, B: Array) -> tuple[Mode, ...]:
+        self._one("controllability")
+        scaled_A, units = balanced(A, WIDEST)
+        rest = untouched(scaled_A, B / units[:, None])
+        if not rest.shape[1]:
+            return ()
+        values, vectors = np.linalg.eig(rest.T @ scaled_A.T @ rest)
+        left = (rest @ vectors) / units[:, None]
+        rates = self._rates(values.astype(complex))
+        return tuple(
+            Mode(complex(rates[k]), scaled(left[:, k], self.states), self.states)
+            for k in order(rates)
+            if values[k].imag >= 0.0
+        )
+
+    # -- other forms --------------------------------------------------------------------------
+
+    def sampled(self, dt: float) -> StateSpace:
+        """The model at times ``dt`` [s] apart, with inputs held between them: exactly.
+
+        Raises
+        ------
+        ShapeError
+            If it is sampled already, or dt is not positive.
+        """
+        from scipy.linalg import expm
+
+        if self.dt is not None:
+            raise ShapeError(f"the model is sampled already, every {self.dt:g} s", name="dt")
+        if not number("dt", dt, "s") > 0.0:
+            raise ShapeError(f"dt is {dt!r}, expected a positive number of seconds", name="dt")
+        n, m = self.B.shape[-2:]
+        whole = np.zeros((*self.A.shape[:-2], n + m, n + m))
+        whole[..., :n, :n], whole[..., :n, n:] = self.A, self.B
+        found = np.asarray(expm(whole * dt))
+        return replace(self, A=found[..., :n, :n], B=found[..., :n, n:], dt=float(dt))
+
+    def to_scipy(self) -> Any:
+        """The same as a `scipy.signal.StateSpace`."""
+        from scipy.signal import StateSpace as Other
+
+        self._one("an object of scipy")
+        given = {} if self.dt is None else {"dt": self.dt}
+        return Other(self.A, self.B, self.C, self.D, **given)
+
+    def to_control(self) -> Any:
+        """The same as a `control.StateSpace` of python-control, names included.
+
+        Raises
+        ------
+        MissingExtraError
+            If it is not installed: ``pip install 'robodyn[control]'``.
+        """
+        self._one("an object of python-control")
+        try:
+            from control import ss
+        except ImportError:
+            raise MissingExtraError("control", "control", "a model of python-control") from None
+        # names of signals must not have dots and the like there
+        names = {
+            what: [_plain(x) for x in getattr(self, what)]
+            for what in ("states", "inputs", "outputs")
+        }
+        return ss(self.A, self.B, self.C, self.D, 0 if self.dt is None else self.dt, **names)
+
+    def _one(self, what: str) -> None:
+        if self.A.ndim != 2:
+            raise ShapeError(
+                f"{what} is of one model, and this is a batch of shape {self.A.shape[:-2]}: take "
+                "one with model.at(k)",
+                name="A",
+                given=self.A.shape,
+            )
+
+    def at(self, index: int | tuple[int, ...]) -> StateSpace:
+        """One model of a batch."""
+        parts = {name: getattr(self, name)[index] for name in ("A", "B", "C", "D")}
+        known = self.acceleration
+        whole = known.ndim > 1
+        return replace(self, **parts, acceleration=known[index] if whole else known)
+
+
+def _expect(name: str, matrix: Array, shape: tuple[int, ...]) -> None:
+    if matrix.shape[-2:] != shape:
+        raise ShapeError(
+            f"{name} has shape {matrix.shape}, expected (..., {shape[0]}, {shape[1]})",
+            name=name,
+            given=matrix.shape,
+            expected=shape,
+        )
+
+
+def _plain(name: str) -> str:
+    return name.replace(".", "_")

@@ -1,0 +1,65 @@
+"""Poles: their order, their damping, and how far rounding may have moved them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import Array
+
+__all__ = ["balanced", "damping_ratio", "eigenvalues", "order"]
+
+#: Rounding of numbers of a matrix that should be zero, over the largest one.
+NOTHING = 1e-16
+
+#: Relative error of a matrix from derivatives, and the largest error of a pole, over the norm.
+ROUNDING, WORST = 1e-11, 1e-3
+
+
+def order(rates: Array) -> Array:
+    """Slow before fast, decaying before growing, upper half plane first."""
+    size = np.abs(rates)
+    scale = size.max(axis=-1, keepdims=True, initial=0.0)
+    step = np.where(scale > 0.0, 1e-9 * scale, 1.0)
+    keys = -rates.imag, np.round(rates.real / step), np.round(size / step)
+    return np.lexsort(keys, axis=-1)
+
+
+def damping_ratio(rates: Array) -> Array:
+    """``-Re(s) / |s|``; 1 for a pole at zero."""
+    size = np.abs(rates)
+    return np.asarray(np.where(size > 0.0, -rates.real / np.where(size > 0.0, size, 1.0), 1.0))
+
+
+def balanced(A: Array, widest: float = np.inf) -> tuple[Array, Array]:
+    """A matrix over states in units in which its numbers are alike, and these units, shape (n,).
+
+    Units are no farther apart than ``widest`` to either side: numbers that are nothing but rounding
+    would ask for any.
+    """
+    from scipy.linalg import matrix_balance
+
+    with np.errstate(invalid="ignore"):  # of units that are too large to be permutations, too
+        _, (units, _) = matrix_balance(A, permute=False, separate=True)
+    middle = 2.0 ** np.round(np.median(np.log2(units)))
+    units = np.clip(units, middle / widest, middle * widest)
+    return np.asarray(A * units / units[:, None]), np.asarray(units)
+
+
+def eigenvalues(A: Array) -> tuple[Array, Array]:
+    """Eigenvalues, and how far rounding may have moved each of them.
+
+    To first order, by its left and right eigenvectors; where a pole is there several times they are
+    nearly at right angles, and it is found the less exactly.
+    """
+    from scipy.linalg import eig
+
+    if not len(A):
+        return np.zeros(0, complex), np.zeros(0)
+    scaled, units = balanced(A)
+    values, left, right = eig(scaled, left=True)
+    unsure = ROUNDING * np.abs(scaled) + NOTHING * np.abs(A).max() * units / units[:, None]
+    moved = np.einsum("ik,ij,jk->k", np.abs(left), unsure, np.abs(right))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        errors = moved / np.abs(np.einsum("ik,ik->k", left.conj(), right))
+    worst = WORST * np.linalg.norm(scaled, 2) + np.linalg.norm(unsure, 2)
+    return values, np.fmin(errors, worst)

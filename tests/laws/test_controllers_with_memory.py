@@ -1,0 +1,316 @@
+"""Controllers that learn and observe, against the equations that they promise."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import (
+    Adaptive,
+    ComputedTorque,
+    DisturbanceObserver,
+    GravityCompensation,
+    JointPD,
+    PassivityBased,
+    PointToPoint,
+    Sampled,
+    Saturated,
+    SineReference,
+)
+from robodyn.simulation import Look
+from robodyn.simulation.stepper import Stepper
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
+)
+
+POINT = np.zeros((3, 3))
+
+
+@pytest.fixture(scope="module")
+def double():
+    return rd.load("double_pendulum")
+
+
+@pytest.fixture(scope="module")
+def scara():
+    return rd.load("scara")
+
+
+def swing(robot, speed=1.0):
+    """A reference with other amplitudes and frequencies at each joint."""
+    k = np.arange(robot.nv)
+    return SineReference(robot.neutral(), 0.5 - 0.08 * k, speed * (1.0 + 0.7 * k))
+
+
+def carrying(robot, link, mass, at=(0.0, 0.0, -0.8)):
+    return robot.with_(payload={link: rd.Inertia.from_matrix(mass, at, POINT)})
+
+
+def lyapunov(run, controller, law, true):
+    """The energy of the error, with the true inertia, and that of the parameters; and the power."""
+    energy = np.array([law.energy(*state) for state in zip(run.t, run.q, run.v, strict=True)])
+    s = np.array([law.sliding(*state)[0] for state in zip(run.t, run.q, run.v, strict=True)])
+    wrong = run.memory["parameters"] - true
+    V = energy + 0.5 * (wrong**2 / controller.adaptation).sum(axis=1)
+    return V, (law.gain * s**2).sum(axis=1)
+
+
+# -- adaptive control -----------------------------------------------------------------------------
+
+
+def payload_run(double, step, gain, duration):
+    one = carrying(double, "lower", 1.0).inertial_parameters - double.inertial_parameters
+    heavy, reference = carrying(double, "lower", 2.5), swing(double)
+    controller = Adaptive(PassivityBased(double, reference, gain), {"load": one}, adaptation=2.0)
+    run = rd.simulate(heavy, controller, duration=duration, step=step)
+    return run, *lyapunov(run, controller, PassivityBased(heavy, reference, gain), 2.5)
+
+
+def test_a_payload_is_learnt_and_the_reference_followed(double):
+    run, _, _ = payload_run(double, 2e-3, 50.0, 5.0)
+    assert run.memory["parameters"].shape == (len(run), 1)
+    assert run.memory["parameters"][0] == 0.0
+    assert abs(run.memory["parameters"][-1, 0] - 2.5) < 0.1
+    e = np.array([swing(double)(t)[0] for t in run.t]) - run.q
+    late = run.t > 4.0
+    assert np.abs(e[late]).max() < 0.1 * np.abs(e).max() < 0.005
+
+
+def test_the_lyapunov_function_falls_by_what_the_gain_takes(double):
+    """But for what forces that are held within a step make wrong, which is of first order in it."""
+    rises, unexplained = [], []
+    for step in (2e-3, 1e-3):
+        _, V, power = payload_run(double, step, 10.0, 2.0)
+        rises.append(np.maximum(np.diff(V), 0.0).sum() / V[0])
+        unexplained.append(V[0] - V[-1] - 0.5 * step * (power[1:] + power[:-1]).sum())
+    assert V[-1] < 0.15 * V[0]
+    assert rises[0] < 2e-3
+    assert rises[1] < 1e-6
+    assert abs(unexplained[1]) < 0.15 * V[0]
+    assert 0.4 < unexplained[1] / unexplained[0] < 0.55
+
+
+class Heavier:
+    """A robot in a random state, which does not know what one of its bodies carries."""
+
+    def __init__(self, name, base):
+        self.robot = robot = rd.load(name, base=base)
+        self.body = robot.body_names[-1]
+        self.heavy = carrying(robot, self.body, 2.0, (0.1, 0.05, 0.2))
+        rng = np.random.default_rng(0)
+        q, v = robot.random(rng), rng.normal(size=robot.nv)
+        self.q, self.v = q, robot.consistent_velocity(q, v) if robot.nc else v
+        self.base = ship if base == "moving" else None
+        a = rng.normal(size=robot.nv)
+
+        def reference(t):
+            d = t - 0.3
+            return q + 0.1 + 0.2 * d + 0.5 * a * d * d, 0.2 + a * d, a
+
+        self.options = {"gain": 3.0, "rate": 5.0, "base": self.base}
+        self.reference = reference
+        self.law = PassivityBased(robot, reference, **self.options)
+        self.true = PassivityBased(self.heavy, reference, **self.options)
+        self.controller = Adaptive(self.law, robot.body_names, 0.1)
+
+
+def ship(t):
+    s, c = np.sin(2.0 * t), np.cos(2.0 * t)
+    return rd.BaseMotion.from_world(
+        [0.2 * s, 0.0, t * t], [0.0, 0.0, np.sin(s / 2), np.cos(s / 2)],
+        [0.4 * c, 0.0, 2.0 * t], [0.0, 0.0, 2.0 * c],
+        [-0.8 * s, 0.0, 2.0], [0.0, 0.0, -4.0 * s],
+    )  # fmt: skip
+
+
+@pytest.fixture(
+    scope="module", ids="-".join,
+    params=[("scara", "fixed"), ("puma560", "fixed"), ("palletizer", "fixed"),
+            ("five_bar", "moving"), ("pan_tilt", "moving")],
+)  # fmt: skip
+def heavier(request):
+    return Heavier(*request.param)
+
+
+def test_with_true_parameters_it_is_the_passive_law_of_the_true_model(heavier):
+    """The regressor is that of Christoffel's Coriolis matrix, through loops and on a deck."""
+    controller = dataclasses.replace(heavier.controller, start=heavier.heavy.inertial_parameters)
+    tau = controller(0.3, heavier.q, heavier.v)
+    expected = heavier.true(0.3, heavier.q, heavier.v)
+    np.testing.assert_allclose(tau, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    unknowing = heavier.law(0.3, heavier.q, heavier.v)
+    assert np.abs(unknowing - expected).max() > 1e-3 * np.abs(expected).max()
+
+
+def test_before_it_has_learnt_it_is_the_passive_law_of_its_model(heavier):
+    np.testing.assert_array_equal(
+        heavier.controller(0.3, heavier.q, heavier.v), heavier.law(0.3, heavier.q, heavier.v)
+    )
+
+
+def test_the_sum_of_energies_falls_at_any_state(heavier):
+    """``d(s^T M s / 2)/dt + d^T p' / adaptation = - s^T gain s``, at a state like any other."""
+    robot, t, h = heavier.heavy, 0.3, 1e-5
+    base = {"base": heavier.base(t)} if heavier.base else {}
+    look = Look(t, heavier.q, heavier.v, 0.0, np.zeros(robot.nv))
+    tau, memory = heavier.controller.answer(look, None)
+    a = robot.forward_dynamics(heavier.q, heavier.v, tau, **base)
+
+    def energy(by):
+        way = by * heavier.v + 0.5 * by * by * a
+        q = robot.integrate(heavier.q, way)
+        return heavier.true.energy(t + by, q, heavier.v + by * a)
+
+    wrong = memory["parameters"] - robot.inertial_parameters
+    s = heavier.law.sliding(t, heavier.q, heavier.v)[0]
+    falls = (energy(h) - energy(-h)) / (2 * h) + wrong @ memory["rate"] / 0.1
+    assert falls == pytest.approx(-3.0 * s @ s, rel=1e-4)
+
+
+# -- disturbance observer -------------------------------------------------------------------------
+
+
+def at_rest(robot, **options):
+    q0 = robot.neutral()
+    return ComputedTorque(robot, PointToPoint(q0, q0, 1.0), **options)
+
+
+@pytest.mark.parametrize("compensate", [True, False])
+def test_a_constant_disturbance_is_found_as_by_a_filter(compensate):
+    """r = d (1 - exp(-K t)) at each look, exactly: the lift has a constant inertia."""
+    scara = rd.load("scara", passive=False)
+    observer = DisturbanceObserver(at_rest(scara), [10.0, 20.0, 30.0, 40.0], compensate)
+    push = {"quill": [0, 0, 7.0, 0, 0, 0]}
+    run = rd.simulate(scara, observer, duration=0.3, wrenches=push)
+    lift = scara.joints["lift"].v.start
+    d = (scara.frame_jacobian(scara.neutral(), "quill").T @ push["quill"])[lift]
+    assert abs(d) == pytest.approx(7.0)
+    r = run.memory["disturbance"][:, lift]
+    np.testing.assert_allclose(r, d * -np.expm1(-30.0 * run.t), rtol=0, atol=1e-9)
+    moved = np.abs(run.q[-1, lift] - scara.neutral()[lift])
+    assert moved > 5e-3 if not compensate else moved < 4e-3
+
+
+def test_a_changing_disturbance_in_fast_motion_to_the_second_order_in_the_step(double):
+    """The filter of the true disturbance, in fine steps, is what the observer finds."""
+    gain, errors = 30.0, []
+
+    def wrenches(t, q, v):
+        return {"lower": [8.0 * np.sin(9.0 * t), 0, 4.0, 0, 3.0 * np.cos(5.0 * t), 0]}
+
+    inner = ComputedTorque(double, swing(double, 3.0))
+    for step in (4e-3, 2e-3):
+        observer = DisturbanceObserver(inner, gain, compensate=False)
+        run = rd.simulate(double, observer, duration=0.8, step=step, wrenches=wrenches)
+        J = double.frame_jacobian(run.q, "lower")
+        d = np.einsum("nij,ni->nj", J, [wrenches(t, 0, 0)["lower"] for t in run.t])
+        r, kept = np.zeros_like(d), np.exp(-gain * step)
+        for k in range(1, len(run)):
+            r[k] = kept * r[k - 1] + (1.0 - kept) * 0.5 * (d[k - 1] + d[k])
+        errors.append(np.abs(run.memory["disturbance"] - r).max() / np.abs(d).max())
+    assert errors[0] < 2e-3
+    assert errors[1] < 0.3 * errors[0]
+
+
+def test_what_the_observer_finds_is_taken_off(double):
+    """A payload that the model has not: the error goes away, and is there without."""
+    goal = np.array([0.6, -0.4])
+    heavy, pd = (
+        carrying(double, "lower", 2.0),
+        JointPD(double, PointToPoint(goal, goal, 1.0), 400.0, 80.0),
+    )
+    options = {"q0": goal, "duration": 4.0, "step": 2e-3}
+    plain = rd.simulate(heavy, pd, **options)
+    run = rd.simulate(heavy, DisturbanceObserver(pd, 20.0), **options)
+    assert np.abs(plain.q[-1] - goal).max() > 0.02
+    assert np.abs(run.q[-1] - goal).max() < 1e-5
+    missing = heavy.gravity_forces(goal) - double.gravity_forces(goal)
+    np.testing.assert_allclose(run.memory["disturbance"][-1], -missing, atol=1e-3)
+
+
+def limited(kind, observer, top):
+    return {
+        "saturated": lambda: (Saturated(observer, top), {}),
+        "enforced": lambda: (observer, {"limits": "enforce"}),
+        "sampled": lambda: (Sampled(observer, 4e-3, delay=3e-3), {}),
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", ["saturated", "enforced", "sampled"])
+def test_the_observer_is_told_which_forces_act(kind):
+    """Whatever is made of what it asks for, nothing of that is taken for a disturbance."""
+    robot = rd.load("puma560", passive=False)
+    far = ComputedTorque(robot, PointToPoint(np.ones(6), np.ones(6), 1.0), stiffness=300.0)
+    observer = DisturbanceObserver(far, 25.0, compensate=False)
+    controller, options = limited(kind, observer, robot.effort_limits)
+    run = rd.simulate(robot, controller, duration=0.2, **options)
+    assert (np.abs(run.tau) >= robot.effort_limits * (1 - 1e-12)).any()
+    found = run.memory["disturbance"]
+    assert np.abs(found).max() < 0.02 * np.abs(run.tau).max()
+
+
+def test_a_push_on_a_floating_robot():
+    robot = rd.load("dual_arm", base="floating", gravity=(0.0, 0.0, 0.0))
+    observer = DisturbanceObserver(lambda t, q, v: 0.0 * v, 50.0, compensate=False, robot=robot)
+    link = robot.link_names[0]
+    push = {link: [3.0, 1.0, -2.0, 0.5, 0.0, 1.0]}
+    v0 = 0.3 * np.random.default_rng(1).normal(size=robot.nv)
+    run = rd.simulate(robot, observer, v0=v0, duration=0.2, wrenches=push)
+    d = robot.frame_jacobian(run.q[-1], link).T @ push[link]
+    np.testing.assert_allclose(run.memory["disturbance"][-1], d, atol=1e-2)
+
+
+# -- the same motion, whatever computes it --------------------------------------------------------
+
+
+def remembering(robot):
+    load = carrying(robot, "lower", 1.0).inertial_parameters - robot.inertial_parameters
+    learns = Adaptive(PassivityBased(robot, swing(robot), 20.0), {"load": load}, 2.0)
+    return Saturated(DisturbanceObserver(learns, 20.0), 100.0)
+
+
+def test_a_motion_is_the_same_by_machine_code_by_python_and_again(double, monkeypatch):
+    controller, heavy = remembering(double), carrying(double, "lower", 2.0)
+    options = {"duration": 0.1, "v0": [0.3, 0.0]}
+    first = rd.simulate(heavy, controller, **options)
+    again = rd.simulate(heavy, controller, **options)
+    monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
+    slow = rd.simulate(heavy, controller, **options)
+    nothing = rd.Event(lambda t, q, v: t + 1.0, name="never")
+    watched = rd.simulate(heavy, controller, events=[nothing], **options)
+    for run in (again, slow, watched):
+        for name in ("q", "v", "tau"):
+            np.testing.assert_array_equal(getattr(run, name), getattr(first, name))
+        assert set(run.memory) == {"disturbance", "parameters"}
+        for name, x in run.memory.items():
+            np.testing.assert_array_equal(x, first.memory[name])
+
+
+def test_many_motions_have_a_memory_each(double):
+    controller, heavy = remembering(double), carrying(double, "lower", 2.0)
+    q0 = np.array([[0.1, 0.0], [0.4, -0.3], [-0.2, 0.5]])
+    options = {"duration": 0.05}
+    many = rd.rollout(heavy, controller, q0, 0.0 * q0, **options)
+    each = rd.rollout(
+        heavy, controller, q0, 0.0 * q0, events=[lambda t, q, v: 0.0345 - t + 1e-9], **options
+    )
+    there = each.t < 0.0345
+    for k in range(3):
+        one = rd.simulate(heavy, controller, q0=q0[k], **options)
+        for name, x in one.memory.items():
+            np.testing.assert_allclose(many.memory[name][:, k], x, rtol=0, atol=1e-12)
+            np.testing.assert_array_equal(many.motion(k).memory[name], many.memory[name][:, k])
+            found = each.memory[name][:, k]
+            np.testing.assert_allclose(found[there], x[there], rtol=0, atol=1e-12)
+            assert np.isnan(found[~there]).all()
+
+
+def test_weight_is_held_whatever_is_learnt_from_it(scara):
+    """An observer around what holds the weight finds nothing, and moves nothing."""
+    run = rd.simulate(scara, DisturbanceObserver(GravityCompensation(scara), 50.0), duration=0.1)
+    assert np.abs(run.memory["disturbance"]).max() < 1e-9
+    assert np.abs(run.q - run.q[0]).max() < 1e-12

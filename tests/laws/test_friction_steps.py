@@ -1,0 +1,149 @@
+"""Steps that are too long for dry friction are told of; those that are not are not."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn import events
+from robodyn.errors import EnergyWarning
+
+#: Of a body that slides [kg, N, m/s].
+MASS, FRICTION, SMOOTH = 2.0, 4.0, 0.01
+
+
+def told(run):
+    """The warnings of a run about its steps, and its motion."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        motion = run()
+    return [str(x.message) for x in found if x.category is EnergyWarning], motion
+
+
+def slider(friction=FRICTION, damping=0.0, **options):
+    return rd.load(
+        '<robot name="slider"><link name="ground"/><link name="body"><inertial>'
+        f'<mass value="{MASS}"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        '<joint name="x" type="prismatic"><parent link="ground"/><child link="body"/>'
+        '<axis xyz="1 0 0"/><limit lower="-99" upper="99" effort="0" velocity="0"/>'
+        f'<dynamics friction="{friction}" damping="{damping}"/></joint></robot>',
+        friction_speed=SMOOTH,
+        **options,
+    )
+
+
+#: In which friction stops the body [s].
+WITHIN = MASS * SMOOTH / FRICTION
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return slider()
+
+
+@pytest.mark.parametrize("load", [0.0, 0.3])
+@pytest.mark.parametrize("steps", [0.5, 1.5, 5.0, 30.0, 1000.0])
+@pytest.mark.parametrize("integrator", ["euler", "semi_implicit", "heun", "midpoint", "rk4"])
+def test_a_body_that_friction_stops(robot, integrator, steps, load):
+    """It creeps under less than its friction; whoever has it move otherwise says so."""
+    h = steps * WITHIN
+    options = {"v0": [6.0 * steps * SMOOTH], "step": h, "duration": 80.0 * h, "limits": "ignore"}
+    force = lambda t, q, v: [load * FRICTION]  # noqa: E731
+    found, motion = told(lambda: rd.simulate(robot, force, integrator=integrator, **options))
+    creeps = SMOOTH * load / math.sqrt(1.0 - load**2)
+    wrong = np.abs(motion.v[-20:, 0] - creeps).max() > 0.1 * SMOOTH
+    assert len(found) == wrong
+    if wrong:
+        assert "the friction of joint 'x' of 'slider'" in found[0]
+        assert f"within {WITHIN:.3g} s" in found[0]
+    assert wrong or steps < 6.0
+
+
+@pytest.mark.parametrize("every", [1, 7])
+def test_a_light_joint_of_a_heavy_robot(every):
+    """Its energy is nothing beside that of the others."""
+    robot = rd.load("scara")
+    options = {"v0": [0.5, 0.5, 0.1, 1.0], "duration": 0.3, "limits": "ignore", "every": every}
+    found, motion = told(lambda: rd.simulate(robot, **options))
+    right = rd.simulate(robot, integrator="auto", **options)
+    assert abs(motion.v[-1, 3]) > 10.0 * abs(right.v[-1, 3])
+    assert len(found) == 1 and "joint 'spindle'" in found[0] and "of motion" not in found[0]
+    for better in ({"step": 2e-4}, {"integrator": "auto"}, {"integrator": "implicit"}):
+        assert not told(lambda better=better: rd.simulate(robot, **options | better))[0]
+    smooth = rd.load("scara", friction_speed=0.1)
+    assert not told(lambda: rd.simulate(smooth, **options))[0]
+
+
+@pytest.mark.parametrize("period", [30, 100])
+def test_a_body_that_turns_round(robot, period):
+    """Steps of many times what friction takes, but nothing is at rest for long."""
+    h = 10.0 * WITHIN
+    force = lambda t, q, v: [5.0 * FRICTION * math.cos(2.0 * math.pi * t / (period * h))]  # noqa: E731
+    options = {"step": h, "duration": 300.0 * h, "limits": "ignore"}
+    found, motion = told(lambda: rd.simulate(robot, force, **options))
+    assert (np.diff(np.sign(motion.v[1:, 0])) != 0.0).sum() > 300 / period
+    assert not [x for x in found if "friction" in x]
+
+
+def test_what_has_no_friction_or_no_speed_of_its_own(robot):
+    jerks = lambda t, q, v: [40.0 * (-1.0) ** round(t / 0.05)]  # noqa: E731
+    free, options = slider(0.0), {"step": 0.05, "duration": 5.0, "limits": "ignore"}
+    assert not told(lambda: rd.simulate(free, jerks, **options))[0]
+    rigid = rd.load(slider().mechanism, passive=False)
+    assert not told(lambda: rd.simulate(rigid, jerks, **options))[0]
+    path = lambda t: (0.001 * math.sin(90 * t), 0.09 * math.cos(90 * t), -8.1 * math.sin(90 * t))  # noqa: E731
+    assert not told(lambda: rd.simulate(robot, controlled={"x": path}, **options))[0]
+
+
+def test_which_of_many_motions_and_after_which_event(robot):
+    h, rest = 20.0 * WITHIN, {"limits": "ignore"}
+    v0 = np.array([[0.0], [0.0], [3.0], [0.0]])
+    options = {"step": h, "duration": 60.0 * h, **rest}
+    found, _ = told(lambda: rd.rollout(robot, None, np.zeros((4, 1)), v0, **options))
+    assert len(found) == 1 and "its speed of motion 2 is not right" in found[0]
+    kick = rd.Event(20.0 * h, events.jump(v=[3.0]))
+    found, _ = told(lambda: rd.simulate(robot, events=[kick], **options))
+    assert len(found) == 1
+    since = float(found[0].split("from t = ")[1].split(" s")[0])
+    assert 20.0 * h <= since < 40.0 * h
+
+
+def test_friction_on_the_ground(robot):
+    """A block on the floor, whose friction is not that of a joint."""
+    block = slider(0.0, base="floating")
+    link, corner = block.link_names[-1], 0.5
+    feet = {f"{i}{j}": (link, (i * corner, j * corner, 0.0)) for i in (-1, 1) for j in (-1, 1)}
+    for speed, wrong in ((1e-4, True), (0.05, False)):
+        floor = rd.Ground(feet, stiffness=2e3, damping=1.0, friction=0.5, friction_speed=speed)
+        body = block.with_(ground=floor, locked={"x": 0.0})
+        q0 = body.neutral()
+        q0[2] = -((MASS * 9.81 / 4.0 / 2e3) ** (2.0 / 3.0))
+        v0 = np.zeros(body.nv)
+        v0[0] = 0.02
+        options = {"q0": q0, "v0": v0, "step": 2e-3, "duration": 0.5, "limits": "ignore"}
+        found, _ = told(lambda body=body, options=options: rd.simulate(body, **options))
+        assert bool(found) == wrong
+        if wrong:
+            assert "the friction of joint 'floating_base[" in found[0]
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_friction_of_a_joint_that_closes_a_loop(coordinates):
+    mechanism = rd.load("four_bar").mechanism
+    joints = tuple(
+        dataclasses.replace(joint, friction=5.0) if joint.name == "rocker_pin" else joint
+        for joint in mechanism.joints
+    )
+    rusty = dataclasses.replace(mechanism, joints=joints)
+    robot = rd.load(rusty, coordinates=coordinates, friction_speed=1e-3)
+    (message,), _ = told(lambda: rd.simulate(robot, duration=0.1, limits="ignore"))
+    assert any(f"the friction of joint '{name}'" in message for name in robot.joint_names)
+    assert not told(lambda: rd.simulate(robot, duration=0.02, integrator="auto", limits="ignore"))[
+        0
+    ]
