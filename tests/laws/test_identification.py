@@ -13,6 +13,7 @@ from robodyn.controllers import ComputedTorque
 from robodyn.errors import IdentificationError, SettingsError, ShapeError, UnknownNameError
 from robodyn.identification.equations import equations
 from robodyn.identification.measurements import measured
+from robodyn.identification.moving import Follower, mover_of
 from robodyn.identification.pseudo_inertia import ball, matrix, moved, possible, ten, thickened
 
 
@@ -161,6 +162,19 @@ def test_error_bars_are_right_on_average(pan_tilt, small_motion):
     freedom = len(found.base)
     assert np.mean(chis) == pytest.approx(freedom, abs=4.0 * np.sqrt(2.0 * freedom / 200))
     assert np.mean(np.array(chis) < stats.chi2.ppf(0.9, freedom)) == pytest.approx(0.9, abs=0.08)
+
+
+def test_parameters_take_up_a_part_of_the_noise(pan_tilt, small_motion):
+    """Of thirty numbers thirteen are fitted: what is left is smaller than the noise."""
+    found = [
+        rd.identify(
+            pan_tilt,
+            measurements(pan_tilt, small_motion, seed, 0.1, samples=15),
+            consistent=False,
+        ).noise
+        for seed in range(100)
+    ]
+    np.testing.assert_allclose(np.mean(np.square(found), axis=0), 0.1**2, rtol=0.2)
 
 
 def test_known_noise(pan_tilt, small_motion):
@@ -330,8 +344,9 @@ def test_the_payload_of_the_palletizer(palletizer, sack_run):
     truth = np.array([m, m * x, m * y, SACK.izz + m * (x * x + y * y)])
     error = found.base.values - truth
     assert is_plausible(float(error @ np.linalg.solve(found.covariance, error)), 4)
-    assert found.inertia.mass == pytest.approx(m, rel=1e-3)
-    np.testing.assert_allclose(found.inertia.origin.xyz[:2], (x, y), atol=2e-3)
+    assert found.inertia.mass == pytest.approx(m, abs=4.0 * found.deviation[0])
+    slack = 4.0 * found.deviation[1:3].max() / m
+    np.testing.assert_allclose(found.inertia.origin.xyz[:2], (x, y), atol=slack)
     # the robot with it is as heavy for its motors
     q, v, a = sack_run.q[::50], sack_run.v[::50], sack_run.a[::50]
     there = palletizer.with_(payload={"flange": SACK}).inverse_dynamics(q, v, a)
@@ -583,23 +598,55 @@ def test_torques_bound_an_excitation(pan_tilt):
         rd.excitation(pan_tilt, **given, torque=1e-3)
 
 
-def test_an_excitation_of_a_linkage_stays_regular(palletizer, sack_run, sack_motion):
+def limited(robot, joint, limits):
+    joints = (
+        dataclasses.replace(x, kind="revolute", limits=limits) if x.name == joint else x
+        for x in robot.mechanism.joints
+    )
+    return rd.load(dataclasses.replace(robot.mechanism, joints=tuple(joints)))
+
+
+@pytest.mark.parametrize("why", ["open", "beyond limits", "next to singular"])
+def test_what_linkages_cannot_do_excites_nothing(palletizer, why):
+    robot = {
+        "open": lambda: rd.load("excavator"),
+        "beyond limits": lambda: limited(palletizer, "elbow", rd.Limits(-2.0, 0.5)),
+        "next to singular": lambda: palletizer,
+    }[why]()
+    mover = mover_of(robot)
+    minimal, tree = mover.robot, mover.robot.tree_form
+    lower, upper = np.maximum(mover.lower, -3.0), np.minimum(mover.upper, 3.0)
+    u = np.random.default_rng(0).uniform(lower, upper, (100, mover.count))
+    q = minimal.expand(u)
+    closed = np.isfinite(q).all(axis=1)
+    far = np.zeros(len(u), bool)
+    rest = tree.loop_rank(tree.neutral()).distance
+    far[closed] = tree.loop_rank(q[closed]).distance > 0.2 * rest
+    inside = ((q >= tree.lower_limits) & (q <= tree.upper_limits)).all(axis=1)
+    allowed = np.array([mover.states(*[x[None]] * 3) is not None for x in u])
+    assert (allowed == (closed & inside & far)).all() and allowed.any()
+    assert {"open": ~closed, "beyond limits": closed & ~inside, "next to singular": inside & ~far}[
+        why
+    ].any()
+
+
+def test_an_excitation_of_a_linkage(palletizer, sack_motion):
     assert {*sack_motion.joints} == {*palletizer.actuated_joints}
-    low, high = palletizer.lower_limits, palletizer.upper_limits
-    assert (sack_run.q >= low - 1e-3).all() and (sack_run.q <= high + 1e-3).all()
-    rest = palletizer.loop_rank(palletizer.neutral()).distance
-    assert palletizer.loop_rank(sack_run.q[::10]).distance.min() > 0.15 * rest
-    # the start is where the run was before it began
     np.testing.assert_allclose(palletizer.loop_residual(sack_motion.center), 0.0, atol=1e-9)
+    at = [palletizer.joints[name].q.start for name in sack_motion.joints]
+    q = along(sack_motion, np.linspace(0.0, 6.0, 241))[0][:, at]
+    mover = mover_of(palletizer)
+    assert mover.joints == sack_motion.joints
+    assert mover.states(q, q, q) is not None
 
 
 def test_an_excitation_of_a_linkage_without_closed_form():
-    from robodyn.identification.moving import Follower, mover_of
-
     robot = rd.load("bricard")
     mover = mover_of(robot)
     given = {"period": 4.0, "velocity": 1.0, "harmonics": 2, "iterations": 0}
     motion = rd.excitation(robot, **given, acceleration=5.0, parameters=["hinge2"])
+    q, *_ = mover.states(*(x[:, :1] for x in along(motion, np.linspace(0.0, 4.0, 20))))
+    assert np.abs(robot.loop_residual(q)).max() < 1e-8
     assert isinstance(mover, Follower) and motion.joints == ("hinge2",)
     np.testing.assert_allclose(robot.loop_residual(motion.center), 0.0, atol=1e-9)
 
