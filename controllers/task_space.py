@@ -114,6 +114,7 @@ class Task:
         self._least = number("least", least)
         if not 0.0 < self._least < np.inf:
             raise SettingsError(f"least is {least!r}, expected a positive number")
+        self._told: dict[str | tuple[str, type[Warning], int], int] = {}
         self._refuse_impossible()
 
     @property
@@ -239,13 +240,13 @@ class Task:
         return np.asarray(np.linalg.solve(felt, x[..., None])[..., 0])
 
     def _warn(self) -> None:
-        warnings.warn(
+        """Say it, as filters of warnings have it: once for each controller, by default."""
+        message = SingularWarning(
             f"frame {self._frame!r} of {self._robot.name!r} can hardly move in all of components "
             f"{self._rows} in its posture: the controller damps accelerations there and follows "
-            "less well; damping(t, q, v) says where",
-            SingularWarning,
-            stacklevel=4,
+            "less well; damped(t, q, v) says where"
         )
+        warnings.warn_explicit(message, SingularWarning, "robodyn", 0, registry=self._told)
 
     def _refuse_impossible(self) -> None:
         """Refuse a frame that can never move in all components."""

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import Admittance, Impedance, OperationalSpace, PointToPoint, TaskPath
+from robodyn.controllers import (
+    Admittance,
+    Impedance,
+    OperationalSpace,
+    PointToPoint,
+    Saturated,
+    TaskPath,
+)
 from robodyn.errors import SingularWarning
 from robodyn.simulation import Look
 from robodyn.simulation.law import Law, law_of
@@ -447,9 +454,12 @@ def test_machine_code_asks_python_there(planar):
     lost = np.isnan(code(0.0, poses, 0.0 * poses)).any(axis=-1)
     np.testing.assert_array_equal(lost, controller.damped(0.0, poses, 0.0 * poses) > 0.0)
     assert 5 < lost.sum() < 250
-    with pytest.warns(SingularWarning):
-        run = rd.simulate(robot, controller, q0=[0.4, 0.0], duration=0.05, limits="ignore")
-    assert np.isfinite(run.q).all()
+    for around in (controller, Saturated(dataclasses.replace(controller), limits=50.0)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("default")
+            run = rd.simulate(robot, around, q0=[0.4, 0.0], duration=0.05, limits="ignore")
+        assert [warning.category for warning in told] == [SingularWarning]
+        assert np.isfinite(run.q).all()
 
 
 def test_no_singular_posture_slips_through():
