@@ -130,5 +130,5 @@ def _traced(robot: Robot, name: str, formula: Callable[..., Any], ports: list[Po
             given=cost,
         )
     rates = robot.function("integrate").program.rates
-    edge = edge_of(graph, cost)
+    edge = edge_of(graph, cost if isinstance(cost, Scalar) else float(cost))
     return Function(Program(name, tuple(ports), (Port("cost", ()),), graph, (edge,), rates))

@@ -20,8 +20,8 @@ import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
-from robodyn.errors import SettingsError, SingularError
-from robodyn.motion.base_motion import BasePath
+from robodyn.errors import SettingsError, ShapeError, SingularError
+from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.driven import Driven
@@ -42,12 +42,14 @@ class StepSlopes:
     integrator : str
         An explicit one.
     base : BasePath, optional
-        Of a robot with a moving base.
+        Of a robot with a moving base. Default: at rest.
     parameters : bool
         Differentiate with respect to inertial parameters, too.
 
     Raises
     ------
+    ShapeError
+        For the path of a base that does not move.
     SettingsError
         For an integrator that is not explicit, a robot that depends on time, and where loops have
         no straight-line code.
@@ -56,7 +58,8 @@ class StepSlopes:
     def __init__(
         self, robot: Robot, integrator: str, base: BasePath | None = None, parameters: bool = False
     ) -> None:
-        self._robot, self._base, self._parameters = robot, base, parameters
+        self._robot, self._parameters = robot, parameters
+        self._base = _base(robot, base)
         #: Its text is run with `Moved` in place of arrays.
         self._method: Any = _explicit(integrator)
         self._functions = _functions(robot)
@@ -208,6 +211,18 @@ def _explicit(integrator: str) -> Integrator:
             f"a step by {integrator!r} has no derivative here: simulate with one of {known}"
         )
     return method
+
+
+def _base(robot: Robot, base: BasePath | None) -> BasePath | None:
+    """The path of a moving base."""
+    if base is not None and robot.base != "moving":
+        raise ShapeError(
+            f"base= given, but {robot.name!r} has a {robot.base} base; load it with base='moving'",
+            name="base",
+        )
+    if base is None and robot.base == "moving":
+        return BasePath(lambda t: BaseMotion.at_rest())
+    return base
 
 
 def _functions(robot: Robot) -> Functions:

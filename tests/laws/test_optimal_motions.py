@@ -287,6 +287,14 @@ def test_what_no_plan_is_made_of():
         iterative_lqr(robot, cost, **state, limits=-1.0)
     with pytest.raises(rd.SettingsError, match="'implicit' has no derivative"):
         iterative_lqr(robot, cost, **state, integrator="implicit")
+    with pytest.raises(rd.ShapeError, match="cost is NoneType, expected"):
+        iterative_lqr(robot, None, **state)
+    with pytest.raises(rd.ShapeError, match="cost is one of 'scara'"):
+        scara = rd.load("scara")
+        iterative_lqr(robot, QuadraticCost(scara, scara.neutral()), **state)
+    still = rd.simulate(robot, q0=UP, duration=0.1, step=0.02)
+    with pytest.raises(rd.ShapeError, match="then is a law for 'scara'"):
+        TimeVaryingLQR(robot, still, then=LQR(scara, scara.neutral()))
     run = rd.simulate(robot, lambda t, q, v: np.ones(2), duration=0.1, step=0.02, limits="ignore")
     with pytest.raises(rd.ActuationError, match="without motors, up to 1"):
         TimeVaryingLQR(robot, run)

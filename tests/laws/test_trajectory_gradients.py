@@ -240,6 +240,6 @@ def test_what_is_no_chain_of_these_steps_is_refused():
     refused("does not say that it is symbolic", run, controller=lambda t, q, v: 0.0 * v)
     with pytest.raises(rd.ShapeError, match="each speed at each sample"):
         rd.trajectory_gradient(run, q=np.zeros((3, 2)))
-    with pytest.raises(rd.ShapeError, match="moving base, and base= is not given"):
-        moving = rd.load("pan_tilt", base="moving")
-        rd.step_derivatives(moving, moving.neutral(), np.zeros(2), np.zeros(2))
+    with pytest.raises(rd.ShapeError, match="has a fixed base; load it with base='moving'"):
+        base = rd.BasePath.from_function(swinging)
+        rd.step_derivatives(robot, [0.3, 0.2], [0.0, 0.0], [0.0, 0.0], base=base)
