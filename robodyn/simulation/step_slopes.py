@@ -93,7 +93,7 @@ class StepSlopes:
         start = Moved(np.broadcast_to(q, (*batch, self._robot.nq)), seeds)
         speed = Moved(np.broadcast_to(v, (*batch, nv)), np.roll(seeds, nv, axis=-1))
 
-        def acceleration(t: Any, q: Moved, v: Moved) -> Moved:
+        def acceleration(t: FloatArray, q: Moved, v: Moved) -> Moved:
             return self._accelerated(t, q, v, tau)
 
         with np.errstate(all="ignore"):
@@ -113,8 +113,8 @@ class StepSlopes:
                 rows=rows,
             )
 
-    def _accelerated(self, t: Any, q: Moved, v: Moved, tau: FloatArray) -> Moved:
-        nv, around = self._robot.nv, self._around(t, q.value.shape[:-1])
+    def _accelerated(self, t: FloatArray, q: Moved, v: Moved, tau: FloatArray) -> Moved:
+        nv, around = self._robot.nv, self._around(t)
         a, by_q, by_v, by_tau = self._slopes(q.value, v.value, tau, *around)
         slope = by_q @ q.slope + by_v @ v.slope
         slope[..., 2 * nv : 3 * nv] += by_tau
@@ -122,12 +122,13 @@ class StepSlopes:
             slope[..., 3 * nv :] -= by_tau @ self._regressor(q.value, v.value, a, *around)
         return Moved(a, slope)
 
-    def _around(self, t: Any, batch: tuple[int, ...]) -> list[Array]:
-        """Inputs besides the state: the motion of a base."""
+    def _around(self, t: FloatArray) -> list[Array]:
+        """Inputs besides the state: the motion of a base at times, shape (..., 1)."""
         if self._base is None:
             return []
-        motion = self._base.at(np.broadcast_to(np.asarray(t)[..., 0], batch))
-        return [getattr(motion, name) for name in ("pose", "twist", "acceleration")]
+        motion, batch = self._base.at(t.reshape(-1)), t.shape[:-1]
+        parts = (getattr(motion, name) for name in ("pose", "twist", "acceleration"))
+        return [x.reshape(*batch, *x.shape[1:]) for x in parts]
 
     @cached_property
     def _regressor(self) -> Function:
@@ -166,7 +167,7 @@ class StepSlopes:
         of the forces that accelerate by x.
         """
         rest = np.zeros_like(x)
-        around = self._around(np.zeros((*x.shape[:-1], 1)), x.shape[:-1])
+        around = self._around(np.zeros(1))
         by_tau = self._slopes(q, rest, rest, *around)[3]
         forces = self._regressor(q, rest, x, *around) - self._regressor(q, rest, rest, *around)
         return np.asarray(by_tau @ forces)
