@@ -94,6 +94,8 @@ class TimeVaryingLQR:
     def __post_init__(self) -> None:
         expect("robot", self.robot, Robot)
         _check(self.robot, self.run)
+        if self.then is not None:
+            _check_then(self.robot, self.then)
         motors = motor_speeds(self.robot)
         object.__setattr__(self, "_motors", motors)
         object.__setattr__(self, "_error", state_error(self.robot))
@@ -191,4 +193,17 @@ def _check(robot: Robot, run: Trajectory) -> None:
         raise ActuationError(
             f"forces of the motion act at joints of {robot.name!r} without motors, up to "
             f"{others.max():.3g}"
+        )
+
+
+def _check_then(robot: Robot, then: LQR) -> None:
+    expect("then", then, LQR)
+    own = then.robot.nq, then.robot.nv, motor_speeds(then.robot)
+    if own != (robot.nq, robot.nv, motor_speeds(robot)):
+        raise ShapeError(
+            f"then is a law for {then.robot.name!r}, whose coordinates or motors are not those of "
+            f"{robot.name!r}",
+            name="then",
+            given=then.robot.name,
+            expected=robot.name,
         )
