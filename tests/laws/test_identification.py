@@ -392,6 +392,44 @@ def test_forces_of_loops_drop_out(palletizer, sack_run):
     np.testing.assert_allclose(at.W[:, order], Y, atol=1e-8)
 
 
+CLOSED = [name for name in rd.robots() if rd.load(name).nc]
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_motors_explain_the_motion_of_every_linkage(name):
+    """What parameters ask for is what motors give, whatever the joints of the loops carry."""
+    robot = rd.load(name)
+    reduced, rng = robot.reduced(), np.random.default_rng(0)
+    q = np.array([robot.random(rng) for _ in range(2)])
+    du, ddu = rng.normal(size=(2, 2, reduced.nu))
+    v, a = reduced.expand_velocity(q, du), reduced.expand_acceleration(q, du, ddu)
+    tau = robot.inverse_dynamics(q, v, a)
+    assert not np.delete(tau, [robot.joints[n].v.start for n in robot.actuated_joints], 1).any()
+    at = equations(robot, rd.Measurements(np.arange(2.0), q, v, a, tau))
+    left = at.W @ robot.dynamic_parameters - at.y
+    assert np.abs(left).max() < 1e-11 * np.abs(at.y).max()
+
+
+def test_robots_in_minimal_coordinates_are_identified_as_well(palletizer):
+    minimal = palletizer.with_(coordinates="minimal")
+    motion = rd.excitation(
+        minimal, period=6.0, acceleration=6.0, iterations=0, parameters=["flange"]
+    )
+    heavier = minimal.with_(parameters={"flange.m": 9.0})
+    found = rd.identify(minimal, measurements(heavier, motion, samples=60), parameters=["flange"])
+    assert found.parameters["flange.m"] == pytest.approx(9.0)
+
+
+def test_a_floating_base_shows_all_of_a_robot():
+    robot = rd.load("double_pendulum", base="floating")
+    rng = np.random.default_rng(1)
+    q = np.array([robot.random(rng) for _ in range(60)])
+    v, a = rng.normal(size=(2, 60, robot.nv))
+    data = rd.Measurements(np.arange(60.0), q, v, a, robot.inverse_dynamics(q, v, a))
+    found = rd.identify(perturbed(robot, 0.3), data)
+    np.testing.assert_allclose(found.base.values, true_values(found, robot), atol=1e-7)
+
+
 def test_a_linkage_is_recovered_with_friction_in_its_cut_joint():
     from test_regressors import hindered
 
