@@ -355,6 +355,17 @@ def test_the_payload_of_the_palletizer(palletizer, sack_run):
     assert np.abs(here - there).max() < 0.02 * np.abs(bare - there).max()
 
 
+def test_rounding_is_not_taken_for_what_no_motion_shows(palletizer, sack_run):
+    """A flange that stays level does not show how low the sack hangs, however exact the data."""
+    full, q, v, a = palletizer.with_(payload={"flange": SACK}), sack_run.q, sack_run.v, sack_run.a
+    exact = dataclasses.replace(sack_run, tau=full.inverse_dynamics(q, v, a))
+    found = rd.identify_payload(palletizer, exact, "flange").inertia
+    np.testing.assert_allclose(found.origin.xyz, (0.05, -0.03, 0.0), atol=1e-9)
+    low = rd.identify_payload(palletizer, exact, "flange", guess=SACK).inertia
+    np.testing.assert_allclose(low.origin.xyz, SACK.origin.xyz, atol=1e-9)
+    np.testing.assert_allclose(low.matrix, SACK.matrix, atol=1e-6)
+
+
 def test_a_payload_is_the_same_in_every_frame(palletizer, sack_run):
     X = rd.BaseMotion.from_world([0.1, -0.2, 0.3], [0.1, 0.5, -0.3, 0.8]).pose
     robot = palletizer.with_(frames={"gripper": ("flange", X)})
