@@ -361,11 +361,12 @@ class Slotted:
     __call__ = Damper.__call__
 
 
+@pytest.mark.parametrize("before", [1.0, 2.0])
 @pytest.mark.parametrize("kind", [Damper, Unhashable, Slotted])
-def test_gains_that_change_between_motions(kind):
+def test_gains_that_change_between_motions(kind, before):
     robot = rd.load("double_pendulum")
     options = {"v0": [1.0, 1.0], "duration": 0.05}
-    controller = kind(1.0)
+    controller = kind(before)
     first = rd.simulate(robot, controller, **options)
     again = rd.simulate(robot, controller, **options)
     controller.gain = 50.0
@@ -375,6 +376,65 @@ def test_gains_that_change_between_motions(kind):
     assert (other.q != first.q).any()
     accelerations = rd.closed_loop(robot, controller)(0.0, first.q[0], first.v[0])
     np.testing.assert_allclose(accelerations, other.a[0], rtol=1e-12)
+
+
+class Changing:
+    """A controller whose equations may change."""
+
+    symbolic = True
+    law = staticmethod(lambda t, q, v: -v)
+
+    def __call__(self, t, q, v):
+        return self.law(t, q, v)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda t, q, v: [np.sin(q[0]), 0.0], lambda t, q, v: [np.cos(q[0]), 0.0]),
+        (lambda t, q, v: [q[0] + v[0], 0.0], lambda t, q, v: [q[0] - v[0], 0.0]),
+        (lambda t, q, v: [q[0] * v[0], 0.0], lambda t, q, v: [q[1] * v[1], 0.0]),
+        (lambda t, q, v: [q[0] - v[0], 0.0], lambda t, q, v: [v[0] - q[0], 0.0]),
+        (lambda t, q, v: [q[0] + t, 0.0], lambda t, q, v: [0.0, q[0] + t]),
+    ],
+)
+def test_equations_that_change_between_motions(one, other):
+    """Of as many operations, with as many numbers: each time they are what is written."""
+    robot, controller = rd.load("double_pendulum"), Changing()
+    options = {"q0": [0.3, 0.8], "v0": [1.0, 0.5], "duration": 0.02, "limits": "ignore"}
+    for law in (one, other, one):
+        controller.law = law
+        found = rd.simulate(robot, controller, **options)
+        states = zip(found.t, found.q, found.v, strict=True)
+        np.testing.assert_allclose(found.tau, [law(*x) for x in states], rtol=1e-13, atol=0)
+
+
+def test_references_that_change_between_motions():
+    """The equations are the same, what they ask for is not."""
+    robot, controller = rd.load("double_pendulum"), Changing()
+    for size in (0.1, 0.2):
+
+        def reference(t, size=size):
+            return np.array([size * t, 0.0]), np.array([size, 0.0]), np.zeros(2)
+
+        controller.law = JointPD(robot, reference, 50.0, 3.0)
+        found = rd.simulate(robot, controller, duration=0.02, limits="ignore")
+        expected = rd.simulate(robot, JointPD(robot, reference, 50.0, 3.0), duration=0.02)
+        np.testing.assert_array_equal(found.q, expected.q)
+
+
+def test_a_controller_that_asks_two_functions_of_time():
+    robot = rd.load("double_pendulum")
+    one = JointPD(robot, lambda t: (np.array([t, 0.1]), np.ones(2), np.zeros(2)), 50.0, 3.0)
+    two = ComputedTorque(robot, lambda t: tuple(np.array([k + t, 2 * t]) for k in (0, 1, 2)))
+
+    def both(t, q, v):
+        return one(t, q, v) + 0.1 * two(t, q, v)
+
+    plain = run(robot, both)
+    both.symbolic = True
+    assert len(law_of(robot, both).signals) == 2
+    np.testing.assert_allclose(run(robot, both).q, plain.q, atol=1e-12)
 
 
 def test_a_reference_whose_end_changes():

@@ -101,6 +101,24 @@ def test_what_has_no_friction_or_no_speed_of_its_own(robot):
     assert not told(lambda: rd.simulate(robot, controlled={"x": path}, **options))[0]
 
 
+def test_what_jerks_and_is_not_friction():
+    """Torque that turns the body round at each step, and friction that steps are short for."""
+    jerks = lambda t, q, v: [40.0 * (-1.0) ** round(t / 0.05)]  # noqa: E731
+    options = {"step": 0.05, "duration": 5.0, "limits": "ignore"}
+    assert not [
+        x for x in told(lambda: rd.simulate(slider(0.1), jerks, **options))[0] if "fric" in x
+    ]
+
+
+@pytest.mark.parametrize("every", [1, 10])
+def test_samples_several_steps_apart(robot, every):
+    """A step is what it is, however few of them are kept."""
+    h = 0.5 * WITHIN
+    force = lambda t, q, v: [5.0 * FRICTION * math.cos(2.0 * math.pi * t / (100.0 * h))]  # noqa: E731
+    options = {"step": h, "duration": 1000.0 * h, "limits": "ignore", "every": every}
+    assert not told(lambda: rd.simulate(robot, force, **options))[0]
+
+
 def test_which_of_many_motions_and_after_which_event(robot):
     h, rest = 20.0 * WITHIN, {"limits": "ignore"}
     v0 = np.array([[0.0], [0.0], [3.0], [0.0]])
