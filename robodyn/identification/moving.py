@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError, RobodynError, SettingsError, TopologyError
+from robodyn.identification.singularities import FAR
 from robodyn.robot import Robot
 
 __all__ = ["Mover", "States", "mover_of", "refuse_several"]
@@ -17,8 +18,6 @@ States = tuple[FloatArray, FloatArray, FloatArray]
 
 #: Part of a limit by which joints that follow may be beyond theirs.
 BEYOND = 1e-9
-#: Part of the distance of the neutral posture from singular ones that is kept.
-FAR = 0.2
 
 
 def mover_of(robot: Robot) -> Mover:
