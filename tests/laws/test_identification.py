@@ -609,6 +609,15 @@ def test_an_excitation_keeps_limits_and_rests_at_its_ends(puma, puma_motion):
     np.testing.assert_allclose((v[2:] - v[:-2]) / (2 * h), a[1:-1], atol=1e-2)
 
 
+def test_robot_controller_and_excitation_are_one_function(pan_tilt, small_motion):
+    controller = ComputedTorque(pan_tilt, small_motion)
+    f = rd.closed_loop(pan_tilt, controller)
+    q, v = pan_tilt.random(1), np.array([0.3, -0.4])
+    for t in (0.0, 0.7, 6.1):
+        tau = controller(t, q, v)
+        np.testing.assert_allclose(f(t, q, v), pan_tilt.forward_dynamics(q, v, tau), rtol=1e-9)
+
+
 def test_an_excitation_is_a_function_of_its_arguments(pan_tilt):
     given = {"period": 4.0, "acceleration": 20.0, "iterations": 1}
     one, same = (rd.excitation(pan_tilt, **given) for _ in range(2))
