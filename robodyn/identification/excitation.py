@@ -80,7 +80,9 @@ def excitation(
     Returns
     -------
     motion : Excitation
-        A reference for controllers; ``motion.center`` is where to start, at rest.
+        A reference for controllers; ``motion.center`` is where to start, at rest. Joints that
+        follow by closed loops stand still in it; where they have motors, drive ``motion.joints``
+        alone.
 
     Raises
     ------

@@ -210,6 +210,22 @@ def test_without_noise_everything_that_shows_is_exact(pan_tilt, small_motion):
         np.testing.assert_allclose(found.robot.inverse_dynamics(q, v, a), data.tau, atol=1e-6)
 
 
+def test_the_inertia_of_a_body_in_any_of_its_frames(pan_tilt, small_motion):
+    X = rd.BaseMotion.from_world([0.1, -0.2, 0.3], [0.1, 0.5, -0.3, 0.8]).pose
+    robot = pan_tilt.with_(frames={"finder": ("camera", X)})
+    found = rd.identify(robot, measurements(robot, small_motion))
+    here, there = found.inertia("camera"), found.inertia("finder")
+    m, *h = robot.inertial_parameters[10:14]
+    assert here.mass == pytest.approx(m, rel=1e-5)
+    np.testing.assert_allclose(here.origin.xyz, np.array(h) / m, atol=1e-6)
+    assert there.mass == pytest.approx(here.mass)
+    com = X @ [*there.origin.xyz, 1.0]
+    np.testing.assert_allclose(com[:3], here.origin.xyz, atol=1e-9)
+    np.testing.assert_allclose(X[:3, :3] @ there.matrix @ X[:3, :3].T, here.matrix, atol=1e-9)
+    with pytest.raises(SettingsError, match="does not move"):
+        found.inertia(robot.link_names[0])
+
+
 def test_parts_can_be_identified_while_the_rest_is_known(pan_tilt, small_motion):
     truth = pan_tilt.with_(parameters={"tilt.friction": 1.3, "tilt.damping": 0.7})
     found = rd.identify(pan_tilt, measurements(truth, small_motion), parameters=["tilt"])
