@@ -103,7 +103,8 @@ class Equilibria:
 
         start = trial(q, np.zeros(self._space.nv))
         found = self._newton(trial, start)
-        if not found.is_root and found.slope.shape[0] == found.slope.shape[1]:
+        fits = found.is_root and not self._beyond(found.local.q).any()
+        if not fits and found.slope.shape[0] == found.slope.shape[1]:
             found = self._newton(trial, self._creeping(trial, start))
         if not found.is_root:
             raise self._error(found.local, found.local.a, "no posture at rest was found", "with")
@@ -130,10 +131,15 @@ class Equilibria:
             now = ahead
         return now
 
+    def _beyond(self, q: Array) -> Array:
+        """How far coordinates are beyond their limits, shape (nq,) [rad, m]."""
+        beyond = np.maximum(q - self._model.upper, self._model.lower - q)
+        return np.where(beyond > BEYOND, beyond, 0.0)
+
     def _check_limits(self, q: Array) -> None:
         """Refuse a posture that stops would keep the robot from."""
-        beyond = np.maximum(q - self._model.upper, self._model.lower - q)
-        if not (beyond > BEYOND).any():
+        beyond = self._beyond(q)
+        if not beyond.any():
             return
         k = int(beyond.argmax())
         joint = next(

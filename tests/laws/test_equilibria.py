@@ -67,8 +67,17 @@ def test_a_pendulum_stands_on_its_head_if_it_starts_nearly_so():
         q = robot.equilibrium(start)
         np.testing.assert_allclose(q, end, atol=1e-9)
         assert robot.linearize(q, [0, 0], None).stability == (verdict or "marginal")
-    stuck = robot.equilibrium([1.5, 1.5])  # where Newton's steps lead nowhere, it creeps
-    assert accelerates(robot, stuck, None) < 1e-8
+
+
+def test_rest_is_found_from_anywhere_and_not_turns_away():
+    """Also where Newton's steps lead nowhere: half of these postures of the linkage."""
+    for name in ("double_pendulum", "four_bar"):
+        robot = rd.load(name)
+        for seed in range(8):
+            q = robot.random(seed)
+            rest = robot.equilibrium(q)
+            assert accelerates(robot, rest, None) < 1e-7
+            assert np.abs(robot.difference(q, rest)).max() < np.pi
 
 
 def test_a_floating_robot_keeps_what_nothing_depends_on():

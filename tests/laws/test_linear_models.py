@@ -148,13 +148,13 @@ def test_a_base_that_moves():
 
 
 ROLLING = {
-    "rolls": (lambda q, v: v[0] - rd.cos(q[2]) * v[3], "nonholonomic"),
+    "rolls": (lambda q, v: v[0] - rd.cos(q[2]) * v[3] - 0.4 * q[1], "nonholonomic"),
     "does not slip": (lambda q, v: v[1] - rd.sin(q[2]) * v[3], "nonholonomic"),
 }
 
 
 def test_rolling_leaves_more_positions_than_speeds():
-    """A wheel that is steered: it can be anywhere, and go two ways."""
+    """A wheel that is steered, on a belt that is faster farther out: it can go two ways."""
     box = rd.Inertia.from_matrix(1.0, (0.0, 0.0, 0.0), 0.1 * np.eye(3))
     axes = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "steer": (0.0, 0.0, 1.0)}
     names = [*axes, "roll"]
