@@ -174,18 +174,19 @@ class Equilibria:
             So that a motion does not get steadier by being slower.
             """
             rate = np.linalg.norm(local.v[turning]) if turning else largest
-            jerk = local.by_q @ local.v + local.by_v @ local.a
-            return np.concatenate([local.a / rate**2, jerk / rate**3])
+            return np.concatenate([local.a / rate**2, local.rate / rate**3])
+
+        def near(x: Array, w: Array) -> Local:
+            return self._local.near(x, w, tau, around, whole=False)
 
         def trial(x: Array, w: Array, still: tuple[int, ...] = ()) -> _Trial:
-            local = self._local.near(x, w, tau, around)
+            local = near(x, w)
             places = len(local.tangent.places)
             moves = [k not in still for k in local.tangent.speeds]
             steps = PROBE * np.eye(places + len(moves))[[True] * places + moves]
             columns = []
             for e in steps:
-                pair = (self._local.near(*self._moved(local, s), tau, around) for s in (e, -e))
-                ahead, behind = (left(x) for x in pair)
+                ahead, behind = (left(near(*self._moved(local, s))) for s in (e, -e))
                 columns.append((ahead - behind) / (2.0 * PROBE))
             slope = np.zeros((2 * self._space.nv, places + len(moves)))
             slope[:, [True] * places + moves] = np.stack(columns, axis=-1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import test_orbit as orbit
 from test_gyrostats import AXES, PERMANENT, H, J, gyrostat
 
 import robodyn as rd
@@ -252,3 +253,36 @@ def test_s20_a_body_in_a_circular_orbit(moments, verdict):
     squares = np.roots([1.0, W0**2 * (1 + 3 * k1 + k1 * k3), 4 * W0**4 * k1 * k3])
     for root in np.sqrt(squares.astype(complex)):
         assert np.abs(model.poles - root).min() < 1e-8
+
+
+def test_s21_gyrostats_in_a_circular_orbit():
+    """Bodies on ball joints, their rotors driven: found again from beside [W 5.74-5.80]."""
+    R, spins = orbit.equilibrium((1, -1, 1))
+    apart = orbit.satellite(spins)
+    links = (rd.Link("orbit"), *apart.mechanism.links)
+    free = rd.Joint("free", "floating", "orbit", "body0")
+    whole = rd.Mechanism("satellite", links, (free, *apart.mechanism.joints))
+    robot = rd.load(whole, base="moving", gravity=(0, 0, 0), allow_unphysical=True)
+    q0, v0 = orbit.start(apart, R, spins)
+    rotors = [f"spin{i}" for i in range(orbit.N)]
+    q, v = robot.neutral(), np.zeros(robot.nv)
+    q[robot.joints["free"].q] = q0[:7]
+    for name in apart.joint_names[1:]:
+        q[robot.joints[name].q] = q0[apart.joints[name].q]
+    for name in rotors:
+        v[robot.joints[name].v] = v0[apart.joints[name].v]
+    turning = rd.BaseMotion.from_world(
+        np.zeros(3), [0, 0, 0, 1], angular_velocity=(0.0, orbit.W0, 0.0)
+    )
+    start = robot.integrate(q, 0.02 * np.random.default_rng(1).normal(size=robot.nv))
+    motion = robot.steady_motion(
+        start,
+        v,
+        locked=rotors,
+        base=turning,
+        wrenches=lambda t, q, v: orbit.gravity(robot, 0.0, q),
+    )
+    for i in range(orbit.N):
+        found = robot.frame_pose(motion.q, f"body{i}")[:3, :3]
+        np.testing.assert_allclose(found, R[i], atol=1e-7)
+    np.testing.assert_allclose(motion.v, v, atol=1e-9)
