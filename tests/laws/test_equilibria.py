@@ -96,7 +96,7 @@ def test_where_there_is_no_rest():
     falling = rd.load(
         rd.Mechanism("stone", (rd.Link("wall"), rd.Link("stone", mass(1.0))), (slide,))
     )
-    with pytest.raises(EquilibriumError, match=r"'slide' still accelerates with 9.81") as caught:
+    with pytest.raises(EquilibriumError, match=r"'slide' accelerates with 9.81") as caught:
         falling.equilibrium([0.0])
     assert caught.value.joint == "slide"
     np.testing.assert_allclose(caught.value.residual, [-9.81])
@@ -211,7 +211,7 @@ def test_a_rod_on_a_driven_spindle():
 
 def test_motions_that_are_not_steady():
     robot = rd.load("double_pendulum")
-    with pytest.raises(EquilibriumError, match=r"no steady motion|does not stay so"):
+    with pytest.raises(EquilibriumError, match=r"no steady motion|is not steady"):
         robot.steady_motion([0.3, 0.1], [2.0, 0.0], locked=["shoulder"])
     with pytest.raises(ShapeError, match="one state at a time"):
         robot.steady_motion(np.zeros((2, 2)), np.zeros(2))
