@@ -468,3 +468,18 @@ def test_what_is_refused():
         robot.linearize(q, v, None, independent=["crank_drive", "crank_pin"])
     with pytest.raises(InconsistentStateError):
         robot.linearize(q + 0.1, v, None)
+
+
+def test_a_robot_that_depends_on_time():
+    """A slide on a table that turns ever faster: the model of an instant."""
+
+    def table(q, t):
+        c, s = rd.cos(0.5 * t * t), rd.sin(0.5 * t * t)
+        return [[c, -s, 0, c * q[0]], [s, c, 0, s * q[0]], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+    slide = rd.Joint("slide", "prismatic", "ground", "stone")
+    stone = rd.Mechanism("table", (rd.Link("ground"), rd.Link("stone", mass(2.0))), (slide,))
+    robot = rd.load(stone, joint_maps={"slide": rd.JointMap(1, table)}, gravity=(0, 0, 0))
+    model = robot.linearize([0.3], [0.2], None, t=1.7)
+    close(model.A, [[0.0, 1.0], [1.7**2, 0.0]], 1e-9)
+    assert model.stability == "unstable"
