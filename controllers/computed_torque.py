@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect
+from robodyn.arrays import expect, named
 from robodyn.controllers.gains import at_speeds, check_fits, function, gain
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
@@ -31,6 +31,10 @@ class ComputedTorque:
     others, and a floating base, as they will. Where loops let motors not move independently, the
     accelerations that fit and are nearest to these are made by torques of least norm.
 
+    Of a robot with fewer motors than motions this is partial feedback linearisation [Spong 1994]:
+    collocated, or with ``controlled`` joints that other motors move, not collocated. What becomes
+    of the joints that are left is not looked at: it need not be bounded.
+
     Attributes
     ----------
     robot : Robot
@@ -43,12 +47,18 @@ class ComputedTorque:
         Default: critical, ``2 sqrt(stiffness)``.
     base : BaseMotion or callable, optional
         Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
+    controlled : names of joints, optional
+        Those that follow the reference, with as many speeds as there are motors. Default: those
+        with motors.
 
     Raises
     ------
     ShapeError
         For gains of another shape, negative or not finite; for a moving base without ``base``, and
         for ``base`` without a moving base.
+    UnknownNameError, ActuationError
+        If there are no such controlled joints, or not as many as motors; when called, if motors
+        do not accelerate them where the robot is.
     """
 
     symbolic: ClassVar[bool] = True
@@ -58,6 +68,7 @@ class ComputedTorque:
     stiffness: ArrayLike = 100.0
     damping: ArrayLike | None = None
     base: Base | None = None
+    controlled: Iterable[str] | None = None
     _error: Callable[[FloatArray, FloatArray], FloatArray] = field(init=False, repr=False)
     _k: FloatArray = field(init=False, repr=False)
     _d: FloatArray = field(init=False, repr=False)
@@ -71,11 +82,12 @@ class ComputedTorque:
         )
         k = gain("stiffness", self.stiffness, self.robot.nv)
         d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
-        object.__setattr__(self, "_error", motor_error(self.robot))
+        joints = None if self.controlled is None else named("controlled", self.controlled)
+        object.__setattr__(self, "_error", motor_error(self.robot, joints))
         object.__setattr__(self, "_k", k)
         object.__setattr__(self, "_d", gain("damping", d, self.robot.nv))
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
-        object.__setattr__(self, "_torques", motor_torques(self.robot))
+        object.__setattr__(self, "_torques", motor_torques(self.robot, joints))
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""

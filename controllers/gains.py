@@ -93,13 +93,13 @@ def at_speeds(name: str, given: FloatArray, nv: int) -> FloatArray:
     return given
 
 
-def gain(name: str, value: ArrayLike, nv: int) -> NDArray[np.float64]:
-    """A gain for each speed, shape (nv,), of one for all or one for each.
+def gain(name: str, value: ArrayLike, nv: int, *, positive: bool = False) -> NDArray[np.float64]:
+    """A gain for each speed, shape (nv,), of one for all or one for each; it may be zero or not.
 
     Raises
     ------
     ShapeError
-        If it is neither, or negative, or not finite.
+        If it is neither, or has the wrong sign, or is not finite.
     """
     try:
         given = np.asarray(value, float)
@@ -111,9 +111,11 @@ def gain(name: str, value: ArrayLike, nv: int) -> NDArray[np.float64]:
             given=value,
             expected=(nv,),
         ) from None
-    if not np.all(np.isfinite(gains) & (gains >= 0.0)):
+    enough = gains > 0.0 if positive else gains >= 0.0
+    if not np.all(np.isfinite(gains) & enough):
         raise ShapeError(
-            f"{name} is {given.tolist()}, expected it finite and not negative",
+            f"{name} is {given.tolist()}, expected it finite and "
+            f"{'positive' if positive else 'not negative'}",
             name=name,
             given=value,
             expected=(nv,),

@@ -223,8 +223,8 @@ class _Search:
         others = np.delete(given, self._motors, axis=-1)
         if given.shape != (n, nv) or others.any():
             raise ShapeError(
-                f"tau has shape {given.shape}, expected ({n}, {nv}): a row a step, with zeros where "
-                "there is no motor",
+                f"tau has shape {given.shape}, expected ({n}, {nv}): a row a step, with zeros "
+                "where there is no motor",
                 name="tau",
                 given=given.shape,
                 expected=(n, nv),

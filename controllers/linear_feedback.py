@@ -6,10 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robodyn import ActuationError, Robot
+from robodyn import ActuationError, Function, Robot
 from robodyn.array_types import FloatArray
 
-__all__ = ["is_flat", "linear_feedback", "state_error"]
+__all__ = ["StateError", "StepSlope", "is_flat", "linear_feedback", "slope_of_steps", "state_error"]
+
+
+#: ``(q, v, q_ref, v_ref) -> x``.
+StateError = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
+
+#: ``(q, u) -> J``.
+StepSlope = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def is_flat(robot: Robot) -> bool:
@@ -18,9 +25,27 @@ def is_flat(robot: Robot) -> bool:
     return all(joint.kind.coordinates.flat for joint in joints)
 
 
-def state_error(
-    robot: Robot,
-) -> Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]:
+def slope_of_steps(robot: Robot) -> StepSlope | None:
+    """How the position that a step leads to is moved along the speeds by a change of the step.
+
+    The function ``(q, u) -> J``, shape (..., nv, nv): near ``integrate(q, u)`` the position
+    ``integrate(q, u + du)`` is a step of ``J du`` away. None where coordinates add, so that it is
+    the identity.
+    """
+    if is_flat(robot):
+        return None
+    integrate = robot.function("integrate")
+    by_step, rates = integrate.jacobian("dv"), Function(integrate.program.rates["q"])
+
+    def slope(q: FloatArray, u: FloatArray) -> FloatArray:
+        R = rates(integrate(q, u))
+        turned = np.swapaxes(R, -1, -2)
+        return np.asarray(np.linalg.solve(turned @ R, turned @ by_step(q, u)))
+
+    return slope
+
+
+def state_error(robot: Robot) -> StateError:
     """The function ``(q, v, q_ref, v_ref) -> x``: what states are off, shape (..., 2 nv).
 
     It is the motion from the wanted position, and the difference of speeds. Of symbols there is

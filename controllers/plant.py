@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from robodyn import ActuationError, BaseMotion, BasePath, Robot, ShapeError
 from robodyn.array_types import FloatArray
 
-__all__ = ["Base", "base_path", "motor_error", "motor_mask", "motor_speeds"]
+__all__ = [
+    "Base",
+    "base_path",
+    "motor_error",
+    "motor_mask",
+    "motor_speeds",
+    "refuse_passive",
+    "speeds_of",
+]
 
 
 #: The base of a robot: at rest or in uniform motion, or a function of time [s].
@@ -18,7 +26,12 @@ Base = BaseMotion | Callable[[float], BaseMotion]
 
 def motor_speeds(robot: Robot) -> tuple[int, ...]:
     """Where the joints with motors stand in v, ascending."""
-    moved = [robot.joints[name].v for name in robot.actuated_joints]
+    return speeds_of(robot, robot.actuated_joints)
+
+
+def speeds_of(robot: Robot, joints: Iterable[str]) -> tuple[int, ...]:
+    """Where some joints stand in v, ascending."""
+    moved = [robot.joints[name].v for name in joints]
     return tuple(sorted({k for at in moved for k in range(at.start, at.stop)}))
 
 
@@ -30,14 +43,19 @@ def motor_mask(robot: Robot) -> FloatArray:
     return mask
 
 
-def motor_error(robot: Robot) -> Callable[[FloatArray, FloatArray], FloatArray]:
+def motor_error(
+    robot: Robot, joints: Iterable[str] | None = None
+) -> Callable[[FloatArray, FloatArray], FloatArray]:
     """The function ``(q, q_ref) -> error`` over all speeds, zero at those without a motor.
 
-    Where the coordinates of all joints with motors add, it looks at no others.
+    Where the coordinates of all joints with motors add, it looks at no others. Other joints may be
+    named instead.
     """
-    moved = [robot.joints[name] for name in robot.actuated_joints]
+    names = robot.actuated_joints if joints is None else tuple(joints)
+    moved = [robot.joints[name] for name in names]
     if not all(joint.kind.coordinates.flat for joint in moved):
-        mask = motor_mask(robot)
+        mask = np.zeros(robot.nv)
+        mask[list(speeds_of(robot, names))] = 1.0
         return lambda q, q_ref: mask * _difference(robot, q, q_ref)
     coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
     speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
@@ -56,6 +74,31 @@ def _difference(robot: Robot, q: FloatArray, q_ref: FloatArray) -> FloatArray:
     if q.dtype == object:
         raise ActuationError(f"joints with motors of {robot.name!r} turn by quaternions")
     return robot.difference(q, q_ref)
+
+
+def refuse_passive(robot: Robot, why: str, *, floats: bool) -> None:
+    """Refuse a robot whose motors do not set all of its motions, each by one.
+
+    Parameters
+    ----------
+    robot : Robot
+    why : str
+        What needs that, and what to do.
+    floats : bool
+        Those of a floating base do not count.
+
+    Raises
+    ------
+    ActuationError
+    """
+    motions = robot.dof - (6 if floats and robot.base == "floating" else 0)
+    count = len(motor_speeds(robot))
+    if count != motions:
+        known = ", ".join(robot.actuated_joints) or "none"
+        raise ActuationError(
+            f"{robot.name!r} has {motions} motions and motors at {count} speeds (joints: {known}): "
+            f"{why}"
+        )
 
 
 def base_path(robot: Robot, base: Base | None) -> BasePath | None:

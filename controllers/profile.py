@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
 from robodyn.symbolic.scalar import between_zero_and_one
 
-__all__ = ["Profile", "Way", "along", "limit", "positions", "ways"]
+__all__ = ["Profile", "Through", "limit", "through"]
 
 #: Keeps a quotient of zeros from being no number.
 TINY = 1e-300
@@ -73,39 +73,64 @@ class Way:
     profile: Profile
 
 
-def ways(
-    waypoints: FloatArray, limits: Sequence[FloatArray], make: Callable[..., Profile]
-) -> tuple[tuple[Way, ...], float]:
-    """Straight lines between waypoints, one after the other, and when the last is done [s].
+@dataclass(frozen=True, eq=False)
+class Through:
+    """Straight lines between waypoints, one after the other, with rest at each.
+
+    On each of them all joints start and arrive together, as soon as the limits of all let them.
+    Before the start and after the end they rest.
+
+    Attributes
+    ----------
+    waypoints : ndarray, shape (m, n) [rad, m]
+    ways : tuple of Way
+    duration : float [s]
+        When it arrives at the last waypoint.
+    """
+
+    waypoints: FloatArray
+    ways: tuple[Way, ...]
+    duration: float
+
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position, velocity and acceleration at a time [s], each of shape (n,)."""
+        n = self.waypoints.shape[1]
+        q, v, a = self.waypoints[0] + 0.0, np.zeros(n), np.zeros(n)
+        for way in self.ways:
+            s, ds, dds = way.profile.at(t - way.start)
+            q, v, a = q + way.step * s, v + way.step * ds, a + way.step * dds
+        return q, v, a
+
+
+def through(
+    waypoints: ArrayLike, limits: Mapping[str, ArrayLike], make: Callable[..., Profile]
+) -> Through:
+    """The motion through waypoints.
 
     Parameters
     ----------
-    waypoints : ndarray, shape (m, n) [rad, m]
-    limits : sequence of ndarray, shape (n,)
-        Of the rates of the positions.
+    waypoints : array_like, shape (m, n) [rad, m]
+    limits : mapping of str to float or array_like, shape (n,)
+        Of the rates of the positions, the first rate first, by their names.
     make : callable
         Makes a profile of the limits of the way.
+
+    Raises
+    ------
+    ShapeError
+        For waypoints that are no positions, and limits that are not positive.
     """
+    points = positions("waypoints", waypoints)
+    largest = [limit(name, given, points.shape[1]) for name, given in limits.items()]
     found, time = [], 0.0
-    for step in np.diff(waypoints, axis=0):
+    for step in np.diff(points, axis=0):
         if not step.any():
             continue
         moving = step != 0.0
-        most = [float((x[moving] / np.abs(step[moving])).min()) for x in limits]
+        most = [float((x[moving] / np.abs(step[moving])).min()) for x in largest]
         found.append(Way(time, step, make(*most)))
         time += found[-1].profile.duration
-    return tuple(found), time
-
-
-def along(
-    start: FloatArray, found: Sequence[Way], t: float
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Position, velocity and acceleration at a time [s], each of shape (n,)."""
-    q, v, a = start + 0.0, np.zeros(len(start)), np.zeros(len(start))
-    for way in found:
-        s, ds, dds = way.profile.at(t - way.start)
-        q, v, a = q + way.step * s, v + way.step * ds, a + way.step * dds
-    return q, v, a
+    return Through(points, tuple(found), time)
 
 
 def positions(name: str, given: ArrayLike) -> FloatArray:

@@ -8,10 +8,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import Function, Robot, ShapeError
+from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
-from robodyn.controllers.linear_feedback import is_flat
+from robodyn.controllers.linear_feedback import StepSlope, slope_of_steps
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.weights import weights
 
@@ -90,7 +90,7 @@ class QuadraticCost:
     _state: FloatArray = field(init=False, repr=False)
     _effort: FloatArray = field(init=False, repr=False)
     _final: FloatArray = field(init=False, repr=False)
-    _rate: Function | None = field(init=False, repr=False)
+    _slope: StepSlope | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         expect("robot", self.robot, Robot)
@@ -104,7 +104,7 @@ class QuadraticCost:
             "_state": weights("state", self.state, 2 * nv, of_state),
             "_effort": weights("effort", self.effort, len(motors), "forces of motors", True),
             "_final": weights("final", self.final, 2 * nv, of_state),
-            "_rate": None if is_flat(self.robot) else _rate_of_steps(self.robot),
+            "_slope": slope_of_steps(self.robot),
         }
         for name, value in given.items():
             object.__setattr__(self, name, value)
@@ -130,22 +130,17 @@ class QuadraticCost:
     def _of_state(self, W: FloatArray, q: FloatArray, v: FloatArray) -> Expansion:
         """``1/2 x^T W x`` of states.
 
-        What is left moves by the rate of the step that leads from the goal to the position.
+        What is left is the step that leads from the goal to the position.
         """
         nv, left = self.robot.nv, self.robot.difference(self._goal, q)
         x = np.concatenate([left, v], axis=-1)
         pulled = x @ W
         value = 0.5 * np.sum(x * pulled, axis=-1)
-        if self._rate is None:
+        if self._slope is None:
             return Expansion(value, pulled, np.broadcast_to(W, (*value.shape, *W.shape)))
         J = np.zeros((*value.shape, 2 * nv, 2 * nv))
-        J[..., :nv, :nv] = self._rate(left, np.zeros_like(left))
+        J[..., :nv, :nv] = np.linalg.inv(self._slope(self._goal, left))
         J[..., nv:, nv:] = np.eye(nv)
         turned = np.swapaxes(J, -1, -2)
         slope = np.einsum("...ij,...j->...i", turned, pulled)
         return Expansion(value, slope, turned @ W @ J)
-
-
-def _rate_of_steps(robot: Robot) -> Function:
-    """How the step from a fixed position to a moving one changes with the speeds."""
-    return robot.function("tangent_rate").jacobian("v")

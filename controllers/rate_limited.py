@@ -82,12 +82,12 @@ class RateLimited:
         """Forces as they may be, after those that are remembered."""
         tau = torque(self.controller, look.t, look.q, look.v)
         nv = tau.shape[-1]
+        change = fitting("rate", self._rate, nv) * look.h
         if memory is not None or self.start is not None:
             last = (
                 fitting("start", np.array(self.start, float), nv)
                 if memory is None
                 else (memory["torque"])
             )
-            change = fitting("rate", self._rate, nv) * look.h
             tau = np.clip(tau, last - change, last + change)
         return tau, {"torque": tau}

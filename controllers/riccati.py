@@ -6,9 +6,9 @@ costs::
 
     g = l_z + F^T s        H = L + F^T S F
 
-and is least for ``u = k + K x`` with ``H_uu k = -g_u``, ``H_uu K = -H_ux``; before the step the cost
-to go is that of this ``u``. Where forces have limits ``k`` is the best one within them, and forces
-that stand at a limit do not move with the state [Tassa, Mansard and Todorov 2014].
+and is least for ``u = k + K x`` with ``H_uu k = -g_u``, ``H_uu K = -H_ux``; before the step the
+cost to go is that of this ``u``. Where forces have limits ``k`` is the best one within them, and
+forces that stand at a limit do not move with the state [Tassa, Mansard and Todorov 2014].
 """
 
 from __future__ import annotations

@@ -9,32 +9,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.controllers.profile import Profile, Way, along, limit, positions, ways
+from robodyn.controllers.profile import Profile, Through, through
 
 __all__ = ["SCurve"]
 
 
 @dataclass(frozen=True, eq=False)
 class SCurve:
-    """Through waypoints, resting at each, with continuous acceleration and bounded jerk.
-
-    Between two of them all joints move along a straight line, start and arrive together, as soon as
-    the limits of all let them. Before the start and after the end they rest.
+    """`Trapezoidal` with bounded jerk, so that the acceleration is continuous.
 
     Attributes
     ----------
-    waypoints : ndarray, shape (m, n) [rad, m]
-    velocity : float or array_like, shape (n,) [rad/s, m/s]
-        Largest of each joint.
-    acceleration : float or array_like, shape (n,) [rad/s^2, m/s^2]
+    waypoints, velocity, acceleration, duration
+        As of `Trapezoidal`.
     jerk : float or array_like, shape (n,) [rad/s^3, m/s^3]
-    duration : float [s]
-        When it arrives at the last waypoint.
+        Largest of each joint.
 
     Raises
     ------
     ShapeError
-        For waypoints that are no positions, and limits that are not positive.
+        As of `Trapezoidal`.
 
     Examples
     --------
@@ -51,20 +45,18 @@ class SCurve:
     acceleration: ArrayLike
     jerk: ArrayLike
     duration: float = field(init=False)
-    _ways: tuple[Way, ...] = field(init=False, repr=False)
+    _motion: Through = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        points = positions("waypoints", self.waypoints)
         names = ("velocity", "acceleration", "jerk")
-        limits = [limit(name, getattr(self, name), points.shape[1]) for name in names]
-        found, duration = ways(points, limits, _profile)
-        object.__setattr__(self, "waypoints", points)
-        object.__setattr__(self, "_ways", found)
-        object.__setattr__(self, "duration", duration)
+        motion = through(self.waypoints, {name: getattr(self, name) for name in names}, _profile)
+        object.__setattr__(self, "waypoints", motion.waypoints)
+        object.__setattr__(self, "duration", motion.duration)
+        object.__setattr__(self, "_motion", motion)
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
-        return along(self.waypoints[0], self._ways, t)
+        return self._motion(t)
 
 
 def _profile(v: float, a: float, j: float) -> Profile:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,6 +65,11 @@ class Sampled:
             known = isinstance(given, int | float | np.number)
             if not (known and 0.0 <= given < math.inf):
                 raise SettingsError(f"{name} is {given!r}, expected a number >= 0")
+
+    @property
+    def robot(self) -> Any:
+        """That of the controller, for wrappers around this one; none if it has none."""
+        return getattr(self.controller, "robot", None)
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for when it looks at time ``t`` [s], shape (..., nv) [N m, N]."""

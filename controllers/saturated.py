@@ -13,6 +13,7 @@ from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.controllers.wrapping import Controller, begun_around, fitting, robot_of, wrapped
 from robodyn.simulation.limits import effort_bounds
+from robodyn.symbolic.scalar import sqrt
 
 __all__ = ["Saturated"]
 
@@ -112,5 +113,7 @@ def _checked(value: ArrayLike) -> FloatArray:
 
 
 def _size(x: FloatArray) -> FloatArray:
-    """Numbers or symbols without their sign."""
+    """Numbers or symbols without their sign; among symbols there may be numbers, as zeros."""
+    if x.dtype == object:
+        return np.array([sqrt(y * y) for y in x], object)
     return np.asarray(np.sqrt(x * x))

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import PathError, Robot, SettingsError
+from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.controllers.profile import limit
+from robodyn.motion.continuity import check_continuous, sampled
+from robodyn.simulation.column_names import speed_names
+from robodyn.simulation.limits import effort_bounds
 
-__all__ = ["Stretched"]
+__all__ = ["Stretched", "slowness", "too_heavy", "torque_limits"]
 
 Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
@@ -83,33 +86,102 @@ class Stretched:
         robot : Robot, optional
             That has to follow, with a fixed base and no loops.
         torque : float or array_like, shape (nv,), optional [N m, N]
-            Largest of each joint of the robot. Default: its `effort_limits`, if ``robot`` is given.
+            Largest of each joint of the robot. Default: what its joints and motors allow, if
+            ``robot`` is given.
 
         Raises
         ------
         SettingsError
-            Without limits, and for a reference that stands still.
+            Without limits, for a reference that stands still, and for a robot with loops, another
+            base or joints whose coordinates do not add.
         PathError
-            Where no slowness lets torques hold: gravity alone is too much.
+            Where no slowness lets torques hold: gravity alone is too much. Where the reference
+            jumps, or its rates are those of something else.
         """
         times = np.linspace(0.0, float(duration), LOOKS)
-        q, v, a = (np.array(x) for x in zip(*map(reference, times.tolist()), strict=True))
-        count, needed = v.shape[1], [0.0]
-        if velocity is not None:
-            needed.append(float((np.abs(v) / limit("velocity", velocity, count)).max()))
-        if acceleration is not None:
-            most = (np.abs(a) / limit("acceleration", acceleration, count)).max()
-            needed.append(float(np.sqrt(most)))
-        factor = max(needed)
+        q, v, a = sampled(reference, times)
         if robot is not None:
-            effort = robot.effort_limits if torque is None else limit("torque", torque, robot.nv)
-            factor = _for_torques(robot, (times, q, v, a), effort, factor)
+            torque_limits(robot, torque)
+        if not q.shape == v.shape == a.shape or q.ndim != 2:
+            raise ShapeError(
+                f"the reference gives positions {q.shape[1:]}, velocities {v.shape[1:]} and "
+                f"accelerations {a.shape[1:]}, expected one shape (n,), of joints whose "
+                "coordinates add",
+                name="reference",
+                given=q.shape[1:],
+            )
+        columns = range(v.shape[-1])
+        names = [str(k) for k in columns] if robot is None else speed_names(robot)
+        check_continuous(reference, times, lambda x, y: y - x, columns, names)
+        factor = slowness((times, q, v, a), velocity, acceleration, robot, torque)
         if not factor > 0.0:
             raise SettingsError(
                 "nothing bounds how fast the reference may be: it stands still, or no limit is "
                 "given; give velocity=, acceleration= or robot="
             )
         return cls(reference, factor)
+
+
+def slowness(
+    motion: tuple[FloatArray, ...],
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
+    robot: Robot | None,
+    torque: ArrayLike | None,
+) -> float:
+    """By what factor a motion has to take longer to be within limits; less than one: it need not.
+
+    Parameters
+    ----------
+    motion : tuple of ndarray, shape (m,), (m, n), (m, n), (m, n)
+        Times, positions, velocities, accelerations.
+    velocity, acceleration, robot, torque
+        As in `Stretched.within`.
+    """
+    _, _, v, a = motion
+    needed = [0.0]
+    if velocity is not None:
+        needed.append(float((np.abs(v) / limit("velocity", velocity, v.shape[1])).max()))
+    if acceleration is not None:
+        most = (np.abs(a) / limit("acceleration", acceleration, v.shape[1])).max()
+        needed.append(float(np.sqrt(most)))
+    if robot is None:
+        return max(needed)
+    return _for_torques(robot, motion, torque_limits(robot, torque), max(needed))
+
+
+def torque_limits(robot: Robot, torque: ArrayLike | None) -> FloatArray:
+    """The largest torque of each joint that has to follow, shape (nv,) [N m, N].
+
+    Raises
+    ------
+    SettingsError
+        For a robot whose torques do not follow from its joints alone.
+    """
+    if robot.nc or robot.base != "fixed" or robot.nq != robot.nv:
+        raise SettingsError(
+            f"{robot.name!r} has {'loops' if robot.nc else f'a {robot.base} base'} or joints whose "
+            "coordinates do not add: what torques a path takes is known for others only"
+        )
+    if torque is not None:
+        return limit("torque", torque, robot.nv)
+    given = effort_bounds(robot)
+    if not np.isfinite(given).any():
+        raise SettingsError(f"{robot.name!r} gives no limits of torques: give torque=")
+    return given
+
+
+def too_heavy(robot: Robot, times: FloatArray, q: FloatArray, effort: FloatArray) -> PathError:
+    """What to raise where torques do not suffice to rest: of the instant that takes most."""
+    tau = np.abs(robot.inverse_dynamics(q, 0.0 * q, 0.0 * q))
+    row, k = np.unravel_index(int((tau - effort).argmax()), tau.shape)
+    joint = speed_names(robot)[k]
+    return PathError(
+        f"at t = {times[row]:.6g} s of the reference joint {joint!r} takes {tau[row, k]:.4g} N m "
+        f"or N at rest, and may have {effort[k]:.4g}: no slowness helps",
+        time=float(times[row]),
+        joint=joint,
+    )
 
 
 def _for_torques(
@@ -126,14 +198,7 @@ def _for_torques(
     while (over(high) > 0.0).any():
         high *= 2.0
         if high > LONGEST:
-            worst = int(over(high).argmax())
-            tau = np.abs(robot.inverse_dynamics(q[worst], 0.0 * v[worst], 0.0 * a[worst]))
-            at = int((tau - effort).argmax())
-            raise PathError(
-                f"at t = {times[worst]:.6g} s of the reference speed {at} takes {tau[at]:.4g} N m "
-                f"or N at rest, and may have {effort[at]:.4g}: no slowness helps",
-                time=float(times[worst]),
-            )
+            raise too_heavy(robot, times, q, effort)
     low = least or 1.0 / LONGEST
     if least and not (over(least) > 0.0).any():
         return least

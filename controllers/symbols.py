@@ -9,11 +9,12 @@ import numpy as np
 
 from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
+from robodyn.codegen import Function
 from robodyn.controllers.gains import wanted
 from robodyn.simulation.law import SymbolicTime
 from robodyn.symbolic.inline import inline
 
-__all__ = ["base_at", "dynamics", "is_symbolic", "reference_at"]
+__all__ = ["asked", "base_at", "dynamics", "is_symbolic", "reference_at", "time_of", "times"]
 
 Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
@@ -45,9 +46,34 @@ def base_at(path: BasePath | None, t: float) -> BaseMotion | Mapping[str, Array]
     return dict(zip(names, t.sampled("base", parts), strict=True))
 
 
-def dynamics(
+def time_of(robot: Robot, t: float) -> float | None:
+    """The time as methods of a robot take it: nothing where the robot does not depend on it."""
+    return t if robot.depends_on_time else None
+
+
+def asked(
     robot: Robot,
     name: str,
+    arrays: Mapping[str, FloatArray],
+    base: BaseMotion | Mapping[str, Array] | None,
+    t: float,
+    **options: Any,
+) -> FloatArray:
+    """What the method of that name gives, of one output, in numbers or in symbols.
+
+    Arguments as for `dynamics`; the base is `None` for what does not depend on it.
+    """
+    if isinstance(t, SymbolicTime):
+        return dynamics(robot, name, arrays, base, t, **options)[0]
+    if base is not None:
+        options["base"] = base
+    found = getattr(robot, name)(*arrays.values(), t=time_of(robot, t), **options)
+    return np.asarray(found)
+
+
+def dynamics(
+    robot: Robot,
+    name: str | Function,
     arrays: Mapping[str, FloatArray],
     base: BaseMotion | Mapping[str, Array] | None,
     t: float,
@@ -58,7 +84,8 @@ def dynamics(
     Parameters
     ----------
     robot : Robot
-    name : str
+    name : str or Function
+        Its name, or one that was made of a function of the robot.
     arrays : mapping of str to ndarray
         Its inputs by name; zeros may be numbers.
     base : mapping of str to ndarray, or None
@@ -67,7 +94,8 @@ def dynamics(
     **options
         As for `Robot.function`.
     """
-    program = robot.function(name, **options).program
+    made = name if isinstance(name, Function) else robot.function(name, **options)
+    program = made.program
     known: dict[str, Any] = {**arrays, **(base or {}), "t": t}  # type: ignore[dict-item]
     numbers = [x for port in program.inputs for x in np.ravel(np.asarray(known[port.name], object))]
     results = np.empty(len(program.results), object)
@@ -75,3 +103,10 @@ def dynamics(
     ends = np.cumsum([port.size for port in program.outputs])[:-1]
     parts = np.split(results, ends)
     return tuple(x.reshape(p.shape) for x, p in zip(parts, program.outputs, strict=True))
+
+
+def times(A: FloatArray, x: FloatArray) -> FloatArray:
+    """Matrix times vector, of one state or many, in numbers or symbols."""
+    if is_symbolic(A) or is_symbolic(x):
+        return A @ x
+    return np.asarray(np.einsum("...ij,...j->...i", A, x))

@@ -95,6 +95,7 @@ class TaskPath:
                 f"{name!r} would jump by {jumps[row, joint]:.3g} rad or m: the path passes a "
                 "singular posture or a limit; begin elsewhere (q0=), or give more poses",
                 time=float(self.times[row]),
+                joint=name,
             )
         return rows
 

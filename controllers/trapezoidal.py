@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.controllers.profile import Profile, Way, along, limit, positions, ways
+from robodyn.controllers.profile import Profile, Through, through
 
 __all__ = ["Trapezoidal"]
 
@@ -52,20 +52,18 @@ class Trapezoidal:
     velocity: ArrayLike
     acceleration: ArrayLike
     duration: float = field(init=False)
-    _ways: tuple[Way, ...] = field(init=False, repr=False)
+    _motion: Through = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        points = positions("waypoints", self.waypoints)
-        names = ("velocity", "acceleration")
-        limits = [limit(name, getattr(self, name), points.shape[1]) for name in names]
-        found, duration = ways(points, limits, _profile)
-        object.__setattr__(self, "waypoints", points)
-        object.__setattr__(self, "_ways", found)
-        object.__setattr__(self, "duration", duration)
+        limits = {"velocity": self.velocity, "acceleration": self.acceleration}
+        motion = through(self.waypoints, limits, _profile)
+        object.__setattr__(self, "waypoints", motion.waypoints)
+        object.__setattr__(self, "duration", motion.duration)
+        object.__setattr__(self, "_motion", motion)
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
-        return along(self.waypoints[0], self._ways, t)
+        return self._motion(t)
 
 
 def _profile(v: float, a: float) -> Profile:

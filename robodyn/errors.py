@@ -33,6 +33,7 @@ __all__ = [
     "SimulationError",
     "SimulationInterrupted",
     "SingularError",
+    "SingularWarning",
     "SweepError",
     "SweepWarning",
     "TopologyError",
@@ -104,6 +105,10 @@ class SweepWarning(UserWarning):
 
 class EnergyWarning(UserWarning):
     """A simulated motion gains or loses energy that nothing gives or takes."""
+
+
+class SingularWarning(UserWarning):
+    """A frame cannot be moved as a controller wants it to be: what it does is damped."""
 
 
 class ConvergenceWarning(UserWarning):
@@ -320,6 +325,20 @@ class PathError(RobodynError, ValueError):
     def __init__(self, message: str, *, time: float | None = None, joint: str = "") -> None:
         self.time = time
         self.joint = joint
+        super().__init__(message)
+
+
+class IdentificationError(RobodynError, ValueError):
+    """Data do not say what some parameters are, or no motion within the limits would.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        Names of those parameters.
+    """
+
+    def __init__(self, message: str, *, parameters: tuple[str, ...] = ()) -> None:
+        self.parameters = parameters
         super().__init__(message)
 
 

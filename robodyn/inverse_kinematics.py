@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
@@ -13,7 +14,7 @@ from robodyn.arrays import by_name, checked, numbers, refuse_not_finite
 from robodyn.codegen import Function, Memo
 from robodyn.codegen.iteration import Iteration
 from robodyn.configuration_space import ConfigurationSpace
-from robodyn.errors import AssemblyError, ShapeError
+from robodyn.errors import AssemblyError, ConvergenceWarning, ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion, check_rigid
@@ -115,12 +116,30 @@ class InverseKinematics:
             q[left] = self._closed(q[left])
             error[left] = self._distance(q[left], arrays, points, batch, left, base)
             reached = error <= REACHED
-        return IKResult(
+        result = IKResult(
             q.reshape(*batch, self._space.nq),
             error.reshape(batch)[()],
             reached.reshape(batch)[()],
             self._model.joints,
         )
+        if not reached.all():
+            self._announce(result)
+        return result
+
+    def _announce(self, result: IKResult) -> None:
+        """Warn once that targets are out of reach, as far as the search has seen."""
+        missed = int(np.sum(~np.asarray(result.converged)))
+        count = (
+            f"{missed} of {result.converged.size} targets" if result.q.ndim > 1 else "the target"
+        )
+        limits = ", ".join(result.at_limits)
+        message = (
+            f"no posture of {self._model.mechanism.name!r} was found that reaches {count}: the "
+            f"nearest is {np.max(result.residual):.3g} (m, rad) away"
+            + (f", with joints at their limits: {limits}" if limits else "")
+            + "; .converged and .residual of the result say where"
+        )
+        warnings.warn_explicit(message, ConvergenceWarning, filename="robodyn", lineno=0)
 
     # -- starts -------------------------------------------------------------------------------
 

@@ -323,6 +323,25 @@ class Impact:
 
 
 @dataclass(frozen=True, eq=False)
+class ImpactDerivatives:
+    """Speeds after a hit, and how they change with the state before it.
+
+    Attributes
+    ----------
+    v : ndarray, shape (..., nv) [rad/s, m/s]
+        Afterwards.
+    by_q : ndarray, shape (..., nv, nv)
+        Its derivative with respect to positions before, moved along the speeds.
+    by_v : ndarray, shape (..., nv, nv)
+        Its derivative with respect to speeds before.
+    """
+
+    v: Array
+    by_q: Array
+    by_v: Array
+
+
+@dataclass(frozen=True, eq=False)
 class IKResult:
     """Postures in which frames are where they are wanted, or as near to it as was found.
 

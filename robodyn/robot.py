@@ -32,6 +32,7 @@ from robodyn.description import (
 from robodyn.equations.catalogue import CLOSED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.impacts.derivatives import impact_derivatives
 from robodyn.impacts.impact_dynamics import ImpactDynamics
 from robodyn.impacts.latch import latch
 from robodyn.impacts.one_hit import apparent_mass, impact
@@ -59,6 +60,7 @@ from robodyn.results import (
     HybridDynamics,
     IKResult,
     Impact,
+    ImpactDerivatives,
     JointWrenches,
     LoopGap,
     SteadyMotion,
@@ -239,8 +241,8 @@ class Robot:
         UnknownNameError
             For links, joints and parameters that do not exist.
         SettingsError
-            For parameters that no body has, joints locked against what ties them together, or where
-            they cannot be.
+            For parameters that no body has, and joints locked against what ties them together, or
+            where they cannot be.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
         if stops is not None:
@@ -1878,6 +1880,11 @@ class Robot:
         t : float, optional [s]
             Time, of a robot that depends on it.
 
+        Warns
+        -----
+        ConvergenceWarning
+            Once, if no posture was found for some targets: the result is the nearest one.
+
         Returns
         -------
         IKResult
@@ -2107,6 +2114,59 @@ class Robot:
         dynamics = self._impacts(t)
         return impact(
             dynamics, (q, v), place, direction, restitution, against, base, controlled, friction
+        )
+
+    def impact_derivatives(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        link: str,
+        point: ArrayLike,
+        direction: ArrayLike | None,
+        *,
+        restitution: float = 0.0,
+        against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
+        base: BaseMotion | None = None,
+        t: ArrayLike | None = None,
+    ) -> ImpactDerivatives:
+        """How speeds after a hit without friction change with the state before it.
+
+        Parameters
+        ----------
+        q, v, link, point, direction, restitution, against, base, t
+            As in `impact`. What is hit stays the same.
+
+        Returns
+        -------
+        derivatives : ImpactDerivatives
+            ``.v`` afterwards, ``.by_q`` and ``.by_v``, shape (..., nv, nv). Of a closed linkage
+            only changes of the state have a meaning that keep its loops closed.
+
+        Raises
+        ------
+        ImpactError
+            As in `impact`.
+        SettingsError, ShapeError, UnknownNameError
+        InconsistentStateError, SingularError
+            As in `derivatives`.
+
+        Notes
+        -----
+        [W 6.11-6.14, 6.18], differentiated: docs/impacts.md has the equations.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> robot = rd.load("double_pendulum")
+        >>> d = robot.impact_derivatives([0.3, 0.4], [1.0, 2.0], "lower", [0, 0, -1], [1, 0, 0])
+        >>> d.by_q.shape
+        (2, 2)
+        """
+        if isinstance(against, RobotPoint):
+            expect("robot of against", against.robot, Robot, "against")
+        dynamics = self._impacts(t)
+        return impact_derivatives(
+            dynamics, (q, v), (link, point), direction, restitution, against, base
         )
 
     def simultaneous_impacts(

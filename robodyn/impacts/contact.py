@@ -55,6 +55,11 @@ class ContactPoint:
     velocity: Array
     J: Array
 
+    @property
+    def arm(self) -> Array:
+        """From the link's origin, in world axes, shape (..., 3) [m]."""
+        return np.asarray(np.einsum("...ij,...j->...i", self.R, self.offset))
+
     def wrench(self, impulse: Array) -> Array:
         """An impulse in world axes as a wrench on the link, shape (..., 6)."""
         force = np.einsum("...ji,...j->...i", self.R, impulse)
@@ -158,6 +163,14 @@ class Contact:
             )
         along = np.where(moves, wanted / np.where(moves, sizes, 1.0), 0.0)
         return np.asarray(np.einsum("...ki,...i->...k", modes, along))
+
+    def solved(self, rates: Array) -> Array:
+        """Impulses that make speeds of parting jump by these, shapes (..., k, n)."""
+        sizes, modes = self._principal()
+        moves = self.movable()
+        along = np.einsum("...ki,...kn->...in", modes, rates)
+        along = along * np.where(moves, 1.0 / np.where(moves, sizes, 1.0), 0.0)[..., None]
+        return np.asarray(np.einsum("...ki,...in->...kn", modes, along))
 
     def energy_loss(self, p: Array) -> Array:
         """What impulses of this size take away, shape (...) [J]."""

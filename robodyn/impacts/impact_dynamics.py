@@ -192,6 +192,22 @@ class ImpactDynamics:
             jumps=jumps,
         )
 
+    def with_slope(
+        self, name: str, link: str, arrays: tuple[Array, ...], base: BaseMotion | None
+    ) -> tuple[Array, Array]:
+        """Something of a link in world axes, and its derivative by positions, one axis more."""
+        f = self._evaluator.function(name, frame=link, axes="world")
+        given = (*arrays, *self._evaluator.surroundings(name, base))
+        return f(*given), f.jacobian("q")(*given)
+
+    def slopes_at_rest(
+        self, q: Array, forces: Array, base: BaseMotion | None
+    ) -> tuple[Array, Array]:
+        """Of jumps under generalised impulses, by q and by these, shapes (..., nv, nv)."""
+        arrays = (q, np.zeros_like(forces), forces)
+        found = self._dynamics.derivatives("forward_dynamics", arrays, None, _at_rest(base))
+        return found[1], found[3]
+
     def met(
         self,
         state: tuple[ArrayLike, ArrayLike],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from robodyn.equations.quantities.regressors import RESISTANCES, motor_parameter
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.model.model import Model
+
+#: Part of its mass by which a link may differ from its body, by rounding, and is still whole.
+HALF = 1e-9
 
 Resisting = TypeVar("Resisting", Joint, Loop)
 
@@ -64,8 +67,8 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
     joints, loops = list(mechanism.joints), list(mechanism.loops)
     for k, joint in enumerate(joints):
         if joint.name in resisting:
-            joints[k], motor = _with_resistance(joint, motors.get(joint.name), different)
-            motors |= {} if motor is None else {joint.name: motor}
+            joints[k], driving = _with_resistance(joint, motors.get(joint.name), different)
+            motors |= {} if driving is None else {joint.name: driving}
     for k, loop in enumerate(loops):
         if loop.name in resisting:
             loops[k], _ = _with_resistance(loop, None, different)
@@ -75,33 +78,32 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
 
 
 def changeable_bodies(model: Model) -> tuple[str, ...]:
-    """Bodies that are links as they were drawn, by name: no free rotors, and no halves of links."""
-    names = [body_link(model.bodies, body) for body in model.bodies]
-    halves = {loop.rejoins for loop in model.tree.cuts if isinstance(loop, Loop) and loop.rejoins}
-    return tuple(
-        name
-        for body, name in zip(model.bodies, names, strict=True)
-        if _drawn(model, body, name) and not (halves and _is_half(model, body, name))
-    )
+    """Bodies whose parameters can be set, by name.
+
+    Free rotors, links that carry them, and halves of links are none.
+    """
+    carried = {rotor.link for rotor in model.mechanism.rotors}
+    found = []
+    for body in model.bodies:
+        name, links = body_link(model.bodies, body), _links_of(model, body)
+        drawn = name in {link.name for link in links}
+        if drawn and carried.isdisjoint(link.name for link in links):
+            mass = sum(link.inertia.mass for link in links if link.inertia is not None)
+            if abs(float(_numbers(model, body)[0]) - mass) <= HALF * mass:
+                found.append(name)
+    return tuple(found)
 
 
-def _drawn(model: Model, body: Body, name: str) -> bool:
-    return any(link.name == name for link in model.mechanism.links)
-
-
-def _is_half(model: Model, body: Body, name: str) -> bool:
-    """Whether another body has a part of the same link."""
-    links = [link for link in model.mechanism.links if _body_of(model, link.name) == body.index]
-    total = sum(link.inertia.mass for link in links if link.inertia is not None)
-    return bool(abs(float(_numbers(model, body)[0]) - total) > 1e-9 * max(total, 1e-300))
-
-
-def _body_of(model: Model, link: str) -> int:
-    return model.bodies.frames[link][0] if link in model.bodies.frames else -1
+def _links_of(model: Model, body: Body) -> list[Link]:
+    """Links of the description that a body consists of."""
+    frames = model.bodies.frames
+    links = model.mechanism.links
+    return [x for x in links if x.name in frames and frames[x.name][0] == body.index]
 
 
 def _numbers(model: Model, body: Body) -> FloatArray:
-    return np.array([float(x) for x in parameters_of(model.bodies, body)])  # type: ignore[arg-type]
+    ten: list[Any] = parameters_of(model.bodies, body)
+    return np.array(ten, float)
 
 
 def inertia_from(ten: FloatArray) -> Inertia | None:
@@ -128,15 +130,10 @@ def _with_body(model: Model, mechanism: Mechanism, body: Body, ten: FloatArray) 
     name = body_link(model.bodies, body)
     if name not in changeable_bodies(model):
         raise SettingsError(
-            f"{name!r} of {mechanism.name!r} is a free rotor, or a link that is cut in two to "
-            "close a loop: its parameters cannot be set"
+            f"{name!r} of {mechanism.name!r} is a free rotor, carries one, or is a link that is "
+            "cut in two to close a loop: its parameters cannot be set"
         )
-    carried = {rotor.link for rotor in mechanism.rotors}
-    beside = {x.name for x in mechanism.links if _body_of(model, x.name) == body.index} - {name}
-    if carried & {name, *beside}:
-        raise SettingsError(
-            f"{name!r} of {mechanism.name!r} carries free rotors: its parameters cannot be set"
-        )
+    beside = {link.name for link in _links_of(model, body)} - {name}
     inertia = inertia_from(ten)
 
     def changed(link: Link) -> Link:

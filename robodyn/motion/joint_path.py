@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import numbers
+from robodyn.arrays import number, numbers
 from robodyn.errors import PathError, ShapeError, UnknownNameError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 from robodyn.motion.samples import (
@@ -65,6 +65,7 @@ class JointPath:
         except PathError:
             raise
         except (TypeError, ValueError) as error:
+            number("t", t, "s")
             raise PathError(
                 f"the path must return position, velocity and acceleration; at t = {t:.6g} s: "
                 f"{error}",
@@ -118,7 +119,8 @@ class JointPath:
         ------
         ShapeError
         PathError
-            If velocities do not belong to the positions.
+            If velocities do not belong to the positions, or the path swings out between samples, as
+            where times are very uneven.
 
         Examples
         --------
@@ -148,7 +150,7 @@ class JointPath:
         still = np.zeros(values.shape[1:])
 
         def motion(at: float) -> Motion:
-            if rest and not times[0] < at < times[-1]:
+            if rest and (at <= times[0] or at >= times[-1]):
                 return values[0 if at <= times[0] else -1], still, still
             at = within(times, at)
             return position(at), velocity(at), acceleration(at)

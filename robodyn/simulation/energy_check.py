@@ -315,12 +315,21 @@ class _Piece:
         force = force - robot.passive_forces(q, np.zeros_like(v), base=at)
         power = np.einsum("tnk,tnk->tn", force, v)
         if at is not None:
-            # what the mover of the base supplies in all, whatever loops carry of it
-            loops = (np.zeros(robot.nc),) if robot.nc else ()
-            wrenches = robot.function("joint_wrenches", joints=())(q, v, a, *moving, *loops)
-            twist = np.broadcast_to(at.twist, wrenches[..., 0, :].shape)
-            power = power + np.einsum("tnk,tnk->tn", wrenches[..., 0, :], twist)
+            supplied = self._supplied(q, v, a, at)
+            twist = np.broadcast_to(at.twist, supplied.shape)
+            power = power + np.einsum("tnk,tnk->tn", supplied, twist)
         return np.asarray(power)
+
+    def _supplied(self, q: FloatArray, v: FloatArray, a: FloatArray, at: BaseMotion) -> FloatArray:
+        """The wrench of the mover of the base, whatever loops carry of it."""
+        robot = self._robot
+        if robot.tree_form.nc and not robot.nc:
+            return np.asarray(robot.joint_wrenches(q, v, a, joints=(), base=at)["base"])
+        loops = (np.zeros(robot.nc),) if robot.nc else ()
+        moving = (at.pose, at.twist, at.acceleration)
+        return np.asarray(
+            robot.function("joint_wrenches", joints=())(q, v, a, *moving, *loops)[..., 0, :]
+        )
 
     def _at(self, t: FloatArray) -> BaseMotion | None:
         """The motion of the base at some times, for all motions."""

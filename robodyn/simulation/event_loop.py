@@ -21,7 +21,7 @@ from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.lookout import Lookout, Watch
 from robodyn.simulation.makers import Makers
-from robodyn.simulation.memory import tell
+from robodyn.simulation.memory import let_know
 from robodyn.simulation.phase import Phase, settled
 from robodyn.simulation.phase_records import PhaseRecords
 from robodyn.simulation.progress import Progress
@@ -125,7 +125,7 @@ class _Motion:
 
     def _torques(self) -> FloatArray:
         asked = torque(self._phase.controller, self._t, self._q, self._v)
-        return tell(self._phase.controller, self._t, self._limits.cut(asked, self._v))
+        return let_know(self._phase.controller, self._t, self._limits.cut(asked, self._v))
 
     def hurry(self, k: int) -> int:
         """Do whole steps from an instant on in which nothing happens; how many it were.

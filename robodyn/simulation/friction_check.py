@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -137,8 +138,9 @@ def unresolved_friction(
 def _smooth_speed(robot: Robot) -> float | None:
     """The least speed up to which some friction is smooth; none of a robot without friction."""
     speeds = [x.friction_speed for x in robot.ground if x.friction]
-    settings = robot._model.settings
-    if settings.passive and any(body.description.friction for body in robot._model.bodies):
+    model, settings = robot._model, robot._model.settings
+    joints: list[Any] = [*(body.description for body in model.bodies), *model.setup.rubbing]
+    if settings.passive and any(joint.friction for joint in joints):
         speeds.append(settings.friction_speed)
     return min(speeds, default=None)
 
@@ -162,11 +164,13 @@ def _slope(
     k: int,
     smooth: float,
 ) -> float:
-    """How fast friction stops a joint that is slow [1/s]."""
+    """How fast friction stops what moves as an impulse at a joint makes it move, slowly [1/s]."""
     at = None if base is None else base(t)
     time = t if robot.depends_on_time else None
-    v = np.zeros((2, robot.nv))
-    v[1, k] = SLOW * smooth
-    still, slow = robot.passive_forces(np.array([q, q]), v, base=at, t=time)[:, k]
-    jump = responses(robot, q, np.eye(robot.nv)[[k]], driven, at, time)[0, k]
-    return float((still - slow) / v[1, k] * jump)
+    jump = responses(robot, q, np.eye(robot.nv)[[k]], driven, at, time)[0]
+    size = np.abs(jump).max()
+    if not size > 0.0:
+        return 0.0
+    v = np.array([np.zeros(robot.nv), jump * (SLOW * smooth / size)])
+    still, slow = robot.passive_forces(np.array([q, q]), v, base=at, t=time)
+    return float((still - slow) @ jump * size / (SLOW * smooth * jump[k]))

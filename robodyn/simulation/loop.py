@@ -28,7 +28,7 @@ from robodyn.simulation.friction_check import announce_friction
 from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.makers import Makers
-from robodyn.simulation.memory import tell
+from robodyn.simulation.memory import let_know
 from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
@@ -105,7 +105,7 @@ def move(
     """Step over all instants and record the state at each; events are not looked for."""
 
     def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        return tell(controller, t, limits.cut(torque(controller, t, q, v), v))
+        return let_know(controller, t, limits.cut(torque(controller, t, q, v), v))
 
     law = controller if isinstance(controller, Law | NumbaLaw) else None
     if limits.depend_on_speed:

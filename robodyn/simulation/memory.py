@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 
-__all__ = ["Log", "Look", "Memories", "Remembering", "joined_memories", "tell"]
+__all__ = ["Log", "Look", "Memories", "Remembering", "joined_memories", "let_know"]
 
 #: What a controller remembers, by name.
 Memory = Mapping[str, Any]
@@ -137,6 +137,13 @@ class Log:
             x[k] = memory[name]
         self._count += 1
 
+    @classmethod
+    def known(cls, name: str, t: FloatArray, values: FloatArray) -> Log:
+        """What was remembered under a name at some instants."""
+        log = cls((name,))
+        log._times, log._values, log._count = t, {name: values}, len(t)
+        return log
+
     @property
     def empty(self) -> bool:
         """Whether it never looked."""
@@ -187,6 +194,12 @@ class Memories:
             if found.log not in self._known:
                 self._known.append(found.log)
 
+    def add(self, name: str, t: FloatArray, values: FloatArray) -> None:
+        """Add what was remembered under a name at some instants."""
+        log = Log.known(name, t, values)
+        self._known.append(log)
+        self._logs.setdefault(name, []).append((log, name))
+
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
         """What was remembered at some instants, shape (n, ..., m); NaN where nothing was.
 
@@ -216,7 +229,7 @@ class Memories:
             log.forget(t)
 
 
-def tell(controller: Any, t: float, tau: FloatArray) -> FloatArray:
+def let_know(controller: Any, t: float, tau: FloatArray) -> FloatArray:
     """Tell controllers with a memory which forces act from ``t`` [s] on; these forces."""
     for found in _chain(controller):
         found.acted(t, tau)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -28,6 +28,9 @@ DEFAULT = ("positions", "velocities", "torques", "energy")
 
 #: Before the name of a joint.
 WRENCH = "wrench of "
+
+#: Before the name of what controllers remember.
+MEMORY = "memory: "
 
 #: What six numbers of a wrench are.
 COMPONENTS = ("fx [N]", "fy [N]", "fz [N]", "mx [N m]", "my [N m]", "mz [N m]")
@@ -66,6 +69,8 @@ class Motion(Protocol):
     def power(self) -> FloatArray: ...
     @property
     def audit(self) -> EnergyAudit: ...
+    @property
+    def memory(self) -> Mapping[str, FloatArray]: ...
     def joint_wrenches(self, joints: Sequence[str] | None = None) -> JointWrenches: ...
 
 
@@ -80,9 +85,13 @@ def panel(run: Motion, name: str) -> Panel:
     """
     if isinstance(name, str) and name.startswith(WRENCH):
         return _wrench(run, name.removeprefix(WRENCH))
+    remembered = {f"{MEMORY}{key}": key for key in run.memory}
+    if isinstance(name, str) and name in remembered:
+        return _memory(run, remembered[name])
     if not isinstance(name, str) or name not in PANELS:
         names = run.robot.joints if run.robot is not None else run.joint_names
-        raise UnknownNameError("panel", name, (*PANELS, *(f"{WRENCH}{joint}" for joint in names)))
+        known = (*PANELS, *remembered, *(f"{WRENCH}{joint}" for joint in names))
+        raise UnknownNameError("panel", name, known)
     return PANELS[name](run)
 
 
@@ -175,7 +184,13 @@ def _wrench(run: Motion, joint: str) -> Panel:
     return Panel(f"wrench of {joint} [N, N m]", np.asarray(wrench), COMPONENTS)
 
 
-#: Panels by name; besides them, ``"wrench of JOINT"``.
+def _memory(run: Motion, name: str) -> Panel:
+    values = run.memory[name]
+    names = run.joint_names if values.shape[-1] == len(run.joint_names) else ()
+    return Panel(name, values, names)
+
+
+#: Panels by name; besides them, ``"wrench of JOINT"`` and ``"memory: NAME"``.
 PANELS: dict[str, Callable[[Motion], Panel]] = {
     "positions": _positions,
     "velocities": _velocities,

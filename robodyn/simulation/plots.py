@@ -136,9 +136,9 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
     target, known = as_path("path", path), FigureCanvasAgg.get_supported_filetypes()
     ending = target.suffix.removeprefix(".").lower()
-    if ending and ending not in known:
+    if target.name in ("", "..") or (ending and ending not in known):
         raise ShapeError(
-            f"cannot draw {target.name!r}: expected a name ending in one of {', '.join(known)}",
+            f"cannot draw {str(target)!r}: expected a name ending in one of {', '.join(known)}",
             name="path",
             given=target.suffix,
         )

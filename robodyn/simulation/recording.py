@@ -95,6 +95,8 @@ class Folder:
     """
 
     def __init__(self, target: Path) -> None:
+        if target.name in ("", ".."):
+            raise FileError(f"{str(target)!r} is there already; give the name of a new folder")
         self.target, self.path = target, target.with_name(target.name + PARTIAL)
         self.rows = 0
         self._columns: dict[str, _Column] = {}

@@ -302,7 +302,7 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that is complete or not there at all.
 
-        ``.npz``: all arrays, the motion of the base, external wrenches and events. ``.csv``: one
+        ``.npz``: all arrays, motion of the base, external wrenches, events, memory. ``.csv``: one
         row a sample, with joints and units in the header. ``.mcap``: joint states, as
         `robodyn.ros.bag.write_bag` writes them.
 
@@ -360,9 +360,9 @@ class Trajectory:
             Default: show a window.
         panels : names, optional
             Of ``"positions"``, ``"velocities"``, ``"accelerations"``, ``"torques"``,
-            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"`` and
-            ``"wrench of JOINT"``. Default: positions, velocities, torques and energy. Limits of
-            joints are dashed.
+            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"``,
+            ``"wrench of JOINT"`` and ``"memory: NAME"``. Default: positions, velocities, torques
+            and energy. Limits of joints are dashed.
 
         Raises
         ------

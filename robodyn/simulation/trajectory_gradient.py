@@ -28,7 +28,7 @@ from robodyn.simulation.law import Law, law_of
 from robodyn.simulation.step_slopes import StepSlopes
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["TrajectoryGradient", "trajectory_gradient"]
+__all__ = ["TrajectoryGradient", "robot_of_steps", "steps_along", "trajectory_gradient"]
 
 #: So many steps are differentiated at once.
 AT_ONCE = 500
@@ -122,7 +122,7 @@ def trajectory_gradient(
     >>> gradient.tau.shape
     (101, 2)
     """
-    robot = _robot_of(run)
+    robot = robot_of_steps(run)
     given = [_over_samples(name, x, run) for name, x in (("q", q), ("v", v), ("tau", tau))]
     slopes = StepSlopes(robot, integrator, getattr(run.surroundings, "base", None), parameters)
     by_state = np.concatenate(given[:2], axis=-1)
@@ -133,7 +133,7 @@ def trajectory_gradient(
     lam = by_state[last] + feedback.pulled(last, by_tau[last])
     for stop in range(last, 0, -AT_ONCE):
         start = max(0, stop - AT_ONCE)
-        whole = _steps(run, slopes, start, stop, integrator)
+        whole = steps_along(robot, run, slopes, start, stop, integrator)
         for k in range(stop - 1, start - 1, -1):
             change = np.einsum("...ij,...i->...j", whole[k - start], lam)
             by_tau[k] += change[..., 2 * nv : 3 * nv]
@@ -142,8 +142,14 @@ def trajectory_gradient(
     return TrajectoryGradient(lam[..., :nv], lam[..., nv:], by_tau, total if parameters else None)
 
 
-def _robot_of(run: Trajectory) -> Robot:
-    """The robot of a motion that is nothing but steps."""
+def robot_of_steps(run: Trajectory) -> Robot:
+    """The robot of a motion that is nothing but steps.
+
+    Raises
+    ------
+    ShapeError, SettingsError
+        If it is more than that, or the robot is not known.
+    """
     expect("run", run, Trajectory)
     if run.robot is None:
         raise SettingsError("the trajectory does not know its robot: it was read from a file")
@@ -156,7 +162,7 @@ def _robot_of(run: Trajectory) -> Robot:
     }
     for reason, true in acting.items():
         if true:
-            raise SettingsError(f"the gradient of a motion is not known where {reason}")
+            raise SettingsError(f"derivatives of a motion are not known where {reason}")
     return run.robot
 
 
@@ -176,16 +182,21 @@ def _over_samples(name: str, given: ArrayLike | None, run: Trajectory) -> FloatA
     return x
 
 
-def _steps(
-    run: Trajectory, slopes: StepSlopes, start: int, stop: int, integrator: str
+def steps_along(
+    robot: Robot, run: Trajectory, slopes: StepSlopes, start: int, stop: int, integrator: str
 ) -> FloatArray:
-    """Derivatives of some steps, whose ends have to be the next samples."""
-    assert run.robot is not None
+    """Derivatives of some steps, shape (n, ..., 2 nv, 3 nv + parameters).
+
+    Raises
+    ------
+    SettingsError
+        If a step does not end at the next sample.
+    """
     here, ahead = slice(start, stop), slice(start + 1, stop + 1)
     ones = (1,) * (run.q.ndim - 1)
     t, h = (x.reshape(-1, *ones) for x in (run.t[here], run.t[ahead] - run.t[here]))
     q, v = slopes(t, run.q[here], run.v[here], run.tau[here], h)
-    moved = run.robot.difference(run.q[ahead], q.value)
+    moved = robot.difference(run.q[ahead], q.value)
     for off, size in ((moved, run.v[here] * h), (v.value - run.v[ahead], run.v[ahead])):
         wrong = np.abs(off) > APART * (1.0 + np.abs(size))
         if wrong.any():

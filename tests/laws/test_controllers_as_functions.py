@@ -15,7 +15,10 @@ import robodyn as rd
 from robodyn.controllers import (
     ComputedTorque,
     GravityCompensation,
+    Impedance,
     JointPD,
+    OperationalSpace,
+    PassivityBased,
     PointToPoint,
     Sampled,
     SineReference,
@@ -59,17 +62,79 @@ def run(robot, controller, **options):
 @pytest.mark.parametrize("kind", list(controllers(rd.load("arm7"))))
 def test_a_motion_is_the_same_by_machine_code_and_by_python(name, kind, monkeypatch):
     robot = rd.load(name)
-    controller = controllers(robot)[kind]
+    is_the_same(robot, controllers(robot)[kind], monkeypatch)
+
+
+def is_the_same(robot, controller, monkeypatch, **options):
     assert isinstance(law_of(robot, controller), Law)
-    fast = run(robot, controller)
+    fast = run(robot, controller, **options)
     monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
-    slow = run(robot, controller)
+    slow = run(robot, controller, **options)
     for x in ("q", "v", "a", "tau"):
         np.testing.assert_array_equal(getattr(fast, x), getattr(slow, x))
     monkeypatch.setattr(callbacks, "law_of", lambda *given: None)  # as it is written, in numbers
-    plain = run(robot, controller)
+    plain = run(robot, controller, **options)
     np.testing.assert_allclose(fast.q, plain.q, atol=1e-12)
     np.testing.assert_allclose(fast.tau, plain.tau, atol=1e-8 * np.abs(plain.tau).max())
+
+
+#: Robot, and a controller of frames, of energy, or of joints that other motors move.
+MORE = {
+    "operational space": ("arm7", lambda r, x: OperationalSpace(r, "tool", x, 300.0)),
+    "linkage's frame": (
+        "five_bar",
+        lambda r, x: OperationalSpace(r, "left_rod", x, 300.0, components=(0, 4)),
+    ),
+    "sampled task": (
+        "arm7",
+        lambda r, x: OperationalSpace(r, "tool", lambda t: x(t), posture=np.ones(7)),
+    ),
+    "impedance": ("arm7", lambda r, x: Impedance(r, "tool", x, 300.0, 30.0)),
+    "impedance with a sensor": (
+        "arm7",
+        lambda r, x: Impedance(r, "tool", x, 300.0, 30.0, 2.0, lambda t: np.full(6, t)),
+    ),
+    "passivity": ("arm7", lambda r, x: PassivityBased(r, x, 3.0)),
+    "passivity of a linkage": ("palletizer", lambda r, x: PassivityBased(r, x, 30.0)),
+    "other joints": (
+        "five_bar",
+        lambda r, x: ComputedTorque(r, x, controlled=("left_elbow", "left_drive")),
+    ),
+}
+
+
+def bent(name):
+    """A posture in which nothing is stretched, and a reference that starts there at rest."""
+    robot = rd.load(name)
+    q = np.array([0.3, 0.5, -0.2, 1.2, 0.4, 0.8, 0.1]) if name == "arm7" else robot.neutral()
+    return robot, q, SineReference(q, 0.1 * np.ones(robot.nq), 0.7 * np.ones(robot.nq))
+
+
+@pytest.mark.filterwarnings("error::robodyn.errors.SingularWarning")
+@pytest.mark.parametrize("kind", MORE)
+def test_motions_of_frames_are_the_same(kind, monkeypatch):
+    name, make = MORE[kind]
+    robot, q, reference = bent(name)
+    is_the_same(robot, make(robot, reference), monkeypatch, q0=q)
+
+
+def test_a_controller_in_c(tmp_path):
+    """All of it, redundancy and guards too; where nothing can be trusted, it gives no numbers."""
+    compiler = shutil.which("cc")
+    assert compiler, "this test needs a C compiler named cc"
+    robot, q, reference = bent("arm7")
+    f = rd.closed_loop(robot, OperationalSpace(robot, "tool", reference, 300.0))
+    (tmp_path / "loop.c").write_text(f.c_source("loop"))
+    library = tmp_path / "loop.so"
+    subprocess.run(
+        [compiler, "-O1", "-shared", "-fPIC", "-o", library, tmp_path / "loop.c", "-lm"], check=True
+    )
+    call, a, v = ctypes.CDLL(str(library)).loop, np.empty(7), 0.1 * np.arange(7.0)
+    for posture in (q, q + 0.1, np.zeros(7)):
+        given = (np.array(0.2), posture, v, a)
+        call(*(x.ctypes.data_as(ctypes.c_void_p) for x in given))
+        np.testing.assert_allclose(a, f(0.2, posture, v), atol=1e-9)
+    assert np.isnan(a).any()
 
 
 def test_a_moving_base_and_its_controller(monkeypatch):
@@ -296,11 +361,12 @@ class Slotted:
     __call__ = Damper.__call__
 
 
+@pytest.mark.parametrize("before", [1.0, 2.0])
 @pytest.mark.parametrize("kind", [Damper, Unhashable, Slotted])
-def test_gains_that_change_between_motions(kind):
+def test_gains_that_change_between_motions(kind, before):
     robot = rd.load("double_pendulum")
     options = {"v0": [1.0, 1.0], "duration": 0.05}
-    controller = kind(1.0)
+    controller = kind(before)
     first = rd.simulate(robot, controller, **options)
     again = rd.simulate(robot, controller, **options)
     controller.gain = 50.0
@@ -310,6 +376,65 @@ def test_gains_that_change_between_motions(kind):
     assert (other.q != first.q).any()
     accelerations = rd.closed_loop(robot, controller)(0.0, first.q[0], first.v[0])
     np.testing.assert_allclose(accelerations, other.a[0], rtol=1e-12)
+
+
+class Changing:
+    """A controller whose equations may change."""
+
+    symbolic = True
+    law = staticmethod(lambda t, q, v: -v)
+
+    def __call__(self, t, q, v):
+        return self.law(t, q, v)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda t, q, v: [np.sin(q[0]), 0.0], lambda t, q, v: [np.cos(q[0]), 0.0]),
+        (lambda t, q, v: [q[0] + v[0], 0.0], lambda t, q, v: [q[0] - v[0], 0.0]),
+        (lambda t, q, v: [q[0] * v[0], 0.0], lambda t, q, v: [q[1] * v[1], 0.0]),
+        (lambda t, q, v: [q[0] - v[0], 0.0], lambda t, q, v: [v[0] - q[0], 0.0]),
+        (lambda t, q, v: [q[0] + t, 0.0], lambda t, q, v: [0.0, q[0] + t]),
+    ],
+)
+def test_equations_that_change_between_motions(one, other):
+    """Of as many operations, with as many numbers: each time they are what is written."""
+    robot, controller = rd.load("double_pendulum"), Changing()
+    options = {"q0": [0.3, 0.8], "v0": [1.0, 0.5], "duration": 0.02, "limits": "ignore"}
+    for law in (one, other, one):
+        controller.law = law
+        found = rd.simulate(robot, controller, **options)
+        states = zip(found.t, found.q, found.v, strict=True)
+        np.testing.assert_allclose(found.tau, [law(*x) for x in states], rtol=1e-13, atol=0)
+
+
+def test_references_that_change_between_motions():
+    """The equations are the same, what they ask for is not."""
+    robot, controller = rd.load("double_pendulum"), Changing()
+    for size in (0.1, 0.2):
+
+        def reference(t, size=size):
+            return np.array([size * t, 0.0]), np.array([size, 0.0]), np.zeros(2)
+
+        controller.law = JointPD(robot, reference, 50.0, 3.0)
+        found = rd.simulate(robot, controller, duration=0.02, limits="ignore")
+        expected = rd.simulate(robot, JointPD(robot, reference, 50.0, 3.0), duration=0.02)
+        np.testing.assert_array_equal(found.q, expected.q)
+
+
+def test_a_controller_that_asks_two_functions_of_time():
+    robot = rd.load("double_pendulum")
+    one = JointPD(robot, lambda t: (np.array([t, 0.1]), np.ones(2), np.zeros(2)), 50.0, 3.0)
+    two = ComputedTorque(robot, lambda t: tuple(np.array([k + t, 2 * t]) for k in (0, 1, 2)))
+
+    def both(t, q, v):
+        return one(t, q, v) + 0.1 * two(t, q, v)
+
+    plain = run(robot, both)
+    both.symbolic = True
+    assert len(law_of(robot, both).signals) == 2
+    np.testing.assert_allclose(run(robot, both).q, plain.q, atol=1e-12)
 
 
 def test_a_reference_whose_end_changes():

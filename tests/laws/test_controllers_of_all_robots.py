@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD
+from robodyn.controllers import ComputedTorque, GravityCompensation, JointPD, PointToPoint
 from robodyn.simulation.driven import independent
 
 #: Trees with and without motors everywhere, linkages, one with more motors than motions, and bases.
@@ -38,8 +40,8 @@ def carrier(t):
 class Case:
     """A robot in a random state, where its motors are, and a reference that it is away from."""
 
-    def __init__(self, name, base):
-        self.robot = robot = rd.load(name, base=base)
+    def __init__(self, name, base, actuators=None):
+        self.robot = robot = rd.load(name, base=base, actuators=actuators)
         rng = np.random.default_rng(3)
         self.base = carrier if base == "moving" else None
         self.at = {"base": carrier(0.3)} if self.base else {}
@@ -147,6 +149,98 @@ def robot_state(robot, seed):
     rng = np.random.default_rng(seed)
     q, v = robot.random(rng), 0.3 * rng.normal(size=robot.nv)
     return q, robot.consistent_velocity(q, v) if robot.nc else v
+
+
+def chain(axes):
+    """Skew axes, one after the other, each with a body beside it."""
+    text = '<robot name="chain"><link name="link0"/>'
+    for k, axis in enumerate(axes, 1):
+        text += f"""<link name="link{k}"><inertial><origin xyz="0.2 0.1 -0.1"/><mass value="{k}"/>
+        <inertia ixx="0.1" ixy="0" ixz="0.02" iyy="0.2" iyz="0" izz="0.15"/></inertial></link>
+        <joint name="joint{k}" type="continuous"><origin xyz="0.3 0 0.1"/><parent
+        link="link{k - 1}"/><child link="link{k}"/><axis xyz="{axis}"/></joint>"""
+    return text + "</robot>"
+
+
+#: Joints that motors of others move, on trees, in a linkage, and of bases that move or float.
+OTHERS = {
+    "pendulum": ("double_pendulum", {"elbow": rd.Actuator()}, ("shoulder",), "fixed"),
+    "chain": (
+        chain(("0 0 1", "0 1 0", "0.6 0.8 0")),
+        dict.fromkeys(("joint1", "joint2"), rd.Actuator()),
+        ("joint2", "joint3"),
+        "fixed",
+    ),
+    "linkage": ("five_bar", None, ("right_elbow", "left_drive"), "fixed"),
+    "moving": ("double_pendulum", {"shoulder": rd.Actuator()}, ("elbow",), "moving"),
+    "floating": ("satellite", {"clock": rd.Actuator()}, ("boom_swing",), "floating"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_motors_move_other_joints_as_wanted(name):
+    """Partial feedback linearisation that is not collocated."""
+    source, actuators, controlled, base = OTHERS[name]
+    case = Case(source, base, actuators)
+    k, d = case.gains
+    controller = ComputedTorque(
+        case.robot, case.reference, k, d, base=case.base, controlled=controlled
+    )
+    tau = controller(0.3, case.q, case.v)
+    assert not np.delete(tau, case.motors).any()
+    assert tau[case.motors].all()
+    at = [case.robot.joints[joint].v.start for joint in controlled]
+    wanted, a = case.wanted()[at], case.acceleration(tau)[at]
+    np.testing.assert_allclose(a, wanted, atol=1e-8 * max(1.0, np.abs(tau).max()))
+    both = controller(0.3, np.array([case.q, case.q]), np.array([case.v, 0.0 * case.v]))
+    np.testing.assert_allclose(both[0], tau, rtol=1e-9)
+
+
+def test_naming_the_motors_changes_nothing():
+    case = Case("five_bar", "fixed")
+    usual = ComputedTorque(case.robot, case.reference)
+    named = dataclasses.replace(usual, controlled=reversed(case.robot.actuated_joints))
+    np.testing.assert_array_equal(named(0.3, case.q, case.v), usual(0.3, case.q, case.v))
+
+
+def test_joints_that_motors_cannot_control():
+    robot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
+    rest = np.zeros(2)
+
+    def make(controlled, robot=robot):
+        return ComputedTorque(robot, lambda t: (rest, rest, rest), controlled=controlled)
+
+    with pytest.raises(rd.ActuationError, match=r"have 2 speeds and its motors 1 .joints: elbow"):
+        make(("shoulder", "elbow"))
+    with pytest.raises(rd.UnknownNameError, match=r"'sholder'.*did you mean 'shoulder'"):
+        make("sholder")
+    with pytest.raises(rd.ShapeError, match="controlled is 3"):
+        make(3)
+    # a joint about whose axis the other one, at right angles to it, has no inertia
+    cross = rd.load(CROSS, actuators={"roll": rd.Actuator()})
+    controller = make(("pitch",), cross)
+    with pytest.raises(rd.ActuationError, match=r"controlled joints pitch .* not coupled"):
+        controller(0.0, rest, rest)
+    still = PointToPoint(rest, rest, 1.0)
+    with pytest.raises(rd.SettingsError, match="no straight-line code"):
+        rd.closed_loop(cross, dataclasses.replace(controller, reference=still))
+    # and one that comes and goes with the posture: machine code gives no numbers there
+    bent = dataclasses.replace(make(("shoulder",)), reference=still)
+    lost = np.array([0.0, np.arccos(-2.0 / 3.0) + 1e-4])  # M12 = 1/3 + cos(elbow) / 2
+    assert np.isnan(rd.closed_loop(robot, bent)(0.0, lost, rest)).any()
+    with pytest.raises(rd.ActuationError, match=r"controlled joints shoulder .* not coupled"):
+        bent(0.0, lost, rest)
+
+
+CROSS = """<robot name="cross"><link name="base"/>
+<link name="gimbal"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<link name="disc"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="2" iyz="0" izz="1"/></inertial></link>
+<joint name="pitch" type="continuous"><parent link="base"/><child link="gimbal"/>
+<axis xyz="0 1 0"/></joint>
+<joint name="roll" type="continuous"><parent link="gimbal"/><child link="disc"/>
+<axis xyz="1 0 0"/></joint></robot>"""
 
 
 def test_a_linkage_is_brought_to_its_goal():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
 
@@ -100,6 +101,24 @@ def test_what_has_no_friction_or_no_speed_of_its_own(robot):
     assert not told(lambda: rd.simulate(robot, controlled={"x": path}, **options))[0]
 
 
+def test_what_jerks_and_is_not_friction():
+    """Torque that turns the body round at each step, and friction that steps are short for."""
+    jerks = lambda t, q, v: [40.0 * (-1.0) ** round(t / 0.05)]  # noqa: E731
+    options = {"step": 0.05, "duration": 5.0, "limits": "ignore"}
+    assert not [
+        x for x in told(lambda: rd.simulate(slider(0.1), jerks, **options))[0] if "fric" in x
+    ]
+
+
+@pytest.mark.parametrize("every", [1, 10])
+def test_samples_several_steps_apart(robot, every):
+    """A step is what it is, however few of them are kept."""
+    h = 0.5 * WITHIN
+    force = lambda t, q, v: [5.0 * FRICTION * math.cos(2.0 * math.pi * t / (100.0 * h))]  # noqa: E731
+    options = {"step": h, "duration": 1000.0 * h, "limits": "ignore", "every": every}
+    assert not told(lambda: rd.simulate(robot, force, **options))[0]
+
+
 def test_which_of_many_motions_and_after_which_event(robot):
     h, rest = 20.0 * WITHIN, {"limits": "ignore"}
     v0 = np.array([[0.0], [0.0], [3.0], [0.0]])
@@ -130,3 +149,19 @@ def test_friction_on_the_ground(robot):
         assert bool(found) == wrong
         if wrong:
             assert "the friction of joint 'floating_base[" in found[0]
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_friction_of_a_joint_that_closes_a_loop(coordinates):
+    mechanism = rd.load("four_bar").mechanism
+    joints = tuple(
+        dataclasses.replace(joint, friction=5.0) if joint.name == "rocker_pin" else joint
+        for joint in mechanism.joints
+    )
+    rusty = dataclasses.replace(mechanism, joints=joints)
+    robot = rd.load(rusty, coordinates=coordinates, friction_speed=1e-3)
+    (message,), _ = told(lambda: rd.simulate(robot, duration=0.1, limits="ignore"))
+    assert any(f"the friction of joint '{name}'" in message for name in robot.joint_names)
+    assert not told(lambda: rd.simulate(robot, duration=0.02, integrator="auto", limits="ignore"))[
+        0
+    ]

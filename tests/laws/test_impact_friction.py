@@ -44,14 +44,51 @@ def by_hand(angle, u, friction, e):
     )
     stick = np.linalg.solve(W, [-u[0], -(1 + e) * u[1]])
     if abs(stick[0]) <= friction * stick[1]:
-        return stick
+        return stick, W
     for side in (1.0, -1.0):
         p_n = -(1 + e) * u[1] / (W[1, 1] - side * friction * W[1, 0])
         p = np.array([-side * friction * p_n, p_n])
         after = u + W @ p
         if p_n > 0 and side * after[0] >= -1e-12:
-            return p
+            return p, W
     raise AssertionError("no case")
+
+
+def test_a_rod_that_would_gain_energy():
+    """Struck askew its tip would turn back; friction that holds it pushes it forwards."""
+    p, W = by_hand(0.6, np.array([0.8, -1.0]), 1.0, 1.0)
+    assert p @ (np.array([0.8, -1.0]) + 0.5 * W @ p) > 0.0
+    with pytest.raises(ImpactError, match="more energy than there was"):
+        hit(0.6, (0.8, -1.0), 0.0, 1.0, 1.0)
+
+
+@pytest.mark.parametrize("angle", [0.4, -0.9])
+@pytest.mark.parametrize("part", [0.96, 0.999, 1.001, 1.04])
+def test_between_sliding_and_sticking(angle, part):
+    """Just below the friction that holds the tip, and just above."""
+    u = np.array([0.7, -1.0])
+    stick, _ = by_hand(angle, u, 99.0, 0.0)
+    friction = part * abs(stick[0]) / stick[1]
+    found, _, after = hit(angle, u, 0.0, friction)
+    np.testing.assert_allclose(found.impulse[[0, 2]], by_hand(angle, u, friction, 0.0)[0])
+    assert (abs(after[0]) < 1e-12) == (part > 1.0)
+
+
+def test_a_body_that_is_driven_along_the_floor_does_not_stick():
+    """Nothing can end its slip, so that friction is that of sliding, however great."""
+    text = """<robot name="r"><link name="ground"/><link name="cart"/><link name="foot"><inertial>
+    <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <joint name="x" type="prismatic"><parent link="ground"/><child link="cart"/><axis xyz="1 0 0"/>
+    <limit lower="-9" upper="9" effort="0" velocity="0"/></joint><joint name="z" type="prismatic">
+    <parent link="cart"/><child link="foot"/><axis xyz="0 0 1"/>
+    <limit lower="-9" upper="9" effort="0" velocity="0"/></joint></robot>"""
+    robot = rd.load(text)
+    hits = {"link": "foot", "point": (0, 0, 0), "direction": (0, 0, 1), "friction": 0.5}
+    driven = robot.impact([0, 0], [3.0, -1.0], **hits, controlled=["x"])
+    np.testing.assert_allclose(driven.impulse, [-1.0, 0.0, 2.0], atol=1e-12)
+    np.testing.assert_allclose(driven.v, [3.0, 0.0], atol=1e-12)
+    free = robot.impact([0, 0], [0.3, -1.0], **hits)
+    np.testing.assert_allclose(free.impulse, [-0.6, 0.0, 2.0], atol=1e-12)
 
 
 @pytest.mark.parametrize("e", [0.0, 0.4])
@@ -59,13 +96,14 @@ def by_hand(angle, u, friction, e):
 @pytest.mark.parametrize("angle", [-0.7, 0.0, 0.4, 1.0])
 @pytest.mark.parametrize("vx", [-2.0, 0.3, 1.5])
 def test_a_rod_that_falls_on_its_tip(angle, vx, friction, e):
-    try:
-        found, before, after = hit(angle, (vx, -1.0), 0.0, friction, e)
-    except ImpactError as error:
-        assert e > 0.0 and "energy" in str(error)
+    u = np.array([vx, -1.0])
+    p, W = by_hand(angle, u, friction, e)
+    if -p @ (u + 0.5 * W @ p) < 0.0:  # restitution would bring energy
+        with pytest.raises(ImpactError, match="more energy than there was"):
+            hit(angle, (vx, -1.0), 0.0, friction, e)
         return
-    u = np.array([before[0], before[2]])
-    np.testing.assert_allclose(found.impulse[[0, 2]], by_hand(angle, u, friction, e), atol=1e-12)
+    found, before, after = hit(angle, (vx, -1.0), 0.0, friction, e)
+    np.testing.assert_allclose(found.impulse[[0, 2]], p, atol=1e-12)
     assert found.impulse[1] == pytest.approx(0.0, abs=1e-12)
     assert after[2] == pytest.approx(-e * before[2], abs=1e-12)
     assert found.energy_loss >= -1e-12
@@ -91,7 +129,7 @@ def test_a_ball_that_slides_and_rolls():
 @pytest.mark.parametrize("name", ["arm7", "four_bar", "puma560", "palletizer"])
 def test_laws_on_robots(name):
     robot = rd.load(name)
-    rng, seen = np.random.default_rng(2), set()
+    rng, seen, ended = np.random.default_rng(2), set(), set()
     link = robot.link_names[-1]
     for _ in range(40):
         q, v = robot.random(rng), rng.normal(size=robot.nv)
@@ -103,11 +141,11 @@ def test_laws_on_robots(name):
             none = robot.impact(q, v, link, point, n)
         except ImpactError:
             continue
-        mu = rng.choice([0.1, 0.5, 3.0])
+        mu, e = rng.choice([0.1, 0.5, 3.0]), rng.choice([0.0, 0.3])
         try:
-            found = robot.impact(q, v, link, point, n, friction=mu)
+            found = robot.impact(q, v, link, point, n, friction=mu, restitution=e)
         except ImpactError as error:
-            assert "wedges" in str(error)
+            assert "wedges" in str(error) or (e and "more energy" in str(error))
             continue
         p_n = found.impulse @ n
         p_t = found.impulse - p_n * n
@@ -118,12 +156,26 @@ def test_laws_on_robots(name):
             robot.kinetic_energy(q, v) - robot.kinetic_energy(q, found.v),
             found.energy_loss, atol=1e-9 * robot.kinetic_energy(q, v),
         )  # fmt: skip
+        # Newton's restitution along the normal; along the slip friction opposes what is left of it
+        before, after = (
+            V[:3] + np.cross(V[3:], robot.frame_pose(q, link)[:3, :3] @ point)
+            for V in (robot.frame_twist(q, x, link, axes="world") for x in (v, found.v))
+        )
+        speed = np.linalg.norm(before)
+        assert after @ n == pytest.approx(-e * (before @ n), abs=1e-9 * speed)
+        slip = before - (before @ n) * n
+        if np.linalg.norm(slip) > 1e-6 * speed:
+            s = slip / np.linalg.norm(slip)
+            left, push = after @ s, p_t @ s
+            ended.add(bool(abs(left) < 1e-9 * speed))
+            if abs(left) > 1e-9 * speed:
+                assert push == pytest.approx(-np.sign(left) * mu * p_n, rel=1e-9)
         # no friction at all is what it was
         zero = robot.impact(q, v, link, point, n, friction=0.0)
         np.testing.assert_array_equal(zero.v, none.v)
         little = robot.impact(q, v, link, point, n, friction=1e-9)
         np.testing.assert_allclose(little.v, none.v, atol=1e-6 * (1 + np.abs(none.v).max()))
-    assert seen == {True, False} or robot.nv <= 3
+    assert seen == ended == {True, False} or robot.nv <= 3
 
 
 def test_batches_are_loops_over_rows():

@@ -26,6 +26,7 @@ METHODS = {
     "frame_poses": "q",
     "frame_twists": "qv",
     "regressor": "qva",
+    "dynamic_regressor": "qva",
 }
 
 

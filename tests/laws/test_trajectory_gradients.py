@@ -16,17 +16,17 @@ STEP = 0.01
 
 
 def chain(rng, **options):
-    kinds = ("spherical", "planar", "universal")
+    kinds = ("spherical", "planar")
     return rd.load(random_mechanism(rng, kinds, damping=0.3), **options)
 
 
 ROBOTS = {
-    "tree": lambda rng: rd.load("arm7"),
+    "tree": lambda rng: rd.load(random_mechanism(rng, ("revolute", "prismatic", "revolute"))),
     "quaternions": lambda rng: chain(rng, base="floating"),
     "rotors": lambda rng: rd.load("satellite", base="floating"),
     "linkage": lambda rng: rd.load("four_bar"),
     "minimal": lambda rng: rd.load("five_bar", coordinates="minimal"),
-    "moving base": lambda rng: rd.load("pan_tilt", base="moving"),
+    "moving base": lambda rng: rd.load("pan_tilt", base="moving", passive=False),
 }
 
 

@@ -53,6 +53,17 @@ def test_every_robot_follows_sines(name, sim):
     assert np.abs(run.v[:, motors]).max() > 1e-3
 
 
+@pytest.mark.parametrize("name", ["puma560", "prosthesis", "palletizer", "stewart", "two_feet"])
+def test_steps_are_all_that_keeps_it_from_its_reference(name, sim):
+    """Forces are held within steps: half as long ones, half the error, and nothing beside it."""
+    errors = []
+    for step in ("1e-3", "5e-4"):
+        _, out, _ = sim(name, "--duration", "0.1", "--step", step, "--no-plot")
+        errors.append(tracking_error(out))
+    assert errors[0] < 2e-4
+    assert abs(2.0 * errors[1] - errors[0]) < 0.1 * errors[0]
+
+
 @pytest.mark.parametrize("name", LOOPS)
 def test_as_a_process(name, tmp_path):
     command = [sys.executable, "-m", "robodyn", "sim", name, "--controller", "computed-torque"]
@@ -311,6 +322,7 @@ WRONG = [
     (["--bag", "no/a.mcap"], "--bag: cannot write 'no/a.mcap': no such folder: 'no'"),
     (["--to", "no/a"], "--to: cannot write 'no/a': no such folder: 'no'"),
     (["--csv", "there.csv"], "'there.csv' is a folder"),
+    (["--to", "."], "--to: '.' is there already; give the name of a new folder"),
     (["--to", "there.csv"], "'there.csv' is there already"),
     (["--bag", "there.csv"], "'there.csv' is there already"),
     (["--out", "file/deep"], "--out: cannot make the folder 'file/deep'"),

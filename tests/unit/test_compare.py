@@ -10,8 +10,20 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import robodyn as rd
-from robodyn.controllers import ComputedTorque, JointPD, Noisy, PointToPoint, SCurve, SineReference
+from robodyn.controllers import (
+    Adaptive,
+    ComputedTorque,
+    JointPD,
+    Noisy,
+    PassivityBased,
+    PointToPoint,
+    RateLimited,
+    Sampled,
+    SCurve,
+    SineReference,
+)
 from robodyn.errors import SweepWarning
+from robodyn.simulation.compare import measures
 
 ARM = rd.load("puma560")
 GOAL = np.array([0.4, -0.3, 0.3, 0.2, -0.2, 0.3])
@@ -174,6 +186,54 @@ def test_quaternions_and_a_moving_base():
     np.testing.assert_allclose(moved["error"][0, 0, 0], np.hypot(0.1, 0.1))
 
 
+def test_plain_functions_see_one_motion_at_a_time():
+    def first_joint(t, q, v):
+        assert q.shape == v.shape == (6,)
+        return np.r_[5.0 if q[0] < 0.01 else -5.0, np.zeros(5)]
+
+    q0 = np.zeros((2, 6))
+    q0[1, 0] = 0.02
+    found = rd.compare(ARM, {"switch": first_joint}, reference=REFERENCE, q0=q0, duration=4e-3)
+    for k in range(2):
+        run = rd.simulate(ARM, first_joint, q0=q0[k], duration=4e-3)
+        np.testing.assert_allclose(found["effort"][0, k], np.sqrt((run.tau[:-1] ** 2).mean(axis=0)))
+
+
+def test_wrenches_of_long_motions_are_looked_at_in_pieces(compared, monkeypatch):
+    monkeypatch.setattr(measures, "BLOCK", 30)
+    again = rd.compare(ARM, {"pd": PD}, **CASE, starts=3, spread=0.02, seed=5)
+    np.testing.assert_array_equal(again["peak_force"][0], compared["peak_force"][0])
+
+
+def test_controllers_with_a_memory_begin_each_motion_without_one():
+    """In a batch, and around a plain function one after the other."""
+    laws = {
+        "batch": RateLimited(PD, 500.0),
+        "plain": RateLimited(lambda t, q, v: PD(t, q, v), 500.0),
+        "learns": Adaptive(PassivityBased(ARM, REFERENCE, 20.0), ["link6.m"], adaptation=1e-3),
+    }
+    case = {**CASE, "duration": 0.04, "task": None, "q0": np.tile(0.02 * np.ones(6), (2, 1))}
+    found = rd.compare(ARM, laws, **case)
+    assert not found.failures
+    np.testing.assert_allclose(found["effort"][0], found["effort"][1], rtol=1e-9)
+    np.testing.assert_array_equal(found["effort"][:, 0], found["effort"][:, 1])
+    run = rd.simulate(ARM, laws["learns"], q0=case["q0"][0], duration=0.04, step=2e-3)
+    effort = np.sqrt((run.tau[:-1] ** 2).mean(axis=0))
+    np.testing.assert_allclose(found["effort"][2, 0], effort, rtol=1e-9)
+
+
+def test_frames_are_wanted_where_the_reference_brings_them(compared):
+    found = rd.compare(
+        ARM, {"pd": PD}, **{**CASE, "task": "flange"}, q0=compared.q0, v0=compared.v0
+    )
+    for name in ("place_rms", "place_max", "turn_rms", "turn_max"):
+        np.testing.assert_allclose(found[name][0], compared[name][0], rtol=1e-9)
+    with pytest.raises(rd.UnknownNameError, match="claw"):
+        rd.compare(ARM, {"pd": PD}, **{**CASE, "task": ["claw"]})
+    with pytest.raises(rd.ShapeError, match="reference is not given"):
+        rd.compare(ARM, {"pd": PD}, **{**CASE, "task": ["flange"], "reference": None})
+
+
 def test_noise_is_each_motions_own():
     law = Noisy(PD, 1e-3, 1e-2, seed=3)
     found = rd.compare(ARM, {"noisy": law}, **{**CASE, "duration": 0.02}, q0=np.zeros((2, 6)))
@@ -210,11 +270,13 @@ def test_what_makes_no_comparison(change, error, text):
 def test_controllers_that_are_none():
     with pytest.raises(rd.ShapeError, match="controllers is empty"):
         rd.compare(ARM, {}, **CASE)
+    with pytest.raises(rd.ShapeError, match="controllers has the names"):
+        rd.compare(ARM, {1: PD}, **CASE)
     with pytest.raises(rd.ShapeError, match="controller 'pd' is 3"):
         rd.compare(ARM, {"pd": 3}, **CASE)
     other = rd.load("double_pendulum")
     law = JointPD(other, PointToPoint(np.zeros(2), np.ones(2), 1.0), 1.0, 1.0)
-    for wrong in (law, Noisy(law)):
+    for wrong in (law, Sampled(law, 1e-3)):
         with pytest.raises(rd.ShapeError, match=r"controllers\['small'\].*'double_pendulum'") as e:
             rd.compare(ARM, {"pd": PD, "small": wrong}, **CASE)
         assert e.value.name == "small"

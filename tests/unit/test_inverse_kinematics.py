@@ -130,7 +130,8 @@ def test_out_of_reach_the_arm_is_stretched_toward_the_target():
     robot = planar_arm((0.7, 0.5, 0.3))
     angle = 0.6
     p = 4.0 * np.array([np.cos(angle), np.sin(angle), 0.0])
-    found = robot.inverse_kinematics({"end": p})
+    with pytest.warns(rd.errors.ConvergenceWarning, match=r"reaches the target: the .* 2\.5 \(m"):
+        found = robot.inverse_kinematics({"end": p})
     assert not found.converged
     assert found.residual == pytest.approx(4.0 - 1.5, abs=1e-6)
     np.testing.assert_allclose(found.q, [angle, 0.0, 0.0], atol=1e-3)
@@ -138,7 +139,8 @@ def test_out_of_reach_the_arm_is_stretched_toward_the_target():
 
 def test_a_limit_in_the_way_is_held_and_named():
     robot = planar_arm((1.0,), limit=0.5)
-    found = robot.inverse_kinematics({"end": [np.cos(1.0), np.sin(1.0), 0.0]})
+    with pytest.warns(rd.errors.ConvergenceWarning, match="with joints at their limits: joint0"):
+        found = robot.inverse_kinematics({"end": [np.cos(1.0), np.sin(1.0), 0.0]})
     assert not found.converged
     np.testing.assert_allclose(found.q, [0.5], atol=1e-9)
     assert found.residual == pytest.approx(2 * np.sin(0.25))

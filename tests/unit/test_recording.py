@@ -150,6 +150,9 @@ def test_folders_that_cannot_be_taken(double, tmp_path):
         move(double, to=tmp_path / "other")
     with pytest.raises(MissingFileError, match="no such folder"):
         move(double, to=tmp_path / "absent" / "run")
+    for name in (".", "", "..", "/"):
+        with pytest.raises(FileError, match="is there already; give the name of a new folder"):
+            move(double, to=name)
     with pytest.raises(ShapeError, match=r"run\.npz.*expected the name of a folder"):
         move(double, to=tmp_path / "run.npz")
     with pytest.raises(ShapeError, match="to is int"):

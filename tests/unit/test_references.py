@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from robodyn.controllers import (
     SCurve,
     Stretched,
     TaskPath,
+    TimeOptimal,
     Trapezoidal,
 )
 
@@ -142,6 +145,43 @@ def test_stretched_to_torques():
     heavy = rd.load("double_pendulum", passive=False)
     with pytest.raises(rd.PathError, match="no slowness"):
         Stretched.within(MOVE, 1.0, robot=heavy, torque=1e-3)
+
+
+def test_what_jumps_is_not_stretched():
+    """However slow, it would jump."""
+
+    def jumping(t):
+        q, v, a = MOVE(t)
+        return q + np.r_[0.0, 0.2 * (t > 0.4005)], v, a
+
+    with pytest.raises(rd.PathError, match="position of joint '1'") as error:
+        Stretched.within(jumping, 1.0, velocity=1.0)
+    assert (error.value.time, error.value.joint) == (pytest.approx(0.4), "1")
+    robot = rd.load("double_pendulum")
+    with pytest.raises(rd.PathError, match="position of joint 'elbow'"):
+        Stretched.within(jumping, 1.0, robot=robot, torque=50.0)
+    with pytest.raises(rd.PathError, match="nearly everywhere"):
+        Stretched.within(lambda t: (MOVE(t)[0], 0 * MOVE.q1, 0 * MOVE.q1), 1.0, velocity=1.0)
+
+
+def test_what_is_not_of_joints_whose_coordinates_add():
+    ball = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3)
+    with pytest.raises(rd.ShapeError, match=r"positions \(4,\), velocities \(3,\)"):
+        Stretched.within(lambda t: ball, 1.0, velocity=1.0)
+
+
+def test_robots_whose_torques_follow_from_more_than_their_joints():
+    for robot in (rd.load("four_bar"), rd.load("double_pendulum", base="moving")):
+        with pytest.raises(rd.SettingsError, match="what torques a path takes"):
+            Stretched.within(MOVE, 1.0, robot=robot)
+    with pytest.raises(rd.SettingsError, match="gives no limits of torques"):
+        Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum"))
+
+
+def test_the_least_time_without_toppra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "toppra", None)
+    with pytest.raises(rd.MissingExtraError, match=r"pip install 'robodyn\[toppra\]'"):
+        TimeOptimal(MOVE, 1.0, acceleration=1.0)
 
 
 def test_nothing_to_stretch_to():

@@ -93,6 +93,9 @@ def test_names_and_labels_that_are_not_there(table):
         table.sel(gain=10.0).sel(gain=10.0)
     with pytest.raises(rd.UnknownNameError, match="no dimension"):
         table.isel(row=1)
+    for index in (None, True, [[0, 1]]):
+        with pytest.raises(IndexError, match="'load' is one dimension"):
+            table.isel(load=index)
     twice = rd.sweep(lambda a: a, {"a": [1, 1]})
     with pytest.raises(rd.ShapeError, match="several times"):
         twice.sel(a=1)

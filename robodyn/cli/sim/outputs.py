@@ -139,6 +139,8 @@ def _check_bag(path: Path) -> None:
 
 
 def _check_folder(path: Path) -> None:
+    if path.name in ("", ".."):
+        raise RobodynError(f"--to: {str(path)!r} is there already; give the name of a new folder")
     _check_parent("--to", path)
     for there in (path, path.with_name(f"{path.name}.partial")):
         if there.exists():

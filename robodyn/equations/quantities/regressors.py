@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from robodyn.description import Joint
 from robodyn.equations.loops import cut_friction
+from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body
 from robodyn.equations.quantities.tracer import Results, Setup, Tracer
 from robodyn.equations.tree import force_elements, motor_columns
@@ -29,8 +31,8 @@ def motor_parameters(setup: Setup) -> dict[str, float]:
         f"{model.bodies[motor.armature.body].description.name}.rotor_inertia": motor.inertia
         for motor in model.motors
     }
-    joints = [body.description for body in _resisted(setup)]
-    resisting = [*joints, *(setup.rubbing if setup.passive else ())]
+    resisting: list[Joint | Closure] = [body.description for body in _resisted(setup)]
+    resisting += setup.rubbing if setup.passive else ()
     return of_rotors | {
         f"{joint.name}.{name}": getattr(joint, name) for name in RESISTANCES for joint in resisting
     }

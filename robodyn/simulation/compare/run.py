@@ -42,7 +42,7 @@ def compare(
     controllers: Mapping[str, Controller],
     *,
     reference: Reference | None = None,
-    task: Mapping[str, PoseOfTime] | None = None,
+    task: Mapping[str, PoseOfTime] | Iterable[str] | None = None,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     starts: int = 1,
@@ -72,8 +72,9 @@ def compare(
         motion after the other.
     reference : callable, optional
         Time [s] -> position (nq,), velocity (nv,), acceleration (nv,): what motors should follow.
-    task : mapping of str to callable, optional
-        By frame: time [s] -> pose (4, 4) in the world where it should be. One of both is needed.
+    task : mapping of str to callable, or names of frames, optional
+        By frame: time [s] -> pose (4, 4) in the world where it should be. Of names alone: where the
+        reference brings them. One of both is needed.
     q0 : array_like, shape (nq,) or (n, nq), optional [rad, m]
         Start, or n of them. Default: where the reference begins; neutral without one.
     v0 : array_like, shape (nv,) or (n, nv), optional [rad/s, m/s]
@@ -129,8 +130,9 @@ def compare(
     """
     expect("robot", robot, Robot)
     given = by_name("controllers", controllers)
-    if not given:
-        raise ShapeError("controllers is empty, expected {name: controller}", name="controllers")
+    if not given or not all(isinstance(name, str) for name in given):
+        shown = f"has the names {[*given]}" if given else "is empty"
+        raise ShapeError(f"controllers {shown}, expected {{name: controller}}", name="controllers")
     for name, controller in given.items():
         check_callable(f"controller {name!r}", controller)
         _check_model(robot, name, controller)
@@ -138,7 +140,7 @@ def compare(
     if callable(base):
         base = lru_cache(REMEMBERED)(base)
     path = base_path(base, times)
-    wanted = task_of(robot, reference, by_name("task", task), times, path)
+    wanted = task_of(robot, reference, task, times, path)
     q, v = starts_of(robot, wanted, q0, v0, starts, spread, seed)
     known = robot.joint_wrenches(
         q[0], v[0], np.zeros(robot.nv), joints=None if loads is None else named("loads", loads),

@@ -153,6 +153,8 @@ class SweepTable:
             if dim not in part.dims:
                 raise UnknownNameError("dimension", dim, part.dims, "this sweep")
             axis = part.dims.index(dim)
+            if np.arange(part.shape[axis])[index].ndim > 1:
+                raise IndexError(f"{dim!r} is one dimension, and {index!r} makes further ones")
             cells = np.empty_like(part._cells[(slice(None),) * axis + (index, ...)])
             cells[...] = part._cells[(slice(None),) * axis + (index, ...)]
             dims = part.dims if cells.ndim == part._cells.ndim else _without(part.dims, dim)

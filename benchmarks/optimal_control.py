@@ -1,0 +1,76 @@
+"""Times of swing-ups by iterative LQR, and of what they are made of, as a table.
+
+A cart with a motor and a pole that hangs from it, and a double pendulum with a motor at its elbow.
+Times are the least of some repeats, but the first, which compiles or reads from the disk.
+
+    python benchmarks/optimal_control.py [--repeats 5]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.controllers import LQR, QuadraticCost, TimeVaryingLQR, iterative_lqr
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from cart_poles import cart_pole
+
+SMALL = [0.1, 0.1, 0.01, 0.01]
+
+
+def tasks() -> dict[str, tuple[rd.Robot, np.ndarray, QuadraticCost, dict[str, float]]]:
+    """Robots, what they are to reach, what it costs, and the time that they have."""
+    cart = cart_pole(10.0)
+    acrobot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
+    found = {}
+    for name, robot, goal, final, given in (
+        ("cart and pole", cart, [0.0, np.pi], 200.0, {"duration": 2.0, "step": 0.02}),
+        ("acrobot", acrobot, [np.pi, 0.0], 500.0, {"duration": 4.0, "step": 0.04, "limits": 15.0}),
+    ):
+        weights = [final, final, final / 10, final / 10]
+        cost = QuadraticCost(robot, goal, state=SMALL, effort=0.01, final=weights)
+        found[name] = robot, np.array(goal), cost, given
+    return found
+
+
+def timed(call) -> tuple[float, object]:
+    """How long a call takes [s], and what it returns."""
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    repeats = parser.parse_args().repeats
+    warnings.simplefilter("ignore")
+    print("| robot | steps | iterations | first [s] | warm [s] | an iteration [ms] | law [ms] |")
+    print("|---|---|---|---|---|---|---|")
+    for name, (robot, goal, cost, given) in tasks().items():
+
+        def swing(robot=robot, cost=cost, given=given):
+            return iterative_lqr(robot, cost, q0=np.zeros(2), **given)
+
+        first, plan = timed(swing)
+        warm = min(timed(swing)[0] for _ in range(repeats))
+        assert plan.converged and np.abs(plan.run.q[-1] - goal).max() < 0.02
+        stand = LQR(robot, goal)
+        law = min(timed(lambda r=robot, p=plan, s=stand: TimeVaryingLQR(r, p.run, then=s))[0]
+                  for _ in range(repeats))  # fmt: skip
+        count = len(plan.costs) - 1
+        print(
+            f"| {name} | {len(plan.run) - 1} | {count} | {first:.2f} | {warm:.2f} | "
+            f"{1e3 * warm / count:.1f} | {1e3 * law:.1f} |"
+        )
+
+
+if __name__ == "__main__":
+    main()

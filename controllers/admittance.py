@@ -1,0 +1,135 @@
+"""A robot that is led along positions, and lets what pushes it move them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, ShapeError
+from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import function, gain
+from robodyn.controllers.operational_space import OperationalSpace
+from robodyn.controllers.plant import base_path
+from robodyn.controllers.symbols import asked, base_at
+from robodyn.controllers.wrapping import alone
+from robodyn.controllers.wrench import in_world, six
+from robodyn.simulation import Look, Remembering
+
+__all__ = ["Admittance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Admittance:
+    """The reference of a frame gives way: ``inertia x'' + damping x' + stiffness x = wrench``.
+
+    ``x`` is how far it is beside that of the position controller, in world axes, and ``wrench``
+    what a sensor measures. How stiffly the frame follows it is the position controller's matter.
+
+    It looks at the robot once a step, and holds the wrench until the next look, for which the
+    equation is solved exactly. ``x`` is zero at the first look; it is ``run.memory["shift"]``.
+
+    Attributes
+    ----------
+    position : OperationalSpace
+        What leads the frame; its components, m of them, give way.
+    wrench : callable
+        (t, q, v) -> force and moment, shape (6,) [N, N m], that the surroundings exert on the frame
+        about its origin in its axes.
+    inertia : float or array_like, shape (m,) [kg, kg m^2]
+    damping : float or array_like, shape (m,) [N s/m, N m s/rad]
+    stiffness : float or array_like, shape (m,) [N/m, N m/rad]
+        Zero: it does not come back.
+
+    Raises
+    ------
+    ShapeError
+        For gains of another shape, negative or not finite, and no positive inertia; when called, if
+        the wrench is none.
+    """
+
+    remembers: ClassVar[tuple[str, ...]] = ("shift",)
+
+    position: OperationalSpace
+    wrench: Callable[[float, FloatArray, FloatArray], ArrayLike]
+    inertia: ArrayLike
+    damping: ArrayLike
+    stiffness: ArrayLike
+    _m: FloatArray = field(init=False, repr=False)
+    _d: FloatArray = field(init=False, repr=False)
+    _k: FloatArray = field(init=False, repr=False)
+    _steps: dict[float, FloatArray] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.position, OperationalSpace):
+            raise ShapeError(
+                f"position is {type(self.position).__name__}, expected a "
+                "robodyn.controllers.OperationalSpace, which leads the frame",
+                name="position",
+                given=self.position,
+            )
+        function("wrench", self.wrench, "(t, q, v) that returns force and moment, shape (6,)")
+        size = len(self.position.components)
+        object.__setattr__(self, "_m", gain("inertia", self.inertia, size, positive=True))
+        object.__setattr__(self, "_d", gain("damping", self.damping, size))
+        object.__setattr__(self, "_k", gain("stiffness", self.stiffness, size))
+
+    @property
+    def robot(self) -> Robot:
+        """That of the position controller."""
+        return self.position.robot
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques at the first look, when nothing has given way, shape (..., nv) [N m, N]."""
+        return alone(self, t, q, v)
+
+    def fresh(self) -> Remembering:
+        """The same at the start of a motion, with a memory of that motion alone."""
+        return Remembering(self)
+
+    def answer(self, look: Look, memory: Any) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Torques, and what is remembered: by how much the reference gave way, how fast, why."""
+        force = self.force(look.t, look.q, look.v)
+        x, dx = np.zeros((2, *force.shape))
+        if memory is not None:
+            state = np.stack([memory["shift"], memory["rate"], memory["force"]], axis=-1)
+            x, dx, _ = np.moveaxis(np.einsum("ijk,...ik->...ij", self._over(look.h), state), -1, 0)
+        ddx = (force - self._d * dx - self._k * x) / self._m
+        tau = self.position.shifted(look.t, look.q, look.v, (x, dx, ddx))
+        return tau, {"shift": x, "rate": dx, "force": force}
+
+    def force(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """What the sensor measures, in world axes, of the components that give way, (..., m)."""
+        measured = six(self.wrench(t, q, v), t)
+        base = base_at(base_path(self.position.robot, self.position.base), t)
+        pose = {"frame": self.position.frame}
+        X = asked(self.position.robot, "frame_pose", {"q": q}, base, t, **pose)
+        return in_world(X[..., :3, :3], measured)[..., list(self.position.components)]
+
+    def _over(self, interval: float) -> FloatArray:
+        """What an interval [s] makes of ``(x, x', wrench)`` with the wrench held, (m, 3, 3)."""
+        if interval not in self._steps:
+            A = np.zeros((len(self._m), 3, 3))
+            A[:, 0, 1] = 1.0
+            A[:, 1] = np.stack([-self._k, -self._d, np.ones(len(self._m))], axis=-1)
+            A[:, 1] /= self._m[:, None]
+            self._steps.clear()
+            self._steps[interval] = _exponential(interval * A)
+        return self._steps[interval]
+
+
+def _exponential(A: FloatArray) -> FloatArray:
+    """``exp(A)`` of small matrices (..., k, k), by its series at ``A / 2^n`` and squaring."""
+    halvings = max(0, math.ceil(math.log2(max(float(np.abs(A).sum(axis=-1).max()), 1e-300))) + 2)
+    A = A / 2.0**halvings  # of norm 1/4 at most: 12 terms are enough
+    term = total = np.broadcast_to(np.eye(A.shape[-1]), A.shape)
+    for k in range(1, 13):
+        term = term @ A / k
+        total = total + term
+    for _ in range(halvings):
+        total = total @ total
+    return np.asarray(total)

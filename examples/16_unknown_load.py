@@ -1,0 +1,63 @@
+"""An arm takes up a load that nobody told it of, and learns its mass from the error it makes."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import robodyn as rd
+from robodyn.controllers import Adaptive, PassivityBased, Saturated, SineReference
+
+HAND, MASS, TAKEN = "link6", 3.0, 1.0  # [kg], [s]
+GAIN = np.array([150.0, 150.0, 60.0, 6.0, 6.0, 2.0])  # [N m s/rad]
+CENTER = np.array([0.0, -0.8, 0.6, 0.0, 0.5, 0.0])  # [rad]
+SWING = SineReference(
+    CENTER, amplitude=[0.6, 0.4, 0.5, 0.6, 0.5, 0.6], frequency=[0.4, 0.5, 0.6, 0.9, 0.7, 1.0]
+)
+
+arm = rd.load("puma560")
+
+
+def load(mass: float) -> rd.Inertia:
+    """Of a body in the hand: where it is held is known, its mass is not."""
+    return rd.Inertia.from_matrix(mass, (0, 0, 0.15), np.zeros((3, 3)))
+
+
+def main() -> tuple[rd.Trajectory, rd.Trajectory]:
+    one = arm.with_(payload={HAND: load(1.0)}).inertial_parameters - arm.inertial_parameters
+    fixed = PassivityBased(arm, SWING, GAIN, rate=15.0)
+    learning = Adaptive(fixed, {"mass of the load": one}, adaptation=60.0)
+    take = rd.Event(TAKEN, then=[rd.events.grasp(HAND, load(MASS))], name="taken")
+    q0, v0, _ = SWING(0.0)
+    plain, run = (
+        rd.simulate(arm, Saturated(law), q0=q0, v0=v0, duration=4.0, step=2e-3, events=[take])
+        for law in (fixed, learning)
+    )
+    return plain, run
+
+
+def error(run: rd.Trajectory) -> np.ndarray:
+    """Largest of all joints at each sample [rad]."""
+    return np.abs(run.q - [SWING(t)[0] for t in run.t]).max(axis=1)
+
+
+def check(runs: tuple[rd.Trajectory, rd.Trajectory]) -> None:
+    plain, run = runs
+    mass, late = run.memory["parameters"][:, 0], run.t > TAKEN + 1.0
+    assert np.abs(mass[run.t < TAKEN]).max() < 0.05 * MASS  # what the steps make wrong
+    assert np.abs(mass[late] - MASS).max() < 0.02 * MASS
+    assert error(run)[late].max() < 1e-3 < 0.02 < error(plain)[late].max()
+
+
+if __name__ == "__main__":
+    check(runs := main())
+    plain, run = runs
+    print(f"learnt: {run.memory['parameters'][-1, 0]:.3f} kg; it carries {MASS:.3f} kg")
+    late = run.t > TAKEN + 1.0
+    for name, motion in (("without", plain), ("with learning", run)):
+        print(f"error {name}: up to {1e3 * error(motion)[late].max():.2g} mrad")
+    if importlib.util.find_spec("matplotlib"):
+        out = Path(sys.argv[1] if len(sys.argv) > 1 else "out/unknown_load.png")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        run.plot(out, panels=["positions", "torques", "memory: parameters"])

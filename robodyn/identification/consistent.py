@@ -1,0 +1,165 @@
+"""The nearest parameters that bodies, rotors and friction can have.
+
+What is minimised is half the sum of squares of weighted forces that are left, and ``prior`` times
+the divergence from described parameters::
+
+    d(P || P0) = tr(P0^-1 P) - log det(P0^-1 P) - 4        of a body's pseudo-inertia P
+    d(x || x0) = x/x0 - log(x/x0) - 1                      of what is a positive number
+
+It is convex, zero at the description, and infinite where something stops being possible; for bodies
+it does not depend on the frame in which the ten parameters are given [Lee, Wensing and Park 2020].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.array_types import FloatArray
+from robodyn.identification.pseudo_inertia import BASIS, matrix
+
+__all__ = ["Body", "nearest_possible"]
+
+#: Newton steps at most for one weight of the prior, and by how much the weight falls between.
+STEPS, LIGHTER = 100, 0.1
+#: Square of a Newton step, in its own measure, that is none: part of the weight of the prior, and,
+#: as rounding makes it, of the sum of squares of the forces.
+SMALL, ROUNDING = 1e-10, 1e-26
+#: Part of the slope that a step has to keep, and how much shorter the next one is.
+ARMIJO, SHORTER = 1e-4, 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """Where the parameters of a body stand.
+
+    Attributes
+    ----------
+    at : ndarray of int, shape (k,)
+        Which of the unknowns are its own.
+    which : ndarray of int, shape (k,)
+        Which of its ten these are.
+    reference : ndarray, shape (10,)
+        All ten as described, of a body that there can be.
+    """
+
+    at: NDArray[np.intp]
+    which: NDArray[np.intp]
+    reference: FloatArray
+
+
+def nearest_possible(
+    W: FloatArray,
+    y: FloatArray,
+    bodies: Sequence[Body],
+    positive: NDArray[np.intp],
+    start: FloatArray,
+    prior: float,
+) -> FloatArray:
+    """Unknowns x that minimise ``|W x - y|^2 / 2 + prior * divergence``.
+
+    Parameters
+    ----------
+    W, y : ndarray, shape (m, k), (m,)
+        In units of the noise.
+    bodies : sequence of Body
+    positive : ndarray of int
+        Unknowns that are positive numbers.
+    start : ndarray, shape (k,)
+        The reference, where the search begins.
+    prior : float
+
+    Notes
+    -----
+    Newton's method with halved steps, for a weight of the prior that falls to the one asked for, so
+    that no search begins next to what is impossible. The function is convex: it has one minimum.
+    """
+    problem = _Problem(W, y, bodies, positive, start)
+    x, weight = start, max(prior, problem.left(start))
+    while weight > prior:
+        x = problem.minimum(x, weight)
+        weight *= LIGHTER
+    return problem.minimum(x, prior)
+
+
+class _Problem:
+    """The function to be minimised, of unknowns and the weight of the prior."""
+
+    def __init__(
+        self,
+        W: FloatArray,
+        y: FloatArray,
+        bodies: Sequence[Body],
+        positive: NDArray[np.intp],
+        reference: FloatArray,
+    ) -> None:
+        Q, self._R = np.linalg.qr(W)
+        self._z, self._H = Q.T @ y, self._R.T @ self._R
+        self._bodies, self._positive = bodies, positive
+        self._x0 = reference[positive]
+        self._inverses = [np.linalg.inv(matrix(body.reference)) for body in bodies]
+
+    def left(self, x: FloatArray) -> float:
+        """Half the sum of squares that the data leave."""
+        return 0.5 * float(((self._R @ x - self._z) ** 2).sum())
+
+    def minimum(self, x: FloatArray, weight: float) -> FloatArray:
+        """Where the function is least, from a point within."""
+        small = SMALL * weight + ROUNDING * float(self._z @ self._z)
+        for _ in range(STEPS):
+            g, H = self._slopes(x, weight)
+            size = 1.0 / np.sqrt(np.diag(H))
+            step = -size * np.linalg.solve(H * np.outer(size, size), size * g)
+            slope = float(g @ step)
+            if -slope <= small:
+                return x
+            x = self._along(x, step, slope, weight)
+        return x
+
+    def _divergence(self, x: FloatArray) -> float:
+        """From the reference, but for a constant; infinite where x is not possible."""
+        if (x[self._positive] <= 0.0).any():
+            return np.inf
+        ratio = x[self._positive] / self._x0
+        total = float((ratio - np.log(ratio)).sum())
+        for body, inverse in zip(self._bodies, self._inverses, strict=True):
+            P = _of_body(body, x)
+            if np.linalg.eigvalsh(P)[0] <= 0.0:
+                return np.inf
+            total += float(np.trace(inverse @ P)) - float(np.linalg.slogdet(P)[1])
+        return total
+
+    def _slopes(self, x: FloatArray, weight: float) -> tuple[FloatArray, FloatArray]:
+        """First and second derivatives."""
+        g, H, own = self._R.T @ (self._R @ x - self._z), self._H.copy(), self._positive
+        g[own] += weight * (1.0 / self._x0 - 1.0 / x[own])
+        H[own, own] += weight / x[own] ** 2
+        for body, inverse in zip(self._bodies, self._inverses, strict=True):
+            E, now = BASIS[body.which], np.linalg.inv(_of_body(body, x))
+            g[body.at] += weight * np.einsum("kij,ji->k", E, inverse - now)
+            bent = now @ E
+            H[np.ix_(body.at, body.at)] += weight * np.einsum("kab,lba->kl", bent, bent)
+        return g, H
+
+    def _along(self, x: FloatArray, step: FloatArray, slope: float, weight: float) -> FloatArray:
+        """As far along a step as the function falls with it."""
+        now, part = self.left(x) + weight * self._divergence(x), 1.0
+        slack = 1e-13 * abs(now)
+        while part > 1e-12:
+            new = x + part * step
+            there = self._divergence(new)
+            if there < np.inf and (
+                self.left(new) + weight * there <= now + ARMIJO * part * slope + slack
+            ):
+                return np.asarray(new)
+            part *= SHORTER
+        return x  # rounding lets it fall no further
+
+
+def _of_body(body: Body, x: FloatArray) -> FloatArray:
+    parameters = body.reference.copy()
+    parameters[body.which] = x[body.at]
+    return matrix(parameters)

@@ -1,0 +1,131 @@
+"""Measured forces as a linear function of the parameters, loops projected out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import AssemblyError
+from robodyn.identification.filtering import thinned
+from robodyn.identification.measurements import Measurements
+from robodyn.minimal.reduced import ReducedRobot
+from robodyn.model.speed_selection import speed_indices
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.robot import Robot
+
+__all__ = ["Equations", "equations", "random_regressors"]
+
+#: Ways to random postures of closed linkages [rad, m], and parts of them that are tried.
+REACH, PARTS = 1.5, (1.0, 0.5, 0.25, 0.1, 0.03)
+#: How many of them are looked for; others are met again with other speeds.
+POSTURES = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """``W p = y`` at each sample, one row an independent speed.
+
+    Attributes
+    ----------
+    W : ndarray, shape (n, u, parameters)
+    y : ndarray, shape (n, u) [N m, N]
+        Forces of motors, less those of springs, stops and the ground.
+    names : tuple of str
+        Of the independent speeds.
+    t : ndarray, shape (n,) [s]
+    """
+
+    W: FloatArray
+    y: FloatArray
+    names: tuple[str, ...]
+    t: FloatArray
+
+
+def equations(robot: Robot, data: Measurements) -> Equations:
+    """``B^T Y p = B^T tau``: the forces that close loops do no work at possible speeds ``B u``."""
+    Y = robot.dynamic_regressor(data.q, data.v, data.a, base=data.base)
+    inertial = np.einsum("nij,nj->ni", robot.mass_matrix(data.q), data.a)
+    forces = inertial + robot.bias_forces(data.q, data.v, base=data.base)
+    known = forces - Y @ robot.dynamic_parameters
+    reduced = robot.reduced()
+    W, y, t, names = Y, data.tau - known, data.t, _speed_names(robot)
+    if robot.nc:
+        T, names = reduced.torque_map(data.q), reduced.independent_joints
+        W, y = T @ W, np.einsum("nij,nj->ni", T, y)
+    if data.cutoff is not None:
+        t, W, y = thinned(t, data.cutoff, W, y)
+    return Equations(W, y, names, t)
+
+
+def _speed_names(robot: Robot) -> tuple[str, ...]:
+    """Name of each speed."""
+    names: list[str] = []
+    for name in robot.joint_names:
+        count = robot.joints[name].v.stop - robot.joints[name].v.start
+        names += [name] if count == 1 else [f"{name}[{k}]" for k in range(count)]
+    return tuple(names)
+
+
+def random_regressors(
+    robot: Robot, rng: np.random.Generator, columns: NDArray[np.intp], near: FloatArray | None
+) -> FloatArray:
+    """Projected regressors of motions of which no two are alike, shape (n, u, k).
+
+    Speeds and accelerations are about 1 rad/s, 1 rad/s^2. Loops are assembled as they are near a
+    posture, by default the neutral one.
+
+    Parameters
+    ----------
+    robot : Robot
+    rng : numpy.random.Generator
+    columns : ndarray of int, shape (k,)
+        Parameters that are looked at.
+    near : ndarray, shape (nq,), optional
+    """
+    reduced = robot.reduced()
+    count = 8 + 3 * len(columns) // max(reduced.nu, 1)
+    du, ddu = rng.normal(size=(2, count, reduced.nu))
+    if robot.nc:
+        some = _random_postures(robot, reduced, rng, min(count, POSTURES), near)
+        q = np.resize(some, (count, robot.nq))
+        v = reduced.expand_velocity(q, du)
+        a = reduced.expand_acceleration(q, du, ddu)
+        return np.asarray(reduced.torque_map(q) @ robot.dynamic_regressor(q, v, a)[..., columns])
+    q = np.array([robot.random(rng) for _ in range(count)])
+    base = _random_base(rng, count) if robot.base == "moving" else None
+    return robot.dynamic_regressor(q, du, ddu, base=base)[..., columns]
+
+
+def _random_postures(
+    robot: Robot,
+    reduced: ReducedRobot,
+    rng: np.random.Generator,
+    count: int,
+    near: FloatArray | None,
+) -> FloatArray:
+    """Closed postures on the branch of one, by ways from there that are cut short where it ends."""
+    start = robot.neutral() if near is None else robot.assemble(near, beyond_limits=True)
+    joints = reduced.independent_joints
+    own = [k for name in joints for k in speed_indices(robot._model, name)]
+    found = []
+    for _ in range(count):
+        way = np.zeros(robot.nv)
+        way[own] = rng.uniform(-REACH, REACH, len(own))
+        for part in PARTS:
+            try:
+                goal = robot.integrate(start, part * way)
+                found.append(robot.assemble(goal, hold=joints, near=start))
+                break
+            except AssemblyError:
+                continue
+        else:
+            found.append(start)
+    return np.array(found)
+
+
+def _random_base(rng: np.random.Generator, count: int) -> BaseMotion:
+    pose = BaseMotion.from_world(rng.normal(size=(count, 3)), rng.normal(size=(count, 4))).pose
+    return BaseMotion(pose, *rng.normal(size=(2, count, 6)))

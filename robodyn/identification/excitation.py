@@ -1,0 +1,289 @@
+"""Motions that make parameters visible, within the limits of the robot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import expect, number, numbers
+from robodyn.errors import IdentificationError, SettingsError, ShapeError
+from robodyn.identification.fourier import Excitation
+from robodyn.identification.identify import structure
+from robodyn.identification.moving import Mover, States, mover_of
+from robodyn.identification.selection import selected
+from robodyn.identification.series import Bounds, Series
+from robodyn.robot import Robot
+
+__all__ = ["excitation"]
+
+#: Samples for each harmonic along a period.
+SAMPLES = 24
+#: Joints without limits turn this far to either side [rad].
+FREE = np.pi
+#: Amplitudes are known to this part, where torques bound them.
+PRECISION = 1e-4
+#: Slopes, by differences, for each iteration at most.
+EVALUATIONS = 2
+#: The same of random motions.
+ROUGH = 0.05
+#: Of how many samples one is looked at for singular postures, while a motion is looked for.
+LOOKS = 3
+#: How much more densely a motion that was found is sampled.
+DENSE = 4
+#: What motions get that the loops of the linkage do not allow, beyond any condition.
+IMPOSSIBLE = 1e3
+
+
+def excitation(
+    robot: Robot,
+    *,
+    period: float = 10.0,
+    harmonics: int = 5,
+    parameters: Iterable[str] | None = None,
+    velocity: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    torque: ArrayLike | None = None,
+    criterion: str = "condition",
+    iterations: int = 30,
+    seed: int = 0,
+) -> Excitation:
+    """A periodic motion along which the base parameters show best, within limits.
+
+    Positions stay within `Robot.lower_limits` and `Robot.upper_limits`, also of joints that follow
+    by closed loops; continuous joints turn by half a turn at most.
+
+    Parameters
+    ----------
+    robot : Robot
+        With joints of one freedom, and a base that is fixed or moves as it is given.
+    period : float [s]
+    harmonics : int
+        Sines and cosines of each joint, at least two.
+    parameters : names, optional
+        To be identified, as in `identify`.
+    velocity, acceleration : float or array_like, shape (u,), optional
+        Largest of each independent joint [rad/s, m/s], [rad/s^2, m/s^2]. Defaults: the
+        `Robot.velocity_limits`; none.
+    torque : float or array_like, shape (u,), optional [N m, N]
+        Largest at each of them. Default: the `Robot.effort_limits`.
+    criterion : {"condition", "logdet"}
+        What is minimised: the condition number of the regressor of base parameters over its least
+        singular value, so that motions are large, too; or the volume of the region of confidence.
+    iterations : int
+        Of the minimisation; 0: the best of a few random motions.
+    seed : int
+        The motion is a function of the arguments and of nothing else.
+
+    Returns
+    -------
+    motion : Excitation
+        A reference for controllers; ``motion.center`` is where to start, at rest.
+
+    Raises
+    ------
+    IdentificationError
+        If gravity alone is too much for the motors, or base parameters show in no such motion.
+    SettingsError, ShapeError
+        For a robot that cannot be moved so, joints that nothing bounds, and limits that are none.
+
+    Notes
+    -----
+    A joint moves as a finite Fourier series [Swevers et al. 1997] whose amplitudes are as large as
+    limits allow. Limits hold at all times, not only at samples: a trigonometric polynomial of
+    degree n that is sampled N times a period is nowhere larger than ``1 / cos(pi n / N)`` times its
+    largest sample [Ehlich and Zeller 1964]. The torques are looked at at samples.
+    """
+    expect("robot", robot, Robot)
+    period = number("period", period, "s")
+    if not 0.0 < period < np.inf:
+        raise SettingsError(f"period is {period!r}, expected a positive number of seconds")
+    if not (isinstance(harmonics, int | np.integer) and harmonics >= 2):
+        raise SettingsError(f"harmonics is {harmonics!r}, expected a whole number, at least 2")
+    if criterion not in ("condition", "logdet"):
+        raise SettingsError(f"criterion is {criterion!r}, expected 'condition' or 'logdet'")
+    mover = mover_of(robot)
+    bounds = _bounds(robot, mover, velocity, acceleration)
+    series = Series(mover.count, int(harmonics), period, SAMPLES * int(harmonics), bounds)
+    effort = _limit("torque", torque, mover.efforts, mover.joints)
+    search = _Search(mover, series, effort, parameters, criterion)
+    x = search.best(np.random.default_rng(seed), int(iterations))
+    return search.motion(robot, x)
+
+
+def _limit(
+    name: str, given: ArrayLike | None, default: FloatArray, joints: tuple[str, ...]
+) -> FloatArray:
+    """A limit of each independent joint; what is 0 in a file is none."""
+    if given is None:
+        return np.where(default > 0.0, default, np.inf)
+    found = np.array(numbers(name, given), float)
+    if found.shape not in ((), (len(joints),)) or not (found > 0.0).all():
+        raise ShapeError(
+            f"{name} is {given!r}, expected a positive number, or {len(joints)} of them, for "
+            f"{', '.join(joints)}",
+            name=name,
+            given=given,
+            expected=(len(joints),),
+        )
+    return np.array(np.broadcast_to(found, (len(joints),)))
+
+
+def _bounds(
+    robot: Robot, mover: Mover, velocity: ArrayLike | None, acceleration: ArrayLike | None
+) -> Bounds:
+    free = np.full(mover.count, np.inf)
+    v = _limit("velocity", velocity, mover.speeds, mover.joints)
+    a = _limit("acceleration", acceleration, free, mover.joints)
+    lower, upper = mover.lower.copy(), mover.upper.copy()
+    for k, name in enumerate(mover.joints):
+        unbounded = not np.isfinite(upper[k] - lower[k])
+        if unbounded and mover.turns[k]:
+            middle = np.clip(mover.neutral[k], lower[k], upper[k])
+            lower[k], upper[k] = max(lower[k], middle - FREE), min(upper[k], middle + FREE)
+        elif unbounded:
+            raise SettingsError(
+                f"joint {name!r} of {robot.name!r} slides without limits: an excitation needs some"
+            )
+        if not np.isfinite(min(v[k], a[k])):
+            raise SettingsError(
+                f"nothing bounds how fast joint {name!r} of {robot.name!r} moves: give velocity= "
+                "or acceleration="
+            )
+    return Bounds(lower, upper, v, a)
+
+
+class _Search:
+    """The condition of the regressor as a function of the series, and where it is least."""
+
+    def __init__(
+        self,
+        mover: Mover,
+        series: Series,
+        effort: FloatArray,
+        parameters: Iterable[str] | None,
+        criterion: str,
+    ) -> None:
+        self._mover, self._series, self._effort = mover, series, effort
+        self._criterion = criterion
+        chosen = selected(mover.robot, parameters)
+        self._described, scale = structure(mover.robot, chosen)
+        columns = self._described.columns
+        self._columns, self._scale = chosen[columns], scale[columns]
+        self._rows = np.ones(mover.count)
+
+    def _row_sizes(self, starts: list[FloatArray]) -> FloatArray:
+        """What forces are counted in: the limits of the motors, or their usual size."""
+        states = self._mover.states(*self._series.motion(starts[0]), looks=LOOKS)
+        assert states is not None, "amplitudes are such that there are states"
+        sizes = np.sqrt((self._mover.forces(states) ** 2).mean(axis=0))
+        sizes = np.maximum(sizes, 1e-9 * max(float(sizes.max()), 1e-300))
+        return np.where(np.isfinite(self._effort), self._effort, sizes)
+
+    def best(self, rng: np.random.Generator, iterations: int) -> FloatArray:
+        """Coefficients of the best motion that was found."""
+        from scipy.optimize import minimize
+
+        starts = self._starts(rng)
+        self._rows = self._row_sizes(starts)
+        x = min(starts, key=self._cost)
+        if iterations > 0:
+            most = EVALUATIONS * iterations * (len(x) + 1)
+            options = {"maxiter": iterations, "maxfun": most}
+            found = minimize(self._cost, x, method="L-BFGS-B", options=options)
+            x = np.asarray(found.x)
+        return x
+
+    def _starts(self, rng: np.random.Generator) -> list[FloatArray]:
+        """Random motions that motors and loops allow, every other about the neutral posture."""
+        starts = [self._series.random(rng) for _ in range(self._mover.starts)]
+        neutral = self._mover.neutral
+        for k in range(0, len(starts), 2):
+            starts[k] = self._series.begun(starts[k], neutral, 1.0)
+        found, last = [], None
+        for x in starts:
+            try:
+                found.append(self._held(x, roughly=True))
+            except IdentificationError as error:
+                last = error
+        if last is not None and not found:
+            raise last
+        return found
+
+    def _cost(self, x: FloatArray) -> float:
+        states = self._mover.states(*self._series.motion(x), looks=LOOKS)
+        if states is None:
+            return IMPOSSIBLE
+        sizes = self._sizes(states)
+        over = np.abs(self._mover.forces(states)) / self._effort - 1.0
+        penalty = 10.0 * float(np.maximum(over, 0.0).max(axis=0, initial=0.0).sum())
+        if not sizes[0] > 0.0:
+            return IMPOSSIBLE
+        logs = np.log(sizes)
+        if self._criterion == "condition":
+            return float(logs[-1] - 2.0 * logs[0]) + penalty  # also for large motions
+        return -float(logs.mean()) + penalty
+
+    def _sizes(self, states: States) -> FloatArray:
+        """Singular values of the regressor, ascending."""
+        W = self._mover.regressor(states)[..., self._columns]
+        W = (W / (self._rows[:, None] * self._scale)).reshape(-1, len(self._columns))
+        return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(W.T @ W / len(W)), 0.0)))
+
+    def motion(self, robot: Robot, x: FloatArray) -> Excitation:
+        """The motion of some coefficients, its amplitudes such that torques hold."""
+        x = self._held(x)
+        center, sine, cosine = self._series.coefficients(x)
+        states = self._mover.states(*self._series.motion(x))
+        assert states is not None, "amplitudes are such that there are states"
+        sizes = self._sizes(states)
+        if not sizes[0] > 1e-9 * sizes[-1]:
+            raise IdentificationError(
+                f"no motion of {robot.name!r} within the limits was found that shows all of "
+                f"{', '.join(self._described.names)}",
+                parameters=self._described.names,
+            )
+        at = self._mover.places(robot)
+        sines, cosines = np.zeros((2, self._series.harmonics, robot.nq))
+        sines[:, at], cosines[:, at] = sine, cosine
+        start = self._mover.posture(robot, center)
+        condition = float(sizes[-1] / sizes[0])
+        return Excitation(start, sines, cosines, self._series.period, self._mover.joints, condition)
+
+    def _held(self, x: FloatArray, *, roughly: bool = False) -> FloatArray:
+        """Coefficients with amplitudes as large as motors and loops allow."""
+        if not self._too_much(x, 1.0, roughly).any():
+            return x
+        worst = self._too_much(x, 0.0, roughly)
+        names = [n for n, over in zip(self._mover.joints, worst, strict=True) if over]
+        name = self._mover.robot.name
+        if self._mover.states(*self._series.motion(self._series.shrunk(x, 0.0))) is None:
+            raise IdentificationError(
+                f"no motion of {name!r} was found along which its loops stay closed within the "
+                "limits, far from where ways to assemble it meet"
+            )
+        if names:
+            raise IdentificationError(
+                f"at {', '.join(names)} of {name!r} gravity alone takes more than torque= or the "
+                "limits of efforts allow"
+            )
+        low, high = 0.0, 1.0
+        while high - low > (ROUGH if roughly else PRECISION):
+            middle = 0.5 * (low + high)
+            over = self._too_much(x, middle, roughly).any()
+            low, high = (low, middle) if over else (middle, high)
+        return self._series.shrunk(x, low)
+
+    def _too_much(self, x: FloatArray, part: float, roughly: bool) -> NDArray[np.bool_]:
+        """Whether torques are beyond their limits, with a part of the amplitudes, shape (u,).
+
+        All are, where there is no such motion.
+        """
+        dense, looks = (1, LOOKS) if roughly else (DENSE, DENSE)
+        motion = self._series.motion(self._series.shrunk(x, part), dense)
+        states = self._mover.states(*motion, looks=looks)
+        if states is None:
+            return np.ones(self._mover.count, bool)
+        return np.asarray((np.abs(self._mover.forces(states)) > self._effort).any(axis=0))

@@ -1,0 +1,199 @@
+"""What an identification has found."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Inertia
+from robodyn.equations.tree.regressor import PARAMETERS
+from robodyn.identification.equations import equations
+from robodyn.identification.frames import body_of, inertia_in
+from robodyn.identification.measurements import Measurements, measured
+from robodyn.identification.pseudo_inertia import possible
+from robodyn.results import BaseParameters
+from robodyn.robot import Robot
+from robodyn.simulation.plots import Panel, draw
+from robodyn.simulation.trajectory import Trajectory
+
+__all__ = ["Identified"]
+
+#: Part of a base parameter by which it may be wrong and still counts as known.
+CERTAIN = 1.0 / 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Identified:
+    """Parameters of a robot as measured motions have them.
+
+    Attributes
+    ----------
+    described : Robot
+        The robot before.
+    base : BaseParameters
+        Names, expressions and estimated values of the base parameters.
+    described_values : ndarray, shape (r,)
+        What the description says of them.
+    covariance : ndarray, shape (r, r)
+        Of the estimates; infinite variances of those that the data do not excite.
+    noise : ndarray, shape (u,) [N m, N]
+        Standard deviation of the forces that are left, at each of ``rows``.
+    rows : tuple of str
+        Independent joints.
+    parameters : dict of str to float
+        All parameters that were asked for, by name; `robot` has them.
+    unexcited : tuple of str
+        Base parameters that the data do not excite; they stay as described.
+    """
+
+    described: Robot
+    base: BaseParameters
+    described_values: FloatArray
+    covariance: FloatArray
+    noise: FloatArray
+    rows: tuple[str, ...]
+    parameters: dict[str, float]
+    unexcited: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"<Identified {self.described.name!r}: {len(self.base)} base parameters of "
+            f"{len(self.parameters)} parameters>"
+        )
+
+    def __str__(self) -> str:
+        """A table of the base parameters, with twice their standard deviation."""
+        width = max((len(name) for name in self.base.names), default=4)
+        head = f"{'':{width}}  {'described':>11}  {'identified':>11}  {'+-':>9}"
+        rows = zip(
+            self.base.names, self.described_values, self.base.values, self.deviation, strict=True
+        )
+        lines = [f"{n:{width}}  {x:11.5g}  {y:11.5g}  {2.0 * s:9.2g}" for n, x, y, s in rows]
+        return "\n".join([head, *lines])
+
+    @property
+    def deviation(self) -> FloatArray:
+        """Standard deviation of each base parameter, shape (r,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def uncertain(self) -> tuple[str, ...]:
+        """Base parameters known no better than to a third of their size."""
+        limit = CERTAIN * np.abs(self.base.values)
+        known = zip(self.base.names, self.deviation, limit, strict=True)
+        return tuple(name for name, deviation, most in known if not deviation <= most)
+
+    @property
+    def impossible(self) -> tuple[str, ...]:
+        """Bodies that no distribution of mass can be, and what is negative and cannot be.
+
+        None, where consistent parameters were asked for.
+        """
+        p = dict(
+            zip(
+                self.described.dynamic_parameter_names,
+                self.described.dynamic_parameters.tolist(),
+                strict=True,
+            )
+        )
+        p |= self.parameters
+        owners = dict.fromkeys(name.rpartition(".")[0] for name in self.parameters)
+        bodies = [x for x in owners if x in self.described.body_names]
+        wrong = [x for x in bodies if not possible(np.array([p[f"{x}.{k}"] for k in PARAMETERS]))]
+        beside = [x for x in self.parameters if x.rpartition(".")[2] not in PARAMETERS]
+        return (*wrong, *(x for x in beside if self.parameters[x] < 0.0))
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with the identified parameters; `robodyn.urdf.write` takes its ``mechanism``.
+
+        Raises
+        ------
+        InertiaError
+            If they are not consistent, and some joint moves no mass with them.
+        """
+        return self.described.with_(parameters=self.parameters)
+
+    def inertia(self, frame: str) -> Inertia:
+        """Inertia of the body that carries a frame, given in that frame.
+
+        Parameters
+        ----------
+        frame : str
+            A link, or a frame of a tool, on a body that moves.
+
+        Raises
+        ------
+        UnknownNameError, SettingsError
+        """
+        body = body_of(self.described, frame)
+        k = self.robot.body_names.index(body)
+        return inertia_in(
+            self.described, self.robot.inertial_parameters[10 * k : 10 * k + 10], frame
+        )
+
+    def predicted(self, data: Measurements | Trajectory) -> tuple[FloatArray, FloatArray]:
+        """Forces as measured, and as the identified parameters have them.
+
+        Parameters
+        ----------
+        data : Measurements or Trajectory
+            Of another motion, for cross-validation.
+
+        Returns
+        -------
+        measured, predicted : ndarray, shape (n, u) [N m, N]
+            At each of ``rows``.
+        """
+        _, there, here, _ = self._forces(data)
+        return there, here
+
+    def error(self, data: Measurements | Trajectory) -> FloatArray:
+        """Root mean square of what is left of the forces, over that of the forces, shape (u,).
+
+        Parameters
+        ----------
+        data : Measurements or Trajectory
+            Of another motion, for cross-validation.
+        """
+        there, here = self.predicted(data)
+        size = np.sqrt((there**2).mean(axis=0))
+        return np.asarray(np.sqrt(((there - here) ** 2).mean(axis=0)) / np.maximum(size, 1e-300))
+
+    def plot(
+        self, data: Measurements | Trajectory, path: str | os.PathLike[str] | None = None
+    ) -> None:
+        """Draw measured forces, those of the identified and those of the described robot.
+
+        Parameters
+        ----------
+        data : Measurements or Trajectory
+            Of another motion, for cross-validation.
+        path : path, optional
+            Of an image file. Default: show a window.
+
+        Raises
+        ------
+        MissingExtraError, ShapeError
+        """
+        t, *curves = self._forces(data)
+        names = ("measured", "identified", "described")
+        panels = [
+            Panel(row, np.stack([curve[:, k] for curve in curves], axis=1), names)
+            for k, row in enumerate(self.rows)
+        ]
+        draw(path, t, panels, title=f"forces of {self.described.name}")
+
+    def _forces(
+        self, data: Measurements | Trajectory
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Times; forces as measured, identified and described."""
+        at = equations(self.described, measured(self.described, data))
+        p = self.described.dynamic_parameters
+        names = self.described.dynamic_parameter_names
+        new = np.array([self.parameters.get(n, x) for n, x in zip(names, p, strict=True)])
+        return at.t, at.y, at.W @ new, at.W @ p

@@ -1,0 +1,234 @@
+"""Parameters of a robot from measured motions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import number, numbers
+from robodyn.equations.tree.regressor import PARAMETERS
+from robodyn.errors import IdentificationError, SettingsError, ShapeError
+from robodyn.identification.consistent import Body, nearest_possible
+from robodyn.identification.equations import Equations, equations, random_regressors
+from robodyn.identification.identified import Identified
+from robodyn.identification.least_squares import Fit, fit, hidden
+from robodyn.identification.measurements import Measurements, measured
+from robodyn.identification.pseudo_inertia import ball, thickened
+from robodyn.identification.selection import selected
+from robodyn.parameters import base_of
+from robodyn.results import BaseParameters
+from robodyn.robot import Robot
+from robodyn.simulation.trajectory import Trajectory
+
+__all__ = ["estimated", "identify", "noise_of", "structure", "told"]
+
+#: Weight of the description against the data.
+PRIOR = 1e-3
+#: What a body described without mass is taken for at first [kg].
+SOME_MASS = 0.1
+
+
+def identify(
+    robot: Robot,
+    data: Measurements | Trajectory,
+    *,
+    parameters: Iterable[str] | None = None,
+    noise: ArrayLike | None = None,
+    consistent: bool = True,
+    prior: float = PRIOR,
+    unexcited: str = "error",
+) -> Identified:
+    """Inertial parameters, rotor inertias and friction of a robot from a measured motion.
+
+    Base parameters, the combinations that motions depend on, are estimated by weighted least
+    squares, with error bars. Of all parameters that go with them the result has those nearest to
+    the description; they make a robot again, `Identified.robot`. Forces that close loops drop out,
+    so closed linkages need the forces of their motors alone.
+
+    Parameters
+    ----------
+    robot : Robot
+        As it is described: what is not identified is known, and what the data do not say stays.
+    data : Measurements or Trajectory
+        Of a trajectory all arrays count as measured; where they are noisy,
+        `Measurements.filtered` makes measurements of its positions and forces.
+    parameters : names, optional
+        Of `Robot.dynamic_parameter_names`; a body stands for its ten, a joint for its rotor
+        inertia, damping and friction. Default: all bodies with mass, rotors of all motors, and the
+        friction of joints that have motors or are described as having some.
+    noise : array_like, shape () or (u,), optional [N m, N]
+        Standard deviation of the forces at each independent joint, if it is known. Default: what
+        is left of the forces says.
+    consistent : bool
+        Bodies, rotors and friction are such that they can exist: masses positive, inertias those of
+        some distribution of mass, friction not negative. Otherwise they are the nearest in the
+        sense of least squares.
+    prior : float
+        Weight of the description, if ``consistent``: at 1 it counts as about one sample.
+    unexcited : {"error", "keep"}
+        What becomes of base parameters that the data say nothing of.
+
+    Returns
+    -------
+    identified : Identified
+
+    Raises
+    ------
+    IdentificationError
+        With ``.parameters``, those that the data do not excite.
+    UnknownNameError, SettingsError, ShapeError
+        For parameters that do not exist, and data that do not fit the robot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> robot = rd.load("pan_tilt")
+    >>> motion = rd.excitation(robot, period=4.0, acceleration=20.0, iterations=2)
+    >>> heavier = robot.with_(parameters={"camera.m": 2.0})
+    >>> q, v, a = map(np.array, zip(*map(motion, np.arange(0.0, 4.0, 0.01).tolist())))
+    >>> tau = heavier.inverse_dynamics(q, v, a)
+    >>> found = rd.identify(robot, rd.Measurements(np.arange(0.0, 4.0, 0.01), q, v, a, tau))
+    >>> found.unexcited
+    ()
+    >>> bool(np.abs(found.robot.inverse_dynamics(q, v, a) - tau).max() < 1e-6)
+    True
+
+    Notes
+    -----
+    [Gautier 1991] for base parameters, [Lee, Wensing and Park 2020] for consistent ones.
+    """
+    data = measured(robot, data)
+    if unexcited not in ("error", "keep"):
+        raise SettingsError(f"unexcited is {unexcited!r}, expected 'error' or 'keep'")
+    prior = number("prior", prior)
+    if not 0.0 < prior < np.inf:
+        raise SettingsError(f"prior is {prior!r}, expected a positive number")
+    chosen = selected(robot, parameters)
+    described, scale = structure(robot, chosen, data.q[0])
+    at = equations(robot, data)
+    y = at.y - np.delete(at.W, chosen, axis=2) @ np.delete(robot.dynamic_parameters, chosen)
+    known = Equations(at.W[..., chosen], y, at.names, at.t)
+    base, found, unseen = estimated(
+        known, described, scale, noise_of(noise, known), unexcited == "keep"
+    )
+    p0 = robot.dynamic_parameters[chosen]
+    if consistent:
+        p = _consistent(robot, chosen, told(known, base), found, prior)
+    else:
+        p = p0 + _least_change(base, base.values - base.combination @ p0, scale)
+    values = dict(zip(base.parameter_names, p.tolist(), strict=True))
+    return Identified(
+        robot, base, described.values, found.covariance, found.noise, known.names, values, unseen
+    )
+
+
+def structure(
+    robot: Robot, chosen: NDArray[np.intp], near: FloatArray | None = None
+) -> tuple[BaseParameters, FloatArray]:
+    """Combinations of parameters that motions depend on, and the usual size of each column.
+
+    Linkages are assembled as they are near a posture, by default the neutral one.
+    """
+    W = random_regressors(robot, np.random.default_rng(0), chosen, near)
+    scale = np.sqrt((W**2).mean(axis=(0, 1)))
+    scale = np.where(scale > 1e-12 * scale.max(initial=0.0), scale, 0.0)
+    size = np.where(scale > 0.0, scale, 1.0)
+    names = tuple(robot.dynamic_parameter_names[k] for k in chosen)
+    found = base_of(names, robot.dynamic_parameters[chosen], W * (scale > 0.0))
+    return found, size
+
+
+def estimated(
+    at: Equations,
+    described: BaseParameters,
+    scale: FloatArray,
+    noise: FloatArray | None,
+    keep: bool,
+) -> tuple[BaseParameters, Fit, tuple[str, ...]]:
+    """Base parameters as the data have them, and those that they do not excite."""
+    columns = described.columns
+    W = at.W[..., columns]
+    if W.shape[0] * W.shape[1] < len(columns):
+        raise IdentificationError(
+            f"{W.shape[0]} samples of {W.shape[1]} forces are too few for {len(columns)} base "
+            "parameters",
+            parameters=described.names,
+        )
+    V, hides = hidden(W, scale[columns])
+    unseen = tuple(name for name, x in zip(described.names, hides, strict=True) if x)
+    if unseen and not keep:
+        raise IdentificationError(
+            f"the data do not excite {', '.join(unseen)}: move other joints, or faster; or say "
+            "unexcited='keep', and they stay as described",
+            parameters=unseen,
+        )
+    if not unseen:
+        found = fit(W, at.y, noise)
+        values = found.values
+    else:
+        left = fit(W @ V, at.y - W @ described.values, noise)
+        values = described.values + V @ left.values
+        covariance = V @ left.covariance @ V.T
+        covariance[hides, hides] = np.inf
+        found = Fit(values, covariance, left.noise)
+    base = BaseParameters(described.parameter_names, columns, described.combination, values)
+    return base, found, unseen
+
+
+def noise_of(noise: ArrayLike | None, at: Equations) -> FloatArray | None:
+    """Standard deviation of each row as it is given."""
+    if noise is None:
+        return None
+    given = np.array(numbers("noise", noise), float)
+    count = len(at.names)
+    if given.shape not in ((), (count,)) or not (np.isfinite(given) & (given > 0.0)).all():
+        raise ShapeError(
+            f"noise is {noise!r}, expected a positive number, or {count} of them, for "
+            f"{', '.join(at.names)}",
+            name="noise",
+            given=noise,
+            expected=(count,),
+        )
+    return np.array(np.broadcast_to(given, (count,)))
+
+
+def told(at: Equations, base: BaseParameters) -> Equations:
+    """The same equations, in which parameters enter by their combinations alone.
+
+    What rounding leaves of parameters that no motion tells is not taken for their effect.
+    """
+    return Equations(at.W[..., base.columns] @ base.combination, at.y, at.names, at.t)
+
+
+def _least_change(base: BaseParameters, change: FloatArray, scale: FloatArray) -> FloatArray:
+    """The smallest change of all parameters that changes the base parameters so."""
+    C = base.combination / scale
+    return np.asarray(np.linalg.pinv(C) @ change / scale)
+
+
+def _consistent(
+    robot: Robot, chosen: NDArray[np.intp], at: Equations, found: Fit, prior: float
+) -> FloatArray:
+    """Parameters that bodies, rotors and joints can have."""
+    W = (at.W / found.noise[:, None]).reshape(-1, len(chosen))
+    y = (at.y / found.noise).ravel()
+    p0 = robot.dynamic_parameters
+    start, bodies, left = p0[chosen], [], np.ones(len(chosen), bool)
+    for body in range(len(robot.body_names)):
+        own = np.flatnonzero((chosen >= 10 * body) & (chosen < 10 * body + 10))
+        if not len(own):
+            continue
+        ten = p0[10 * body : 10 * body + 10]
+        reference = thickened(ten) if ten[0] > 0.0 else ball(SOME_MASS)
+        which = chosen[own] - len(PARAMETERS) * body
+        start[own], left[own] = reference[which], False
+        bodies.append(Body(own, which, reference))
+    positive = np.flatnonzero(left)
+    told = np.linalg.norm(W[:, positive], axis=0)
+    one_noise = 1.0 / np.where(told > 0.0, told, 1.0)
+    start[positive] = np.where(start[positive] > 0.0, start[positive], one_noise)
+    return nearest_possible(W, y, bodies, positive, start, prior)

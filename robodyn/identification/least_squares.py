@@ -1,0 +1,103 @@
+"""Weighted least squares of base parameters, with error bars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.array_types import FloatArray
+
+__all__ = ["Fit", "fit", "hidden"]
+
+#: Singular values below this part of the largest are directions that the data do not excite.
+EXCITED = 1e-6
+#: A parameter is named if such a direction has a component of this size along it.
+NAMED = 0.1
+#: Rounds in which the noise of each row is estimated anew, and part of it by which it may change.
+ROUNDS, SETTLED = 20, 1e-6
+#: Noise below this part of the forces is none: rounding.
+LEAST_NOISE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """Estimates of ``W x = y``, each row of which has its own noise.
+
+    Attributes
+    ----------
+    values : ndarray, shape (r,)
+    covariance : ndarray, shape (r, r)
+    noise : ndarray, shape (u,)
+        Standard deviation of each row.
+    """
+
+    values: FloatArray
+    covariance: FloatArray
+    noise: FloatArray
+
+
+def hidden(W: FloatArray, scale: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Directions of parameters that data excite, and parameters that take part in others.
+
+    Parameters
+    ----------
+    W : ndarray, shape (n, u, r)
+    scale : ndarray, shape (r,)
+        Size of each column in a motion of usual speed.
+
+    Returns
+    -------
+    V : ndarray, shape (r, k)
+        Columns are orthogonal where parameters are counted in units of ``1 / scale``.
+    unseen : ndarray of bool, shape (r,)
+    """
+    R = np.linalg.qr((W / scale).reshape(-1, W.shape[-1]), mode="r")
+    _, sizes, directions = np.linalg.svd(R)
+    full = np.zeros(W.shape[-1])
+    full[: len(sizes)] = sizes
+    seen = full > EXCITED * full.max(initial=0.0)
+    unseen = np.abs(directions[~seen]).max(axis=0, initial=0.0) > NAMED
+    return directions[seen].T / scale[:, None], unseen
+
+
+def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None) -> Fit:
+    """Estimates by weighted least squares.
+
+    Parameters
+    ----------
+    W : ndarray, shape (n, u, r)
+        Of full rank.
+    y : ndarray, shape (n, u)
+    noise : ndarray, shape (u,), optional
+        Standard deviation of each row. Default: that of what is left of the row, less what the
+        parameters take up of it, found by repetition.
+    """
+    if noise is not None:
+        return _weighted(W, y, noise)[0]
+    least = LEAST_NOISE * np.maximum(np.sqrt((y**2).mean(axis=0)), 1e-300)
+    sigma = np.maximum(np.sqrt((y**2).mean(axis=0)), 1e-300)
+    found, used = _weighted(W, y, sigma)
+    for _ in range(ROUNDS):
+        left = y - W @ found.values
+        freedom = np.maximum(len(y) - used, 1.0)
+        new = np.maximum(np.sqrt((left**2).sum(axis=0) / freedom), least)
+        change = np.abs(new - sigma).max() / new.max()
+        sigma = new
+        found, used = _weighted(W, y, sigma)
+        if change < SETTLED:
+            break
+    return found
+
+
+def _weighted(W: FloatArray, y: FloatArray, sigma: FloatArray) -> tuple[Fit, FloatArray]:
+    """Estimates, and how many parameters each row determines."""
+    n, u, r = W.shape
+    scaled = (W / sigma[:, None]).reshape(-1, r)
+    size = np.linalg.norm(scaled, axis=0)
+    Q, R = np.linalg.qr(scaled / size)
+    values = np.linalg.solve(R, Q.T @ (y / sigma).ravel()) / size
+    inverse = np.linalg.solve(R, np.eye(r)) / size[:, None]
+    used = (Q**2).sum(axis=1).reshape(n, u).sum(axis=0)
+    return Fit(values, inverse @ inverse.T, sigma), used

@@ -1,0 +1,177 @@
+"""What a robot carries, from a motion with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import expect, number
+from robodyn.description import Inertia
+from robodyn.equations.tree.regressor import PARAMETERS
+from robodyn.errors import IdentificationError, SettingsError
+from robodyn.identification.consistent import Body, nearest_possible
+from robodyn.identification.equations import Equations, equations
+from robodyn.identification.frames import body_of, in_body, inertia_in
+from robodyn.identification.identify import PRIOR, estimated, noise_of, structure, told
+from robodyn.identification.least_squares import Fit
+from robodyn.identification.measurements import Measurements, measured
+from robodyn.identification.pseudo_inertia import ball, thickened
+from robodyn.results import BaseParameters
+from robodyn.robot import Robot
+from robodyn.simulation.trajectory import Trajectory
+
+__all__ = ["Payload", "identify_payload"]
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """A mass that a robot carries, as a measured motion has it.
+
+    Attributes
+    ----------
+    robot : Robot
+        Without it.
+    link : str
+        Link or frame in which it was asked for.
+    inertia : Inertia
+        Of a body that there can be, in that frame; what motions of the robot do not tell of it is
+        that of the guess.
+    base : BaseParameters
+        The combinations of its ten numbers that motions of the robot tell, about the origin and in
+        the axes of the body's link: estimates that do not depend on any guess.
+    covariance : ndarray, shape (r, r)
+        Of ``base.values``.
+    noise : ndarray, shape (u,) [N m, N]
+        Standard deviation of the forces that are left, at each independent joint.
+    """
+
+    robot: Robot
+    link: str
+    inertia: Inertia
+    base: BaseParameters
+    covariance: FloatArray
+    noise: FloatArray
+
+    def __repr__(self) -> str:
+        return f"<Payload at {self.link!r}: {self.inertia.mass:.6g} kg>"
+
+    @property
+    def deviation(self) -> FloatArray:
+        """Standard deviation of each of ``base.values``, shape (r,)."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def carried(self) -> Robot:
+        """The robot with it."""
+        body = body_of(self.robot, self.link)
+        inertia = inertia_in(self.robot, in_body(self.robot, self.inertia, self.link), body)
+        return self.robot.with_(payload={body: inertia})
+
+    def in_frame(self, frame: str) -> Inertia:
+        """The same in another frame.
+
+        Parameters
+        ----------
+        frame : str
+            A link, or a frame of a tool, of the body that carries it.
+
+        Raises
+        ------
+        UnknownNameError, SettingsError
+        """
+        if body_of(self.robot, frame) != body_of(self.robot, self.link):
+            raise SettingsError(
+                f"{frame!r} of {self.robot.name!r} does not carry it: {self.link!r} is on another "
+                "body"
+            )
+        return inertia_in(self.robot, in_body(self.robot, self.inertia, self.link), frame)
+
+
+def identify_payload(
+    robot: Robot,
+    data: Measurements | Trajectory,
+    link: str,
+    *,
+    guess: Inertia | None = None,
+    noise: ArrayLike | None = None,
+    prior: float = PRIOR,
+) -> Payload:
+    """What is fixed to a link, from a motion of the robot that carries it.
+
+    Parameters
+    ----------
+    robot : Robot
+        Without the payload; all its own parameters are taken as known.
+    data : Measurements or Trajectory
+        Of a motion with it, as `identify` takes them.
+    link : str
+        A link or a frame of a tool. The inertia is given in its frame.
+    guess : Inertia, optional
+        In that frame: what motions of the robot do not tell is taken from it. Default: a ball of
+        water of the mass that was found, about the origin of the body's link.
+    noise : array_like, shape () or (u,), optional [N m, N]
+        As in `identify`.
+    prior : float
+        As in `identify`.
+
+    Returns
+    -------
+    payload : Payload
+
+    Raises
+    ------
+    IdentificationError
+        With ``.parameters``, those that the data do not excite, or that no motor feels.
+    UnknownNameError, SettingsError, ShapeError
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> robot = rd.load("scara")
+    >>> hand, load = robot.body_names[-1], rd.Inertia.from_matrix(1.5, [0.1, 0.02, 0.0], np.eye(3))
+    >>> motion = rd.excitation(robot, period=4.0, acceleration=10.0, iterations=1)
+    >>> t = np.arange(0.0, 4.0, 0.02)
+    >>> q, v, a = map(np.array, zip(*map(motion, t.tolist())))
+    >>> tau = robot.with_(payload={hand: load}).inverse_dynamics(q, v, a)
+    >>> found = rd.identify_payload(robot, rd.Measurements(t, q, v, a, tau), hand)
+    >>> round(found.inertia.mass, 6), np.round(found.inertia.origin.xyz[:2], 6).tolist()
+    (1.5, [0.1, 0.02])
+    """
+    data = measured(robot, data)
+    prior = number("prior", prior)
+    if not 0.0 < prior < np.inf:
+        raise SettingsError(f"prior is {prior!r}, expected a positive number")
+    body = body_of(robot, link)
+    first = len(PARAMETERS) * robot.body_names.index(body)
+    chosen = np.arange(first, first + len(PARAMETERS))
+    described, scale = structure(robot, chosen, data.q[0])
+    if not len(described):
+        raise IdentificationError(
+            f"motors of {robot.name!r} feel nothing of a mass at {link!r}",
+            parameters=described.parameter_names,
+        )
+    at = equations(robot, data)
+    known = Equations(at.W[..., chosen], at.y - at.W @ robot.dynamic_parameters, at.names, at.t)
+    base, found, _ = estimated(known, described, scale, noise_of(noise, known), keep=False)
+    known = told(known, base)
+    if guess is None:
+        some = _possible(known, found, ball(1.0), prior)
+        reference = ball(float(some[0]))
+    else:
+        expect("guess", guess, Inertia)
+        reference = thickened(in_body(robot, guess, link))
+    p = _possible(known, found, reference, prior)
+    return Payload(robot, link, inertia_in(robot, p, link), base, found.covariance, found.noise)
+
+
+def _possible(at: Equations, found: Fit, reference: FloatArray, prior: float) -> FloatArray:
+    """Ten parameters of a body that there can be."""
+    W = (at.W / found.noise[:, None]).reshape(-1, len(PARAMETERS))
+    ten = np.arange(len(PARAMETERS))
+    nothing = np.zeros(0, np.intp)
+    body = Body(ten, ten, reference)
+    return nearest_possible(W, (at.y / found.noise).ravel(), [body], nothing, reference, prior)

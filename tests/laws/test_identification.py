@@ -1,0 +1,667 @@
+"""Parameters from measured motions: estimates, error bars, payloads, and motions that excite."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import robodyn as rd
+from robodyn.controllers import ComputedTorque
+from robodyn.errors import IdentificationError, SettingsError, ShapeError, UnknownNameError
+from robodyn.identification.equations import equations
+from robodyn.identification.measurements import measured
+from robodyn.identification.moving import Follower, mover_of
+from robodyn.identification.pseudo_inertia import ball, matrix, moved, possible, ten, thickened
+
+
+def along(motion, t):
+    """Positions, velocities and accelerations of a reference."""
+    return tuple(map(np.array, zip(*map(motion, t.tolist()), strict=True)))
+
+
+def measurements(robot, motion, seed=None, noise=0.0, samples=400):
+    """Forces of a robot along a period of a motion, with noise at its motors."""
+    t = np.linspace(0.0, motion.period, samples, endpoint=False)
+    q, v, a = along(motion, t)
+    tau = robot.inverse_dynamics(q, v, a)
+    if seed is not None:
+        tau = tau + np.random.default_rng(seed).normal(size=tau.shape) * noise
+    return rd.Measurements(t, q, v, a, tau)
+
+
+def perturbed(robot, size, seed=5):
+    """The robot as somebody else describes it: all parameters a little off."""
+    names, values = robot.dynamic_parameter_names, robot.dynamic_parameters
+    factors = 1.0 + size * np.random.default_rng(seed).uniform(-1.0, 1.0, len(values))
+    n = 10 * len(robot.body_names)
+    factors[:n] = np.repeat(factors[:n:10], 10)  # bodies of another density
+    return robot.with_(parameters=dict(zip(names, values * factors, strict=True)))
+
+
+def true_values(found, robot):
+    """What base parameters of a robot are."""
+    at = [robot.dynamic_parameter_names.index(name) for name in found.base.parameter_names]
+    return found.base.combination @ robot.dynamic_parameters[at]
+
+
+def chi_squared(found, robot):
+    """Square of the errors in units of the error bars."""
+    error = found.base.values - true_values(found, robot)
+    return float(error @ np.linalg.solve(found.covariance, error))
+
+
+def is_plausible(chi, freedom):
+    """Whether it lies within the middle 99 % of its distribution."""
+    low, high = stats.chi2.ppf((0.005, 0.995), freedom)
+    return low < chi < high
+
+
+# -- trees ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def puma():
+    return rd.load("puma560")
+
+
+@pytest.fixture(scope="module")
+def puma_motion(puma):
+    return rd.excitation(puma, period=10.0, acceleration=8.0, iterations=3)
+
+
+@pytest.fixture(scope="module")
+def puma_run(puma, puma_motion):
+    controller = ComputedTorque(puma, puma_motion, stiffness=100.0)
+    return rd.simulate(puma, controller, q0=puma_motion.center, duration=10.0, step=0.01)
+
+
+@pytest.fixture(scope="module")
+def puma_found(puma, puma_run):
+    tau = np.random.default_rng(2).normal(size=puma_run.tau.shape) * PUMA_NOISE + puma_run.tau
+    return rd.identify(perturbed(puma, 0.3), dataclasses.replace(puma_run, tau=tau))
+
+
+#: Standard deviations of the measured torques [N m].
+PUMA_NOISE = np.array([0.5, 1.0, 0.5, 0.1, 0.1, 0.1])
+
+
+def test_the_puma_is_recovered_within_its_error_bars(puma, puma_found):
+    assert puma_found.unexcited == ()
+    assert is_plausible(chi_squared(puma_found, puma), len(puma_found.base))
+    error = np.abs(puma_found.base.values - true_values(puma_found, puma))
+    assert (error < 4.5 * puma_found.deviation).all()
+    np.testing.assert_allclose(puma_found.noise, PUMA_NOISE, rtol=0.1)
+
+
+def test_the_puma_that_is_found_moves_as_the_true_one(puma, puma_found):
+    """On another motion than that which it was found by, and far nearer than as described."""
+    other = rd.excitation(puma, period=6.0, acceleration=8.0, iterations=0, seed=7)
+    q, v, a = along(other, np.linspace(0.0, 6.0, 100))
+    tau = puma.inverse_dynamics(q, v, a)
+
+    def off(robot):
+        return np.sqrt(((robot.inverse_dynamics(q, v, a) - tau) ** 2).mean(axis=0))
+
+    found = off(puma_found.robot)
+    assert (found < 0.3 * PUMA_NOISE).all()
+    assert (found < 0.2 * off(puma_found.described)).all(), found / off(puma_found.described)
+
+
+def test_identified_robots_go_through_files(puma, puma_found, tmp_path):
+    from robodyn.urdf import write
+
+    write(puma_found.robot.mechanism, tmp_path / "puma.urdf")
+    again = rd.load(tmp_path / "puma.urdf")
+    np.testing.assert_allclose(
+        again.dynamic_parameters, puma_found.robot.dynamic_parameters, rtol=1e-9, atol=1e-12
+    )
+    for name, value in puma_found.parameters.items():
+        at = again.dynamic_parameter_names.index(name)
+        assert again.dynamic_parameters[at] == pytest.approx(value, rel=1e-9, abs=1e-12)
+
+
+def test_cross_validation(puma_found, puma_run, tmp_path):
+    puma_found.plot(puma_run, tmp_path / "validation.png")
+    assert (tmp_path / "validation.png").stat().st_size > 10_000
+    there, here = puma_found.predicted(puma_run)
+    np.testing.assert_allclose(there, puma_run.tau, atol=1e-9)
+    left = np.sqrt(((there - here) ** 2).mean(axis=0) / (there**2).mean(axis=0))
+    np.testing.assert_allclose(puma_found.error(puma_run), left)
+    assert (left < 0.02).all()
+
+
+def test_a_table_of_what_was_found(puma_found):
+    lines = str(puma_found).splitlines()
+    assert len(lines) == 1 + len(puma_found.base)
+    for line, name in zip(lines[1:], puma_found.base.names, strict=True):
+        assert line.startswith(name)
+    assert 0 < len(puma_found.uncertain) < len(puma_found.base)
+
+
+@pytest.fixture(scope="module")
+def pan_tilt():
+    return rd.load("pan_tilt")
+
+
+@pytest.fixture(scope="module")
+def small_motion(pan_tilt):
+    return rd.excitation(pan_tilt, period=5.0, acceleration=20.0, iterations=3)
+
+
+def test_error_bars_are_right_on_average(pan_tilt, small_motion):
+    """Two hundred repetitions of a measurement, each with noise of its own."""
+    noise = np.array([0.05, 0.2])
+    chis = []
+    for seed in range(200):
+        data = measurements(pan_tilt, small_motion, seed, noise, samples=150)
+        found = rd.identify(pan_tilt, data, consistent=False)
+        chis.append(chi_squared(found, pan_tilt))
+    freedom = len(found.base)
+    assert np.mean(chis) == pytest.approx(freedom, abs=4.0 * np.sqrt(2.0 * freedom / 200))
+    assert np.mean(np.array(chis) < stats.chi2.ppf(0.9, freedom)) == pytest.approx(0.9, abs=0.08)
+
+
+def test_parameters_take_up_a_part_of_the_noise(pan_tilt, small_motion):
+    """Of thirty numbers thirteen are fitted: what is left is smaller than the noise."""
+    found = [
+        rd.identify(
+            pan_tilt,
+            measurements(pan_tilt, small_motion, seed, 0.1, samples=15),
+            consistent=False,
+        ).noise
+        for seed in range(100)
+    ]
+    np.testing.assert_allclose(np.mean(np.square(found), axis=0), 0.1**2, rtol=0.2)
+
+
+def test_known_noise(pan_tilt, small_motion):
+    data = measurements(pan_tilt, small_motion, 3, 0.1)
+    found = rd.identify(pan_tilt, data, noise=0.1)
+    assert found.noise.tolist() == [0.1, 0.1]
+    twice = rd.identify(pan_tilt, data, noise=[0.2, 0.2])
+    np.testing.assert_allclose(twice.deviation, 2.0 * found.deviation)
+    np.testing.assert_allclose(twice.base.values, found.base.values)
+
+
+def test_noisy_rows_count_less(pan_tilt, small_motion):
+    """Weights make estimates better than those of ordinary least squares."""
+    noise = np.array([0.01, 1.0])
+    errors = {True: [], False: []}
+    for seed in range(20):
+        data = measurements(pan_tilt, small_motion, seed, noise)
+        for weighted in errors:
+            given = None if weighted else 1.0
+            found = rd.identify(pan_tilt, data, noise=given, consistent=False)
+            errors[weighted].append(found.base.values - true_values(found, pan_tilt))
+    at = found.base.names.index("pan.friction")
+    better, worse = (np.std([e[at] for e in errors[w]]) for w in (True, False))
+    assert better < 0.9 * worse
+
+
+def test_without_noise_everything_that_shows_is_exact(pan_tilt, small_motion):
+    data = measurements(pan_tilt, small_motion)
+    for consistent in (True, False):
+        found = rd.identify(perturbed(pan_tilt, 0.5), data, consistent=consistent)
+        np.testing.assert_allclose(found.base.values, true_values(found, pan_tilt), atol=1e-9)
+        q, v, a = data.q, data.v, data.a
+        np.testing.assert_allclose(found.robot.inverse_dynamics(q, v, a), data.tau, atol=1e-6)
+
+
+def test_parts_can_be_identified_while_the_rest_is_known(pan_tilt, small_motion):
+    truth = pan_tilt.with_(parameters={"tilt.friction": 1.3, "tilt.damping": 0.7})
+    found = rd.identify(pan_tilt, measurements(truth, small_motion), parameters=["tilt"])
+    assert set(found.parameters) == {"tilt.rotor_inertia", "tilt.damping", "tilt.friction"}
+    assert found.parameters["tilt.friction"] == pytest.approx(1.3, rel=1e-6)
+    assert found.parameters["tilt.damping"] == pytest.approx(0.7, rel=1e-6)
+    assert found.robot.dynamic_parameters[:20] == pytest.approx(pan_tilt.dynamic_parameters[:20])
+
+
+def test_springs_are_known_forces(pan_tilt, small_motion):
+    joints = tuple(
+        dataclasses.replace(j, stiffness=7.0, rest=0.2) if j.name == "tilt" else j
+        for j in pan_tilt.mechanism.joints
+    )
+    sprung = rd.load(dataclasses.replace(pan_tilt.mechanism, joints=joints))
+    found = rd.identify(perturbed(sprung, 0.2), measurements(sprung, small_motion))
+    np.testing.assert_allclose(found.base.values, true_values(found, sprung), atol=1e-9)
+
+
+def test_a_moving_base_shows_more():
+    fixed, moving = rd.load("scara"), rd.load("scara", base="moving")
+    rng = np.random.default_rng(0)
+    q = np.array([moving.random(rng) for _ in range(200)])
+    v, a = rng.normal(size=(2, 200, 4))
+    pose = rd.BaseMotion.from_world(rng.normal(size=(200, 3)), rng.normal(size=(200, 4))).pose
+    base = rd.BaseMotion(pose, *rng.normal(size=(2, 200, 6)))
+    tau = moving.inverse_dynamics(q, v, a, base=base)
+    data = rd.Measurements(np.arange(200.0), q, v, a, tau, base)
+    found = rd.identify(perturbed(moving, 0.3), data)
+    np.testing.assert_allclose(found.base.values, true_values(found, moving), atol=1e-7)
+    still = rd.Measurements(data.t, q, v, a, fixed.inverse_dynamics(q, v, a))
+    assert len(found.base) > len(rd.identify(fixed, still).base)
+    with pytest.raises(SettingsError, match="no motion of a base"):
+        rd.identify(moving, still)
+
+
+# -- consistency ----------------------------------------------------------------------------------
+
+
+def test_consistent_where_plain_least_squares_is_not(puma, puma_motion):
+    data = measurements(puma, puma_motion, 4, 3.0 * PUMA_NOISE)
+    plain = rd.identify(puma, data, consistent=False)
+    found = rd.identify(puma, data)
+    assert plain.impossible
+    assert found.impossible == ()
+    for name in found.robot.body_names:
+        k = 10 * found.robot.body_names.index(name)
+        assert np.linalg.eigvalsh(matrix(found.robot.inertial_parameters[k : k + 10]))[0] > 0.0
+    assert min(found.robot.dynamic_parameters[60:]) > 0.0
+    # and the forces that are left are as small, but for what noise makes of that
+    left, least = found.error(data), plain.error(data)
+    assert (left < 1.01 * least).all()
+
+
+def test_friction_does_not_become_negative(pan_tilt, small_motion):
+    slick = pan_tilt.with_(parameters={"pan.damping": 0.0, "tilt.friction": 0.0})
+    data = measurements(slick, small_motion, 1, 0.3)
+    plain = rd.identify(pan_tilt, data, consistent=False)
+    found = rd.identify(pan_tilt, data)
+    assert any(".damping" in x or ".friction" in x for x in plain.impossible)
+    assert all(found.parameters[x] > 0.0 for x in ("pan.damping", "tilt.friction"))
+    assert found.parameters["pan.damping"] < 0.1 * pan_tilt.dynamic_parameters[22]
+
+
+def test_what_no_motion_shows_stays_as_described(pan_tilt, small_motion):
+    """Estimates differ from the description in what was seen alone."""
+    data = measurements(pan_tilt, small_motion)
+    found = rd.identify(pan_tilt, data)
+    np.testing.assert_allclose(
+        list(found.parameters.values()), pan_tilt.dynamic_parameters, rtol=1e-5, atol=1e-7
+    )
+
+
+def test_pseudo_inertias():
+    rng = np.random.default_rng(0)
+    points, masses = rng.normal(size=(9, 3)), rng.uniform(0.1, 1.0, 9)
+    homogeneous = np.column_stack([points, np.ones(9)])
+    P = (homogeneous * masses[:, None]).T @ homogeneous
+    J = sum(m * (r @ r * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, points, strict=True))
+    p = np.array(
+        [masses.sum(), *(masses @ points), *(J[i, j] for i, j in
+         ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))]
+    )  # fmt: skip
+    np.testing.assert_allclose(matrix(p), P, atol=1e-12)
+    np.testing.assert_allclose(ten(P), p, atol=1e-12)
+    X = rd.BaseMotion.from_world(rng.normal(size=3), rng.normal(size=4)).pose
+    np.testing.assert_allclose(moved(moved(p, X), np.linalg.inv(X)), p, atol=1e-12)
+    assert possible(p) and possible(ball(3.0)) and not possible(p * [1, 1, 1, 1, 9, 1, 1, 1, 1, 1])
+    flat = ten((homogeneous * masses[:, None] * [1, 1, 0, 1]).T @ (homogeneous * [1, 1, 0, 1]))
+    assert np.linalg.eigvalsh(matrix(thickened(flat)))[0] > 0.0
+    np.testing.assert_allclose(thickened(p), p, atol=1e-12)
+
+
+# -- closed linkages ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def palletizer():
+    return rd.load("palletizer")
+
+
+SACK = rd.Inertia.from_matrix(40.0, (0.05, -0.03, -0.25), np.diag([1.2, 1.0, 1.6]))
+
+
+@pytest.fixture(scope="module")
+def sack_motion(palletizer):
+    return rd.excitation(
+        palletizer.with_(payload={"flange": SACK}),
+        period=6.0,
+        acceleration=6.0,
+        parameters=["flange"],
+        iterations=2,
+    )
+
+
+@pytest.fixture(scope="module")
+def sack_run(palletizer, sack_motion):
+    """The palletizer swings a sack, and torques of its motors are measured with noise."""
+    full = palletizer.with_(payload={"flange": SACK})
+    controller = ComputedTorque(full, sack_motion, stiffness=100.0)
+    run = rd.simulate(full, controller, q0=sack_motion.center, duration=6.0, step=0.01)
+    motors = [palletizer.joints[name].v.start for name in palletizer.actuated_joints]
+    tau = run.tau.copy()
+    tau[:, motors] += np.random.default_rng(1).normal(size=(len(tau), 4)) * 10.0
+    return dataclasses.replace(run, tau=tau)
+
+
+def test_the_payload_of_the_palletizer(palletizer, sack_run):
+    found = rd.identify_payload(palletizer, sack_run, "flange")
+    assert found.base.names == ("flange.m", "flange.hx", "flange.hy", "flange.Izz")
+    m, (x, y, _) = SACK.mass, SACK.origin.xyz
+    truth = np.array([m, m * x, m * y, SACK.izz + m * (x * x + y * y)])
+    error = found.base.values - truth
+    assert is_plausible(float(error @ np.linalg.solve(found.covariance, error)), 4)
+    assert found.inertia.mass == pytest.approx(m, abs=4.0 * found.deviation[0])
+    slack = 4.0 * found.deviation[1:3].max() / m
+    np.testing.assert_allclose(found.inertia.origin.xyz[:2], (x, y), atol=slack)
+    # the robot with it is as heavy for its motors
+    q, v, a = sack_run.q[::50], sack_run.v[::50], sack_run.a[::50]
+    there = palletizer.with_(payload={"flange": SACK}).inverse_dynamics(q, v, a)
+    here = found.carried.inverse_dynamics(q, v, a)
+    bare = palletizer.inverse_dynamics(q, v, a)
+    assert np.abs(here - there).max() < 0.02 * np.abs(bare - there).max()
+
+
+def test_a_payload_is_the_same_in_every_frame(palletizer, sack_run):
+    X = rd.BaseMotion.from_world([0.1, -0.2, 0.3], [0.1, 0.5, -0.3, 0.8]).pose
+    robot = palletizer.with_(frames={"gripper": ("flange", X)})
+    by_flange = rd.identify_payload(robot, sack_run, "flange")
+    by_gripper = rd.identify_payload(robot, sack_run, "gripper")
+    for there, here in (
+        (by_gripper.inertia, by_flange.in_frame("gripper")),
+        (by_gripper.in_frame("flange"), by_flange.inertia),
+    ):
+        assert here.mass == pytest.approx(there.mass)
+        np.testing.assert_allclose(here.origin.xyz, there.origin.xyz, atol=1e-9)
+        np.testing.assert_allclose(here.matrix, there.matrix, atol=1e-9)
+    # a guess in one frame is that guess in the other
+    guess = rd.identify_payload(robot, sack_run, "gripper", guess=by_flange.in_frame("gripper"))
+    same = rd.identify_payload(robot, sack_run, "flange", guess=by_flange.inertia)
+    np.testing.assert_allclose(guess.in_frame("flange").matrix, same.inertia.matrix, atol=1e-9)
+    # carried in the frame of the gripper, or in that of the flange, it is one robot
+    np.testing.assert_allclose(
+        by_gripper.carried.dynamic_parameters, by_flange.carried.dynamic_parameters, atol=1e-8
+    )
+
+
+def test_forces_of_loops_drop_out(palletizer, sack_run):
+    """The equations of a linkage are those of its motors, and of its minimal coordinates."""
+    data = measured(palletizer, sack_run[::60])
+    at = equations(palletizer, data)
+    where = [palletizer.joints[name].v.start for name in at.names]
+    motors = palletizer.inverse_dynamics(data.q, data.v, data.a)[:, where]
+    np.testing.assert_allclose(at.W @ palletizer.dynamic_parameters, motors, atol=1e-8)
+    minimal = palletizer.with_(coordinates="minimal")
+    own = [palletizer.joints[name].q.start for name in minimal.joint_names]
+    Y = minimal.dynamic_regressor(data.q[:, own], data.v[:, own], data.a[:, own])
+    order = [at.names.index(name) for name in minimal.joint_names]
+    assert minimal.dynamic_parameter_names == palletizer.dynamic_parameter_names
+    np.testing.assert_allclose(at.W[:, order], Y, atol=1e-8)
+
+
+def test_a_linkage_is_recovered_with_friction_in_its_cut_joint():
+    from test_regressors import hindered
+
+    robot = hindered("five_bar")
+    motion = rd.excitation(robot, period=4.0, velocity=4.0, acceleration=20.0, iterations=0)
+    run = rd.simulate(
+        robot,
+        ComputedTorque(robot, motion, stiffness=100.0),
+        q0=motion.center,
+        duration=4.0,
+        step=0.01,
+    )
+    described = perturbed(robot, 0.3)
+    names = [n for n in robot.dynamic_parameter_names if n != "floor"]
+    found = rd.identify(described, run, parameters=names)
+    np.testing.assert_allclose(found.base.values, true_values(found, robot), atol=1e-5)
+    assert "tool_pin.friction" in found.parameters
+
+
+# -- data -----------------------------------------------------------------------------------------
+
+
+def test_a_filter_without_delay(pan_tilt, small_motion):
+    """Noisy positions and torques, at a thousand samples a second: error bars stay right."""
+    t = np.arange(0.0, 10.0, 1e-3)
+    q, v, a = along(small_motion, t)
+    rng = np.random.default_rng(0)
+    tau = pan_tilt.inverse_dynamics(q, v, a) + rng.normal(size=q.shape) * [0.3, 0.5]
+    seen = q + rng.normal(size=q.shape) * 1e-5
+    data = rd.Measurements.filtered(pan_tilt, t, seen, tau, cutoff=10.0)
+    there = along(small_motion, data.t)
+    for found, true, slack in zip((data.q, data.v, data.a), there, (1e-4, 3e-3, 0.15), strict=True):
+        assert np.abs(found - true).max() < slack
+    found = rd.identify(pan_tilt, data)
+    assert is_plausible(chi_squared(found, pan_tilt), len(found.base))
+    # of a white noise the filter lets through what is below its cutoff
+    np.testing.assert_allclose(
+        found.noise, np.sqrt(2.0 * 10.0 * 1e-3) * np.array([0.3, 0.5]), rtol=0.2
+    )
+    assert len(found.predicted(data)[0]) == pytest.approx(2.0 * 10.0 * 9.6, rel=0.02)
+
+
+def test_a_filtered_linkage_is_closed(palletizer, sack_run):
+    t = sack_run.t
+    rng = np.random.default_rng(0)
+    q = sack_run.q + 1e-6 * rng.normal(size=sack_run.q.shape)
+    data = rd.Measurements.filtered(palletizer, t, q, sack_run.tau, cutoff=12.0)
+    palletizer.check_state(data.q, data.v)
+    np.testing.assert_allclose(
+        data.a, palletizer.consistent_acceleration(data.q, data.v, data.a), atol=1e-6
+    )
+    at = slice(round(data.t[0] / 0.01), round(data.t[-1] / 0.01) + 1)
+    assert np.abs(data.q - sack_run.q[at]).max() < 1e-3
+    assert np.abs(data.v - sack_run.v[at]).max() < 2e-2
+
+
+def test_a_trajectory_from_a_file(pan_tilt, small_motion, tmp_path):
+    controller = ComputedTorque(pan_tilt, small_motion, stiffness=100.0)
+    run = rd.simulate(pan_tilt, controller, q0=small_motion.center, duration=5.0, step=0.01)
+    run.save(tmp_path / "run.csv")
+    again = rd.Trajectory.load(tmp_path / "run.csv", pan_tilt)
+    here, there = rd.identify(pan_tilt, run), rd.identify(pan_tilt, again)
+    np.testing.assert_allclose(there.base.values, here.base.values, atol=1e-8)
+
+
+# -- what data do not say -------------------------------------------------------------------------
+
+
+def test_what_the_data_do_not_excite_is_named(pan_tilt, small_motion):
+    t = np.linspace(0.0, 5.0, 200)
+    q, v, a = along(small_motion, t)
+    q[:, 0], v[:, 0], a[:, 0] = 0.3, 0.0, 0.0  # pan stands still
+    data = rd.Measurements(t, q, v, a, pan_tilt.inverse_dynamics(q, v, a))
+    described = perturbed(pan_tilt, 0.2)
+    with pytest.raises(IdentificationError, match=r"pan\.friction") as caught:
+        rd.identify(described, data)
+    named = caught.value.parameters
+    assert {"pan.damping", "pan.friction"} <= {*named}
+    assert not [name for name in named if name.startswith("tilt.") and "inertia" not in name]
+    found = rd.identify(described, data, unexcited="keep")
+    assert found.unexcited == named
+    for name in ("pan.damping", "pan.friction"):
+        k = found.base.names.index(name)
+        assert found.base.values[k] == pytest.approx(found.described_values[k])
+        assert np.isinf(found.deviation[k]) and name in found.uncertain
+    np.testing.assert_allclose(
+        found.robot.inverse_dynamics(q, v, a)[:, 1], data.tau[:, 1], atol=1e-5
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"parameters": ["tilt.mass"]}, UnknownNameError, "tilt.mass"),
+        ({"parameters": []}, SettingsError, "no parameters"),
+        ({"noise": -1.0}, ShapeError, "noise"),
+        ({"noise": [1.0, 1.0, 1.0]}, ShapeError, "for pan, tilt"),
+        ({"prior": 0.0}, SettingsError, "prior"),
+        ({"unexcited": "ignore"}, SettingsError, "'error' or 'keep'"),
+    ],
+)
+def test_what_identify_refuses(pan_tilt, small_motion, options, error, message):
+    data = measurements(pan_tilt, small_motion, samples=50)
+    with pytest.raises(error, match=message):
+        rd.identify(pan_tilt, data, **options)
+
+
+def test_data_that_do_not_fit(pan_tilt, puma, small_motion):
+    data = measurements(pan_tilt, small_motion, samples=50)
+    with pytest.raises(ShapeError, match=r"q has shape \(50, 2\), and 'puma560' needs \(50, 6\)"):
+        rd.identify(puma, data)
+    with pytest.raises(IdentificationError, match="too few"):
+        rd.identify(pan_tilt, data[:3])
+    with pytest.raises(ShapeError, match="not finite"):
+        dataclasses.replace(data, tau=data.tau * np.nan)
+    with pytest.raises(ShapeError, match="one row for each time"):
+        dataclasses.replace(data, v=data.v[:10])
+    wrench = {"camera": np.array([0, 0, -5.0, 0, 0, 0])}
+    run = rd.simulate(pan_tilt, duration=0.1, step=0.01, wrenches=wrench)
+    with pytest.raises(SettingsError, match="external wrenches act on camera"):
+        rd.identify(pan_tilt, run)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"cutoff": 400.0}, "cutoff is 400 Hz"),
+        ({"t": np.arange(100.0) ** 1.5 * 1e-3}, "not evenly spaced"),
+        ({"cutoff": 1.0}, "too few"),
+    ],
+)
+def test_what_the_filter_refuses(pan_tilt, change, message):
+    t = np.arange(100.0) * 1e-3
+    given = {"t": t, "q": np.zeros((100, 2)), "tau": np.zeros((100, 2)), "cutoff": 50.0} | change
+    with pytest.raises(SettingsError, match=message):
+        rd.Measurements.filtered(pan_tilt, **given)
+
+
+def test_a_payload_on_what_does_not_move(palletizer, sack_run):
+    with pytest.raises(SettingsError, match="does not move"):
+        rd.identify_payload(palletizer, sack_run, palletizer.link_names[0])
+    found = rd.identify_payload(palletizer, sack_run, "flange")
+    with pytest.raises(SettingsError, match="on another body"):
+        found.in_frame(palletizer.body_names[0])
+    with pytest.raises(UnknownNameError):
+        rd.identify_payload(palletizer, sack_run, "hand")
+
+
+# -- excitation -----------------------------------------------------------------------------------
+
+
+def test_an_excitation_keeps_limits_and_rests_at_its_ends(puma, puma_motion):
+    motion = puma_motion
+    q, v, a = along(motion, np.linspace(0.0, motion.period, 3001))
+    assert (q <= puma.upper_limits).all() and (q >= puma.lower_limits).all()
+    assert (np.abs(v) <= puma.velocity_limits).all()
+    assert (np.abs(a) <= 8.0).all()
+    assert (np.abs(puma.inverse_dynamics(q, v, a)) <= puma.effort_limits).all()
+    for end in (0, -1):
+        np.testing.assert_allclose(q[end], motion.center, atol=1e-9)
+        np.testing.assert_allclose(v[end], 0.0, atol=1e-9)
+        np.testing.assert_allclose(a[end], 0.0, atol=1e-9)
+    # velocity and acceleration are the rates of position and velocity
+    h = motion.period / 3000
+    np.testing.assert_allclose((q[2:] - q[:-2]) / (2 * h), v[1:-1], atol=1e-3)
+    np.testing.assert_allclose((v[2:] - v[:-2]) / (2 * h), a[1:-1], atol=1e-2)
+
+
+def test_an_excitation_is_a_function_of_its_arguments(pan_tilt):
+    given = {"period": 4.0, "acceleration": 20.0, "iterations": 1}
+    one, same = (rd.excitation(pan_tilt, **given) for _ in range(2))
+    assert np.array_equal(one.sine, same.sine) and np.array_equal(one.center, same.center)
+    other = rd.excitation(pan_tilt, **given, seed=1)
+    assert not np.array_equal(one.sine, other.sine)
+
+
+def test_an_excitation_is_better_the_longer_it_is_looked_for(pan_tilt):
+    given = {"period": 4.0, "acceleration": 20.0}
+    first, last = (rd.excitation(pan_tilt, **given, iterations=n).condition for n in (0, 15))
+    assert last < 0.8 * first
+    # and its error bars are smaller, which is what it is for
+    by_volume = [
+        rd.excitation(pan_tilt, **given, iterations=n, criterion="logdet") for n in (0, 15)
+    ]
+    volumes = []
+    for motion in by_volume:
+        found = rd.identify(pan_tilt, measurements(pan_tilt, motion), noise=1.0)
+        volumes.append(np.linalg.slogdet(found.covariance)[1])
+    assert volumes[1] < volumes[0]
+
+
+def test_torques_bound_an_excitation(pan_tilt):
+    most = 12.0
+    given = {"period": 2.0, "velocity": 8.0, "acceleration": 80.0, "iterations": 1}
+    free = rd.excitation(pan_tilt, **given, torque=1e6)
+    held = rd.excitation(pan_tilt, **given, torque=most)
+
+    def largest(motion):
+        q, v, a = along(motion, np.linspace(0.0, 2.0, 1000))
+        return np.abs(pan_tilt.inverse_dynamics(q, v, a)).max()
+
+    assert largest(held) <= most * (1.0 + 1e-3) < largest(free)
+    with pytest.raises(IdentificationError, match="gravity alone"):
+        rd.excitation(pan_tilt, **given, torque=1e-3)
+
+
+def limited(robot, joint, limits):
+    joints = (
+        dataclasses.replace(x, kind="revolute", limits=limits) if x.name == joint else x
+        for x in robot.mechanism.joints
+    )
+    return rd.load(dataclasses.replace(robot.mechanism, joints=tuple(joints)))
+
+
+@pytest.mark.parametrize("why", ["open", "beyond limits", "next to singular"])
+def test_what_linkages_cannot_do_excites_nothing(palletizer, why):
+    robot = {
+        "open": lambda: rd.load("excavator"),
+        "beyond limits": lambda: limited(palletizer, "elbow", rd.Limits(-2.0, 0.5)),
+        "next to singular": lambda: palletizer,
+    }[why]()
+    mover = mover_of(robot)
+    minimal, tree = mover.robot, mover.robot.tree_form
+    lower, upper = np.maximum(mover.lower, -3.0), np.minimum(mover.upper, 3.0)
+    u = np.random.default_rng(0).uniform(lower, upper, (100, mover.count))
+    q = minimal.expand(u)
+    closed = np.isfinite(q).all(axis=1)
+    far = np.zeros(len(u), bool)
+    rest = tree.loop_rank(tree.neutral()).distance
+    far[closed] = tree.loop_rank(q[closed]).distance > 0.2 * rest
+    inside = ((q >= tree.lower_limits) & (q <= tree.upper_limits)).all(axis=1)
+    allowed = np.array([mover.states(*[x[None]] * 3) is not None for x in u])
+    assert (allowed == (closed & inside & far)).all() and allowed.any()
+    assert {"open": ~closed, "beyond limits": closed & ~inside, "next to singular": inside & ~far}[
+        why
+    ].any()
+
+
+def test_an_excitation_of_a_linkage(palletizer, sack_motion):
+    assert {*sack_motion.joints} == {*palletizer.actuated_joints}
+    np.testing.assert_allclose(palletizer.loop_residual(sack_motion.center), 0.0, atol=1e-9)
+    at = [palletizer.joints[name].q.start for name in sack_motion.joints]
+    q = along(sack_motion, np.linspace(0.0, 6.0, 241))[0][:, at]
+    mover = mover_of(palletizer)
+    assert mover.joints == sack_motion.joints
+    assert mover.states(q, q, q) is not None
+
+
+def test_an_excitation_of_a_linkage_without_closed_form():
+    robot = rd.load("bricard")
+    mover = mover_of(robot)
+    given = {"period": 4.0, "velocity": 1.0, "harmonics": 2, "iterations": 0}
+    motion = rd.excitation(robot, **given, acceleration=5.0, parameters=["hinge2"])
+    q, *_ = mover.states(*(x[:, :1] for x in along(motion, np.linspace(0.0, 4.0, 20))))
+    assert np.abs(robot.loop_residual(q)).max() < 1e-8
+    assert isinstance(mover, Follower) and motion.joints == ("hinge2",)
+    np.testing.assert_allclose(robot.loop_residual(motion.center), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "error", "message"),
+    [
+        ("pan_tilt", {"harmonics": 1}, SettingsError, "harmonics"),
+        ("pan_tilt", {"period": 0.0}, SettingsError, "period"),
+        ("pan_tilt", {"criterion": "trace"}, SettingsError, "'condition' or 'logdet'"),
+        ("pan_tilt", {"velocity": [1.0, 2.0, 3.0]}, ShapeError, "for pan, tilt"),
+        ("prosthesis", {}, SettingsError, "'shoulder' .* has several coordinates"),
+        ("double_pendulum", {}, SettingsError, "nothing bounds how fast joint 'shoulder'"),
+    ],
+)
+def test_what_an_excitation_refuses(name, options, error, message):
+    with pytest.raises(error, match=message):
+        rd.excitation(rd.load(name), **options)

@@ -1,0 +1,111 @@
+"""Derivatives of speeds after a hit, against differences of hits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+
+STEP = 1e-5
+UP = np.array([0.2, -0.3, 0.9])
+
+
+def differences(robot, hit, q, v, directions):
+    """Central differences of speeds afterwards along (dq, dv)."""
+    return np.array(
+        [
+            (hit(robot.integrate(q, STEP * dq), v + STEP * dv).v
+             - hit(robot.integrate(q, -STEP * dq), v - STEP * dv).v) / (2.0 * STEP)
+            for dq, dv in directions
+        ]
+    )  # fmt: skip
+
+
+def sway():
+    return rd.BaseMotion.from_world(
+        position=(0.1, 0.2, 0.0), linear_velocity=(0.5, 0.1, -0.4), angular_velocity=(0.3, 0.2, 1.0)
+    )
+
+
+CASES = {
+    "the world": {"restitution": 0.4},
+    "sticking": {"direction": None},
+    "a particle": {"against": rd.PointMass(0.7, (-0.5, 0.2, -9.0)), "restitution": 0.8},
+    "itself": {"against": ("upper_arm", (0.02, 0.0, 0.1)), "restitution": 0.2},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("base", ["fixed", "floating", "moving"])
+def test_trees(case, base):
+    robot = rd.load("puma560", base=base)
+    names = robot.link_names
+    options = {"direction": UP, **CASES[case]}
+    if base == "moving":
+        options["base"] = sway()
+    if case == "itself":
+        options["against"] = (names[2], (0.02, 0.0, 0.1))
+    rng = np.random.default_rng(1)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    place = (names[-1], (0.03, 0.01, 0.1))
+
+    def hit(q, v):
+        return robot.impact(q, v, *place, **options)
+
+    try:
+        hit(q, v)
+    except rd.ImpactError:  # it parts: the other way it approaches
+        options["direction"] = -UP
+    found = robot.impact_derivatives(q, v, *place, **options)
+    eye, none = np.eye(robot.nv), np.zeros((robot.nv, robot.nv))
+    np.testing.assert_allclose(found.v, hit(q, v).v, atol=1e-12)
+    for analytic, moved in ((found.by_q, (eye, none)), (found.by_v, (none, eye))):
+        wanted = differences(robot, hit, q, v, zip(*moved, strict=True)).T
+        np.testing.assert_allclose(analytic, wanted, atol=2e-7 * (1.0 + np.abs(wanted).max()))
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar"])
+def test_closed_linkages(name):
+    """Along changes of the state that keep loops closed, with the speeds that then fit."""
+    robot = rd.load(name)
+    rng = np.random.default_rng(2)
+    q = robot.random(rng)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    link = robot.link_names[-1]
+    direction = np.array([1.0, 0.0, 0.5])
+
+    def hit(q, v):
+        return robot.impact(q, v, link, (0.0, 0.0, 0.1), direction, restitution=0.5)
+
+    try:
+        hit(q, v)
+    except rd.ImpactError:
+        v = -v
+    found = robot.impact_derivatives(q, v, link, (0.0, 0.0, 0.1), direction, restitution=0.5)
+    dq = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    h = 1e-5
+
+    def state(s):
+        x = robot.closed_state(robot.integrate(q, s * h * dq), np.zeros(robot.nv))[0]
+        return x, robot.consistent_velocity(x, v)
+
+    ends = [state(s) for s in (1.0, -1.0)]
+    wanted = (hit(*ends[0]).v - hit(*ends[1]).v) / (2 * h)
+    moved = robot.difference(ends[1][0], ends[0][0]) / (2 * h)
+    dv = (ends[0][1] - ends[1][1]) / (2 * h)
+    analytic = found.by_q @ moved + found.by_v @ dv
+    np.testing.assert_allclose(analytic, wanted, atol=1e-6 * (1.0 + np.abs(wanted).max()))
+
+
+def test_batches_are_their_rows():
+    robot = rd.load("double_pendulum")
+    q, v = np.array([[0.3, 0.4], [0.1, -0.2]]), np.array([[1.0, 2.0], [1.5, 0.3]])
+    place = ("lower", (0, 0, -1), (1, 0, 0))
+    many = robot.impact_derivatives(q, v, *place)
+    for k in range(2):
+        one = robot.impact_derivatives(q[k], v[k], *place)
+        np.testing.assert_allclose(many.by_q[k], one.by_q, atol=1e-14)
+        np.testing.assert_allclose(many.by_v[k], one.by_v, atol=1e-14)
+    with pytest.raises(rd.ImpactError, match="behind it"):
+        robot.impact_derivatives(q, -v, *place)

@@ -1,0 +1,218 @@
+"""Motions of least cost: no forces do better nearby, and a law along them holds the robot there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cart_poles import cart_pole
+from random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.controllers import LQR, QuadraticCost, TimeVaryingLQR, iterative_lqr
+from robodyn.description import Pose
+from robodyn.errors import ConvergenceWarning
+
+UP = np.array([0.0, np.pi])
+STEP = 0.04
+LIMIT = 10.0
+
+
+@pytest.fixture(scope="module")
+def swing():
+    """A pole swung up by a cart whose motor is too weak to do it at once."""
+    robot = cart_pole(LIMIT)
+    cost = QuadraticCost(
+        robot, UP, state=[0.1, 0.1, 0.01, 0.01], effort=0.01, final=[200, 200, 20, 20]
+    )
+    plan = iterative_lqr(robot, cost, q0=[0.0, 0.0], duration=2.0, step=STEP, tolerance=1e-9)
+    return robot, cost, plan
+
+
+def gradient(robot, cost, plan):
+    """How the cost of a plan changes with its forces, by the discrete adjoint."""
+    run, nv = plan.run, robot.nv
+    motors = [k for name in robot.actuated_joints for k in range(nv)[robot.joints[name].v]]
+    tau = run.tau[:, motors]
+    running = cost.running_cost(run.t[:-1], run.q[:-1], run.v[:-1], tau[:-1])
+    h = np.diff(run.t)[:, None]
+    by_x = np.zeros((len(run), 2 * nv))
+    by_x[:-1] = h * running.slope[:, : 2 * nv]
+    by_x[-1] = cost.final_cost(run.q[-1:], run.v[-1:]).slope[0]
+    by_tau = np.zeros(run.tau.shape)
+    by_tau[:-1, motors] = h * running.slope[:, 2 * nv :]
+    found = rd.trajectory_gradient(run, q=by_x[:, :nv], v=by_x[:, nv:], tau=by_tau)
+    return found.tau[:-1, motors] / h, tau[:-1]
+
+
+def test_the_pole_swings_up_within_limits(swing):
+    _, _, plan = swing
+    assert plan.converged and "converged" in repr(plan)
+    assert np.all(np.diff(plan.costs) < 0.0)
+    assert np.abs(plan.run.q[-1] - UP).max() < 0.02
+    assert np.abs(plan.run.v[-1]).max() < 0.05
+    assert np.abs(plan.run.tau).max() == LIMIT
+    assert np.all(plan.run.tau[:, 1] == 0.0)
+
+
+def test_no_forces_nearby_cost_less(swing):
+    """Free forces do not change the cost, those at a limit are pressed against it."""
+    slope, tau = gradient(*swing)
+    size = 1e-3
+    free = np.abs(tau) < LIMIT
+    assert 5 < free.sum() < free.size
+    assert np.abs(slope[free]).max() < size
+    assert np.all(slope[~free] * np.sign(tau[~free]) < size)
+    assert np.abs(slope[~free]).max() > 30.0 * size
+
+
+def test_the_law_along_it_repeats_it_to_the_last_bit(swing):
+    robot, _, plan = swing
+    law = TimeVaryingLQR(robot, plan.run)
+    again = rd.simulate(robot, law, q0=[0.0, 0.0], duration=2.0, step=STEP, limits="ignore")
+    np.testing.assert_array_equal(again.q, plan.run.q)
+    np.testing.assert_array_equal(again.tau[:-1], plan.run.tau[:-1])
+
+
+def test_the_law_along_it_tracks_and_then_balances(swing):
+    """In shorter steps, from another start, with a heavier pole; forces alone do not do it."""
+    robot, _, plan = swing
+    after = LQR(robot, UP, state=[1.0, 1.0, 0.1, 0.1], effort=0.1)
+    law = TimeVaryingLQR(robot, plan.run, state=[10, 10, 1, 1], effort=0.1, then=after)
+    load = rd.Inertia(0.01, Pose((0.0, 0.0, -0.5)))
+    heavier = robot.with_(payload={"pole": load})
+
+    def simulated(law):
+        return rd.simulate(
+            heavier, law, q0=[0.05, -0.1], duration=7.0, step=2e-3, limits="ignore"
+        )  # fmt: skip
+
+    run = simulated(law)
+    assert np.abs(run.q[-1] - UP).max() < 0.01
+    table = plan.run.tau
+
+    def blind(t, q, v):
+        return table[min(int(t / STEP + 1e-9), len(table) - 1)]
+
+    assert np.abs(simulated(blind).q[-1] - UP).max() > 0.3
+
+
+def test_a_linear_robot_takes_one_iteration():
+    """A cart alone: the cost to go of its sampled model is what the motion costs."""
+    robot, h = rd.load(TROLLEY), 0.02
+    cost = QuadraticCost(robot, [0.0], state=[3.0, 0.2], effort=0.5, final=[10.0, 1.0])
+    plan = iterative_lqr(robot, cost, q0=[1.0], v0=[0.3], duration=1.0, step=h, limits=1e9)
+    A, B = np.array([[1.0, h], [0.0, 1.0]]), np.array([[h * h / 2.0], [h]]) / 2.0
+    S = np.diag([10.0, 1.0])
+    for _ in range(50):
+        H, G = 0.5 * h + B.T @ S @ B, B.T @ S @ A
+        S = h * np.diag([3.0, 0.2]) + A.T @ S @ A - G.T @ np.linalg.solve(H, G)
+    x = np.array([1.0, 0.3])
+    assert len(plan.costs) <= 4
+    assert abs(plan.costs[-1] - 0.5 * x @ S @ x) < 1e-6 * plan.costs[-1]
+
+
+TROLLEY = """<robot name="trolley"><link name="rail"/>
+<joint name="slide" type="prismatic"><parent link="rail"/><child link="cart"/><axis xyz="1 0 0"/>
+<limit lower="-9" upper="9" effort="0" velocity="0"/></joint>
+<link name="cart"><inertial><mass value="2"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""
+
+
+OTHERS = {
+    "linkage": lambda rng: rd.load("four_bar", passive=False),
+    "quaternions": lambda rng: rd.load(random_mechanism(rng, ("spherical", "revolute"))),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_closed_linkages_and_quaternions(case):
+    """There, too, no forces nearby cost less; what is left to the goal is the cost of the end."""
+    rng = np.random.default_rng(3)
+    robot = OTHERS[case](rng)
+    q0 = robot.random(rng)
+    goal = robot.integrate(q0, 0.4 * np.ones(robot.nv))
+    if robot.nc:
+        goal = robot.assemble(goal, hold=robot.independent_joints, beyond_limits=True)
+    cost = QuadraticCost(robot, goal, state=0.1, effort=1e-3, final=30.0)
+    plan = iterative_lqr(robot, cost, q0=q0, duration=0.6, limits=1e6, tolerance=1e-10)
+    start = np.abs(robot.difference(goal, q0)).max()
+    assert np.abs(robot.difference(goal, plan.run.q[-1])).max() < 0.2 * start
+    slope, _ = gradient(robot, cost, plan)
+    assert np.abs(slope).max() < 1e-3
+    law = TimeVaryingLQR(robot, plan.run)
+    again = rd.simulate(robot, law, q0=q0, duration=0.6, step=0.02, limits="ignore")
+    np.testing.assert_allclose(again.q, plan.run.q, atol=1e-12)
+    fine = rd.simulate(robot, law, q0=q0, duration=0.6, step=0.0025, limits="ignore")
+    off = robot.difference(plan.run.q, fine.q[::8])
+    assert np.abs(off).max() < 2e-3
+
+
+def test_what_has_not_converged_says_so():
+    robot = cart_pole(3.0)
+    cost = QuadraticCost(robot, UP, effort=1e-3)
+    with pytest.warns(ConvergenceWarning, match="not converged in 3 iterations"):
+        plan = iterative_lqr(robot, cost, q0=[0.0, 0.1], duration=1.0, iterations=3)
+    assert not plan.converged and "not converged" in repr(plan)
+    assert plan.costs[-1] < plan.costs[0]
+    assert np.abs(plan.run.tau).max() == 3.0, "within limits on its way, too"
+
+
+def test_a_base_that_moves_evenly_changes_nothing():
+    """A robot on a train plans as one that stands."""
+    given = {"q0": [0.0, 2.5], "duration": 0.5, "step": 0.0125}
+    plans = []
+    for base in ("fixed", "moving"):
+        robot = cart_pole(base=base)
+        if base == "moving":
+            given["base"] = lambda t: rd.BaseMotion.from_world(
+                [t, 0.0, 1.0], linear_velocity=[1.0, 0.0, 0.0]
+            )
+        plans.append(iterative_lqr(robot, QuadraticCost(robot, UP), **given))
+    np.testing.assert_allclose(plans[1].run.q, plans[0].run.q, atol=1e-7)
+    assert np.abs(plans[0].run.q[-1] - plans[0].run.q[0]).max() > 0.3
+
+
+def test_slopes_of_a_quadratic_cost_where_joints_turn_by_quaternions():
+    rng = np.random.default_rng(1)
+    robot = rd.load("pan_tilt", base="floating")
+    nv, q, v = robot.nv, robot.random(rng)[None], rng.normal(size=(1, robot.nv))
+    tau, W = rng.normal(size=(1, 2)), rng.normal(size=(2 * nv, 2 * nv))
+    cost = QuadraticCost(robot, robot.random(rng), state=W @ W.T, effort=0.3, final=W.T @ W)
+    assert np.linalg.norm(robot.difference(cost.goal, q)[0, 3:6]) > 0.5
+    change, h = rng.normal(size=2 * nv + 2), 1e-6
+
+    def at(s):
+        moved = robot.integrate(q, s * change[None, :nv]), v + s * change[nv : 2 * nv]
+        return moved, tau + s * change[2 * nv :]
+
+    def difference(value):
+        return (value(*at(h))[0] - value(*at(-h))[0]) / (2 * h)
+
+    time = np.zeros(1)
+    slope = cost.running_cost(time, q, v, tau).slope[0] @ change
+    wanted = difference(lambda x, u: cost.running_cost(time, *x, u).value)
+    assert abs(slope - wanted) < 1e-7 * abs(wanted)
+    slope = cost.final_cost(q, v).slope[0] @ change[: 2 * nv]
+    wanted = difference(lambda x, u: cost.final_cost(*x).value)
+    assert abs(slope - wanted) < 1e-7 * abs(wanted)
+
+
+def test_what_no_plan_is_made_of():
+    robot = cart_pole()
+    cost = QuadraticCost(robot, UP)
+    state = {"q0": [0.0, 0.0], "duration": 0.1, "step": 0.02}
+    with pytest.raises(rd.ShapeError, match=r"tau has shape \(3, 2\), expected \(5, 2\)"):
+        iterative_lqr(robot, cost, **state, tau=np.zeros((3, 2)))
+    with pytest.raises(rd.ShapeError, match="where there is no motor"):
+        iterative_lqr(robot, cost, **state, tau=np.ones((5, 2)))
+    with pytest.raises(rd.ShapeError, match="limits is -1"):
+        iterative_lqr(robot, cost, **state, limits=-1.0)
+    with pytest.raises(rd.SettingsError, match="'implicit' has no derivative"):
+        iterative_lqr(robot, cost, **state, integrator="implicit")
+    run = rd.simulate(robot, lambda t, q, v: np.ones(2), duration=0.1, step=0.02, limits="ignore")
+    with pytest.raises(rd.ActuationError, match="without motors, up to 1"):
+        TimeVaryingLQR(robot, run)
+    with pytest.raises(rd.SettingsError, match="away from the next sample"):
+        TimeVaryingLQR(robot, rd.simulate(robot, q0=[0.0, 1.0], duration=0.1, step=0.02)[::2])
+    with pytest.raises(rd.ShapeError, match="expected one motion of 'arm7'"):
+        TimeVaryingLQR(rd.load("arm7"), run)

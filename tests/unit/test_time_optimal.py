@@ -1,0 +1,140 @@
+"""The quickest motion along a path: known optima, limits that hold and are reached, bad paths."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import (
+    ComputedTorque,
+    PointToPoint,
+    SineReference,
+    Stretched,
+    TaskPath,
+    TimeOptimal,
+    Trapezoidal,
+)
+from robodyn.simulation.limits import effort_bounds
+
+ARM = rd.load("puma560")
+WAY = [np.zeros(6), [0.5, -0.4, 0.3, 0.2, 0.1, 0.4], [0.3, -0.8, 0.8, 0.5, -0.3, 0.2], [-0.4] * 6]
+PATH = rd.JointPath.from_samples([0.0, 1.0, 2.0, 3.0], WAY, ends="rest")
+
+
+@pytest.fixture(autouse=True)
+def toppra():
+    return pytest.importorskip("toppra")
+
+
+def sampled(reference, count=4001):
+    t = np.linspace(0.0, reference.duration, count)
+    return t, *(np.array(x) for x in zip(*map(reference, t.tolist()), strict=True))
+
+
+def test_a_straight_way_is_a_trapezoid():
+    """Whatever the timing of what is followed."""
+    goal = np.array([1.0, 0.5])
+    best = Trapezoidal([np.zeros(2), goal], 0.5, 1.0)
+    for path in (PointToPoint(np.zeros(2), goal, 1.0), best):
+        found = TimeOptimal(path, path.duration, velocity=0.5, acceleration=1.0)
+        assert found.duration == pytest.approx(2.5, rel=1e-4)
+        for t in (0.3, 1.2, 2.4):
+            np.testing.assert_allclose(found(t)[0], best(t)[0], atol=1e-3)
+
+
+def test_a_weight_is_lifted_at_full_torque_and_let_fall():
+    """A mass on a vertical slide: up by (F - m g)/m, down by (F + m g)/m."""
+    slide = rd.load(
+        """<robot name="lift"><link name="ground"/><link name="car"><inertial><mass value="2"/>
+        <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+        <joint name="rail" type="prismatic"><parent link="ground"/><child link="car"/>
+        <axis xyz="0 0 1"/><limit lower="-9" upper="9" effort="30" velocity="99"/></joint>
+        </robot>"""
+    )
+    up, down = 30.0 / 2.0 - 9.81, 30.0 / 2.0 + 9.81
+    found = TimeOptimal(PointToPoint([0.0], [2.0], 1.0), 1.0, robot=slide)
+    assert found.duration == pytest.approx(np.sqrt(2 * 2.0 * (1 / up + 1 / down)), rel=1e-3)
+
+
+@pytest.fixture(scope="module")
+def quick():
+    pytest.importorskip("toppra")
+    return TimeOptimal(PATH, 3.0, velocity=ARM.velocity_limits, robot=ARM)
+
+
+def test_limits_hold_and_one_is_always_reached(quick):
+    """Friction counts too: the robot is with its dampers."""
+    _, q, v, a = sampled(quick)
+    torque = np.abs(ARM.inverse_dynamics(q, v, a)) / effort_bounds(ARM)
+    speed = np.abs(v) / ARM.velocity_limits
+    most = np.maximum(torque, speed).max(axis=1)
+    assert most.max() < 1.002
+    assert np.mean(most > 0.98) > 0.9
+    assert np.abs(ARM.passive_forces(q, v)).max() > 0.05  # it would be wrong without
+    assert (
+        quick.duration
+        < 0.8 * 3.0 * Stretched.within(PATH, 3.0, velocity=ARM.velocity_limits, robot=ARM).factor
+    )
+
+
+def test_rates_are_derivatives_and_the_way_is_kept(quick):
+    t, q, v, a = sampled(quick)
+    h = t[1]
+    np.testing.assert_allclose(np.diff(q, axis=0) / h, 0.5 * (v[1:] + v[:-1]), atol=0.02)
+    wrong = np.abs(np.diff(v, axis=0) / h - 0.5 * (a[1:] + a[:-1])).max(axis=1)
+    assert np.median(wrong) < 0.02  # but where the acceleration jumps
+    way = np.array([PATH(x)[0] for x in np.linspace(0.0, 3.0, 3001)])
+    near = [np.linalg.norm(way - x, axis=1).min() for x in q[::100]]
+    assert max(near) < 2e-3
+    for at, place in ((-1.0, WAY[0]), (0.0, WAY[0]), (quick.duration + 1.0, WAY[-1])):
+        np.testing.assert_allclose(quick(at), [place, np.zeros(6), np.zeros(6)], atol=1e-9)
+    with pytest.raises(rd.PathError, match="nan"):
+        quick(np.nan)
+
+
+def test_a_controller_follows_it(quick):
+    drive = ComputedTorque(ARM, quick, 900.0)
+    run = rd.simulate(ARM, drive, q0=WAY[0], duration=quick.duration, step=1e-3, limits="ignore")
+    np.testing.assert_allclose(run.q[-1], WAY[-1], atol=5e-3)
+
+
+def test_along_a_line_of_a_frame():
+    q0 = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
+    start = ARM.frame_pose(q0, "flange")
+    end = start.copy()
+    end[:3, 3] += [0.0, -0.1, 0.1]
+    line = TaskPath.line(ARM, "flange", start, end, 2.0, q0)
+    found = TimeOptimal(line, 2.0, velocity=1.0, acceleration=5.0)
+    _, q, _, _ = sampled(found, 201)
+    off = ARM.frame_pose(q, "flange")[:, :3, 3] - start[:3, 3]
+    along = off @ (end - start)[:3, 3] / 0.02
+    assert np.abs(off - along[:, None] * (end - start)[:3, 3]).max() < 1e-5
+    assert found.duration < 0.8 * 2.0
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "options", "error", "text"),
+    [
+        (Trapezoidal([[0, 0], [1, 0.5], [0, 1.0]], 0.5, 1.0), 6.0, {"acceleration": 1.0},
+         rd.PathError, "corner between t = 2"),
+        (lambda t: PointToPoint([0.0], [1.0], 1.0)(2 * t if t < 0.5 else 2 - 2 * t), 1.0,
+         {"acceleration": 1.0}, rd.PathError, "corner between t = 0.[45]"),
+        (lambda t: (PATH(t)[0] + 0.3 * (t > 1.5), 0, 0), 3.0, {"acceleration": 1.0}, rd.PathError,
+         "jumps between t = 1.[45]"),
+        (lambda t: (np.array([t, np.nan]), 0, 0), 1.0, {"acceleration": 1.0}, rd.ShapeError,
+         "path holds"),
+        (lambda t: (t, 1.0, 0.0), 1.0, {"acceleration": 1.0}, rd.ShapeError, "path has shape"),
+        (PATH, 3.0, {"robot": ARM, "torque": 5.0}, rd.PathError, "joint 'joint2' takes"),
+        (PATH, 3.0, {"velocity": 1.0}, rd.SettingsError, "nothing bounds accelerations"),
+        (PATH, 3.0, {"acceleration": -1.0}, rd.ShapeError, "acceleration is -1"),
+        (PATH, 3.0, {"acceleration": 1.0, "points": 3}, rd.SettingsError, "at least 10 points"),
+        (PATH, 0.0, {"acceleration": 1.0}, rd.SettingsError, "length is 0"),
+        (SineReference([0.0], [0.0], [1.0]), 1.0, {"acceleration": 1.0}, rd.SettingsError, "still"),
+        (PATH, 3.0, {"robot": rd.load("four_bar")}, rd.SettingsError, "has loops"),
+        (PATH, 3.0, {"robot": rd.load("puma560", base="floating")}, rd.SettingsError, "floating"),
+    ],
+)  # fmt: skip
+def test_what_has_no_quickest_motion(path, length, options, error, text):
+    with pytest.raises(error, match=text):
+        TimeOptimal(path, length, **options)

@@ -1,0 +1,486 @@
+"""Wrappers around controllers: closed forms, composition, memory in trajectories, bad input."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.signal import butter, freqs, lsim
+
+import robodyn as rd
+from robodyn.controllers import (
+    Adaptive,
+    ComputedTorque,
+    DisturbanceObserver,
+    Filtered,
+    FrictionCompensation,
+    GravityCompensation,
+    JointPD,
+    Noisy,
+    PassivityBased,
+    PointToPoint,
+    RateLimited,
+    Sampled,
+    Saturated,
+    SineReference,
+)
+from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.simulation import Look, Remembering, callbacks
+from robodyn.simulation.law import Law, law_of
+from robodyn.simulation.panels import panel
+from robodyn.simulation.stepper import Stepper
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
+)
+
+
+ONE_MOTOR = """<robot name="crane"><link name="rail"/>
+<link name="car"><inertial><mass value="2"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<link name="load"><inertial><origin xyz="0 0 -1"/><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="drive" type="prismatic"><parent link="rail"/><child link="car"/><axis xyz="1 0 0"/>
+<limit lower="-9" upper="9" effort="10" velocity="4"/><dynamics damping="7"/></joint>
+<joint name="swing" type="continuous"><parent link="car"/><child link="load"/><axis xyz="0 1 0"/>
+<dynamics damping="5"/></joint>
+<transmission name="motor"><joint name="drive"/><actuator name="motor"/></transmission></robot>"""
+
+
+@pytest.fixture(scope="module")
+def double():
+    return rd.load("double_pendulum")
+
+
+@pytest.fixture(scope="module")
+def puma():
+    return rd.load("puma560")
+
+
+def ramp(t, q, v):
+    return np.full(v.shape, 3.0 * t)
+
+
+def jump(t, q, v):
+    return np.full(v.shape, 10.0 if t > 0.0005 else 2.0)
+
+
+def asked(controller, times, nv=2):
+    """What a controller asks for at some instants, by calls of a motion of its own."""
+    running = controller.fresh()
+    return np.array([running(float(t), np.zeros(nv), np.zeros(nv)) for t in times])
+
+
+def reaching(robot):
+    q0 = robot.neutral()
+    return JointPD(robot, PointToPoint(q0, q0 + 0.3, 0.1), 900.0, 60.0)
+
+
+# -- filters --------------------------------------------------------------------------------------
+
+#: Instants that are not evenly spaced.
+UNEVEN = np.concatenate([[0.0], np.cumsum(np.random.default_rng(0).uniform(1e-4, 0.05, 80))])
+
+
+def test_a_ramp_through_a_filter_of_first_order():
+    """y = t - (1 - exp(-w t)) / w, for any instants at which it looks."""
+    w = np.array([4.0, 30.0])
+    y = asked(Filtered(ramp, w), UNEVEN)
+    t = UNEVEN[:, None]
+    np.testing.assert_allclose(y, 3.0 * (t + np.expm1(-w * t) / w), rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5, 8])
+def test_filters_are_those_of_scipy(order):
+    """A state-space simulation of the same filter, its input linear between instants."""
+    t = np.linspace(0.0, 1.5, 301)
+    u = np.sin(17.0 * t) + np.sign(t - 0.4) + 1.0
+    y = asked(Filtered(lambda t, q, v: [np.interp(t, times, u)], 20.0, order), times := t, 1)
+    _, expected, _ = lsim(butter(order, 20.0, analog=True), u, t)
+    np.testing.assert_allclose(y[:, 0], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_what_passes_a_filter_at_its_cutoff(order):
+    t = np.linspace(0.0, 1.5, 15001)
+    y = asked(Filtered(lambda t, q, v: [np.cos(50.0 * t)], 50.0, order), t, 1)[:, 0]
+    late = t > 1.0
+    assert np.abs(y[late]).max() == pytest.approx(np.sqrt(0.5), rel=1e-5)
+    _, h = freqs(*butter(order, 50.0, analog=True), worN=[50.0])
+    np.testing.assert_allclose(y[late], (h[0] * np.exp(50.0j * t[late])).real, atol=1e-5)
+
+
+def test_a_filter_starts_at_rest_at_its_input_and_stays_there():
+    for order in (1, 2, 6):
+        y = asked(Filtered(lambda t, q, v: [5.0, -2.0], [3.0, 80.0], order), UNEVEN)
+        np.testing.assert_allclose(y, [[5.0, -2.0]] * len(y), rtol=1e-12)
+
+
+def test_a_look_at_the_same_instant_again_changes_nothing():
+    running = Filtered(ramp, 20.0, 2).fresh()
+    for t in (0.0, 0.1, 0.2):
+        tau = running(t, np.zeros(2), np.zeros(2))
+    np.testing.assert_array_equal(running(0.2, np.zeros(2), np.zeros(2)), tau)
+
+
+def test_speeds_are_filtered_before_the_controller_sees_them(double):
+    seen = []
+
+    def controller(t, q, v):
+        seen.append(v)
+        return -5.0 * v
+
+    run = rd.simulate(double, Filtered(controller, 40.0, signal="speed"), v0=[1.0, 2.0])
+    np.testing.assert_array_equal(run.memory["filtered"], seen)
+    _, expected, _ = lsim(([40.0], [1.0, 40.0]), run.v[:, 0] - run.v[0, 0], run.t)
+    np.testing.assert_allclose(np.array(seen)[:, 0] - run.v[0, 0], expected, atol=1e-9)
+    np.testing.assert_array_equal(run.tau, -5.0 * run.memory["filtered"])
+
+
+# -- limits ---------------------------------------------------------------------------------------
+
+
+def test_a_jump_becomes_a_ramp_of_the_rate():
+    t = np.arange(0.0, 0.02, 1e-3)
+    y = asked(RateLimited(jump, [500.0, 2000.0]), t)
+    np.testing.assert_allclose(y, np.minimum(10.0, 2.0 + np.outer(t, [500.0, 2000.0])), atol=1e-12)
+    y = asked(RateLimited(jump, 1000.0, start=[0.0, 20.0]), t)
+    np.testing.assert_allclose(y[0], [0.0, 20.0])
+    np.testing.assert_allclose(y[:, 0], np.minimum(10.0, 1000.0 * t), atol=1e-12)
+    np.testing.assert_allclose(y[:, 1], np.maximum(10.0, 20.0 - 1000.0 * t), atol=1e-12)
+
+
+def test_slow_changes_pass_a_limit_of_rates_as_they_are():
+    np.testing.assert_array_equal(
+        asked(RateLimited(ramp, 3.1), UNEVEN), asked(Sampled(ramp, 0.0), UNEVEN)
+    )
+
+
+@pytest.mark.parametrize("size", [0.3, 1.0, 1.0000001, 40.0, 1e9])
+def test_forces_are_cut_at_their_limits_and_stay_as_they_are_within(size):
+    top = np.array([3.0, 1e-3, 1e12, np.inf, 0.0])
+    given = size * np.array([3.0, -1e-3, -1e12, 7.0, 2.0]) * [1, 1, 1, 1, 1.0]
+    tau = Saturated(lambda t, q, v: given, top)(0.0, np.zeros(5), np.zeros(5))
+    expected = np.clip(given, -top, top)
+    if size <= 1.0:
+        np.testing.assert_array_equal(tau, expected)
+    np.testing.assert_allclose(tau, expected, rtol=1e-15)
+
+
+def test_the_limits_are_those_that_a_simulation_enforces(puma):
+    hard = ComputedTorque(puma, PointToPoint(np.ones(6), np.ones(6), 1.0), stiffness=400.0)
+    cut = rd.simulate(puma, Saturated(hard), duration=0.1)
+    enforced = rd.simulate(puma, hard, duration=0.1, limits="enforce")
+    np.testing.assert_allclose(cut.tau, enforced.tau, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(cut.q, enforced.q, rtol=0, atol=1e-12)
+    assert np.abs(cut.tau[0]) == pytest.approx(puma.effort_limits)
+
+
+# -- friction -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["puma560", "arm7"])
+def test_with_its_friction_given_back_a_robot_moves_as_without(name):
+    robot, smooth = rd.load(name), rd.load(name, passive=False)
+    options = {"v0": 0.5 * np.ones(robot.nv), "duration": 0.2}
+    weightless = FrictionCompensation(GravityCompensation(robot))
+    run = rd.simulate(robot, weightless, **options)
+    free = rd.simulate(robot, GravityCompensation(robot), **options)
+    lossless = robot.inverse_dynamics(run.q, run.v, run.a) + robot.passive_forces(run.q, run.v)
+    np.testing.assert_allclose(
+        run.tau + robot.passive_forces(run.q, run.v), lossless, atol=1e-8 * np.abs(lossless).max()
+    )
+    kinetic = 0.5 * np.einsum("ni,nij,nj->n", run.v, robot.mass_matrix(run.q), run.v)
+    assert abs(kinetic[-1] / kinetic[0] - 1.0) < 0.02
+    assert free.kinetic_energy[-1] < 0.6 * free.kinetic_energy[0]
+    assert smooth.nv == robot.nv
+
+
+def test_friction_at_the_speeds_that_are_wanted(puma):
+    reference = SineReference(np.zeros(6), np.ones(6), np.ones(6))
+    weight = GravityCompensation(puma)
+    controller = FrictionCompensation(weight, reference=reference, share=0.5)
+    q, v, wanted = np.ones(6), -np.ones(6), reference(0.3)[1]
+    more = controller(0.3, q, v) - weight(0.3, q, v)
+    np.testing.assert_allclose(more, -0.5 * puma.passive_forces(q, wanted), atol=1e-12)
+
+
+def test_friction_of_joints_without_motors_is_not_given_back():
+    robot = rd.load(ONE_MOTOR)
+    controller = FrictionCompensation(GravityCompensation(robot))
+    more = controller(0.0, np.zeros(2), np.ones(2)) - GravityCompensation(robot)(
+        0.0, *np.zeros((2, 2))
+    )
+    np.testing.assert_allclose(more, [7.0, 0.0])
+    assert robot.passive_forces(np.zeros(2), np.ones(2))[1] == -5.0
+
+
+# -- composition ----------------------------------------------------------------------------------
+
+WITHOUT_MEMORY = {
+    "friction": lambda inner: FrictionCompensation(inner),
+    "saturated": lambda inner: Saturated(inner, 60.0),
+}
+WITH_MEMORY = {
+    "rate": lambda inner: RateLimited(inner, 2e4),
+    "filtered": lambda inner: Filtered(inner, 300.0, 2),
+    "seen": lambda inner: Filtered(inner, 900.0, signal="speed"),
+    "observed": lambda inner: DisturbanceObserver(inner, 30.0),
+    "sampled": lambda inner: Sampled(inner, 2e-3, delay=1e-3),
+    "noisy": lambda inner: Noisy(inner, velocity=1e-4, seed=3),
+}
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(WITHOUT_MEMORY)], ids="-".join)
+@pytest.mark.parametrize("inner", ["pd", "sampled reference"])
+def test_wrappers_without_memory_are_part_of_the_compiled_step(puma, order, inner, monkeypatch):
+    controller = reaching(puma)
+    reference = SineReference(*np.ones((3, 6)))
+    if inner == "sampled reference":
+        controller = JointPD(puma, lambda t: reference(t), 900.0, 60.0)
+    for name in order:
+        controller = WITHOUT_MEMORY[name](controller)
+    assert isinstance(callbacks.at_start(puma, controller), Law)
+    fast = rd.simulate(puma, controller, duration=0.05)
+    assert not fast.memory
+    monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
+    slow = rd.simulate(puma, controller, duration=0.05)
+    for x in ("q", "v", "a", "tau"):
+        np.testing.assert_array_equal(getattr(fast, x), getattr(slow, x))
+    monkeypatch.setattr(callbacks, "law_of", lambda *given: None)  # as it is written, in numbers
+    plain = rd.simulate(puma, controller, duration=0.05)
+    np.testing.assert_allclose(fast.q, plain.q, atol=1e-12)
+    monkeypatch.undo()
+    f = rd.closed_loop(puma, controller)
+    signals = [] if inner == "pd" else [np.concatenate(reference(0.0))]
+    a = f(0.0, fast.q[0], fast.v[0], *signals)
+    np.testing.assert_allclose(a, fast.a[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("outer", [*WITHOUT_MEMORY, *WITH_MEMORY])
+@pytest.mark.parametrize("middle", WITH_MEMORY)
+def test_wrappers_in_any_order_move_a_robot_the_same_way_again(puma, outer, middle):
+    both = {**WITHOUT_MEMORY, **WITH_MEMORY}
+    controller = both[outer](both[middle](Saturated(reaching(puma), 90.0)))
+    assert controller.robot is puma
+    assert law_of(puma, controller) is None
+    first, again = (rd.simulate(puma, controller, duration=0.02) for _ in range(2))
+    np.testing.assert_array_equal(first.q, again.q)
+    assert np.isfinite(first.tau).all()
+    expected = {"rate": "torque", "filtered": "filtered", "seen": "filtered",
+                "observed": "disturbance"}  # fmt: skip
+    names = [expected[x] for x in (outer, middle) if x in expected]
+    twice = {f"{x} 2" for x in names if names.count(x) == 2}
+    assert set(first.memory) == {*names, *twice}
+    for name, x in first.memory.items():
+        np.testing.assert_array_equal(x, again.memory[name])
+        assert x.shape == (len(first), 6)
+
+
+def test_what_is_outermost_has_the_plain_name(double):
+    def controller(t, q, v):
+        return np.array([t, 1.0])
+
+    run = rd.simulate(double, Filtered(Filtered(controller, 5.0), 9.0), duration=0.1)
+    inner = asked(Filtered(controller, 5.0), run.t)
+    np.testing.assert_array_equal(run.memory["filtered 2"], inner)
+    np.testing.assert_array_equal(run.memory["filtered"], run.tau)
+
+
+# -- memory in trajectories -----------------------------------------------------------------------
+
+
+class Counting:
+    """Remembers how often it looked; any class with ``answer`` will do."""
+
+    remembers = ("looks",)
+
+    def __init__(self, torque=0.0):
+        self.torque = torque
+
+    def __call__(self, t, q, v):
+        return self.fresh()(t, q, v)
+
+    def fresh(self):
+        return Remembering(self)
+
+    def answer(self, look, memory):
+        assert isinstance(look, Look)
+        looks = 1.0 if memory is None else memory["looks"][0] + 1.0
+        return np.full(look.v.shape, self.torque), {"looks": np.array([looks])}
+
+
+def test_samples_of_a_motion_have_the_memory_of_their_instant(double, tmp_path):
+    run = rd.simulate(double, Counting(), duration=0.1)
+    looks = run.memory["looks"]
+    np.testing.assert_array_equal(looks[:, 0], np.arange(1, 102))
+    np.testing.assert_array_equal(run[10:50:3].memory["looks"], looks[10:50:3])
+    assert run[7].memory["looks"] == [8.0]
+    np.testing.assert_array_equal(run.resample([0.0, 0.0125]).memory["looks"], [[1.0], [13.0]])
+    run.save(tmp_path / "run.npz")
+    kept = rd.Trajectory.load(tmp_path / "run.npz", double)
+    np.testing.assert_array_equal(kept.memory["looks"], looks)
+
+
+def test_pictures_of_what_was_remembered(double):
+    run = rd.simulate(double, RateLimited(Filtered(ramp, 5.0), 9.0), duration=0.1)
+    shown = panel(run, "memory: torque")
+    np.testing.assert_array_equal(shown.values, run.tau)
+    assert shown.names == ("shoulder", "elbow")
+    with pytest.raises(UnknownNameError, match="did you mean 'memory: filtered'"):
+        panel(run, "memory: filterd")
+
+
+def test_memory_of_samples_that_are_kept_and_written_while_it_moves(double, tmp_path, monkeypatch):
+    monkeypatch.setattr("robodyn.simulation.record.BLOCK", 60)  # written now and then
+    run = rd.simulate(double, Counting(), duration=0.1, every=7, to=tmp_path / "run")
+    expected = [*range(1, 102, 7), 101]
+    np.testing.assert_array_equal(run.memory["looks"][:, 0], expected)
+    kept = rd.Trajectory.load(tmp_path / "run", double)
+    np.testing.assert_array_equal(kept.memory["looks"][:, 0], expected)
+    fewer = rd.simulate(double, Counting(), duration=0.1, every=7)
+    np.testing.assert_array_equal(fewer.memory["looks"][:, 0], expected)
+
+
+def test_memory_of_many_motions_that_end_alone_is_written(double, tmp_path):
+    q0 = np.array([[0.1, 0.0], [0.2, 0.3], [-0.4, 0.0]])
+    options = {"duration": 0.03, "events": [lambda t, q, v: t - 0.0205], "to": tmp_path / "run"}
+    run = rd.rollout(double, RateLimited(ramp, 9e9), q0, 0.0 * q0, **options)
+    kept = rd.Trajectory.load(tmp_path / "run", double)
+    assert run.memory["torque"].shape == (31, 3, 2)
+    there = run.t < 0.0205
+    np.testing.assert_allclose(run.memory["torque"][there, 1, 0], 3.0 * run.t[there], rtol=1e-12)
+    assert np.isnan(run.memory["torque"][~there]).all()
+    np.testing.assert_array_equal(kept.memory["torque"], run.memory["torque"])
+
+
+def test_another_controller_takes_over_within_a_motion(double):
+    take_over = rd.Event(lambda t, q, v: t - 0.0505, then=rd.events.switch(RateLimited(ramp, 9e9)))
+    run = rd.simulate(double, Counting(), duration=0.1, events=[take_over])
+    before = run.t < 0.0505
+    assert run.memory["looks"][-1] == 51.0
+    assert np.isnan(run.memory["torque"][before]).all()
+    after = run.t > 0.0506
+    np.testing.assert_allclose(run.memory["torque"][after, 0], 3.0 * run.t[after], rtol=1e-12)
+
+
+def test_memory_goes_on_where_a_stop_begins_another_phase():
+    robot = rd.load("puma560", passive=False)
+    run = rd.simulate(
+        robot, Counting(), duration=0.4, q0=[0, 0, 0.7, 0, 0, 0], v0=[0, 0, 12.0, 0, 0, 0],
+        stops=rd.RigidStops(0.0), every=5,
+    )  # fmt: skip
+    assert run.phases
+    steps = np.searchsorted(np.arange(401) * 1e-3, run.t, side="right")
+    np.testing.assert_array_equal(run.memory["looks"][:, 0], steps)
+
+
+def test_what_broke_off_has_its_memory(double):
+    def explodes(t, q, v):
+        return np.full(2, 1e300 if t > 0.0105 else 0.0)
+
+    with pytest.raises(rd.SimulationError) as caught:
+        rd.simulate(double, RateLimited(explodes, 1e308), duration=0.1)
+    broken = caught.value.trajectory
+    assert broken.memory["torque"].shape == (len(broken), 2)
+
+
+def test_a_memory_belongs_to_one_motion():
+    running = RateLimited(ramp, 1.0).fresh()
+    running(1.0, np.zeros(2), np.zeros(2))
+    with pytest.raises(SettingsError, match=r"RateLimited is asked for t = 0.5 s after .* t = 1 s"):
+        running(0.5, np.zeros(2), np.zeros(2))
+
+
+def test_what_remembers_is_no_function_of_the_state(double):
+    with pytest.raises(SettingsError, match="RateLimited has a memory"):
+        rd.closed_loop(double, RateLimited(ramp, 1.0))
+    with pytest.raises(SettingsError, match="Saturated has a memory"):
+        rd.closed_loop(double, Saturated(Sampled(ramp, 0.01), 1.0))
+    with pytest.raises(SettingsError, match="Noisy does not say that it is symbolic"):
+        rd.closed_loop(double, Noisy(ramp))
+
+
+# -- bad input ------------------------------------------------------------------------------------
+
+
+def wrong_numbers(robot):
+    inner = reaching(robot)
+    law = PassivityBased(robot, inner.reference, 1.0)
+    return {
+        "rate": lambda x: RateLimited(inner, x),
+        "cutoff": lambda x: Filtered(inner, x),
+        "gain": lambda x: DisturbanceObserver(inner, x),
+        "adaptation": lambda x: Adaptive(law, "lower.m", x),
+        "limits": lambda x: Saturated(inner, x),
+    }
+
+
+@pytest.mark.parametrize("wrong", [-1.0, [1.0, -1.0], np.nan, "fast", [[1.0]]])
+@pytest.mark.parametrize("name", ["rate", "cutoff", "gain", "adaptation", "limits"])
+def test_numbers_that_make_no_sense_are_named(double, name, wrong):
+    with pytest.raises(ShapeError, match=f"^{name} is") as caught:
+        wrong_numbers(double)[name](wrong)
+    assert caught.value.name == name
+
+
+@pytest.mark.parametrize("name", ["rate", "cutoff", "gain", "adaptation", "limits"])
+def test_numbers_for_another_robot_are_named(double, name):
+    with pytest.raises(ShapeError, match=name) as caught:
+        wrong_numbers(double)[name]([1.0, 1.0, 1.0])(0.0, np.zeros(2), np.zeros(2))
+    assert caught.value.name == name
+
+
+def test_zero_is_no_rate_and_no_frequency(double):
+    for name in ("rate", "cutoff"):
+        with pytest.raises(ShapeError, match=f"^{name} is 0"):
+            wrong_numbers(double)[name](0.0)
+
+
+def refusals(double):
+    inner = reaching(double)
+    linkage, moving = rd.load("four_bar"), rd.load("double_pendulum", base="moving")
+    law = PassivityBased(double, inner.reference, 1.0)
+    floating = rd.load("double_pendulum", base="floating")
+    minimal = rd.load("palletizer", coordinates="minimal")
+
+    def adapt(robot):
+        return Adaptive(PassivityBased(robot, inner.reference, 1.0), robot.body_names[0], 1.0)
+
+    return {
+        "order is 0": lambda: Filtered(inner, 1.0, 0),
+        "order is 9": lambda: Filtered(inner, 1.0, 9),
+        "no signal 'voltage'": lambda: Filtered(inner, 1.0, signal="voltage"),
+        "start is 'now'": lambda: RateLimited(inner, 1.0, start="now"),
+        "start is nan": lambda: RateLimited(inner, 1.0, start=np.nan),
+        "controller is 3": lambda: RateLimited(3, 1.0),
+        "controller is None": lambda: Saturated(None, 1.0),
+        "give limits=": lambda: Saturated(inner),
+        "Saturated does not know whose": lambda: Saturated(ramp),
+        "FrictionCompensation does not know": lambda: FrictionCompensation(ramp),
+        "neither damping nor friction": lambda: FrictionCompensation(inner),
+        "share is 1.5": lambda: FrictionCompensation(reaching(rd.load("arm7")), share=1.5),
+        "reference is 1": lambda: FrictionCompensation(reaching(rd.load("arm7")), reference=1),
+        "momentum of trees.*'four_bar' has closed loops": lambda: DisturbanceObserver(
+            ramp, 1.0, robot=linkage
+        ),
+        "momentum of trees.*a moving base": lambda: DisturbanceObserver(ramp, 1.0, robot=moving),
+        "has a floating base: the adaptive law": lambda: adapt(floating),
+        "has minimal coordinates: the adaptive law": lambda: adapt(minimal),
+        "controller is JointPD, expected a robodyn.controllers.Passi": lambda: Adaptive(
+            inner, "lower", 1.0
+        ),
+        "no parameter or body 'lowr' in 'double": lambda: Adaptive(law, ["lowr"], 1.0),
+        "name each parameter, or its body, once": lambda: Adaptive(law, ["lower", "lower.m"], 1.0),
+        "learnt is empty": lambda: Adaptive(law, {}, 1.0),
+        r"learnt\['load'\] is 3": lambda: Adaptive(law, {"load": 3}, 1.0),
+        "start is 1": lambda: Adaptive(law, ["lower"], 1.0, start=1.0),
+    }
+
+
+@pytest.mark.parametrize("message", list(refusals(rd.load("double_pendulum"))))
+def test_what_is_refused(double, message):
+    errors = (SettingsError, ShapeError, UnknownNameError)
+    with pytest.raises(errors, match=message):
+        refusals(double)[message]()
