@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import test_orbit as orbit
@@ -207,6 +209,38 @@ def test_a_rod_on_a_driven_spindle():
     assert slow.stability == "marginal"
     free = robot.steady_motion([0.0, angle + 0.1], [W, 0.0])  # nothing drives it
     assert np.cos(free.q[1]) * length * free.v[0] ** 2 == pytest.approx(g)
+
+
+def test_a_linkage_on_a_driven_spindle():
+    """Where potential less centrifugal energy ``W^2 Izz / 2`` is least along the closed motion."""
+    W = 4.0
+    plain = rd.load("four_bar", springs={"crank_drive": (30.0, 0.3)}, passive=False).mechanism
+    root = rd.load(plain).link_names[0]
+    spindle = rd.Joint("spindle", "continuous", "mast", root, axis=(0.0, 0.0, 1.0))
+    whole = rd.Mechanism("turning", (rd.Link("mast"), *plain.links), (spindle, *plain.joints))
+    whole = replace(plain, name="turning", links=whole.links, joints=whole.joints)
+    robot = rd.load(whole)
+    at, crank = robot.joints["spindle"].v.start, robot.joints["crank_drive"].v.start
+    start = robot.neutral()
+    v = W * np.eye(robot.nv)[at]
+    motion = robot.steady_motion(start, v, locked=["spindle"])
+    np.testing.assert_allclose(motion.v, v, atol=1e-9)
+    assert np.abs(robot.loop_residual(motion.q)).max() < 1e-11
+
+    def near(s):
+        step = s * np.eye(robot.nv)[crank]
+        hold = ["spindle", "crank_drive"]
+        q = robot.assemble(motion.q + step, hold=hold, beyond_limits=True)
+        return q, float(robot.potential_energy(q) - 0.5 * W**2 * robot.mass_matrix(q)[at, at])
+
+    h = 1e-3
+    (ahead, U1), (_, U0), (behind, U2) = near(h), near(0.0), near(-h)
+    stiffness = (U1 - 2.0 * U0 + U2) / h**2
+    assert abs(U1 - U2) / (2.0 * h) < 1e-5 * abs(stiffness)
+    B = (ahead - behind) / (2.0 * h)
+    frequency = np.sqrt(stiffness / (B @ robot.mass_matrix(motion.q) @ B))
+    assert motion.model.natural_frequencies[0] == pytest.approx(frequency, rel=1e-5)
+    assert np.abs(motion.q - robot.steady_motion(start, 0.5 * v, locked=["spindle"]).q).max() > 1e-3
 
 
 def test_motions_that_are_not_steady():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from random_mechanisms import random_mechanism
 from scipy.linalg import eigh
+from scipy.optimize import brentq
 from test_cantilever import FREQUENCY, beam
 from test_gyrostats import gyrostat
 
@@ -468,6 +469,26 @@ def test_what_is_refused():
         robot.linearize(q, v, None, independent=["crank_drive", "crank_pin"])
     with pytest.raises(InconsistentStateError):
         robot.linearize(q + 0.1, v, None)
+
+
+def test_joints_that_stand_still_while_others_move_are_not_independent():
+    """The piston of a crank at its dead centre."""
+    slider = rd.load("crank_slider")
+
+    def at(s):
+        return slider.assemble([s, 0.0, 0.0], hold=["crank_drive"], beyond_limits=True)
+
+    def rate(s):
+        """Of the piston, a unit of that of the crank."""
+        return slider.consistent_velocity(at(s), [1.0, 0.0, 0.0], hold=["crank_drive"])[2]
+
+    turns = np.linspace(0.0, 6.0, 25)
+    k = next(k for k in range(24) if rate(turns[k]) * rate(turns[k + 1]) < 0.0)
+    dead = at(brentq(rate, turns[k], turns[k + 1], xtol=1e-14))
+    assert slider.linearize(dead, np.zeros(3), None).states == ("q:crank_drive", "v:crank_drive")
+    with pytest.raises(SingularError, match=r"cylinder do not determine .* independent=") as caught:
+        slider.linearize(dead, np.zeros(3), None, independent=["cylinder"])
+    assert caught.value.joints == ("cylinder",)
 
 
 def test_a_robot_that_depends_on_time():
