@@ -230,6 +230,21 @@ def test_inputs_are_forces_and_outputs_displacements():
     assert not model.C[:, 2:].any() and not model.D.any()
 
 
+def test_motors_are_the_inputs_where_there_are_some():
+    motor = {"actuators": {"elbow": rd.Actuator()}}
+    pendulum, free = rd.load("double_pendulum", **motor), rd.load("pan_tilt", base="floating")
+    assert pendulum.linearize([0, 0], [0, 0], None).inputs == ("tau:elbow",)
+    model = free.linearize(free.neutral(), np.zeros(free.nv), None)
+    assert model.inputs == ("tau:pan", "tau:tilt") and model.outputs == model.states
+    model = free.linearize(free.neutral(), np.zeros(free.nv), None, locked=["pan"])
+    assert model.inputs == ("tau:tilt",) and not {"q:pan", "v:pan"} & {*model.states}
+    follows = {"actuators": {"cylinder": rd.Actuator()}, "coordinates": "minimal"}
+    slider = rd.load("crank_slider", **follows)
+    assert slider.dependent_joints == ("crank_pin", "cylinder")
+    model = slider.linearize(slider.neutral(), [0.0], None)
+    assert model.inputs == ("tau:crank_drive", "tau:cylinder")  # that of the file, and this one
+
+
 def test_minimal_coordinates_have_the_same_model():
     """Following joints too may have motors, and be looked at."""
     minimal = rd.load("crank_slider", coordinates="minimal")
