@@ -1,0 +1,32 @@
+"""Controllers at the borders of what they are for: what they refuse, and what holds there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import (
+    Impedance,
+    PointToPoint,
+)
+
+
+@pytest.fixture(scope="module")
+def puma():
+    return rd.load("puma560")
+
+
+@pytest.mark.parametrize("rows", [(0, 1, 2), (3, 5), (2,)])
+def test_an_impedance_of_some_components_bears_what_is_measured_in_the_others(puma, rows):
+    q, rest = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4]), np.zeros(6)
+    push = np.array([3.0, 4.0, 20.0, 1.5, -2.0, 1.0])
+    law = Impedance(
+        puma, "flange", PointToPoint(q, q, 1.0), stiffness=1000.0, damping=200.0, inertia=10.0,
+        wrench=lambda t: push, components=rows,
+    )  # fmt: skip
+    a = puma.forward_dynamics(q, rest, law(0.0, q, rest), wrenches={"flange": push})
+    found = puma.frame_acceleration(q, rest, a, "flange", axes="world", classical=True)
+    turn = puma.frame_pose(q, "flange")[:3, :3]
+    felt = np.concatenate([turn @ push[:3], turn @ push[3:]])
+    np.testing.assert_allclose(found[list(rows)], felt[list(rows)] / 10.0, atol=1e-12)
