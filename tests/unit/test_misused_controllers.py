@@ -7,7 +7,9 @@ import pytest
 
 import robodyn as rd
 from robodyn.controllers import (
+    Admittance,
     Impedance,
+    OperationalSpace,
     PointToPoint,
 )
 
@@ -30,3 +32,20 @@ def test_an_impedance_of_some_components_bears_what_is_measured_in_the_others(pu
     turn = puma.frame_pose(q, "flange")[:3, :3]
     felt = np.concatenate([turn @ push[:3], turn @ push[3:]])
     np.testing.assert_allclose(found[list(rows)], felt[list(rows)] / 10.0, atol=1e-12)
+
+
+class Forgetful(dict):
+    """A dictionary that another motion empties whenever it gets something."""
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        self.clear()
+
+
+def test_two_motions_with_steps_of_their_own_share_an_admittance(puma):
+    q = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
+    position = OperationalSpace(puma, "flange", PointToPoint(q, q, 1.0))
+    law = Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
+    alone = Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
+    object.__setattr__(law, "_steps", Forgetful())
+    np.testing.assert_array_equal(law._over(0.01), alone._over(0.01))
