@@ -7,11 +7,13 @@ import pytest
 
 import robodyn as rd
 from robodyn.controllers import (
+    LQR,
     Admittance,
     Impedance,
     OperationalSpace,
     PointToPoint,
 )
+from robodyn.errors import ActuationError, SettingsError, ShapeError
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +51,27 @@ def test_two_motions_with_steps_of_their_own_share_an_admittance(puma):
     alone = Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
     object.__setattr__(law, "_steps", Forgetful())
     np.testing.assert_array_equal(law._over(0.01), alone._over(0.01))
+
+
+@pytest.fixture(scope="module")
+def double():
+    return rd.load("double_pendulum")
+
+
+@pytest.fixture(scope="module")
+def acrobot():
+    return rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
+
+
+def test_forces_at_a_joint_without_a_motor_do_not_hold_a_posture(acrobot):
+    q = np.array([0.5, 0.3])
+    with pytest.raises(ActuationError, match="'shoulder'.*no motor") as caught:
+        LQR(acrobot, q, tau=acrobot.gravity_forces(q))
+    assert caught.value.direction == "shoulder"
+    with pytest.raises(ShapeError, match="tau has shape"):
+        LQR(acrobot, [np.pi, 0.0], tau=np.zeros((2, 2)))
+
+
+def test_weights_too_far_apart_are_said_to_be(acrobot):
+    with pytest.raises(SettingsError, match="too far apart"):
+        LQR(acrobot, [np.pi, 0.0], state=1e12, effort=1e-12)
