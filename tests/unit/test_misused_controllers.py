@@ -9,9 +9,11 @@ import robodyn as rd
 from robodyn.controllers import (
     LQR,
     Admittance,
+    GravityCompensation,
     Impedance,
     OperationalSpace,
     PointToPoint,
+    TimeVaryingLQR,
 )
 from robodyn.errors import ActuationError, SettingsError, ShapeError
 
@@ -75,3 +77,12 @@ def test_forces_at_a_joint_without_a_motor_do_not_hold_a_posture(acrobot):
 def test_weights_too_far_apart_are_said_to_be(acrobot):
     with pytest.raises(SettingsError, match="too far apart"):
         LQR(acrobot, [np.pi, 0.0], state=1e12, effort=1e-12)
+
+
+def test_a_law_of_another_robot_does_not_take_over(double, acrobot):
+    still = GravityCompensation(double)
+    run = rd.simulate(double, still, q0=[0.3, 0.2], duration=0.05, step=0.01)
+    with pytest.raises(ShapeError, match="motors at elbow, expected.*motors at shoulder, elbow"):
+        TimeVaryingLQR(double, run, then=LQR(acrobot, [np.pi, 0.0]))
+    with pytest.raises(ShapeError, match="then"):
+        TimeVaryingLQR(double, run, then=still)
