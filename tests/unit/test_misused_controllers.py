@@ -9,10 +9,12 @@ import robodyn as rd
 from robodyn.controllers import (
     LQR,
     Admittance,
+    FrictionCompensation,
     GravityCompensation,
     Impedance,
     OperationalSpace,
     PointToPoint,
+    Saturated,
     TimeVaryingLQR,
 )
 from robodyn.errors import ActuationError, SettingsError, ShapeError
@@ -67,7 +69,7 @@ def acrobot():
 
 def test_forces_at_a_joint_without_a_motor_do_not_hold_a_posture(acrobot):
     q = np.array([0.5, 0.3])
-    with pytest.raises(ActuationError, match="'shoulder'.*no motor") as caught:
+    with pytest.raises(ActuationError, match=r"'shoulder'.*no motor") as caught:
         LQR(acrobot, q, tau=acrobot.gravity_forces(q))
     assert caught.value.direction == "shoulder"
     with pytest.raises(ShapeError, match="tau has shape"):
@@ -82,7 +84,23 @@ def test_weights_too_far_apart_are_said_to_be(acrobot):
 def test_a_law_of_another_robot_does_not_take_over(double, acrobot):
     still = GravityCompensation(double)
     run = rd.simulate(double, still, q0=[0.3, 0.2], duration=0.05, step=0.01)
-    with pytest.raises(ShapeError, match="motors at elbow, expected.*motors at shoulder, elbow"):
+    with pytest.raises(ShapeError, match=r"motors at elbow, expected.*motors at shoulder, elbow"):
         TimeVaryingLQR(double, run, then=LQR(acrobot, [np.pi, 0.0]))
     with pytest.raises(ShapeError, match="then"):
         TimeVaryingLQR(double, run, then=still)
+
+
+def test_whole_numbers_are_cut_to_limits_between_them(double):
+    cut = Saturated(lambda t, q, v: [3, -2], limits=2.5)(0.0, np.zeros(2), np.zeros(2))
+    np.testing.assert_allclose(cut, [2.5, -2.0])
+
+
+@pytest.mark.parametrize("wrong", [3.0, [3.0], np.ones((2, 2)), None, ["a", "b"]])
+@pytest.mark.parametrize(
+    "wrapper",
+    [lambda c, robot: Saturated(c, 1.0), lambda c, robot: FrictionCompensation(c, robot=robot)],
+)
+def test_wrappers_refuse_what_is_no_force_for_each_speed(puma, wrapper, wrong):
+    q = np.zeros(6)
+    with pytest.raises(ShapeError, match="the controller returned"):
+        wrapper(lambda t, q, v: wrong, puma)(0.0, q, q)
