@@ -56,6 +56,8 @@ class TaskState:
         Acceleration of the frame while motors have none.
     jacobian : ndarray, shape (..., m, n)
         Of the frame's velocity by those of motors.
+    whole : ndarray, shape (..., 6, n)
+        The same of all components, whether they count or not.
     motors : MotorSpace
     posture : ndarray, shape (..., n), or None
         Accelerations of motors for the sake of the posture.
@@ -67,6 +69,7 @@ class TaskState:
     wanted: FloatArray
     drift: FloatArray
     jacobian: FloatArray
+    whole: FloatArray
     motors: MotorSpace
     posture: FloatArray | None
 
@@ -156,21 +159,29 @@ class Task:
         rate, wanted = (speed - twist)[..., rows], wanted[..., rows]
         if shift is not None:
             error, rate, wanted = error + shift[0], rate + shift[1], wanted + shift[2]
-        jacobian = J[..., rows, :] @ motors.follow
+        whole = J @ motors.follow
+        jacobian = whole[..., rows, :]
         posture = None
         if self.size < len(self._motors) or not is_symbolic(q):
             full = a_ref + self._d * (v_ref - v) + self._k * self._difference(q, q_ref)
             posture = full[..., self._motors]
         turn = X[..., :3, :3]
-        return TaskState(error, rate, turn, wanted, drift[..., rows], jacobian, motors, posture)
+        drift = drift[..., rows]
+        return TaskState(error, rate, turn, wanted, drift, jacobian, whole, motors, posture)
 
     def torques(
-        self, state: TaskState, acceleration: FloatArray, force: FloatArray | None = None
+        self,
+        state: TaskState,
+        acceleration: FloatArray,
+        force: FloatArray | None = None,
+        wrench: FloatArray | None = None,
     ) -> FloatArray:
         """Torques of motors that give the frame an acceleration, and a force beside, (..., nv).
 
         With the inertia ``L = (J M^-1 J^T)^-1`` that the frame feels, and accelerations ``p`` of
-        the posture, they are ``J^T (L (acceleration - drift - J p) + force) + M p + bias``.
+        the posture, they are ``J^T (L (acceleration - drift - J p) + force) + M p + bias``, and
+        what bears a ``wrench`` on the frame, shape (..., 6), in world axes: components that do not
+        count move those that do, through the inertia of the robot.
         """
         J, motors = state.jacobian, state.motors
         missing = acceleration - state.drift
@@ -184,6 +195,8 @@ class Task:
             push = self._in_numbers(J, motors.inertia, missing)
         push = push if force is None else push + force
         found = own + times(np.swapaxes(J, -1, -2), push)
+        if wrench is not None:
+            found = found - times(np.swapaxes(state.whole, -1, -2), wrench)
         tau = np.zeros((*found.shape[:-1], self._robot.nv), found.dtype)
         tau[..., self._motors] = found
         return tau

@@ -68,7 +68,8 @@ class TimeVaryingLQR:
     Raises
     ------
     ShapeError
-        For weights of another shape, not symmetric or of the wrong sign.
+        For weights of another shape, not symmetric or of the wrong sign, and if ``then`` is no
+        `LQR` of a robot with such joints and motors.
     SettingsError
         If samples are not the steps of the integrator, and as `robodyn.trajectory_gradient` does.
     ActuationError
@@ -94,9 +95,9 @@ class TimeVaryingLQR:
     def __post_init__(self) -> None:
         expect("robot", self.robot, Robot)
         _check(self.robot, self.run)
-        if self.then is not None:
-            _check_then(self.robot, self.then)
         motors = motor_speeds(self.robot)
+        if self.then is not None:
+            _check_next(self.robot, self.then)
         object.__setattr__(self, "_motors", motors)
         object.__setattr__(self, "_error", state_error(self.robot))
         object.__setattr__(self, "_slope", slope_of_steps(self.robot))
@@ -196,14 +197,14 @@ def _check(robot: Robot, run: Trajectory) -> None:
         )
 
 
-def _check_then(robot: Robot, then: LQR) -> None:
+def _check_next(robot: Robot, then: LQR) -> None:
     expect("then", then, LQR)
-    own = then.robot.nq, then.robot.nv, motor_speeds(then.robot)
-    if own != (robot.nq, robot.nv, motor_speeds(robot)):
+    own = then.robot
+    if (own.nq, own.nv, motor_speeds(own)) != (robot.nq, robot.nv, motor_speeds(robot)):
         raise ShapeError(
-            f"then is a law for {then.robot.name!r}, whose coordinates or motors are not those of "
-            f"{robot.name!r}",
+            f"then is a law for {own.name!r} with {own.nv} speeds and motors at "
+            f"{', '.join(own.actuated_joints) or 'none'}, expected one for {robot.name!r} with "
+            f"{robot.nv} and motors at {', '.join(robot.actuated_joints) or 'none'}",
             name="then",
-            given=then.robot.name,
-            expected=robot.name,
+            given=then,
         )
