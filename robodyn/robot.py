@@ -974,8 +974,8 @@ class Robot:
             Of a closed linkage. Default: `independent_joints`.
         wrenches : mapping of link name to array_like, shape (..., 6), or callable [N, N m]
             As in `inverse_dynamics`: they turn with their links. Or such a mapping as a function of
-            ``(t, q, v)``, which is differentiated by differences of fourth order; t is 0 for a robot
-            that does not depend on time.
+            ``(t, q, v)``, which is differentiated by differences of fourth order; t is 0 for a
+            robot that does not depend on time.
         base
             As in `inverse_dynamics`.
         t : array_like, shape (...), optional [s]
