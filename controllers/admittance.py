@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -111,13 +112,26 @@ class Admittance:
 
     def _over(self, interval: float) -> FloatArray:
         """What an interval [s] makes of ``(x, x', wrench)`` with the wrench held, (m, 3, 3)."""
-        from scipy.linalg import expm
-
-        if interval not in self._steps:
+        found = self._steps.get(interval)
+        if found is None:
             A = np.zeros((len(self._m), 3, 3))
             A[:, 0, 1] = 1.0
             A[:, 1] = np.stack([-self._k, -self._d, np.ones(len(self._m))], axis=-1)
             A[:, 1] /= self._m[:, None]
-            self._steps.clear()
-            self._steps[interval] = expm(interval * A)
-        return self._steps[interval]
+            found = _exponential(interval * A)
+            self._steps.clear()  # another motion may look at the same time, with steps of its own
+            self._steps[interval] = found
+        return found
+
+
+def _exponential(A: FloatArray) -> FloatArray:
+    """``exp(A)`` of small matrices (..., k, k), by its series at ``A / 2^n`` and squaring."""
+    halvings = max(0, math.ceil(math.log2(max(float(np.abs(A).sum(axis=-1).max()), 1e-300))) + 2)
+    A = A / 2.0**halvings  # of norm 1/4 at most: 12 terms are enough
+    term = total = np.broadcast_to(np.eye(A.shape[-1]), A.shape)
+    for k in range(1, 13):
+        term = term @ A / k
+        total = total + term
+    for _ in range(halvings):
+        total = total @ total
+    return np.asarray(total)

@@ -112,23 +112,12 @@ def _slopes(robot: Robot, motors: tuple[int, ...]) -> Function:
 def motor_coriolis(robot: Robot) -> Coriolis:
     """The function ``(q, v, s, base, t) -> C(q, v) s``, so that ``dM/dt - 2 C`` is skew.
 
-    For robots whose motors set all joints, but for those of a floating base.
+    For robots whose motors set all joints, but for those of a floating base. Forces ``Q(w, w)``
+    that grow with the square of the speeds ``w`` of motors make ``C(w) s = Q(w, s)``, which is
+    symmetric, as Christoffel's symbols are: ``4 Q(w, s) = Q(w + s, w + s) - Q(w - s, w - s)``. They
+    are what ``(h(w) + h(-w)) / 2`` of the bias adds to its value at rest.
     """
-    if len(motor_speeds(robot)) == robot.nv and not robot.nc:
-
-        def of_tree(q: FloatArray, v: FloatArray, s: FloatArray, base: Any, t: float) -> FloatArray:
-            return times(asked(robot, "coriolis_matrix", {"q": q, "v": v}, None, t), s)
-
-        return of_tree
-    return _polarised(robot, motor_space(robot))
-
-
-def _polarised(robot: Robot, space: AtState) -> Coriolis:
-    """Forces ``Q(w, w)`` that grow with the square of speeds ``w`` make ``C(w) s = Q(w, s)``.
-
-    ``Q`` is symmetric, as Christoffel's symbols are: ``4 Q(w, s) = Q(w + s, w + s) - Q(w - s,
-    w - s)``. What does not grow with the square is taken away as what is left of ``h(w) + h(-w)``.
-    """
+    space = motor_space(robot)
     motors = list(motor_speeds(robot))
 
     def squares(q: FloatArray, w: FloatArray, base: Any, t: float) -> FloatArray:

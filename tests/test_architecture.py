@@ -39,7 +39,7 @@ FLOORS = (
     },
     {"closed_loops"},
     {"minimal", "local_dynamics"},
-    {"linear_models"},
+    {"linear_models", "state_roots"},
     {"equilibria"},
     {"parts"},
     {"robot"},

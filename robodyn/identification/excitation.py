@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, number, numbers
@@ -19,16 +19,20 @@ from robodyn.robot import Robot
 
 __all__ = ["excitation"]
 
-#: Random motions of which the best is improved.
-STARTS = 20
 #: Samples for each harmonic along a period.
 SAMPLES = 24
 #: Joints without limits turn this far to either side [rad].
 FREE = np.pi
-#: Amplitudes are known to this part, where torques bound them.
-PRECISION = 1e-4
+#: Amplitudes are known to this part, where torques bound them; those of random motions.
+PRECISION, ROUGH = 1e-4, 0.05
 #: Slopes, by differences, for each iteration at most.
 EVALUATIONS = 2
+#: Of how many samples one is looked at for singular postures, while a motion is looked for.
+LOOKS = 3
+#: How much more densely a motion that was found is sampled.
+DENSE = 4
+#: Singular values below this part of the largest are rounding: parameters do not show.
+SHOWN = 1e-7
 #: What motions get that the loops of the linkage do not allow, beyond any condition.
 IMPOSSIBLE = 1e3
 
@@ -66,17 +70,19 @@ def excitation(
     torque : float or array_like, shape (u,), optional [N m, N]
         Largest at each of them. Default: the `Robot.effort_limits`.
     criterion : {"condition", "logdet"}
-        What is minimised: the condition number of the regressor of base parameters, or the volume
-        of the region of confidence.
+        What is minimised: the condition number of the regressor of base parameters over its least
+        singular value, so that motions are large, too; or the volume of the region of confidence.
     iterations : int
-        Of the minimisation; 0: the best of twenty random motions.
+        Of the minimisation; 0: the best of a few random motions.
     seed : int
         The motion is a function of the arguments and of nothing else.
 
     Returns
     -------
     motion : Excitation
-        A reference for controllers; ``motion.center`` is where to start, at rest.
+        A reference for controllers; ``motion.center`` is where to start, at rest. Joints that
+        follow by closed loops stand still in it; where they have motors, drive ``motion.joints``
+        alone.
 
     Raises
     ------
@@ -168,17 +174,13 @@ class _Search:
         self._described, scale = structure(mover.robot, chosen)
         columns = self._described.columns
         self._columns, self._scale = chosen[columns], scale[columns]
-        self._rows = self._row_sizes()
+        self._rows = np.ones(mover.count)
 
-    def _row_sizes(self) -> FloatArray:
+    def _row_sizes(self, starts: list[FloatArray]) -> FloatArray:
         """What forces are counted in: the limits of the motors, or their usual size."""
-        rng = np.random.default_rng(0)
-        sizes = np.ones(self._mover.count)
-        for _ in range(STARTS):
-            found = self._mover.states(*self._series.motion(self._series.random(rng)))
-            if found is not None:
-                sizes = np.sqrt((self._mover.forces(found) ** 2).mean(axis=0))
-                break
+        states = self._mover.states(*self._series.motion(starts[0]), looks=LOOKS)
+        assert states is not None, "amplitudes are such that there are states"
+        sizes = np.sqrt((self._mover.forces(states) ** 2).mean(axis=0))
         sizes = np.maximum(sizes, 1e-9 * max(float(sizes.max()), 1e-300))
         return np.where(np.isfinite(self._effort), self._effort, sizes)
 
@@ -186,7 +188,8 @@ class _Search:
         """Coefficients of the best motion that was found."""
         from scipy.optimize import minimize
 
-        starts = [self._series.random(rng) for _ in range(STARTS)]
+        starts = self._starts(rng)
+        self._rows = self._row_sizes(starts)
         x = min(starts, key=self._cost)
         if iterations > 0:
             most = EVALUATIONS * iterations * (len(x) + 1)
@@ -195,8 +198,24 @@ class _Search:
             x = np.asarray(found.x)
         return x
 
+    def _starts(self, rng: np.random.Generator) -> list[FloatArray]:
+        """Random motions that motors and loops allow, every other about the neutral posture."""
+        starts = [self._series.random(rng) for _ in range(self._mover.starts)]
+        neutral = self._mover.neutral
+        for k in range(0, len(starts), 2):
+            starts[k] = self._series.begun(starts[k], neutral, 1.0)
+        found, last = [], None
+        for x in starts:
+            try:
+                found.append(self._held(x, roughly=True))
+            except IdentificationError as error:
+                last = error
+        if last is not None and not found:
+            raise last
+        return found
+
     def _cost(self, x: FloatArray) -> float:
-        states = self._mover.states(*self._series.motion(x))
+        states = self._mover.states(*self._series.motion(x), looks=LOOKS)
         if states is None:
             return IMPOSSIBLE
         sizes = self._sizes(states)
@@ -206,7 +225,7 @@ class _Search:
             return IMPOSSIBLE
         logs = np.log(sizes)
         if self._criterion == "condition":
-            return float(logs[-1] - logs[0]) + penalty
+            return float(logs[-1] - 2.0 * logs[0]) + penalty  # also for large motions
         return -float(logs.mean()) + penalty
 
     def _sizes(self, states: States) -> FloatArray:
@@ -220,13 +239,9 @@ class _Search:
         x = self._held(x)
         center, sine, cosine = self._series.coefficients(x)
         states = self._mover.states(*self._series.motion(x))
-        if states is None:
-            raise IdentificationError(
-                f"no motion of {robot.name!r} was found along which its loops stay closed within "
-                "the limits"
-            )
+        assert states is not None, "amplitudes are such that there are states"
         sizes = self._sizes(states)
-        if not sizes[0] > 1e-9 * sizes[-1]:
+        if not sizes[0] > SHOWN * sizes[-1]:
             raise IdentificationError(
                 f"no motion of {robot.name!r} within the limits was found that shows all of "
                 f"{', '.join(self._described.names)}",
@@ -239,25 +254,38 @@ class _Search:
         condition = float(sizes[-1] / sizes[0])
         return Excitation(start, sines, cosines, self._series.period, self._mover.joints, condition)
 
-    def _held(self, x: FloatArray) -> FloatArray:
-        """Coefficients with amplitudes as large as the motors allow."""
-        if not self._too_much(x, 1.0).any():
+    def _held(self, x: FloatArray, *, roughly: bool = False) -> FloatArray:
+        """Coefficients with amplitudes as large as motors and loops allow."""
+        if not self._too_much(x, 1.0, roughly).any():
             return x
-        if (worst := self._too_much(x, 0.0)).any():
-            names = [n for n, over in zip(self._mover.joints, worst, strict=True) if over]
+        worst = self._too_much(x, 0.0, roughly)
+        names = [n for n, over in zip(self._mover.joints, worst, strict=True) if over]
+        name = self._mover.robot.name
+        if self._mover.states(*self._series.motion(self._series.shrunk(x, 0.0))) is None:
             raise IdentificationError(
-                f"at {', '.join(names)} of {self._mover.robot.name!r} gravity alone takes more "
-                "than torque= or the limits of efforts allow"
+                f"no motion of {name!r} was found along which its loops stay closed within the "
+                "limits, far from where ways to assemble it meet"
+            )
+        if names:
+            raise IdentificationError(
+                f"at {', '.join(names)} of {name!r} gravity alone takes more than torque= or the "
+                "limits of efforts allow"
             )
         low, high = 0.0, 1.0
-        while high - low > PRECISION:
+        while high - low > (ROUGH if roughly else PRECISION):
             middle = 0.5 * (low + high)
-            low, high = (low, middle) if self._too_much(x, middle).any() else (middle, high)
+            over = self._too_much(x, middle, roughly).any()
+            low, high = (low, middle) if over else (middle, high)
         return self._series.shrunk(x, low)
 
-    def _too_much(self, x: FloatArray, part: float) -> FloatArray:
-        """Whether some torque is beyond its limit, with a part of the amplitudes, shape (u,)."""
-        states = self._mover.states(*self._series.motion(self._series.shrunk(x, part), dense=4))
+    def _too_much(self, x: FloatArray, part: float, roughly: bool) -> NDArray[np.bool_]:
+        """Whether torques are beyond their limits, with a part of the amplitudes, shape (u,).
+
+        All are, where there is no such motion.
+        """
+        dense, looks = (1, LOOKS) if roughly else (DENSE, DENSE)
+        motion = self._series.motion(self._series.shrunk(x, part), dense)
+        states = self._mover.states(*motion, looks=looks)
         if states is None:
-            return np.zeros(self._mover.count, bool)
+            return np.ones(self._mover.count, bool)
         return np.asarray((np.abs(self._mover.forces(states)) > self._effort).any(axis=0))

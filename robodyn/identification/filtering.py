@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.errors import SettingsError
-from robodyn.minimal.reduced import ReducedRobot
-from robodyn.model.speed_selection import speed_indices
+from robodyn.identification.moving import refuse_several
 from robodyn.motion.samples import sample_times, samples
 from robodyn.robot import Robot
 
@@ -29,13 +28,8 @@ def filtered_states(
     times = sample_times(t, 4)
     positions = samples("q", q, len(times), robot.nq)
     forces = samples("tau", tau, len(times), robot.nv)
-    for name in robot.joint_names:
-        joint = robot.joints[name]
-        if joint.q.stop - joint.q.start != joint.v.stop - joint.v.start or joint.kind.nq > 1:
-            raise SettingsError(
-                f"joint {name!r} of {robot.name!r} has several coordinates: they cannot be "
-                "filtered one by one; give Measurements its velocity and acceleration"
-            )
+    for name in robot.reduced().independent_joints:
+        refuse_several(robot, name)
     step = _step(times, cutoff)
     keep = _within(len(times), step, cutoff)
     smooth = _smooth(positions, step, cutoff)
@@ -108,11 +102,11 @@ def _closed(
     robot: Robot, x: FloatArray, dx: FloatArray, ddx: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """States whose loops are closed, by the motion of the independent joints."""
-    reduced: ReducedRobot = robot.reduced()
-    own = [k for name in reduced.independent_joints for k in speed_indices(robot._model, name)]
-    neutral, near = robot.neutral(), robot.assemble(x[0], beyond_limits=True)
-    q = np.empty_like(x)
-    for k, u in enumerate((x - neutral)[:, own]):
+    reduced = robot.reduced()
+    joints = [robot.joints[name] for name in reduced.independent_joints]
+    at, own = [joint.q.start for joint in joints], [joint.v.start for joint in joints]
+    q, neutral, near = np.empty_like(x), robot.neutral(), robot.assemble(x[0], beyond_limits=True)
+    for k, u in enumerate((x - neutral)[:, at]):
         q[k] = near = reduced.expand(u, near)
     v = reduced.expand_velocity(q, dx[:, own])
     return q, v, reduced.expand_acceleration(q, dx[:, own], ddx[:, own])

@@ -11,16 +11,14 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError, RobodynError, SettingsError, TopologyError
 from robodyn.robot import Robot
 
-__all__ = ["Mover", "States", "mover_of"]
+__all__ = ["FAR", "Mover", "States", "mover_of", "refuse_several"]
 
 States = tuple[FloatArray, FloatArray, FloatArray]
 
 #: Part of a limit by which joints that follow may be beyond theirs.
 BEYOND = 1e-9
-#: Part of the distance of the neutral posture from singular ones that is kept.
+#: Part of the distance of a usual posture from singular ones that others keep.
 FAR = 0.2
-#: Of how many samples one is looked at for that.
-LOOKS = 6
 
 
 def mover_of(robot: Robot) -> Mover:
@@ -33,13 +31,28 @@ def mover_of(robot: Robot) -> Mover:
     """
     if robot.depends_on_time:
         raise SettingsError(f"{robot.name!r} depends on time: nothing excites it alone")
-    for name in robot.joint_names:
-        joint = robot.joints[name]
-        if joint.kind.nq > 1 or joint.q.stop - joint.q.start != 1:
-            raise SettingsError(
-                f"joint {name!r} of {robot.name!r} has several coordinates: an excitation moves "
-                "joints that turn about an axis or slide along one"
-            )
+    mover = _mover(robot)
+    for name in mover.joints:
+        refuse_several(robot, name)
+    return mover
+
+
+def refuse_several(robot: Robot, name: str) -> None:
+    """Refuse joints with several coordinates.
+
+    Raises
+    ------
+    SettingsError
+    """
+    joint = robot.joints[name.partition("[")[0]]
+    if joint.kind.nq > 1 or joint.q.stop - joint.q.start != 1:
+        raise SettingsError(
+            f"joint {joint.name!r} of {robot.name!r} has several coordinates: only joints that "
+            "turn about an axis or slide along one can be moved, or filtered, one by one"
+        )
+
+
+def _mover(robot: Robot) -> Mover:
     if not robot.nc:
         return Mover(robot)
     try:
@@ -58,10 +71,12 @@ class Mover:
     robot : Robot
     """
 
+    #: Random motions that are tried before the best of them is improved.
+    starts = 16
+
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
         self.joints: tuple[str, ...] = robot.joint_names
-        self._own = np.arange(robot.nv)
         self._tree = robot.tree_form
 
     @property
@@ -72,47 +87,56 @@ class Mover:
     @property
     def neutral(self) -> FloatArray:
         """Their positions in the neutral posture."""
-        return np.asarray(self.robot.neutral()[self._own])
+        return np.asarray(self.robot.neutral()[self.places(self.robot)])
 
     @property
     def lower(self) -> FloatArray:
         """Their smallest positions."""
-        return self.robot.lower_limits[self._own]
+        return self.robot.lower_limits[self.places(self.robot)]
 
     @property
     def upper(self) -> FloatArray:
         """Their largest positions."""
-        return self.robot.upper_limits[self._own]
+        return self.robot.upper_limits[self.places(self.robot)]
 
     @property
     def speeds(self) -> FloatArray:
         """Their largest velocities."""
-        return self.robot.velocity_limits[self._own]
+        return self.robot.velocity_limits[self._speeds]
 
     @property
     def efforts(self) -> FloatArray:
         """Their largest efforts."""
-        return self.robot.effort_limits[self._own]
+        return self.robot.effort_limits[self._speeds]
+
+    @property
+    def _speeds(self) -> NDArray[np.intp]:
+        return np.array([self.robot.joints[name].v.start for name in self.joints], np.intp)
 
     @property
     def turns(self) -> tuple[bool, ...]:
         """Which of them turn."""
         return tuple("rad" in self.robot.joints[name].kind.units for name in self.joints)
 
-    def states(self, u: FloatArray, du: FloatArray, ddu: FloatArray) -> States | None:
-        """States of all joints; ``None`` where loops do not close, or joints leave their limits."""
+    def states(
+        self, u: FloatArray, du: FloatArray, ddu: FloatArray, looks: int = 1
+    ) -> States | None:
+        """States of all joints; ``None`` where loops do not close, or joints leave their limits.
+
+        Also where they come near to singular postures; of so many samples one is looked at for it.
+        """
         if self._tree is self.robot:
             return u, du, ddu
-        return (u, du, ddu) if self._regular(self.robot.expand(u)) else None
+        return (u, du, ddu) if self._regular(self.robot.expand(u), looks) else None
 
-    def _regular(self, q: FloatArray) -> bool:
+    def _regular(self, q: FloatArray, looks: int) -> bool:
         """Whether postures of all joints are within limits and far from singular ones."""
         low, high = self._tree.lower_limits, self._tree.upper_limits
         slack = BEYOND * np.where(np.isfinite(high - low), high - low, 1.0)
         inside = (q >= low - slack) & (q <= high + slack)
         if not inside.all():  # what is no number is not inside either
             return False
-        return bool(self._tree.loop_rank(q[::LOOKS]).distance.min() > FAR * self._far)
+        return bool(self._tree.loop_rank(q[::looks]).distance.min() > FAR * self._far)
 
     @cached_property
     def _far(self) -> float:
@@ -147,20 +171,23 @@ class Follower(Mover):
     robot : Robot
     """
 
+    starts = 4
+
     def __init__(self, robot: Robot) -> None:
         super().__init__(robot)
         self._reduced = robot.reduced()
         self.joints = self._reduced.independent_joints
-        self._own = np.array([robot.joints[name].v.start for name in self.joints])
 
-    def states(self, u: FloatArray, du: FloatArray, ddu: FloatArray) -> States | None:
-        """States of all joints; ``None`` where loops do not close within the limits."""
+    def states(
+        self, u: FloatArray, du: FloatArray, ddu: FloatArray, looks: int = 1
+    ) -> States | None:
+        """States of all joints, as of `Mover`."""
         robot = self.robot
         q, near, neutral = np.empty((len(u), robot.nq)), robot.neutral(), self.neutral
         try:
             for k, x in enumerate(u):
                 q[k] = near = self._reduced.expand(x - neutral, near)
-            if not self._regular(q):
+            if not self._regular(q, looks):
                 return None
             v = self._reduced.expand_velocity(q, du)
             return q, v, self._reduced.expand_acceleration(q, du, ddu)

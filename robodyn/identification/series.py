@@ -62,8 +62,11 @@ class Series:
 
     def shrunk(self, x: FloatArray, part: float) -> FloatArray:
         """Coefficients of the same motion with a part of the amplitudes; the start stays."""
+        return self.begun(x, self.coefficients(x)[0], part)
+
+    def begun(self, x: FloatArray, center: FloatArray, part: float) -> FloatArray:
+        """Coefficients of such a motion with a part of the amplitudes, begun near a position."""
         x = x.reshape(self.count, -1).copy()
-        center, *_ = self.coefficients(x.ravel())
         full = _logistic(x[:, -2])
         x[:, -2] = _inverse_logistic(np.clip(part * full, 1e-12, 1.0 - 1e-12))
         low, high = self._room(x)

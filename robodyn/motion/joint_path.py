@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import numbers
+from robodyn.arrays import number, numbers
 from robodyn.errors import PathError, ShapeError, UnknownNameError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 from robodyn.motion.samples import (
@@ -65,6 +65,7 @@ class JointPath:
         except PathError:
             raise
         except (TypeError, ValueError) as error:
+            number("t", t, "s")
             raise PathError(
                 f"the path must return position, velocity and acceleration; at t = {t:.6g} s: "
                 f"{error}",
@@ -118,7 +119,8 @@ class JointPath:
         ------
         ShapeError
         PathError
-            If velocities do not belong to the positions.
+            If velocities do not belong to the positions, or the path swings out between samples, as
+            where times are very uneven.
 
         Examples
         --------

@@ -25,6 +25,9 @@ __all__ = [
 #: Part of the time between the first and the last sample by which times may be rounded.
 ROUNDING = 1e-9
 
+#: Swings of smooth paths beyond samples that are no more than that [rad, m] are noise.
+SWING = 1e-2
+
 #: Time [s] -> position, velocity, acceleration of a joint.
 JointMotion = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
@@ -80,7 +83,7 @@ def within(times: FloatArray, t: float) -> float:
     if not first - slack <= t <= last + slack:
         raise PathError(
             f"the path has samples from t = {first:.6g} s to {last:.6g} s, and was asked for t = "
-            f"{t:.6g} s",
+            f"{t:.12g} s",
             time=float(t),
         )
     return min(max(t, first), last)
@@ -90,6 +93,11 @@ def spline(times: FloatArray, values: FloatArray, *, rest: bool = False) -> tupl
     """A spline through values, and its first and second rate, all functions of time.
 
     With ``rest`` both rates vanish at both ends.
+
+    Raises
+    ------
+    PathError
+        If it swings out between values by more than these differ from each other.
     """
     from scipy.interpolate import make_interp_spline
 
@@ -98,7 +106,26 @@ def spline(times: FloatArray, values: FloatArray, *, rest: bool = False) -> tupl
         position: Any = make_interp_spline(times, values, k=5, bc_type=(still, still))
     else:
         position = make_interp_spline(times, values, k=5 if len(times) >= 6 else 3)
+    _refuse_swings(times, values, position)
     return position, position.derivative(1), position.derivative(2)
+
+
+def _refuse_swings(times: FloatArray, values: FloatArray, position: Any) -> None:
+    between = (times[:-1, None] + np.array([0.25, 0.5, 0.75]) * np.diff(times)[:, None]).ravel()
+    low, high = values.min(axis=0), values.max(axis=0)
+    x = position(between)
+    beyond = np.maximum(x - high, low - x)
+    wrong = beyond > np.maximum(high - low, SWING)
+    if wrong.any():
+        row, *column = np.unravel_index(int(np.where(wrong, beyond, 0.0).argmax()), beyond.shape)
+        of = f" of coordinate {column[0]}" if column else ""
+        k = tuple(column)
+        raise PathError(
+            f"between its samples{of}, which lie within {low[k]:.4g} and {high[k]:.4g}, a smooth "
+            f"path swings out to {x[(row, *k)]:.4g} at t = {between[row]:.6g} s: the times of "
+            "samples are too uneven, or too few",
+            time=float(between[row]),
+        )
 
 
 def planar_motion(times: FloatArray, positions: FloatArray) -> JointMotion:

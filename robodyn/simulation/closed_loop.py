@@ -92,7 +92,8 @@ def traced_law(robot: Robot, controller: Any) -> Function | None:
 def untraced(robot: Robot, controller: Any) -> SettingsError:
     """Why a controller is no function."""
     kind = type(controller).__name__
-    if getattr(controller, "fresh", None) is not None:
+    fresh = getattr(controller, "fresh", None)
+    if fresh is not None and fresh() is not controller:
         reason = f"{kind} has a memory, so that its forces are no function of the state"
     elif getattr(controller, "symbolic", False):
         reason = f"there is no straight-line code of {kind} for {robot.name!r}"

@@ -12,7 +12,6 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
 from robodyn.simulation.breakdown import interruptible
 from robodyn.simulation.callbacks import Controller, at_start
-from robodyn.simulation.computed_fields import COMPUTED
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.law import Law
@@ -70,9 +69,11 @@ def each_alone(
 
     def motion() -> Trajectory:
         record.events.sort(key=lambda event: event.time)
+        for name, x in memory.items():
+            record.memories.add(name, times.copy(), x)
         for sample in zip(times.tolist(), *arrays, strict=True):
             record.add(*sample)
-        return dataclasses.replace(record.trajectory(), **COMPUTED, memory=memory)
+        return record.trajectory()
 
     with interruptible(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):

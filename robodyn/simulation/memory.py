@@ -137,6 +137,13 @@ class Log:
             x[k] = memory[name]
         self._count += 1
 
+    @classmethod
+    def known(cls, name: str, t: FloatArray, values: FloatArray) -> Log:
+        """What was remembered under a name at some instants."""
+        log = cls((name,))
+        log._times, log._values, log._count = t, {name: values}, len(t)
+        return log
+
     @property
     def empty(self) -> bool:
         """Whether it never looked."""
@@ -186,6 +193,12 @@ class Memories:
                     self._logs.setdefault(key, []).append((found.log, name))
             if found.log not in self._known:
                 self._known.append(found.log)
+
+    def add(self, name: str, t: FloatArray, values: FloatArray) -> None:
+        """Add what was remembered under a name at some instants."""
+        log = Log.known(name, t, values)
+        self._known.append(log)
+        self._logs.setdefault(name, []).append((log, name))
 
     def at(self, t: FloatArray, batch: tuple[int, ...]) -> dict[str, FloatArray]:
         """What was remembered at some instants, shape (n, ..., m); NaN where nothing was.

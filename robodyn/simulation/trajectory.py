@@ -302,7 +302,7 @@ class Trajectory:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file that is complete or not there at all.
 
-        ``.npz``: all arrays, the motion of the base, external wrenches and events. ``.csv``: one
+        ``.npz``: all arrays, motion of the base, external wrenches, events, memory. ``.csv``: one
         row a sample, with joints and units in the header. ``.mcap``: joint states, as
         `robodyn.ros.bag.write_bag` writes them.
 

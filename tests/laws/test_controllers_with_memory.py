@@ -28,6 +28,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 POINT = np.zeros((3, 3))
+NEVER = rd.Event(lambda t, q, v: t + 1.0, name="never")
 
 
 @pytest.fixture(scope="module")
@@ -236,11 +237,12 @@ def limited(kind, observer, top):
     return {
         "saturated": lambda: (Saturated(observer, top), {}),
         "enforced": lambda: (observer, {"limits": "enforce"}),
+        "watched": lambda: (observer, {"limits": "enforce", "events": [NEVER]}),
         "sampled": lambda: (Sampled(observer, 4e-3, delay=3e-3), {}),
     }[kind]()
 
 
-@pytest.mark.parametrize("kind", ["saturated", "enforced", "sampled"])
+@pytest.mark.parametrize("kind", ["saturated", "enforced", "watched", "sampled"])
 def test_the_observer_is_told_which_forces_act(kind):
     """Whatever is made of what it asks for, nothing of that is taken for a disturbance."""
     robot = rd.load("puma560", passive=False)
@@ -280,8 +282,7 @@ def test_a_motion_is_the_same_by_machine_code_by_python_and_again(double, monkey
     again = rd.simulate(heavy, controller, **options)
     monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
     slow = rd.simulate(heavy, controller, **options)
-    nothing = rd.Event(lambda t, q, v: t + 1.0, name="never")
-    watched = rd.simulate(heavy, controller, events=[nothing], **options)
+    watched = rd.simulate(heavy, controller, events=[NEVER], **options)
     for run in (again, slow, watched):
         for name in ("q", "v", "tau"):
             np.testing.assert_array_equal(getattr(run, name), getattr(first, name))

@@ -17,7 +17,7 @@ from closed_states import CLOSED
 from random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.errors import ActuationError, InconsistentStateError, UnknownNameError
+from robodyn.errors import ActuationError, InconsistentStateError, ShapeError, UnknownNameError
 from robodyn.joints import KINDS
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
@@ -307,6 +307,37 @@ def test_a_batch_is_its_rows_and_float32_is_near():
         np.testing.assert_allclose(single[x], many[x], atol=2e-3 * np.abs(many[x]).max())
 
 
+@pytest.mark.parametrize("name", ["pan_tilt", "five_bar"])
+def test_hybrid_dynamics_over_all_speeds(name):
+    """The method has the columns of the function, and zeros where there is nothing to give."""
+    robot = rd.load(name, base="floating" if name == "pan_tilt" else "fixed", gravity=GRAVITY)
+    q, v, tau = closed_state(robot)
+    driven = robot.independent_joints[-1]
+    at = robot.joints[driven].v.start
+    tau[at] = 0.0
+    roles = {"controlled": {driven: 0.7}}
+    found = robot.derivatives("hybrid_dynamics", q, v, tau, **roles)
+    assert list(found) == ["hybrid_dynamics", "q", "v", "a", "tau"]
+    value = robot.hybrid_dynamics(q, v, tau=tau, **roles)
+    close(found["hybrid_dynamics"].a, value.a, 1e-9)
+    close(found["hybrid_dynamics"].tau, value.tau, 1e-9)
+    free = [k for k in range(robot.nv) if k != at]
+    f = robot.function("hybrid_dynamics_derivatives", controlled=(driven,))
+    outputs = dict(zip([x.name for x in f.outputs], f(q, v, [0.7], tau[free]), strict=True))
+    for part in ("a", "tau"):
+        for x, given, own in (("a", "a_controlled", [at]), ("tau", "tau_free", free)):
+            whole = getattr(found[x], part)
+            close(whole[:, own], outputs[f"d {part} / d {given}"], 1e-12)
+            assert not np.delete(whole, own, axis=-1).any()
+        for x in "qv":
+            close(getattr(found[x], part), outputs[f"d {part} / d {x}"], 1e-12)
+    everything = robot.derivatives("hybrid_dynamics", q, v, tau)
+    plain = robot.derivatives("forward_dynamics", q, v, tau)
+    for x in ("q", "v", "tau"):
+        close(everything[x].a, plain[x], 1e-8)
+    assert not everything["a"].a.any()
+
+
 def test_a_pickled_function_has_the_same_derivatives():
     robot = rd.load("pan_tilt", base="floating")
     f = robot.function("forward_dynamics")
@@ -324,6 +355,11 @@ def test_what_there_is_no_derivative_of():
         robot.function("forward_dynamics").jacobian("qq")
     with pytest.raises(InconsistentStateError):
         robot.derivatives("forward_dynamics", q + 0.1, v, tau)
+    with pytest.raises(ShapeError, match="controlled= and locked= are for hybrid_dynamics"):
+        robot.derivatives("forward_dynamics", q, v, tau, locked=["waist"])
+    tied = {name: 0.0 for name in robot.joint_names}
+    with pytest.raises(ActuationError, match="tie the controlled joints"):
+        robot.derivatives("hybrid_dynamics", q, v, None, controlled=tied)
     feet = rd.load("two_feet")
     state = feet.neutral(), np.zeros(feet.nv), np.zeros(feet.nv)
     with pytest.raises(ActuationError):

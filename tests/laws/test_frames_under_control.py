@@ -9,8 +9,17 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import Admittance, Impedance, OperationalSpace, PointToPoint, TaskPath
+from robodyn.controllers import (
+    Admittance,
+    Impedance,
+    OperationalSpace,
+    PointToPoint,
+    Saturated,
+    TaskPath,
+)
 from robodyn.errors import SingularWarning
+from robodyn.simulation import Look
+from robodyn.simulation.law import Law, law_of
 
 #: A tree, one with more motors than the frame needs, linkages, and bases that float or move.
 CASES = {
@@ -123,6 +132,12 @@ def test_a_frame_has_the_acceleration_of_its_gains(case):
     np.testing.assert_allclose(acceleration, wanted, atol=1e-8 * np.abs(wanted).max())
 
 
+@pytest.fixture(scope="module", params=["arm7", "five_bar", "floating", "moving"])
+def coded(request):
+    """Those whose machine code is soon made."""
+    return Case(*CASES[request.param])
+
+
 @pytest.fixture(scope="module", params=[name for name in CASES if name != "floating"])
 def held(request):
     """Those whose motors set all motions."""
@@ -170,6 +185,22 @@ def test_another_inertia_by_a_sensor(held):
     spring = held.d * (speed - twist) + held.k * held.error(held.q, held.goal)
     expected = wanted + (spring + force[held.rows]) / inertia
     np.testing.assert_allclose(acceleration, expected, atol=1e-8 * np.abs(expected).max())
+
+
+def test_machine_code_is_python(coded):
+    """Also of bases that move and float, whose motion is sampled with the reference."""
+    robot, made = (
+        coded.robot,
+        [OperationalSpace(coded.robot, coded.frame, coded.reference, **coded.options())],
+    )
+    if robot.base != "floating":
+        made.append(Impedance(robot, coded.frame, coded.reference, 50.0, 9.0, **coded.options()))
+    for controller in made:
+        law = law_of(robot, controller)
+        assert isinstance(law, Law)
+        code = law.function(coded.q, coded.v, 0.3, *(x.at(0.3) for x in law.signals))
+        expected = controller(0.3, coded.q, coded.v)
+        np.testing.assert_allclose(code, expected, atol=1e-8 * np.abs(expected).max())
 
 
 def test_a_batch_is_its_rows(case):
@@ -311,18 +342,18 @@ def test_a_position_gives_way_as_mass_spring_and_damper(puma):
     position = OperationalSpace(puma, "flange", still(START, 6), 4e4, components=(0, 1, 2))
     controller = Admittance(position, pushed, m, 2.0 * m * w, k)
     run = rd.simulate(
-        puma, controller, q0=START, duration=0.6, limits="ignore", every=5,
+        puma, controller, q0=START, duration=0.6, step=2e-3, limits="ignore", every=5,
         wrenches=lambda t, q, v: {"flange": pushed(t, q, v)},
     )  # fmt: skip
     x = puma.frame_pose(run.q, "flange")[:, :3, 3]
     way = 1.0 - (1.0 + w * run.t) * np.exp(-w * run.t)
     np.testing.assert_allclose(run.memory["shift"], way[:, None] * force / k, atol=1e-9)
-    give = np.linalg.norm(force) / 4e4 / m  # of the position controller itself, about
-    np.testing.assert_allclose(x - x[0], way[:, None] * force / k, atol=20 * give + 4e-4)
+    # the position controller itself gives way by the force, over 4e4 times the inertia it feels
+    np.testing.assert_allclose(x - x[0], way[:, None] * force / k, atol=4e-4)
     assert np.abs(x[-1] - x[0]).max() > 0.015
     # each motion begins anew
     again = rd.simulate(
-        puma, controller, q0=START, duration=0.05, limits="ignore",
+        puma, controller, q0=START, duration=0.06, step=2e-3, limits="ignore",
         wrenches=lambda t, q, v: {"flange": pushed(t, q, v)},
     )  # fmt: skip
     np.testing.assert_array_equal(again.q[::5], run.q[: len(again.q[::5])])
@@ -344,6 +375,9 @@ def test_the_shift_of_an_admittance(puma):
         ddx = (1.0 - d * dx - k * x) / m
         expected = position.shifted(t, START, v, (x * force, dx * force, ddx * force))
         np.testing.assert_allclose(running(t, START, v), expected, atol=1e-9)
+    _, memory = admittance.answer(Look(0.0, START, v, 0.0, v), None)
+    _, memory = admittance.answer(Look(t, START, v, t, v), memory)
+    np.testing.assert_allclose(memory["shift"], x * force, rtol=1e-12)
     first = admittance(0.0, START, v)
     np.testing.assert_array_equal(first, admittance.fresh()(0.0, START, v))
 
@@ -389,6 +423,21 @@ def test_near_a_singular_posture_it_damps_and_says_so(planar):
     assert jumps[edge - 1] < 3.0 * max(jumps[edge - 3], jumps[edge + 1])
 
 
+def test_where_nothing_moves_the_frame_nothing_is_asked_of_it():
+    """A pendulum cannot leave its circle: sideways where it hangs, up and down where it lies."""
+    robot = rd.load("double_pendulum").with_(locked={"elbow": 0.0})
+    for row, angles in ((0, [0.0, np.pi / 2]), (2, [0.0, np.pi / 2])):
+        J = [abs(robot.frame_jacobian([x], "tip", axes="world")[row, 0]) for x in angles]
+        stuck = np.array([angles[int(np.argmin(J))]])
+        controller = OperationalSpace(robot, "tip", still([0.7], 1), components=(row,))
+        with pytest.warns(SingularWarning):
+            tau = controller(0.0, stuck, np.zeros(1))
+        free = robot.bias_forces(stuck, np.zeros(1)) + robot.mass_matrix(stuck)[0] * 25.0 * (
+            0.7 - stuck
+        )
+        np.testing.assert_allclose(tau, free, atol=1e-9)
+
+
 def test_damping_by_hand(planar):
     """``F = (A + d I)^-1 x``, where d grows from zero as mobility falls below the least."""
     robot, rows = planar
@@ -420,9 +469,12 @@ def test_machine_code_asks_python_there(planar):
     lost = np.isnan(code(0.0, poses, 0.0 * poses)).any(axis=-1)
     np.testing.assert_array_equal(lost, controller.damped(0.0, poses, 0.0 * poses) > 0.0)
     assert 5 < lost.sum() < 250
-    with pytest.warns(SingularWarning):
-        run = rd.simulate(robot, controller, q0=[0.4, 0.0], duration=0.05, limits="ignore")
-    assert np.isfinite(run.q).all()
+    for around in (controller, Saturated(dataclasses.replace(controller), limits=50.0)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("default")
+            run = rd.simulate(robot, around, q0=[0.4, 0.0], duration=0.05, limits="ignore")
+        assert [warning.category for warning in told] == [SingularWarning]
+        assert np.isfinite(run.q).all()
 
 
 def test_no_singular_posture_slips_through():

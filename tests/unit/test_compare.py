@@ -15,6 +15,7 @@ from robodyn.controllers import (
     ComputedTorque,
     JointPD,
     Noisy,
+    PassivityBased,
     PointToPoint,
     RateLimited,
     Sampled,
@@ -209,16 +210,28 @@ def test_controllers_with_a_memory_begin_each_motion_without_one():
     laws = {
         "batch": RateLimited(PD, 500.0),
         "plain": RateLimited(lambda t, q, v: PD(t, q, v), 500.0),
-        "alone": Adaptive(ARM, REFERENCE, ["link6.m"], adaptation=1.0, damping=20.0),
+        "learns": Adaptive(PassivityBased(ARM, REFERENCE, 20.0), ["link6.m"], adaptation=1e-3),
     }
     case = {**CASE, "duration": 0.04, "task": None, "q0": np.tile(0.02 * np.ones(6), (2, 1))}
     found = rd.compare(ARM, laws, **case)
     assert not found.failures
     np.testing.assert_allclose(found["effort"][0], found["effort"][1], rtol=1e-9)
     np.testing.assert_array_equal(found["effort"][:, 0], found["effort"][:, 1])
-    run = rd.simulate(ARM, laws["alone"], q0=case["q0"][0], duration=0.04, step=2e-3)
+    run = rd.simulate(ARM, laws["learns"], q0=case["q0"][0], duration=0.04, step=2e-3)
     effort = np.sqrt((run.tau[:-1] ** 2).mean(axis=0))
     np.testing.assert_allclose(found["effort"][2, 0], effort, rtol=1e-9)
+
+
+def test_frames_are_wanted_where_the_reference_brings_them(compared):
+    found = rd.compare(
+        ARM, {"pd": PD}, **{**CASE, "task": "flange"}, q0=compared.q0, v0=compared.v0
+    )
+    for name in ("place_rms", "place_max", "turn_rms", "turn_max"):
+        np.testing.assert_allclose(found[name][0], compared[name][0], rtol=1e-9)
+    with pytest.raises(rd.UnknownNameError, match="claw"):
+        rd.compare(ARM, {"pd": PD}, **{**CASE, "task": ["claw"]})
+    with pytest.raises(rd.ShapeError, match="reference is not given"):
+        rd.compare(ARM, {"pd": PD}, **{**CASE, "task": ["flange"], "reference": None})
 
 
 def test_noise_is_each_motions_own():

@@ -168,6 +168,26 @@ def test_ends_at_rest(n):
         np.testing.assert_allclose(path(at), [x, [0, 0], [0, 0]], atol=1e-5)
 
 
+@pytest.mark.parametrize("ends", ["rest", "free"])
+def test_a_path_that_swings_out_between_samples(ends):
+    """It passes all of them, and is nowhere near in between."""
+    t, values = np.array([0.0, 1.0, 2.0, 3.0, 100.0]), np.array([0.0, 1.0, 0.0, 1.0, 2.0])
+    with pytest.raises(PathError, match="within 0 and 2, a smooth path swings out") as error:
+        rd.JointPath.from_samples(t, values, ends=ends)
+    assert 3.0 < error.value.time < 100.0
+    both = np.stack([t, values], axis=-1)
+    with pytest.raises(PathError, match="of coordinate 1"):
+        rd.JointPath.from_samples(t, both, ends=ends)
+    rd.JointPath.from_samples(t, 1e-6 * values, ends=ends)  # noise of a joint that stands still
+
+
+@pytest.mark.parametrize("t", [None, "soon", np.array([1.0, 2.0]), [1.0]])
+def test_a_time_is_a_number(t):
+    for ends in ("rest", "free"):
+        with pytest.raises(ShapeError, match="t is"):
+            rd.JointPath.from_samples(TIMES, np.sin(TIMES), ends=ends)(t)
+
+
 def test_other_ends_are_unknown():
     with pytest.raises(rd.UnknownNameError, match="rest"):
         rd.JointPath.from_samples([0, 1], [0.0, 1.0], ends="resting")

@@ -343,6 +343,18 @@ def test_memory_of_samples_that_are_kept_and_written_while_it_moves(double, tmp_
     np.testing.assert_array_equal(fewer.memory["looks"][:, 0], expected)
 
 
+def test_memory_of_many_motions_that_end_alone_is_written(double, tmp_path):
+    q0 = np.array([[0.1, 0.0], [0.2, 0.3], [-0.4, 0.0]])
+    options = {"duration": 0.03, "events": [lambda t, q, v: t - 0.0205], "to": tmp_path / "run"}
+    run = rd.rollout(double, RateLimited(ramp, 9e9), q0, 0.0 * q0, **options)
+    kept = rd.Trajectory.load(tmp_path / "run", double)
+    assert run.memory["torque"].shape == (31, 3, 2)
+    there = run.t < 0.0205
+    np.testing.assert_allclose(run.memory["torque"][there, 1, 0], 3.0 * run.t[there], rtol=1e-12)
+    assert np.isnan(run.memory["torque"][~there]).all()
+    np.testing.assert_array_equal(kept.memory["torque"], run.memory["torque"])
+
+
 def test_another_controller_takes_over_within_a_motion(double):
     take_over = rd.Event(lambda t, q, v: t - 0.0505, then=rd.events.switch(RateLimited(ramp, 9e9)))
     run = rd.simulate(double, Counting(), duration=0.1, events=[take_over])
@@ -384,6 +396,10 @@ def test_a_memory_belongs_to_one_motion():
 def test_what_remembers_is_no_function_of_the_state(double):
     with pytest.raises(SettingsError, match="RateLimited has a memory"):
         rd.closed_loop(double, RateLimited(ramp, 1.0))
+    with pytest.raises(SettingsError, match="Saturated has a memory"):
+        rd.closed_loop(double, Saturated(Sampled(ramp, 0.01), 1.0))
+    with pytest.raises(SettingsError, match="Noisy does not say that it is symbolic"):
+        rd.closed_loop(double, Noisy(ramp))
 
 
 # -- bad input ------------------------------------------------------------------------------------

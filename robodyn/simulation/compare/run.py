@@ -42,7 +42,7 @@ def compare(
     controllers: Mapping[str, Controller],
     *,
     reference: Reference | None = None,
-    task: Mapping[str, PoseOfTime] | None = None,
+    task: Mapping[str, PoseOfTime] | Iterable[str] | None = None,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
     starts: int = 1,
@@ -72,8 +72,9 @@ def compare(
         motion after the other.
     reference : callable, optional
         Time [s] -> position (nq,), velocity (nv,), acceleration (nv,): what motors should follow.
-    task : mapping of str to callable, optional
-        By frame: time [s] -> pose (4, 4) in the world where it should be. One of both is needed.
+    task : mapping of str to callable, or names of frames, optional
+        By frame: time [s] -> pose (4, 4) in the world where it should be. Of names alone: where the
+        reference brings them. One of both is needed.
     q0 : array_like, shape (nq,) or (n, nq), optional [rad, m]
         Start, or n of them. Default: where the reference begins; neutral without one.
     v0 : array_like, shape (nv,) or (n, nv), optional [rad/s, m/s]
@@ -139,7 +140,7 @@ def compare(
     if callable(base):
         base = lru_cache(REMEMBERED)(base)
     path = base_path(base, times)
-    wanted = task_of(robot, reference, by_name("task", task), times, path)
+    wanted = task_of(robot, reference, task, times, path)
     q, v = starts_of(robot, wanted, q0, v0, starts, spread, seed)
     known = robot.joint_wrenches(
         q[0], v[0], np.zeros(robot.nv), joints=None if loads is None else named("loads", loads),
@@ -197,10 +198,8 @@ def _takes_many(controller: Any) -> bool:
         return True
     if numba is not None and isinstance(controller, numba.core.registry.CPUDispatcher):
         return True
-    inner = getattr(controller, "controller", None)
-    if inner is None:
-        return hasattr(controller, "answer")  # it has a memory, with leading axes for motions
-    return hasattr(controller, "fresh") and _takes_many(inner)
+    around = hasattr(controller, "fresh") and hasattr(controller, "controller")
+    return around and _takes_many(controller.controller)
 
 
 def _moved(

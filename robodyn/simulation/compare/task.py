@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked
+from robodyn.arrays import checked, named
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.motion.base_motion import BasePath
 from robodyn.motion.continuity import Reference, check_continuous, sampled
@@ -73,7 +73,7 @@ def _range(at: slice) -> range:
 def task_of(
     robot: Robot,
     reference: Reference | None,
-    task: Mapping[str, PoseOfTime] | None,
+    task: Mapping[str, PoseOfTime] | Iterable[str] | None,
     times: FloatArray,
     base: BasePath | None,
 ) -> Task:
@@ -88,9 +88,9 @@ def task_of(
     PathError
         If the reference jumps.
     """
-    if reference is None and not task:
+    if reference is None and not (task and isinstance(task, Mapping)):
         raise ShapeError(
-            "reference is not given, nor a task: to be compared, controllers have to have "
+            "reference is not given, nor poses of a task: to be compared, controllers have to have "
             "something to do; give reference= or task=",
             name="reference",
         )
@@ -100,7 +100,12 @@ def task_of(
         speeds, names = motors_of(robot)
         check_continuous(reference, times, joint_errors(robot, speeds), speeds, names)
         q, start = sampled(reference, times)[0], (first[0], first[1])
-    poses = {name: _poses(robot, name, pose, times) for name, pose in (task or {}).items()}
+    if task is None or isinstance(task, Mapping):
+        poses = {name: _poses(robot, name, pose, times) for name, pose in (task or {}).items()}
+    else:
+        at = None if base is None else base.at(times)
+        frames = named("task", task, "names of frames, or a mapping of them to poses")
+        poses = {name: robot.frame_pose(q, name, base=at) for name in frames}  # type: ignore[arg-type]
     return Task(times, q, poses, base, start)
 
 
