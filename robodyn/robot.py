@@ -41,7 +41,7 @@ from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
-from robodyn.local_dynamics import Surroundings, WrenchesAt
+from robodyn.linearization.local_dynamics import Surroundings, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot

@@ -184,6 +184,27 @@ def test_gradient_of_a_motion_under_its_controller():
     assert abs(blind.q0 @ dq + blind.v0 @ dv - wanted / (2 * h)) > 0.1
 
 
+def test_gradient_through_the_ground():
+    """A tip that lands, slides and leaves again."""
+    plane = rd.Ground(
+        {"tip": ("tip", (0, 0, 0))}, height=-1.8, stiffness=2e3, damping=0.2, friction=0.4,
+        friction_speed=0.2,
+    )  # fmt: skip
+    robot = rd.load("double_pendulum").with_(ground=plane)
+
+    def motion(q):
+        return rd.simulate(robot, q0=q, duration=1.0, step=1e-3, limits="ignore")
+
+    q, by_v, h = np.array([1.2, 0.1]), np.zeros((1001, 2)), 1e-7
+    run, by_v[-1] = motion(q), 1.0
+    touching = run.ground_contacts["tip"].force[:, 2] > 0.0
+    assert 10 < touching.sum() < 900
+    found = rd.trajectory_gradient(run, v=by_v)
+    for k, e in enumerate(np.eye(2)):
+        wanted = (motion(q + h * e).v[-1] - motion(q - h * e).v[-1]).sum() / (2 * h)
+        assert abs(found.q0[k] - wanted) < 1e-5
+
+
 @pytest.mark.parametrize("base", ["fixed", "moving"])
 def test_gradients_of_many_motions_are_those_of_each(base):
     robot = rd.load("double_pendulum", base=base)

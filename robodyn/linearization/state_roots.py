@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import RobodynError
-from robodyn.local_dynamics import Local
+from robodyn.linearization.local_dynamics import Local
 from robodyn.postures import Postures
 
 __all__ = ["StateRoots", "Trial", "Try"]
