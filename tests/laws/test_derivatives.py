@@ -350,7 +350,7 @@ def test_what_there_is_no_derivative_of():
     robot = rd.load("palletizer")
     q, v, tau = closed_state(robot)
     for name in ("mass", ["forward_dynamics"], None):
-        with pytest.raises(UnknownNameError, match="inverse_dynamics|forward_dynamics"):
+        with pytest.raises(UnknownNameError, match=r"inverse_dynamics|forward_dynamics"):
             robot.derivatives(name, q, v, tau)
     with pytest.raises(UnknownNameError, match="no input 'qq'"):
         robot.function("forward_dynamics").jacobian("qq")
