@@ -48,7 +48,7 @@ class DisturbanceObserver:
     Raises
     ------
     SettingsError
-        Without a robot, for closed linkages and for a moving base.
+        Without a robot, for closed linkages, for a moving base, and if the robot depends on time.
     ShapeError
         For gains of another shape, negative or not finite, and if the controller is no function.
 
@@ -88,6 +88,11 @@ class DisturbanceObserver:
                 f"a disturbance is observed by the momentum of trees on fixed or floating bases, "
                 f"and {robot.name!r} has {has}"
             )
+        if robot.depends_on_time:
+            raise SettingsError(
+                f"{robot.name!r} depends on time, and so does its inertia: the momentum that "
+                "disturbances are observed by does not count what time adds to it"
+            )
         object.__setattr__(self, "_gain", gain("gain", self.gain, robot.nv))
         object.__setattr__(self, "_motors", motor_mask(robot) * bool(self.compensate))
 
@@ -103,7 +108,7 @@ class DisturbanceObserver:
         """Forces, and what is remembered: residual, momentum, and what changes it by itself."""
         robot, h = robot_of(self), look.h
         check_fits(robot, look.q, look.v)
-        p, n = _momentum(robot, look.t, look.q, look.v)
+        p, n = _momentum(robot, look.q, look.v)
         r = np.zeros(p.shape)
         if memory is not None:
             known = look.impulse + 0.5 * h * (memory["forces"] + n)
@@ -115,12 +120,9 @@ class DisturbanceObserver:
         return tau, {"disturbance": r, "momentum": p, "forces": n}
 
 
-def _momentum(
-    robot: Robot, t: float, q: FloatArray, v: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _momentum(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Momentum along each speed, and what changes it besides forces, shape (..., nv)."""
-    time = t if robot.depends_on_time else None
-    M, C = robot.mass_matrix(q, t=time), robot.coriolis_matrix(q, v, t=time)
-    rest = robot.passive_forces(q, v, t=time) - robot.gravity_forces(q, t=time)
+    M, C = robot.mass_matrix(q), robot.coriolis_matrix(q, v)
+    rest = robot.passive_forces(q, v) - robot.gravity_forces(q)
     p = np.einsum("...ij,...j->...i", M, v)
     return p, np.einsum("...ji,...j->...i", C, v) + rest

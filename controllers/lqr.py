@@ -104,6 +104,10 @@ class LQR:
     def __post_init__(self) -> None:
         expect("robot", self.robot, Robot)
         robot = self.robot
+        if robot.depends_on_time:
+            raise SettingsError(
+                f"{robot.name!r} depends on time: no posture of it is at rest for good"
+            )
         q = np.array(checked("posture", self.posture, robot.nq, of=robot.name))
         if q.ndim != 1:
             raise ShapeError(f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture")
@@ -163,8 +167,6 @@ def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray
 
 def _model(robot: Robot, q: FloatArray, tau: FloatArray, base: BaseMotion | None) -> StateSpace:
     """The linear model of a posture at rest, with motors in the order of their speeds."""
-    if robot.depends_on_time:
-        raise SettingsError(f"{robot.name!r} depends on time: no posture of it is at rest for good")
     named = sorted(robot.actuated_joints, key=lambda name: robot.joints[name].v.start)
     still = np.zeros(robot.nv)
     model = robot.linearize(q, still, tau, inputs=named, base=base)

@@ -9,6 +9,7 @@ import robodyn as rd
 from robodyn.controllers import (
     LQR,
     Admittance,
+    DisturbanceObserver,
     FrictionCompensation,
     GravityCompensation,
     Impedance,
@@ -104,3 +105,17 @@ def test_wrappers_refuse_what_is_no_force_for_each_speed(puma, wrapper, wrong):
     q = np.zeros(6)
     with pytest.raises(ShapeError, match="the controller returned"):
         wrapper(lambda t, q, v: wrong, puma)(0.0, q, q)
+
+
+def spun(q, t):
+    """A slide across an arm that turns ever faster."""
+    c, s = rd.cos(q[0] + t * t), rd.sin(q[0] + t * t)
+    return [[c, -s, 0, c], [s, c, 0, s], [0, 0, 1, 0]]
+
+
+def test_laws_that_do_not_count_what_time_adds_refuse_robots_that_depend_on_it():
+    spinning = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(1, spun)})
+    with pytest.raises(SettingsError, match="depends on time"):
+        DisturbanceObserver(GravityCompensation(spinning), 10.0)
+    with pytest.raises(SettingsError, match="depends on time"):
+        LQR(spinning, np.zeros(2))
