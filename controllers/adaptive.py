@@ -16,6 +16,7 @@ from robodyn.controllers.motor_space import motor_space
 from robodyn.controllers.passivity_based import PassivityBased
 from robodyn.controllers.plant import base_path, motor_speeds
 from robodyn.controllers.symbols import base_at, time_of
+from robodyn.controllers.travelling import made_of
 from robodyn.controllers.wrapping import alone
 from robodyn.simulation import Look, Remembering
 
@@ -122,6 +123,8 @@ class Adaptive:
     def robot(self) -> Robot:
         """The model, as it is known before anything is learnt."""
         return self.controller.robot
+
+    __reduce__ = made_of
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for before it has learnt anything, shape (..., nv) [N m, N]."""

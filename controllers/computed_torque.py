@@ -16,6 +16,7 @@ from robodyn.controllers.gains import at_speeds, check_fits, function, gain
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
 from robodyn.controllers.symbols import base_at, reference_at
+from robodyn.controllers.travelling import made_of
 
 __all__ = ["ComputedTorque"]
 
@@ -88,6 +89,8 @@ class ComputedTorque:
         object.__setattr__(self, "_d", gain("damping", d, self.robot.nv))
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_torques", motor_torques(self.robot, joints))
+
+    __reduce__ = made_of
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""

@@ -15,6 +15,7 @@ from robodyn.controllers.gains import at_speeds, check_fits, function, gain
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.plant import Base, motor_error, motor_mask
 from robodyn.controllers.symbols import reference_at
+from robodyn.controllers.travelling import made_of
 
 __all__ = ["JointPD"]
 
@@ -67,6 +68,8 @@ class JointPD:
         for name, value in (("_k", self.stiffness), ("_d", self.damping)):
             what = "stiffness" if name == "_k" else "damping"
             object.__setattr__(self, name, motors * gain(what, value, self.robot.nv))
+
+    __reduce__ = made_of
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""

@@ -14,6 +14,7 @@ from robodyn.arrays import checked, expect
 from robodyn.controllers.gains import check_fits
 from robodyn.controllers.linear_feedback import StateError, linear_feedback, state_error
 from robodyn.controllers.plant import motor_mask, motor_speeds
+from robodyn.controllers.travelling import made_of
 from robodyn.controllers.weights import weights
 from robodyn.simulation.column_names import speed_names
 from robodyn.state_space import Mode, StateSpace
@@ -131,6 +132,8 @@ class LQR:
         }
         for name, value in own.items():
             object.__setattr__(self, name, value)
+
+    __reduce__ = made_of
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""

@@ -24,6 +24,7 @@ from robodyn.controllers.plant import (
     refuse_passive,
 )
 from robodyn.controllers.symbols import base_at, reference_at
+from robodyn.controllers.travelling import made_of
 
 __all__ = ["PassivityBased"]
 
@@ -91,6 +92,8 @@ class PassivityBased:
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_torques", motor_torques(self.robot))
         object.__setattr__(self, "_coriolis", motor_coriolis(self.robot))
+
+    __reduce__ = made_of
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import robodyn as rd
 from robodyn.controllers import (
     LQR,
+    Adaptive,
     Admittance,
+    ComputedTorque,
     DisturbanceObserver,
     FrictionCompensation,
     GravityCompensation,
     Impedance,
+    JointPD,
     OperationalSpace,
+    PassivityBased,
     PointToPoint,
     Saturated,
     TimeVaryingLQR,
@@ -119,3 +125,23 @@ def test_laws_that_do_not_count_what_time_adds_refuse_robots_that_depend_on_it()
         DisturbanceObserver(GravityCompensation(spinning), 10.0)
     with pytest.raises(SettingsError, match="depends on time"):
         LQR(spinning, np.zeros(2))
+
+
+def test_controllers_travel_to_other_processes(double):
+    still, q, v = PointToPoint(np.zeros(2), np.ones(2), 1.0), np.array([0.3, 0.2]), np.ones(2)
+    passive = PassivityBased(double, still, 5.0, rate=2.0)
+    task = double, "lower", still
+    run = rd.simulate(double, q0=q, duration=0.02, step=0.01)
+    for law in (
+        JointPD(double, still, 20.0, 5.0, gravity=False),
+        ComputedTorque(double, still, controlled=["elbow", "shoulder"]),
+        passive,
+        Adaptive(passive, "upper.m", 1.0),
+        OperationalSpace(*task, components=(0,), posture=q),
+        Impedance(*task, 10.0, 2.0, components=(0,)),
+        LQR(double, np.zeros(2), effort=0.1),
+        TimeVaryingLQR(double, run, effort=0.1),
+        Saturated(DisturbanceObserver(passive, 10.0), 3.0),
+    ):
+        again = pickle.loads(pickle.dumps(law))
+        np.testing.assert_array_equal(again(0.3, q, v), law(0.3, q, v))
