@@ -54,7 +54,7 @@ def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatAr
     """
     try:
         q, v, a = (np.asarray(x) for x in given)
-        numbers = all(x.dtype.kind in "fiubO" for x in (q, v, a))
+        numbers = all(x.dtype.kind in "fiub" or _symbols(x) for x in (q, v, a))
     except (TypeError, ValueError):
         numbers = False
     if not numbers:
@@ -72,6 +72,11 @@ def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatAr
             expected=(nq,),
         )
     return q, v, a
+
+
+def _symbols(x: NDArray[Any]) -> bool:
+    """Whether all elements can be calculated with, as symbols can, and nothing else does."""
+    return x.dtype.kind == "O" and all(hasattr(type(y), "__mul__") for y in x.flat)
 
 
 def at_speeds(name: str, given: FloatArray, nv: int) -> FloatArray:

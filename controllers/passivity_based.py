@@ -17,6 +17,7 @@ from robodyn.controllers.motor_space import Coriolis, motor_coriolis, motor_spac
 from robodyn.controllers.motor_torques import MotorTorques, motor_torques
 from robodyn.controllers.plant import (
     Base,
+    at_motors,
     base_path,
     motor_error,
     motor_mask,
@@ -113,8 +114,8 @@ class PassivityBased:
         """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv) each."""
         check_fits(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
-        v_ref = at_speeds("velocities", v_ref, self.robot.nv)
-        a_ref = at_speeds("accelerations", a_ref, self.robot.nv)
+        v_ref = at_motors(self._mask, at_speeds("velocities", v_ref, self.robot.nv))
+        a_ref = at_motors(self._mask, at_speeds("accelerations", a_ref, self.robot.nv))
         lag = v_ref - v
         s = -self._mask * lag - self._rate * self._error(q, q_ref)
         return s, self._mask * (a_ref + self._rate * lag)

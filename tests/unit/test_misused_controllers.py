@@ -145,3 +145,36 @@ def test_controllers_travel_to_other_processes(double):
     ):
         again = pickle.loads(pickle.dumps(law))
         np.testing.assert_array_equal(again(0.3, q, v), law(0.3, q, v))
+
+
+#: What a reference holds where nothing is wanted.
+NOTHING = np.nan
+
+
+def test_a_reference_may_hold_anything_for_joints_without_motors(acrobot):
+    def reference(t):
+        return [NOTHING, 0.4], [NOTHING, 0.1], [NOTHING, 0.0]
+
+    def plain(t):
+        return [0.0, 0.4], [0.0, 0.1], [0.0, 0.0]
+
+    q, v = np.array([0.3, 0.2]), np.array([0.5, -0.4])
+    for law in (lambda r: JointPD(acrobot, r, 20.0, 5.0), lambda r: ComputedTorque(acrobot, r)):
+        np.testing.assert_array_equal(law(reference)(0.0, q, v), law(plain)(0.0, q, v))
+
+
+def test_a_reference_may_hold_no_turn_for_a_floating_base():
+    arm = rd.load("prosthesis", base="floating")
+    base, goal = arm.joints[arm.joint_names[0]], arm.neutral()
+    q, rest = arm.random(3), np.zeros(arm.nv)
+    empty, unknown = goal.copy(), rest.copy()
+    empty[base.q], unknown[base.v] = NOTHING, NOTHING
+    for law in (lambda r: JointPD(arm, r, 20.0, 5.0), lambda r: ComputedTorque(arm, r)):
+        found = law(lambda t: (empty, unknown, unknown))(0.0, q, rest)
+        np.testing.assert_array_equal(found, law(lambda t: (goal, rest, rest))(0.0, q, rest))
+
+
+@pytest.mark.parametrize("wrong", [([None, 0.0],) * 3, (np.zeros(2), None, None)])
+def test_a_reference_that_returns_no_numbers_is_shown(double, wrong):
+    with pytest.raises(ShapeError, match="the reference returned"):
+        JointPD(double, lambda t: wrong, 20.0, 5.0)(0.0, np.zeros(2), np.zeros(2))
