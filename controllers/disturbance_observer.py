@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import check_fits, gain
+from robodyn.controllers.gains import gain, state_of
 from robodyn.controllers.plant import motor_mask
 from robodyn.controllers.wrapping import Controller, alone, remembering, robot_of, wrapped
 from robodyn.simulation import Look, Remembering
@@ -107,8 +107,8 @@ class DisturbanceObserver:
     def answer(self, look: Look, memory: Any) -> tuple[FloatArray, dict[str, FloatArray]]:
         """Forces, and what is remembered: residual, momentum, and what changes it by itself."""
         robot, h = robot_of(self), look.h
-        check_fits(robot, look.q, look.v)
-        p, n = _momentum(robot, look.q, look.v)
+        q, v = state_of(robot, look.q, look.v)
+        p, n = _momentum(robot, q, v)
         r = np.zeros(p.shape)
         if memory is not None:
             known = look.impulse + 0.5 * h * (memory["forces"] + n)
@@ -116,7 +116,7 @@ class DisturbanceObserver:
             forgotten = -np.expm1(-self._gain * h)
             r = (1.0 - forgotten) * memory["disturbance"]
             r = r + (forgotten / h if h else self._gain) * impulse
-        tau = torque(self.controller, look.t, look.q, look.v) - self._motors * r
+        tau = torque(self.controller, look.t, q, v) - self._motors * r
         return tau, {"disturbance": r, "momentum": p, "forces": n}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn import Robot, SettingsError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import at_speeds, check_fits, function
+from robodyn.controllers.gains import at_speeds, function, state_of
 from robodyn.controllers.plant import at_motors, motor_mask
 from robodyn.controllers.symbols import dynamics, is_symbolic, reference_at
 from robodyn.controllers.wrapping import Controller, asked_of, begun_around, robot_of, wrapped
@@ -86,7 +86,7 @@ class FrictionCompensation:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
         robot = robot_of(self)
-        check_fits(robot, q, v)
+        q, v = state_of(robot, q, v)
         speeds = v
         if self.reference is not None:
             _, wanted, _ = reference_at(robot, self.reference, t)

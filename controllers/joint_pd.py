@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import at_speeds, check_fits, function, gain
+from robodyn.controllers.gains import at_speeds, function, gain, state_of
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.plant import Base, at_motors, motor_error, motor_mask
 from robodyn.controllers.symbols import reference_at
@@ -75,7 +75,7 @@ class JointPD:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         q_ref, v_ref, _ = reference_at(self.robot, self.reference, t)
         v_ref = at_motors(self._motors, at_speeds("velocities", v_ref, self.robot.nv))
         tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)

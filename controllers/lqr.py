@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
-from robodyn.controllers.gains import check_fits
+from robodyn.controllers.gains import state_of
 from robodyn.controllers.linear_feedback import StateError, linear_feedback, state_error
 from robodyn.controllers.plant import motor_mask, motor_speeds
 from robodyn.controllers.travelling import made_of
@@ -137,7 +137,7 @@ class LQR:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         nv = self.robot.nv
         x = self._error(q, v, self.rest, np.zeros(nv))[..., list(self.places)]
         return linear_feedback(self._motors, nv, self.holding, -self.gains, x)

@@ -83,6 +83,7 @@ class Noisy:
         t : float [s]
         q, v : ndarray, shape (..., nq), (..., nv)
         """
+        q, v = np.asarray(q), np.asarray(v)
         for name in ("position", "velocity"):
             shape = np.shape(getattr(self, name))
             if shape not in ((), (1,), v.shape[-1:]):

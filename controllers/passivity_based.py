@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import at_speeds, check_fits, function, gain
+from robodyn.controllers.gains import at_speeds, function, gain, state_of
 from robodyn.controllers.motor_space import Coriolis, motor_coriolis, motor_space
 from robodyn.controllers.motor_torques import MotorTorques, motor_torques
 from robodyn.controllers.plant import (
@@ -98,6 +98,7 @@ class PassivityBased:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        q, v = state_of(self.robot, q, v)
         s, a = self.sliding(t, q, v)
         base = base_at(self._path, t)
         held = self._torques(q, v, a, base, t) - self._coriolis(q, v, s, base, t)
@@ -105,6 +106,7 @@ class PassivityBased:
 
     def energy(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """``s^T M s / 2`` of motors, shape (...) [J]."""
+        q, v = state_of(self.robot, q, v)
         s, _ = self.sliding(t, q, v)
         s = s[..., list(motor_speeds(self.robot))]
         M = motor_space(self.robot)(q, v, base_at(self._path, t), t).inertia
@@ -112,7 +114,7 @@ class PassivityBased:
 
     def sliding(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv) each."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
         v_ref = at_motors(self._mask, at_speeds("velocities", v_ref, self.robot.nv))
         a_ref = at_motors(self._mask, at_speeds("accelerations", a_ref, self.robot.nv))

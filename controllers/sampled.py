@@ -73,7 +73,7 @@ class Sampled:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for when it looks at time ``t`` [s], shape (..., nv) [N m, N]."""
-        seen = _rounded(q, self.quantum), _rounded(v, self.velocity_quantum)
+        seen = _rounded(np.asarray(q), self.quantum), _rounded(np.asarray(v), self.velocity_quantum)
         return torque(self.controller, t, *seen)
 
     def fresh(self) -> Controller:

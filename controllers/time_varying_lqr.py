@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, Robot, ShapeError, Trajectory
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import check_fits
+from robodyn.controllers.gains import state_of
 from robodyn.controllers.linear_feedback import (
     StateError,
     StepSlope,
@@ -111,7 +111,7 @@ class TimeVaryingLQR:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         if isinstance(t, SymbolicTime):
             wanted = t.sampled("motion", self._wanted)
         else:

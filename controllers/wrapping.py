@@ -118,7 +118,8 @@ def begun_around(wrapper: Wrapper) -> Callable[[], Wrapper] | None:
 
 def alone(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
     """What a controller with a memory asks for when it has none yet, shape (..., nv) [N m, N]."""
-    tau, _ = controller.answer(Look(t, q, v, 0.0, np.zeros(np.shape(v))), None)
+    look = Look(t, np.asarray(q), np.asarray(v), 0.0, np.zeros(np.shape(v)))
+    tau, _ = controller.answer(look, None)
     return np.asarray(tau)
 
 

@@ -14,13 +14,17 @@ from robodyn.controllers import (
     Admittance,
     ComputedTorque,
     DisturbanceObserver,
+    Filtered,
     FrictionCompensation,
     GravityCompensation,
     Impedance,
     JointPD,
+    Noisy,
     OperationalSpace,
     PassivityBased,
     PointToPoint,
+    RateLimited,
+    Sampled,
     Saturated,
     TimeVaryingLQR,
 )
@@ -178,3 +182,27 @@ def test_a_reference_may_hold_no_turn_for_a_floating_base():
 def test_a_reference_that_returns_no_numbers_is_shown(double, wrong):
     with pytest.raises(ShapeError, match="the reference returned"):
         JointPD(double, lambda t: wrong, 20.0, 5.0)(0.0, np.zeros(2), np.zeros(2))
+
+
+def test_states_may_be_lists(double):
+    still, q, v = PointToPoint(np.zeros(2), np.ones(2), 1.0), [0.3, 0.2], [1.0, 0.0]
+    passive = PassivityBased(double, still, 5.0, rate=2.0)
+    pd = JointPD(double, still, 20.0, 5.0)
+    run = rd.simulate(double, q0=q, duration=0.02, step=0.01)
+    for law in (
+        pd,
+        ComputedTorque(double, still),
+        passive,
+        Adaptive(passive, "upper.m", 1.0),
+        OperationalSpace(double, "lower", still, components=(0,)),
+        GravityCompensation(double),
+        LQR(double, np.zeros(2)),
+        TimeVaryingLQR(double, run),
+        Saturated(pd, 3.0),
+        DisturbanceObserver(pd, 10.0),
+        Filtered(pd, 10.0, signal="speed"),
+        RateLimited(pd, 10.0),
+        Sampled(pd, 0.1, quantum=0.01),
+        Noisy(pd, position=0.1),
+    ):
+        np.testing.assert_array_equal(law(0.3, q, v), law(0.3, np.array(q), np.array(v)))
