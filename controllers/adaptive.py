@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import BasePath, Robot, SettingsError, ShapeError, UnknownNameError
 from robodyn.array_types import FloatArray
+from robodyn.arrays import named
 from robodyn.controllers.gains import gain
 from robodyn.controllers.motor_space import motor_space
 from robodyn.controllers.passivity_based import PassivityBased
@@ -210,7 +211,7 @@ def _learnt(robot: Robot, learnt: Learnt) -> tuple[FloatArray, FloatArray]:
             raise SettingsError("learnt is empty: name parameters, bodies or directions")
         return np.stack(columns, axis=1), np.zeros(len(columns))
     chosen = list[int]()
-    for name in [learnt] if isinstance(learnt, str) else learnt:
+    for name in named("learnt", learnt, "names of parameters or bodies, or directions by name"):
         found = [k for k, own in enumerate(names) if name in (own, own.rpartition(".")[0])]
         if not found:
             known = (*robot.body_names, *names)

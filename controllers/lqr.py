@@ -202,6 +202,8 @@ def _regulator(
 
     _refuse_lost(robot, model)
     _refuse_unseen(robot, model, Q)
+    if not len(model.A):  # nothing moves
+        return np.zeros((len(R), 0)), np.zeros((0, 0))
     try:
         S = np.asarray(solve_continuous_are(model.A, model.B, Q, R))
     except LinAlgError as reason:

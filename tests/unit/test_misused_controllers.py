@@ -23,10 +23,12 @@ from robodyn.controllers import (
     OperationalSpace,
     PassivityBased,
     PointToPoint,
+    QuadraticCost,
     RateLimited,
     Sampled,
     Saturated,
     TimeVaryingLQR,
+    iterative_lqr,
 )
 from robodyn.errors import ActuationError, SettingsError, ShapeError
 
@@ -206,3 +208,62 @@ def test_states_may_be_lists(double):
         Noisy(pd, position=0.1),
     ):
         np.testing.assert_array_equal(law(0.3, q, v), law(0.3, np.array(q), np.array(v)))
+
+
+@pytest.mark.parametrize("order", [2.0, np.array([1, 2])])
+def test_an_order_that_is_no_whole_number_is_refused(double, order):
+    with pytest.raises(SettingsError, match="order is"):
+        Filtered(GravityCompensation(double), 10.0, order=order)
+
+
+def test_names_that_are_none_are_shown(puma):
+    still = PointToPoint(np.zeros(6), np.zeros(6), 1.0)
+    with pytest.raises(ShapeError, match="learnt is 5"):
+        Adaptive(PassivityBased(puma, still, 1.0), 5, 1.0)
+    with pytest.raises(ShapeError, match="components is"):
+        OperationalSpace(puma, "flange", still, components=(True,))
+
+
+class Free:
+    """A cost that is no expansion."""
+
+    def running_cost(self, t, q, v, tau):
+        return 1.0
+
+    def final_cost(self, q, v):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "text"),
+    [
+        ({"iterations": 1.5}, SettingsError, "iterations is 1.5"),
+        ({"iterations": -1}, SettingsError, "iterations is -1"),
+        ({"tolerance": np.nan}, SettingsError, "tolerance is nan"),
+        ({"tolerance": "a"}, ShapeError, "tolerance is 'a'"),
+        ({"cost": None}, ShapeError, "cost is None"),
+        ({"cost": Free()}, ShapeError, "running_cost returned float"),
+    ],
+)
+def test_a_plan_refuses_what_makes_no_sense(double, wrong, error, text):
+    given = {"cost": QuadraticCost(double, np.zeros(2)), "q0": np.zeros(2), "duration": 0.04}
+    with pytest.raises(error, match=text):
+        iterative_lqr(double, **{**given, **wrong})
+
+
+def test_a_cost_of_other_motors_is_refused(double, acrobot):
+    cost = QuadraticCost(double, np.zeros(2))
+    with pytest.raises(ShapeError, match="motors at 2 speeds"):
+        iterative_lqr(acrobot, cost, q0=np.zeros(2), duration=0.04)
+
+
+def test_weights_of_other_units_may_be_far_apart(double):
+    cost = QuadraticCost(double, np.zeros(2), effort=[1e-13, 1.0])
+    np.testing.assert_array_equal(cost.effort, [1e-13, 1.0])
+    with pytest.raises(ShapeError, match="smallest weight 0"):
+        QuadraticCost(double, np.zeros(2), effort=[0.0, 1.0])
+
+
+def test_a_robot_that_cannot_move_stays():
+    rock = rd.load('<robot name="rock"><link name="rock"/></robot>')
+    assert LQR(rock, np.zeros(0))(0.0, np.zeros(0), np.zeros(0)).shape == (0,)
