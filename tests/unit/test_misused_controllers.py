@@ -267,3 +267,19 @@ def test_weights_of_other_units_may_be_far_apart(double):
 def test_a_robot_that_cannot_move_stays():
     rock = rd.load('<robot name="rock"><link name="rock"/></robot>')
     assert LQR(rock, np.zeros(0))(0.0, np.zeros(0), np.zeros(0)).shape == (0,)
+
+
+def test_an_encoder_does_not_round_quaternions():
+    arm = rd.load("prosthesis")
+    q, rest = arm.random(3), np.zeros(arm.nv)
+    seen = []
+
+    def look(t, q, v):
+        seen.append(q)
+        return np.zeros(arm.nv)
+
+    Sampled(look, 0.1, quantum=0.1, robot=arm)(0.0, q, rest)
+    np.testing.assert_array_equal(seen[0][:4], q[:4])
+    np.testing.assert_allclose(seen[0][4:], np.round(q[4:], 1), atol=1e-15)
+    with pytest.raises(ShapeError, match="quaternions"):
+        Sampled(look, 0.1, quantum=0.1)(0.0, q, rest)
