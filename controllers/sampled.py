@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import state_of
 from robodyn.controllers.wrapping import wrapped
 from robodyn.simulation.callbacks import torque
 
@@ -86,8 +87,9 @@ class Sampled:
                 "encoder reads? Give Sampled robot=, whose coordinates they are",
                 name="robot",
             )
+        state_of(self.robot, q, np.zeros(nv))
         found = _rounded(q, self.quantum)
-        for joint in self.robot.joints.values():
+        for joint in (self.robot.joints[name] for name in self.robot.joint_names):
             if joint.kind.coordinates.quaternion:
                 turn = slice(joint.q.stop - 4, joint.q.stop)
                 found[..., turn] = q[..., turn]

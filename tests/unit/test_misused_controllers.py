@@ -283,3 +283,5 @@ def test_an_encoder_does_not_round_quaternions():
     np.testing.assert_allclose(seen[0][4:], np.round(q[4:], 1), atol=1e-15)
     with pytest.raises(ShapeError, match="quaternions"):
         Sampled(look, 0.1, quantum=0.1)(0.0, q, rest)
+    with pytest.raises(ShapeError, match="the controller's model 'stewart'"):
+        Sampled(look, 0.1, quantum=0.1, robot=rd.load("stewart"))(0.0, q, rest)
