@@ -31,6 +31,7 @@ from robodyn.controllers import (
     iterative_lqr,
 )
 from robodyn.errors import ActuationError, SettingsError, ShapeError
+from robodyn.simulation import Remembering
 
 
 @pytest.fixture(scope="module")
@@ -285,3 +286,47 @@ def test_an_encoder_does_not_round_quaternions():
         Sampled(look, 0.1, quantum=0.1)(0.0, q, rest)
     with pytest.raises(ShapeError, match="the controller's model 'stewart'"):
         Sampled(look, 0.1, quantum=0.1, robot=rd.load("stewart"))(0.0, q, rest)
+
+
+class Own:
+    """A user's controller with a memory, which answers what it is told to."""
+
+    remembers = ("x",)
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, t, q, v):
+        return self.fresh()(t, q, v)
+
+    def fresh(self):
+        return Remembering(self)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (lambda look, memory: np.zeros(2), "Own answered"),
+        (lambda look, memory: None, "Own answered None"),
+        (lambda look, memory: (np.zeros(2), None), "Own answered"),
+        (lambda look, memory: (["a", "b"], {"x": 1.0}), "Own answered"),
+        (lambda look, memory: (np.zeros(2), {}), "remembers 'x'.*shape"),
+        (lambda look, memory: (np.zeros(2), {"x": "a"}), "remembers 'x'"),
+        (lambda look, memory: (np.zeros(2), {"x": np.zeros(2 if memory else 1)}), "remembers 'x'"),
+        (lambda look, memory: (np.zeros(2), {"x": np.zeros(1 if memory else 2)}), "remembers 'x'"),
+    ],
+)
+def test_an_answer_without_a_memory_is_shown(double, answer, text):
+    with pytest.raises(ShapeError, match=text):
+        rd.simulate(double, Own(answer), duration=0.003)
+
+
+def test_a_memory_may_be_one_number(double):
+    class Clock(Own):
+        remembers = "time"
+
+    clock = Clock(lambda look, memory: (0.0 * look.v, {"time": look.t}))
+    run = rd.simulate(double, clock, duration=0.003)
+    np.testing.assert_array_equal(run.memory["time"], run.t[:, None])
+    with pytest.raises(ShapeError, match="remembers 'time'"):
+        rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)
