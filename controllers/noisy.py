@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import function
+from robodyn.controllers.wrapping import wrapped
 
 __all__ = ["Noisy"]
 
 #: Instants this near to each other get the same noise [s].
 INSTANT = 1e-9
+#: Seeds are less.
+MOST = 2**128
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,8 @@ class Noisy:
     Raises
     ------
     SettingsError
-        For deviations that are negative or not finite, and a seed that is no whole number >= 0.
+        For deviations that are negative or not finite, and a seed that is no whole number >= 0 or
+        has more than 128 bits.
     ShapeError
         If the controller is no function; when called, if there are other numbers of deviations
         than speeds.
@@ -54,7 +57,7 @@ class Noisy:
     robot: Robot | None = None
 
     def __post_init__(self) -> None:
-        function("controller", self.controller, "(t, q, v)")
+        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         for name in ("position", "velocity"):
             try:
                 given = np.array(getattr(self, name), float)
@@ -66,10 +69,10 @@ class Noisy:
                 )
             given.flags.writeable = False
             object.__setattr__(self, name, given)
-        if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
-            raise SettingsError(f"seed is {self.seed!r}, expected a whole number >= 0")
-        if self.robot is None:
-            object.__setattr__(self, "robot", getattr(self.controller, "robot", None))
+        if not (isinstance(self.seed, int | np.integer) and 0 <= self.seed < MOST):
+            raise SettingsError(
+                f"seed is {self.seed!r}, expected a whole number from 0 to 2^128 - 1"
+            )
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
         """What the controller asks for, given what it sees, shape (..., nv) [N m, N]."""

@@ -330,3 +330,24 @@ def test_a_memory_may_be_one_number(double):
     np.testing.assert_array_equal(run.memory["time"], run.t[:, None])
     with pytest.raises(ShapeError, match="remembers 'time'"):
         rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)
+
+
+def test_what_is_no_robot_is_not_taken_for_one():
+    def none(t, q, v):
+        return np.zeros(2)
+
+    for wrap in (
+        lambda x: Saturated(none, 1.0, robot=x),
+        lambda x: RateLimited(none, 1.0, robot=x),
+        lambda x: Sampled(none, 0.1, robot=x),
+        lambda x: Noisy(none, robot=x),
+        lambda x: Filtered(none, 1.0, robot=x),
+        lambda x: DisturbanceObserver(none, 1.0, robot=x),
+    ):
+        with pytest.raises(ShapeError, match="robot is str"):
+            wrap("double_pendulum")
+
+
+def test_a_seed_has_128_bits():
+    with pytest.raises(SettingsError, match="seed is"):
+        Noisy(lambda t, q, v: q, 0.1, seed=2**128)
