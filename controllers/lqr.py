@@ -200,10 +200,10 @@ def _regulator(
     """Gains, and the cost to go."""
     from scipy.linalg import LinAlgError, solve_continuous_are
 
-    _refuse_lost(robot, model)
-    _refuse_unseen(robot, model, Q)
     if not len(model.A):  # nothing moves
         return np.zeros((len(R), 0)), np.zeros((0, 0))
+    _refuse_lost(robot, model)
+    _refuse_unseen(robot, model, Q)
     try:
         S = np.asarray(solve_continuous_are(model.A, model.B, Q, R))
     except LinAlgError as reason:

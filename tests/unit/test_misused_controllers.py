@@ -265,6 +265,7 @@ def test_weights_of_other_units_may_be_far_apart(double):
         QuadraticCost(double, np.zeros(2), effort=[0.0, 1.0])
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_robot_that_cannot_move_stays():
     rock = rd.load('<robot name="rock"><link name="rock"/></robot>')
     assert LQR(rock, np.zeros(0))(0.0, np.zeros(0), np.zeros(0)).shape == (0,)
