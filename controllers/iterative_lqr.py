@@ -142,7 +142,7 @@ def iterative_lqr(
     (True, True)
     """
     expect("robot", robot, Robot)
-    _check(cost, iterations, tolerance)
+    _check_search(iterations, tolerance)
     search = _Search(
         robot, cost, limits, duration=duration, step=step, integrator=integrator, base=base
     )
@@ -166,6 +166,7 @@ class _Search:
     """What stays the same while motions are improved."""
 
     def __init__(self, robot: Robot, cost: Cost, limits: ArrayLike | None, **given: Any) -> None:
+        _check_cost(robot, cost)
         self._robot, self._cost, self._given = robot, cost, given
         self._error, self._motors = state_error(robot), list(motor_speeds(robot))
         if not self._motors:
@@ -312,15 +313,32 @@ class _Search:
         yield from (runs.motion(k) for k in range(count))
 
 
-def _check(cost: Any, iterations: Any, tolerance: Any) -> None:
-    for name in ("running_cost", "final_cost"):
-        if not callable(getattr(cost, name, None)):
-            raise ShapeError(f"cost is {cost!r}, which has no method {name}", name="cost")
+def _check_search(iterations: Any, tolerance: Any) -> None:
     whole = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool)
     if not (whole and iterations >= 0):
         raise SettingsError(f"iterations is {iterations!r}, expected a whole number >= 0")
     if not 0.0 <= number("tolerance", tolerance) < np.inf:
         raise SettingsError(f"tolerance is {tolerance!r}, expected a number >= 0")
+
+
+def _check_cost(robot: Robot, cost: Cost) -> None:
+    """Refuse what says no costs, or those of another robot."""
+    if not all(callable(getattr(cost, name, None)) for name in ("running_cost", "final_cost")):
+        raise ShapeError(
+            f"cost is {type(cost).__name__}, expected a robodyn.controllers.QuadraticCost, or "
+            "another object with running_cost and final_cost",
+            name="cost",
+            given=cost,
+        )
+    of = getattr(cost, "robot", robot)
+    if (of.nq, of.nv, motor_speeds(of)) != (robot.nq, robot.nv, motor_speeds(robot)):
+        raise ShapeError(
+            f"cost is one of {of.name!r}, whose coordinates or motors are not those of "
+            f"{robot.name!r}",
+            name="cost",
+            given=of.name,
+            expected=robot.name,
+        )
 
 
 def _less(damping: float) -> float:

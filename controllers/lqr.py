@@ -80,7 +80,7 @@ class LQR:
     >>> from robodyn.controllers import LQR
     >>> robot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
     >>> law = LQR(robot, [np.pi, 0.0])
-    >>> run = rd.simulate(robot, law, q0=[np.pi - 0.05, 0.05], duration=8.0)
+    >>> run = rd.simulate(robot, law, q0=[np.pi - 0.02, 0.02], duration=8.0)
     >>> bool(np.abs(run.q[-1] - [np.pi, 0.0]).max() < 1e-3)
     True
     """

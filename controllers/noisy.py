@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +19,6 @@ __all__ = ["Noisy"]
 
 #: Instants this near to each other get the same noise [s].
 INSTANT = 1e-9
-#: Seeds are less.
-MOST = 2**128
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,8 @@ class Noisy:
     """Another controller behind sensors with white, normally distributed noise.
 
     The noise is a function of seed and time, and of nothing else: not of how often it was called
-    before, or by whom. Of many motions at once the first gets that of a single one.
+    before, or by whom. Of many motions at once each has its own, and the first that of a single
+    one; so it is if events let each of them move by itself.
 
     Attributes
     ----------
@@ -39,12 +40,14 @@ class Noisy:
     seed : int
     robot : Robot, optional
         Needed where positions do not add, such as quaternions. Default: that of the controller.
+    motion : int
+        Which of many motions it is that moves by itself, or the first of several.
 
     Raises
     ------
     SettingsError
-        For deviations that are negative or not finite, and a seed that is no whole number >= 0 or
-        has more than 128 bits.
+        For deviations that are negative or not finite, and a seed or motion that is no whole number
+        >= 0 or has too many bits (seeds 128, motions 64).
     ShapeError
         If the controller is no function; when called, if there are other numbers of deviations
         than speeds.
@@ -55,6 +58,7 @@ class Noisy:
     velocity: ArrayLike = 0.0
     seed: int = 0
     robot: Robot | None = None
+    motion: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
@@ -69,10 +73,13 @@ class Noisy:
                 )
             given.flags.writeable = False
             object.__setattr__(self, name, given)
-        if not (isinstance(self.seed, int | np.integer) and 0 <= self.seed < MOST):
-            raise SettingsError(
-                f"seed is {self.seed!r}, expected a whole number from 0 to 2^128 - 1"
-            )
+        for name, bits in (("seed", 128), ("motion", 64)):
+            x = getattr(self, name)
+            whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
+            if not (whole and 0 <= x < 2**bits):
+                raise SettingsError(
+                    f"{name} is {x!r}, expected a whole number >= 0 of {bits} bits at most"
+                )
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
         """What the controller asks for, given what it sees, shape (..., nv) [N m, N]."""
@@ -98,7 +105,9 @@ class Noisy:
                 )
         counter = [round(t / INSTANT) % 2**64, 0, 0, 0]
         bits = np.random.Philox(key=self.seed, counter=np.array(counter, np.uint64))
-        noise = np.random.Generator(bits).standard_normal((*v.shape[:-1], 2, v.shape[-1]))
+        shape = (*v.shape[:-1], 2, v.shape[-1])
+        count, before = math.prod(shape), 2 * v.shape[-1] * self.motion
+        noise = np.random.Generator(bits).standard_normal(before + count)[before:].reshape(shape)
         off: Any = np.asarray(self.position) * noise[..., 0, :]
         speed = v + np.asarray(self.velocity) * noise[..., 1, :]
         if q.shape[-1] == v.shape[-1]:
@@ -116,4 +125,8 @@ class Noisy:
         inner = getattr(self.controller, "fresh", None)
         if inner is None:
             return self
-        return Noisy(inner(), self.position, self.velocity, self.seed, self.robot)
+        return dataclasses.replace(self, controller=inner())
+
+    def of_motion(self, k: int) -> Noisy:
+        """That of the k-th of these motions alone."""
+        return dataclasses.replace(self, motion=self.motion + k)

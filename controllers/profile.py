@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,37 +24,50 @@ TINY = 1e-300
 class Profile:
     """A way from 0 to 1 whose highest rate is piecewise constant.
 
+    Each part adds what is gone in it: of powers of the time since the start, which would nearly
+    cancel, nothing would be left where short parts follow a long one.
+
     Attributes
     ----------
-    times : tuple of float [s]
-        When it jumps, the first at 0, the last at the end.
-    jumps : tuple of float
-        By how much.
+    parts : tuple of (float, float)
+        How long each part takes [s], and the highest rate in it.
     order : int
-        Which rate it is: 2 the acceleration, 3 the jerk.
+        Which rate that is: 2 the acceleration, 3 the jerk.
     """
 
-    times: tuple[float, ...]
-    jumps: tuple[float, ...]
+    parts: tuple[tuple[float, float], ...]
     order: int
 
     @property
     def duration(self) -> float:
         """When it has arrived [s]."""
-        return self.times[-1]
+        return sum(length for length, _ in self.parts)
 
     def at(self, t: float) -> tuple[Any, Any, Any]:
         """The way, its rate and the rate of that, at a time [s] in numbers or symbols."""
-        T = self.duration
-        clipped = between_zero_and_one(t / T) * T
-        sums: list[Any] = [0.0, 0.0, 0.0]
-        for start, jump in zip(self.times, self.jumps, strict=True):
-            since = between_zero_and_one((clipped - start) / T) * T
-            for rate in range(3):
-                power = self.order - rate
-                term = since**power if power else _begun(t - start, T)
-                sums[rate] = sums[rate] + term * (jump / math.factorial(power))
-        return sums[0], sums[1], sums[2]
+        start, speed, acceleration, before = 0.0, 0.0, 0.0, 0.0
+        s: Any = 0.0
+        ds: Any = 0.0
+        dds: Any = 0.0
+        for length, rate in self.parts:
+            if not length > 0.0:
+                continue
+            jerk = 0.0
+            if self.order == 2:
+                dds = dds + _begun(t - start, length) * (rate - before)
+                acceleration, before = rate, rate
+            else:
+                jerk = rate
+            x: Any = between_zero_and_one((t - start) / length) * length
+            s = s + x * (speed + x * (acceleration / 2.0 + x * (jerk / 6.0)))
+            ds = ds + x * (acceleration + x * (jerk / 2.0))
+            dds = dds + x * jerk
+            speed += length * (acceleration + length * (jerk / 2.0))
+            acceleration += length * jerk
+            start += length
+        if self.order == 2:
+            dds = dds - _begun(t - start, start) * before
+        return s, ds, dds
 
 
 def _begun(since: Any, T: float) -> Any:

@@ -134,14 +134,6 @@ class QuadraticCost:
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
     ) -> Expansion:
         """Costs per second at samples; see `Cost`."""
-        if np.shape(tau)[-1:] != (len(self._effort),):
-            raise ShapeError(
-                f"the cost is for {self.robot.name!r} with motors at {len(self._effort)} speeds, "
-                f"and forces have shape {np.shape(tau)}",
-                name="tau",
-                given=np.shape(tau),
-                expected=(len(self._effort),),
-            )
         left = self._of_state(self._state, q, v)
         n, size = left.slope.shape
         slope = np.concatenate([left.slope, tau @ self._effort], axis=-1)

@@ -68,8 +68,8 @@ def _profile(v: float, a: float, j: float) -> Profile:
     ramp = min(a / j, np.sqrt(v / j), np.cbrt(0.5 / j))
     top = j * ramp  # the greatest acceleration
     rise = ramp + min(v / top, np.sqrt(0.25 * ramp**2 + 1.0 / top) - 0.5 * ramp)
-    rise = max(rise, 2.0 * ramp)
-    cruise = max(1.0 / (top * (rise - ramp)) - rise, 0.0)
-    end = 2.0 * rise + cruise
-    times = (0.0, ramp, rise - ramp, rise, end - rise, end - rise + ramp, end - ramp, end)
-    return Profile(tuple(map(float, times)), (j, -j, -j, j, -j, j, j, -j), 3)
+    flat = max(rise - 2.0 * ramp, 0.0)
+    cruise = max(1.0 / (top * (ramp + flat)) - 2.0 * ramp - flat, 0.0)
+    ramp, flat, cruise = float(ramp), float(flat), float(cruise)
+    up, down = ((ramp, j), (flat, 0.0), (ramp, -j)), ((ramp, -j), (flat, 0.0), (ramp, j))
+    return Profile((*up, (cruise, 0.0), *down), 3)

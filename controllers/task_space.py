@@ -36,6 +36,9 @@ COMPONENTS = (0, 1, 2, 3, 4, 5)
 #: Postures that are tried when a task is made, and what a frame has to move by in one of them.
 POSTURES, MOVES = 5, 1e-8
 
+#: Keeps a quotient of zeros from being no number.
+TINY = 1e-300
+
 
 @dataclass(frozen=True, eq=False)
 class TaskState:
@@ -117,6 +120,7 @@ class Task:
         self._least = number("least", least)
         if not 0.0 < self._least < np.inf:
             raise SettingsError(f"least is {least!r}, expected a positive number")
+        self._told: dict[str | tuple[str, type[Warning], int], int] = {}
         self._refuse_impossible()
 
     @property
@@ -232,7 +236,8 @@ class Task:
     def _in_symbols(self, J: FloatArray, M: FloatArray, x: FloatArray) -> FloatArray:
         """``L x``; not a number where it has to be damped, which numbers are."""
         light = dict.fromkeys(range(self.size), 1.0)
-        columns = [solve(factorize(_lists(M)), list(row)) for row in J]
+        factors = factorize(_lists(M))
+        columns = [solve(factors, list(row)) for row in J]
         felt = [[row @ np.array(column, object) for column in columns] for row in J]
         push = solve(factorize(felt, light), list(x))
         stiff = inverse(factorize(_lists(J @ J.T), light))
@@ -246,19 +251,21 @@ class Task:
         lost = 1.0 - mobility(J) / self._least
         if (lost > 0.0).any():
             self._warn()
-            size = np.trace(felt, axis1=-2, axis2=-1) / np.trace(G, axis1=-2, axis2=-1)
+            size = (np.trace(felt, axis1=-2, axis2=-1) + TINY) / (
+                np.trace(G, axis1=-2, axis2=-1) + TINY
+            )
             damping = size * (self._least * np.maximum(lost, 0.0)) ** 2
             felt = felt + damping[..., None, None] * np.eye(self.size)
         return np.asarray(np.linalg.solve(felt, x[..., None])[..., 0])
 
     def _warn(self) -> None:
-        warnings.warn(
+        """Say it, as filters of warnings have it: once for each controller, by default."""
+        message = SingularWarning(
             f"frame {self._frame!r} of {self._robot.name!r} can hardly move in all of components "
             f"{self._rows} in its posture: the controller damps accelerations there and follows "
-            "less well; damping(t, q, v) says where",
-            SingularWarning,
-            stacklevel=4,
+            "less well; damped(t, q, v) says where"
         )
+        warnings.warn_explicit(message, SingularWarning, "robodyn", 0, registry=self._told)
 
     def _refuse_impossible(self) -> None:
         """Refuse a frame that can never move in all components."""

@@ -70,5 +70,4 @@ def _profile(v: float, a: float) -> Profile:
     """The quickest way from 0 to 1 with bounded rates."""
     rise = min(v / a, np.sqrt(1.0 / a))
     cruise = max(1.0 / (a * rise) - rise, 0.0)
-    times = (0.0, rise, rise + cruise, 2.0 * rise + cruise)
-    return Profile(tuple(map(float, times)), (a, -a, -a, a), 2)
+    return Profile(((float(rise), a), (float(cruise), 0.0), (float(rise), -a)), 2)

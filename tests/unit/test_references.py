@@ -106,6 +106,24 @@ def test_wrong_limits_and_waypoints(kind):
         kind([[0.0], [np.nan]], 1.0, 1.0, *more)
 
 
+@pytest.mark.parametrize("kind", [Trapezoidal, SCurve])
+def test_slow_ways_with_quick_starts_end_where_they_should(kind):
+    """Short ramps beside a long cruise: powers of the time since the start would cancel."""
+    robot, more = rd.load("double_pendulum", passive=False), (1e6,) if kind is SCurve else ()
+    reference = kind([[0.0, 0.0], [1.0, -0.5]], 1e-3, 100.0, *more)
+    _, q, v, _ = sampled(reference, 0.0, reference.duration, 2001)
+    assert reference.duration == pytest.approx(1000.0, rel=1e-3)
+    np.testing.assert_allclose(q[-1], [1.0, -0.5], atol=1e-12)
+    assert np.abs(v[:, 0]).max() == pytest.approx(1e-3, rel=1e-12)
+    np.testing.assert_allclose(v[-1], 0.0, atol=1000.0 * 100.0 * 2.3e-16)  # time itself is rounded
+    controller = ComputedTorque(robot, reference, stiffness=1.0)
+    compiled = rd.closed_loop(robot, controller)
+    for t in (500.0, reference.duration, 2000.0):
+        at = reference(t)[0], np.zeros(2)
+        python = robot.forward_dynamics(*at, controller(t, *at))
+        np.testing.assert_allclose(compiled(t, *at), python, atol=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["trapezoidal", "s-curve", "stretched"])
 def test_controllers_follow_them_in_machine_code_as_in_python(kind):
     robot = rd.load("double_pendulum", passive=False)
