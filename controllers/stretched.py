@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
+from robodyn.controllers.linear_feedback import is_flat
 from robodyn.controllers.profile import limit
 from robodyn.motion.continuity import check_continuous, sampled
 from robodyn.simulation.column_names import speed_names
@@ -158,7 +159,7 @@ def torque_limits(robot: Robot, torque: ArrayLike | None) -> FloatArray:
     SettingsError
         For a robot whose torques do not follow from its joints alone.
     """
-    if robot.nc or robot.base != "fixed" or robot.nq != robot.nv:
+    if robot.nc or robot.base != "fixed" or not is_flat(robot):
         raise SettingsError(
             f"{robot.name!r} has {'loops' if robot.nc else f'a {robot.base} base'} or joints whose "
             "coordinates do not add: what torques a path takes is known for others only"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
+from robodyn.controllers.linear_feedback import is_flat
 
 __all__ = ["TaskPath"]
 
@@ -49,9 +50,14 @@ class TaskPath:
     q0: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        if self.robot.nq != self.robot.nv:
+        if not is_flat(self.robot):
             raise SettingsError(
                 f"{self.robot.name!r} has joints whose coordinates do not add: no path of joints"
+            )
+        if self.robot.base != "fixed":
+            raise SettingsError(
+                f"{self.robot.name!r} has a {self.robot.base} base: positions of its joints alone "
+                "are no path of a frame in the world"
             )
         poses, times = checked("poses", self.poses, 4, 4), checked("times", self.times, None)
         if poses.ndim != 3 or times.shape != poses.shape[:1]:

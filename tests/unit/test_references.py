@@ -186,6 +186,23 @@ def test_what_is_not_of_joints_whose_coordinates_add():
     ball = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3)
     with pytest.raises(rd.ShapeError, match=r"positions \(4,\), velocities \(3,\)"):
         Stretched.within(lambda t: ball, 1.0, velocity=1.0)
+    plate = rd.load(
+        rd.Mechanism(
+            "plate",
+            tuple(
+                rd.Link(name, rd.Inertia.from_matrix(1.0, [0, 0, 0], np.eye(3)))
+                for name in ("floor", "plate")
+            ),
+            (rd.Joint("slide", "planar", "floor", "plate", axis=(0, 0, 1)),),
+        )
+    )
+    move = PointToPoint(
+        np.zeros(3), np.ones(3), 1.0
+    )  # as many coordinates as speeds, in two frames
+    with pytest.raises(rd.SettingsError, match="do not add"):
+        Stretched.within(move, 1.0, robot=plate, torque=10.0)
+    with pytest.raises(rd.SettingsError, match="do not add"):
+        TaskPath.line(plate, "plate", np.eye(4), np.eye(4), 1.0)
 
 
 def test_robots_whose_torques_follow_from_more_than_their_joints():
@@ -283,3 +300,5 @@ def test_what_is_no_path_of_a_frame():
     with pytest.raises(rd.SettingsError, match="do not add"):
         floating = rd.load("puma560", base="floating")
         TaskPath.line(floating, "flange", START, START, 1.0)
+    with pytest.raises(rd.SettingsError, match="moving base"):
+        TaskPath.line(rd.load("puma560", base="moving"), "flange", START, START, 1.0, Q0)
