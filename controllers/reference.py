@@ -18,8 +18,13 @@ __all__ = ["PointToPoint", "SineReference"]
 
 
 def _over_joints(name: str, value: ArrayLike) -> FloatArray:
-    """Numbers for each joint, in an array of their own."""
-    return np.array(numbers(name, value), float)
+    """Finite numbers for each joint, or one for all, in an array of their own."""
+    found = np.array(numbers(name, value), float)
+    if found.ndim > 1 or not np.isfinite(found).all():
+        raise ShapeError(
+            f"{name} is {value!r}, expected finite numbers, shape (n,)", name=name, given=value
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,15 +97,16 @@ class SineReference:
         given = {}
         for name in ("center", "amplitude", "frequency"):
             given[name] = _over_joints(name, getattr(self, name))
-            object.__setattr__(self, name, given[name])
         shapes = {name: array.shape for name, array in given.items()}
         try:
-            np.broadcast_shapes(*shapes.values())
+            shape = np.broadcast_shapes(*shapes.values())
         except ValueError:
             shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
             raise ShapeError(
                 f"{shown}: expected one shape (n,)", name="amplitude", given=shapes
             ) from None
+        for name, array in given.items():
+            object.__setattr__(self, name, np.array(np.broadcast_to(array, shape)))
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
