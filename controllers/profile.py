@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import ShapeError
+from robodyn import PathError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.symbolic.scalar import between_zero_and_one
@@ -199,6 +199,8 @@ def check_reference(name: str, given: Any) -> None:
     else:
         try:
             _q, _v, _a = given(0.0)
+        except PathError:
+            raise
         except (TypeError, ValueError) as error:
             what = f"a function that gives no three arrays at t = 0 s ({error})"
         else:

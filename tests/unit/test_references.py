@@ -170,6 +170,13 @@ def test_arguments_that_are_none(make, name):
     assert error.value.name == name
 
 
+def test_a_reference_that_begins_later_says_so():
+    late = rd.JointPath.from_samples([1.0, 2.0, 3.0, 4.0], np.eye(4)[:, :2])
+    for make in (Stretched.within, TimeOptimal):
+        with pytest.raises(rd.PathError, match="samples from t = 1 s"):
+            make(late, 4.0, acceleration=1.0)
+
+
 def test_a_sine_of_one_number_for_all_joints():
     q, v, a = SineReference([0.0, 1.0], 0.5, 2.0)(0.3)
     assert q.shape == v.shape == a.shape == (2,)
