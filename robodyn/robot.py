@@ -1949,7 +1949,7 @@ class Robot:
             For a robot with closed loops.
         """
         part = self._at(t).operational_space
-        return part.inertia(q, frame, axes, tuple(components))
+        return part.inertia(q, frame, axes, components)
 
     def manipulability(
         self,
@@ -1982,7 +1982,7 @@ class Robot:
             For a robot with closed loops.
         """
         part = self._at(t).operational_space
-        return part.manipulability(q, frame, axes, tuple(components))
+        return part.manipulability(q, frame, axes, components)
 
     def joint_wrenches(
         self,
