@@ -25,6 +25,7 @@ from robodyn.controllers.s_curve import SCurve
 from robodyn.controllers.sampled import Sampled
 from robodyn.controllers.saturated import Saturated
 from robodyn.controllers.stretched import Stretched
+from robodyn.controllers.symbolic_cost import SymbolicCost
 from robodyn.controllers.task_path import TaskPath
 from robodyn.controllers.time_optimal import TimeOptimal
 from robodyn.controllers.time_varying_lqr import TimeVaryingLQR
@@ -54,6 +55,7 @@ __all__ = [
     "Saturated",
     "SineReference",
     "Stretched",
+    "SymbolicCost",
     "TaskPath",
     "TimeOptimal",
     "TimeVaryingLQR",

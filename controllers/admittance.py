@@ -112,14 +112,16 @@ class Admittance:
 
     def _over(self, interval: float) -> FloatArray:
         """What an interval [s] makes of ``(x, x', wrench)`` with the wrench held, (m, 3, 3)."""
-        if interval not in self._steps:
+        found = self._steps.get(interval)
+        if found is None:
             A = np.zeros((len(self._m), 3, 3))
             A[:, 0, 1] = 1.0
             A[:, 1] = np.stack([-self._k, -self._d, np.ones(len(self._m))], axis=-1)
             A[:, 1] /= self._m[:, None]
-            self._steps.clear()
-            self._steps[interval] = _exponential(interval * A)
-        return self._steps[interval]
+            found = _exponential(interval * A)
+            self._steps.clear()  # another motion may look at the same time, with steps of its own
+            self._steps[interval] = found
+        return found
 
 
 def _exponential(A: FloatArray) -> FloatArray:

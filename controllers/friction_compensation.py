@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import at_speeds, check_fits, function
 from robodyn.controllers.plant import motor_mask
 from robodyn.controllers.symbols import dynamics, is_symbolic, reference_at
-from robodyn.controllers.wrapping import Controller, begun_around, robot_of, wrapped
+from robodyn.controllers.wrapping import Controller, asked_of, begun_around, robot_of, wrapped
 
 __all__ = ["FrictionCompensation"]
 
@@ -92,7 +92,7 @@ class FrictionCompensation:
             _, wanted, _ = reference_at(robot, self.reference, t)
             speeds = self._motors * at_speeds("velocities", wanted, robot.nv)
             speeds = speeds + (1.0 - self._motors) * v
-        own = np.asarray(self.controller(t, q, v))
+        own = asked_of(self.controller, t, q, v)
         return np.asarray(own + self.share * self._given_back(t, q, speeds))
 
     def _given_back(self, t: Any, q: FloatArray, v: FloatArray) -> FloatArray:

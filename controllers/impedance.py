@@ -114,8 +114,9 @@ class Impedance:
         spring = self._d * state.rate + self._k * state.error
         if self._m is None or self.wrench is None:
             return task.torques(state, state.wanted, spring)
-        measured = in_world(state.turn, self._measured(t))[..., task.rows]
-        return task.torques(state, state.wanted + (spring + measured) / self._m, -measured)
+        measured = in_world(state.turn, self._measured(t))
+        wanted = state.wanted + (spring + measured[..., task.rows]) / self._m
+        return task.torques(state, wanted, wrench=measured)
 
     def damped(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """By how much accelerations of the frame are damped, shape (...): 0, not at all, to 1."""

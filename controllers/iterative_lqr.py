@@ -164,6 +164,7 @@ class _Search:
     """What stays the same while motions are improved."""
 
     def __init__(self, robot: Robot, cost: Cost, limits: ArrayLike | None, **given: Any) -> None:
+        _check_cost(robot, cost)
         self._robot, self._cost, self._given = robot, cost, given
         self._error, self._motors = state_error(robot), list(motor_speeds(robot))
         if not self._motors:
@@ -305,6 +306,26 @@ class _Search:
             yield from chain.from_iterable(alone) if count > 1 else (None,)
             return
         yield from (runs.motion(k) for k in range(count))
+
+
+def _check_cost(robot: Robot, cost: Cost) -> None:
+    """Refuse what says no costs, or those of another robot."""
+    if not all(callable(getattr(cost, name, None)) for name in ("running_cost", "final_cost")):
+        raise ShapeError(
+            f"cost is {type(cost).__name__}, expected a robodyn.controllers.QuadraticCost, or "
+            "another object with running_cost and final_cost",
+            name="cost",
+            given=cost,
+        )
+    of = getattr(cost, "robot", robot)
+    if (of.nq, of.nv, motor_speeds(of)) != (robot.nq, robot.nv, motor_speeds(robot)):
+        raise ShapeError(
+            f"cost is one of {of.name!r}, whose coordinates or motors are not those of "
+            f"{robot.name!r}",
+            name="cost",
+            given=of.name,
+            expected=robot.name,
+        )
 
 
 def _less(damping: float) -> float:

@@ -15,6 +15,7 @@ from robodyn.controllers.gains import check_fits
 from robodyn.controllers.linear_feedback import StateError, linear_feedback, state_error
 from robodyn.controllers.plant import motor_mask, motor_speeds
 from robodyn.controllers.weights import weights
+from robodyn.simulation.column_names import speed_names
 from robodyn.state_space import Mode, StateSpace
 
 __all__ = ["LQR"]
@@ -67,7 +68,9 @@ class LQR:
         not weigh a mode that does not decay by itself.
     ActuationError
         If the motors reach not all modes that do not decay by themselves, which are named
-        (``.direction``), or cannot hold the posture.
+        (``.direction``), or cannot hold the posture; for ``tau`` at joints without motors.
+    SettingsError
+        If the robot depends on time, and for weights so far apart that rounding leaves no law.
 
     Examples
     --------
@@ -76,7 +79,7 @@ class LQR:
     >>> from robodyn.controllers import LQR
     >>> robot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
     >>> law = LQR(robot, [np.pi, 0.0])
-    >>> run = rd.simulate(robot, law, q0=[np.pi - 0.05, 0.05], duration=8.0)
+    >>> run = rd.simulate(robot, law, q0=[np.pi - 0.02, 0.02], duration=8.0)
     >>> bool(np.abs(run.q[-1] - [np.pi, 0.0]).max() < 1e-3)
     True
     """
@@ -105,8 +108,8 @@ class LQR:
         if q.ndim != 1:
             raise ShapeError(f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture")
         tau = _holding(robot, q, self.base) if self.tau is None else self.tau
-        tau = np.array(checked("tau", tau, robot.nv, of=robot.name))
         motors = motor_speeds(robot)
+        tau = _of_motors(robot, tau, motors)
         model = _model(robot, q, tau, self.base)
         n, m = model.B.shape
         Q = weights("state", self.state, n, f"x is {', '.join(model.states)}")
@@ -131,6 +134,24 @@ class LQR:
         nv = self.robot.nv
         x = self._error(q, v, self.rest, np.zeros(nv))[..., list(self.places)]
         return linear_feedback(self._motors, nv, self.holding, -self.gains, x)
+
+
+def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> FloatArray:
+    """Forces that motors have, which are all that the law knows of."""
+    tau = np.array(checked("tau", given, robot.nv, of=robot.name))
+    if tau.ndim != 1:
+        raise ShapeError(
+            f"tau has shape {tau.shape}, expected ({robot.nv},)", name="tau", given=tau.shape
+        )
+    others = np.setdiff1d(np.flatnonzero(tau), motors)
+    if len(others):
+        name = speed_names(robot)[others[0]]
+        raise ActuationError(
+            f"tau has {tau[others[0]]:.3g} for joint {name!r} of {robot.name!r}, which has no "
+            "motor: take a posture that motors can hold",
+            direction=name,
+        )
+    return tau
 
 
 def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray:
@@ -172,11 +193,17 @@ def _regulator(
     robot: Robot, model: StateSpace, Q: FloatArray, R: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Gains, and the cost to go."""
-    from scipy.linalg import solve_continuous_are
+    from scipy.linalg import LinAlgError, solve_continuous_are
 
     _refuse_lost(robot, model)
     _refuse_unseen(robot, model, Q)
-    S = np.asarray(solve_continuous_are(model.A, model.B, Q, R))
+    try:
+        S = np.asarray(solve_continuous_are(model.A, model.B, Q, R))
+    except LinAlgError as reason:
+        raise SettingsError(
+            f"there is no law of least cost for {robot.name!r} within rounding: state and effort "
+            f"are too far apart, or a mode hardly moves by what motors do ({reason})"
+        ) from None
     return np.linalg.solve(R, model.B.T @ S), 0.5 * (S + S.T)
 
 

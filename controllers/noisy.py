@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +26,8 @@ class Noisy:
     """Another controller behind sensors with white, normally distributed noise.
 
     The noise is a function of seed and time, and of nothing else: not of how often it was called
-    before, or by whom. Of many motions at once the first gets that of a single one.
+    before, or by whom. Of many motions at once each has its own, and the first that of a single
+    one; so it is if events let each of them move by itself.
 
     Attributes
     ----------
@@ -37,11 +40,14 @@ class Noisy:
     seed : int
     robot : Robot, optional
         Needed where positions do not add, such as quaternions. Default: that of the controller.
+    motion : int
+        Which of many motions it is that moves by itself, or the first of several.
 
     Raises
     ------
     SettingsError
-        For deviations that are negative or not finite, and a seed that is no whole number >= 0.
+        For deviations that are negative or not finite, and a seed or motion that is no whole number
+        >= 0.
     ShapeError
         If the controller is no function; when called, if there are other numbers of deviations
         than speeds.
@@ -52,6 +58,7 @@ class Noisy:
     velocity: ArrayLike = 0.0
     seed: int = 0
     robot: Robot | None = None
+    motion: int = 0
 
     def __post_init__(self) -> None:
         function("controller", self.controller, "(t, q, v)")
@@ -66,8 +73,10 @@ class Noisy:
                 )
             given.flags.writeable = False
             object.__setattr__(self, name, given)
-        if not (isinstance(self.seed, int | np.integer) and self.seed >= 0):
-            raise SettingsError(f"seed is {self.seed!r}, expected a whole number >= 0")
+        for name in ("seed", "motion"):
+            x = getattr(self, name)
+            if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < 0:
+                raise SettingsError(f"{name} is {x!r}, expected a whole number >= 0")
         if self.robot is None:
             object.__setattr__(self, "robot", getattr(self.controller, "robot", None))
 
@@ -94,7 +103,9 @@ class Noisy:
                 )
         counter = [round(t / INSTANT) % 2**64, 0, 0, 0]
         bits = np.random.Philox(key=self.seed, counter=np.array(counter, np.uint64))
-        noise = np.random.Generator(bits).standard_normal((*v.shape[:-1], 2, v.shape[-1]))
+        shape = (*v.shape[:-1], 2, v.shape[-1])
+        count, before = math.prod(shape), 2 * v.shape[-1] * self.motion
+        noise = np.random.Generator(bits).standard_normal(before + count)[before:].reshape(shape)
         off: Any = np.asarray(self.position) * noise[..., 0, :]
         speed = v + np.asarray(self.velocity) * noise[..., 1, :]
         if q.shape[-1] == v.shape[-1]:
@@ -112,4 +123,8 @@ class Noisy:
         inner = getattr(self.controller, "fresh", None)
         if inner is None:
             return self
-        return Noisy(inner(), self.position, self.velocity, self.seed, self.robot)
+        return dataclasses.replace(self, controller=inner())
+
+    def of_motion(self, k: int) -> Noisy:
+        """That of the k-th of these motions alone."""
+        return dataclasses.replace(self, motion=self.motion + k)

@@ -4,27 +4,32 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, SupportsFloat
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import numbers
+from robodyn.arrays import finite, number, numbers
 from robodyn.symbolic.scalar import between_zero_and_one
 
 __all__ = ["PointToPoint", "SineReference"]
 
 
+#: Durations whose squares are not zero [s].
+SHORTEST = 1e-100
+
+
 def _over_joints(name: str, value: ArrayLike) -> FloatArray:
     """Finite numbers for each joint, or one for all, in an array of their own."""
-    found = np.array(numbers(name, value), float)
-    if found.ndim > 1 or not np.isfinite(found).all():
+    array = np.array(numbers(name, value), float)
+    finite(**{name: array})
+    if array.ndim > 1:
         raise ShapeError(
-            f"{name} is {value!r}, expected finite numbers, shape (n,)", name=name, given=value
+            f"{name} has shape {array.shape}, expected (n,)", name=name, given=array.shape
         )
-    return found
+    return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +60,14 @@ class PointToPoint:
                 given=self.q1.shape,
                 expected=self.q0.shape,
             )
-        known = np.ndim(self.duration) == 0 and isinstance(self.duration, SupportsFloat)
-        if not (known and 0.0 < float(self.duration) < math.inf):
+        duration = number("duration", self.duration, "s")
+        if not SHORTEST <= duration < math.inf:
             raise ShapeError(
-                f"duration is {self.duration!r} s, expected a positive number",
+                f"duration is {duration!r} s, expected a positive number",
                 name="duration",
-                given=self.duration,
+                given=duration,
             )
+        object.__setattr__(self, "duration", duration)
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""

@@ -11,7 +11,14 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.wrapping import Controller, begun_around, fitting, robot_of, wrapped
+from robodyn.controllers.wrapping import (
+    Controller,
+    asked_of,
+    begun_around,
+    fitting,
+    robot_of,
+    wrapped,
+)
 from robodyn.simulation.limits import effort_bounds
 from robodyn.symbolic.scalar import sqrt
 
@@ -88,8 +95,9 @@ class Saturated:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        tau = np.array(self.controller(t, q, v))
-        limits = np.broadcast_to(fitting("limits", self._limits, v.shape[-1]), v.shape[-1:])
+        tau = asked_of(self.controller, t, q, v)
+        nv = tau.shape[-1:]
+        limits = np.broadcast_to(fitting("limits", self._limits, *nv), nv)
         tau[..., limits == 0.0] = 0.0
         at = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
         ratio = _size(tau[..., at]) / limits[at]

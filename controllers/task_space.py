@@ -36,6 +36,9 @@ COMPONENTS = (0, 1, 2, 3, 4, 5)
 #: Postures that are tried when a task is made, and what a frame has to move by in one of them.
 POSTURES, MOVES = 5, 1e-8
 
+#: Keeps a quotient of zeros from being no number.
+TINY = 1e-300
+
 
 @dataclass(frozen=True, eq=False)
 class TaskState:
@@ -53,6 +56,8 @@ class TaskState:
         Acceleration of the frame while motors have none.
     jacobian : ndarray, shape (..., m, n)
         Of the frame's velocity by those of motors.
+    whole : ndarray, shape (..., 6, n)
+        The same of all components, whether they count or not.
     motors : MotorSpace
     posture : ndarray, shape (..., n), or None
         Accelerations of motors for the sake of the posture.
@@ -64,6 +69,7 @@ class TaskState:
     wanted: FloatArray
     drift: FloatArray
     jacobian: FloatArray
+    whole: FloatArray
     motors: MotorSpace
     posture: FloatArray | None
 
@@ -114,6 +120,7 @@ class Task:
         self._least = number("least", least)
         if not 0.0 < self._least < np.inf:
             raise SettingsError(f"least is {least!r}, expected a positive number")
+        self._told: dict[str | tuple[str, type[Warning], int], int] = {}
         self._refuse_impossible()
 
     @property
@@ -152,21 +159,29 @@ class Task:
         rate, wanted = (speed - twist)[..., rows], wanted[..., rows]
         if shift is not None:
             error, rate, wanted = error + shift[0], rate + shift[1], wanted + shift[2]
-        jacobian = J[..., rows, :] @ motors.follow
+        whole = J @ motors.follow
+        jacobian = whole[..., rows, :]
         posture = None
         if self.size < len(self._motors) or not is_symbolic(q):
             full = a_ref + self._d * (v_ref - v) + self._k * self._difference(q, q_ref)
             posture = full[..., self._motors]
         turn = X[..., :3, :3]
-        return TaskState(error, rate, turn, wanted, drift[..., rows], jacobian, motors, posture)
+        drift = drift[..., rows]
+        return TaskState(error, rate, turn, wanted, drift, jacobian, whole, motors, posture)
 
     def torques(
-        self, state: TaskState, acceleration: FloatArray, force: FloatArray | None = None
+        self,
+        state: TaskState,
+        acceleration: FloatArray,
+        force: FloatArray | None = None,
+        wrench: FloatArray | None = None,
     ) -> FloatArray:
         """Torques of motors that give the frame an acceleration, and a force beside, (..., nv).
 
         With the inertia ``L = (J M^-1 J^T)^-1`` that the frame feels, and accelerations ``p`` of
-        the posture, they are ``J^T (L (acceleration - drift - J p) + force) + M p + bias``.
+        the posture, they are ``J^T (L (acceleration - drift - J p) + force) + M p + bias``, and
+        what bears a ``wrench`` on the frame, shape (..., 6), in world axes: components that do not
+        count move those that do, through the inertia of the robot.
         """
         J, motors = state.jacobian, state.motors
         missing = acceleration - state.drift
@@ -180,6 +195,8 @@ class Task:
             push = self._in_numbers(J, motors.inertia, missing)
         push = push if force is None else push + force
         found = own + times(np.swapaxes(J, -1, -2), push)
+        if wrench is not None:
+            found = found - times(np.swapaxes(state.whole, -1, -2), wrench)
         tau = np.zeros((*found.shape[:-1], self._robot.nv), found.dtype)
         tau[..., self._motors] = found
         return tau
@@ -219,7 +236,8 @@ class Task:
     def _in_symbols(self, J: FloatArray, M: FloatArray, x: FloatArray) -> FloatArray:
         """``L x``; not a number where it has to be damped, which numbers are."""
         light = dict.fromkeys(range(self.size), 1.0)
-        columns = [solve(factorize(_lists(M)), list(row)) for row in J]
+        factors = factorize(_lists(M))
+        columns = [solve(factors, list(row)) for row in J]
         felt = [[row @ np.array(column, object) for column in columns] for row in J]
         push = solve(factorize(felt, light), list(x))
         stiff = inverse(factorize(_lists(J @ J.T), light))
@@ -233,19 +251,21 @@ class Task:
         lost = 1.0 - mobility(J) / self._least
         if (lost > 0.0).any():
             self._warn()
-            size = np.trace(felt, axis1=-2, axis2=-1) / np.trace(G, axis1=-2, axis2=-1)
+            size = (np.trace(felt, axis1=-2, axis2=-1) + TINY) / (
+                np.trace(G, axis1=-2, axis2=-1) + TINY
+            )
             damping = size * (self._least * np.maximum(lost, 0.0)) ** 2
             felt = felt + damping[..., None, None] * np.eye(self.size)
         return np.asarray(np.linalg.solve(felt, x[..., None])[..., 0])
 
     def _warn(self) -> None:
-        warnings.warn(
+        """Say it, as filters of warnings have it: once for each controller, by default."""
+        message = SingularWarning(
             f"frame {self._frame!r} of {self._robot.name!r} can hardly move in all of components "
             f"{self._rows} in its posture: the controller damps accelerations there and follows "
-            "less well; damping(t, q, v) says where",
-            SingularWarning,
-            stacklevel=4,
+            "less well; damped(t, q, v) says where"
         )
+        warnings.warn_explicit(message, SingularWarning, "robodyn", 0, registry=self._told)
 
     def _refuse_impossible(self) -> None:
         """Refuse a frame that can never move in all components."""

@@ -68,7 +68,8 @@ class TimeVaryingLQR:
     Raises
     ------
     ShapeError
-        For weights of another shape, not symmetric or of the wrong sign.
+        For weights of another shape, not symmetric or of the wrong sign, and if ``then`` is no
+        `LQR` of a robot with such joints and motors.
     SettingsError
         If samples are not the steps of the integrator, and as `robodyn.trajectory_gradient` does.
     ActuationError
@@ -95,6 +96,8 @@ class TimeVaryingLQR:
         expect("robot", self.robot, Robot)
         _check(self.robot, self.run)
         motors = motor_speeds(self.robot)
+        if self.then is not None:
+            _check_next(self.robot, self.then)
         object.__setattr__(self, "_motors", motors)
         object.__setattr__(self, "_error", state_error(self.robot))
         object.__setattr__(self, "_slope", slope_of_steps(self.robot))
@@ -191,4 +194,17 @@ def _check(robot: Robot, run: Trajectory) -> None:
         raise ActuationError(
             f"forces of the motion act at joints of {robot.name!r} without motors, up to "
             f"{others.max():.3g}"
+        )
+
+
+def _check_next(robot: Robot, then: LQR) -> None:
+    expect("then", then, LQR)
+    own = then.robot
+    if (own.nq, own.nv, motor_speeds(own)) != (robot.nq, robot.nv, motor_speeds(robot)):
+        raise ShapeError(
+            f"then is a law for {own.name!r} with {own.nv} speeds and motors at "
+            f"{', '.join(own.actuated_joints) or 'none'}, expected one for {robot.name!r} with "
+            f"{robot.nv} and motors at {', '.join(robot.actuated_joints) or 'none'}",
+            name="then",
+            given=then,
         )

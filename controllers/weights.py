@@ -37,13 +37,18 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
     try:
         given = np.asarray(value, float)
     except (TypeError, ValueError):
-        given = np.full(1, np.nan).reshape(1, 1, 1)
+        raise ShapeError(
+            f"{name} is {value!r}, expected a number, ({size},) or ({size}, {size}) numbers: {of}",
+            name=name,
+            given=value,
+            expected=(size, size),
+        ) from None
     if given.shape not in ((), (size,), (size, size)):
         raise ShapeError(
-            f"{name} has shape {np.shape(value)}, expected a number, ({size},) or "
+            f"{name} has shape {given.shape}, expected a number, ({size},) or "
             f"({size}, {size}): {of}",
             name=name,
-            given=np.shape(value),
+            given=given.shape,
             expected=(size, size),
         )
     full = np.array(given) if given.ndim == 2 else np.diag(np.broadcast_to(given, (size,)))

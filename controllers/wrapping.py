@@ -12,11 +12,14 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import function
+from robodyn.controllers.symbols import is_symbolic
 from robodyn.simulation import Look, Remembering
+from robodyn.simulation.callbacks import torque
 
 __all__ = [
     "Controller",
     "alone",
+    "asked_of",
     "begun",
     "begun_around",
     "fitting",
@@ -117,6 +120,27 @@ def alone(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray
     """What a controller with a memory asks for when it has none yet, shape (..., nv) [N m, N]."""
     tau, _ = controller.answer(Look(t, q, v, 0.0, np.zeros(np.shape(v))), None)
     return np.asarray(tau)
+
+
+def asked_of(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+    """What the controller in a wrapper asks for, in numbers or symbols, in the shape of ``v``.
+
+    Raises
+    ------
+    ShapeError
+        If it returns anything else.
+    """
+    if not is_symbolic(q):
+        return torque(controller, t, np.asarray(q), np.asarray(v))
+    tau = np.array(controller(t, q, v), object)
+    if tau.shape != v.shape:
+        raise ShapeError(
+            f"the controller returned shape {tau.shape} for symbols, expected {v.shape}",
+            name="controller",
+            given=tau.shape,
+            expected=v.shape,
+        )
+    return tau
 
 
 def remembering(controller: Any) -> Remembering:

@@ -23,6 +23,7 @@ from robodyn.description import (
     Loop,
     Mechanism,
     PointSpring,
+    Pose,
     Rotor,
 )
 from robodyn.equations.loops.constraint import Constraint
@@ -137,6 +138,7 @@ __all__ = [
     "Payload",
     "PointMass",
     "PointSpring",
+    "Pose",
     "RigidStops",
     "RobodynError",
     "Robot",

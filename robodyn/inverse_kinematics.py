@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import by_name, checked, numbers, refuse_not_finite
+from robodyn.arrays import by_name, checked, numbers, refuse_not_finite, truth
 from robodyn.codegen import Function, Memo
 from robodyn.codegen.iteration import Iteration
 from robodyn.configuration_space import ConfigurationSpace
@@ -100,7 +100,7 @@ class InverseKinematics:
         base: BaseMotion | None,
     ) -> IKResult:
         """Postures for targets; arguments as of `Robot.inverse_kinematics`."""
-        arrays = _arrays(targets)
+        arrays, limits = _arrays(targets), truth("limits", limits)
         points = tuple(name for name, x in arrays.items() if x.shape[-2:] != (4, 4))
         choices = _Choices(tuple(arrays), points, limits)
         wish = None if posture is None else self._wish(posture, limits)

@@ -93,7 +93,9 @@ class Parameters:
         return evaluate(self._evaluator.program("regressor", {}), *arrays)[0]
 
 
-def base_of(names: tuple[str, ...], values: Array, regressors: Array) -> BaseParameters:
+def base_of(
+    names: tuple[str, ...], values: Array, regressors: Array, visible: float = VISIBLE
+) -> BaseParameters:
     """Combinations of parameters that forces depend on, given regressors of motions.
 
     Parameters
@@ -103,6 +105,8 @@ def base_of(names: tuple[str, ...], values: Array, regressors: Array) -> BasePar
     values : ndarray, shape (n,)
     regressors : ndarray, shape (..., n)
         Over motions of which no two are alike.
+    visible : float
+        Part of the largest effect below which there is none.
 
     Notes
     -----
@@ -114,7 +118,7 @@ def base_of(names: tuple[str, ...], values: Array, regressors: Array) -> BasePar
     columns = len(names)
     R, order = qr(regressors.reshape(-1, columns), mode="r", pivoting=True)
     diagonal = np.abs(np.diag(R))
-    rank = int(np.sum(diagonal > VISIBLE * diagonal[0])) if diagonal[:1].any() else 0
+    rank = int(np.sum(diagonal > visible * diagonal[0])) if diagonal[:1].any() else 0
     dependent = solve_triangular(R[:rank, :rank], R[:rank, rank:])
     combination = np.zeros((rank, columns))
     combination[np.arange(rank), order[:rank]] = 1.0

@@ -22,13 +22,13 @@ from robodyn.closed_loops.tangents import Tangents
 from robodyn.configuration_space import ConfigurationSpace
 from robodyn.dynamics import Dynamics, TreeDynamics
 from robodyn.dynamics_derivatives import DynamicsDerivatives
-from robodyn.equilibria import Equilibria
 from robodyn.evaluator import Evaluator
 from robodyn.inverse_kinematics import InverseKinematics
 from robodyn.joint_loads import JointForces, MotorLoads
 from robodyn.joint_positions import JointPositions, TreeJointPositions
-from robodyn.linear_models import LinearModels
-from robodyn.local_dynamics import LocalDynamics
+from robodyn.linearization.equilibria import Equilibria
+from robodyn.linearization.linear_models import LinearModels
+from robodyn.linearization.local_dynamics import LocalDynamics
 from robodyn.minimal.coordinates import (
     ClosedPositions,
     Expansion,

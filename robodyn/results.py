@@ -334,11 +334,14 @@ class ImpactDerivatives:
         Its derivative with respect to positions before, moved along the speeds.
     by_v : ndarray, shape (..., nv, nv)
         Its derivative with respect to speeds before.
+    by_parameters : ndarray, shape (..., nv, 10 n), or None
+        Its derivative with respect to ``robot.inertial_parameters``, if asked for.
     """
 
     v: Array
     by_q: Array
     by_v: Array
+    by_parameters: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

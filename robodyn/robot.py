@@ -41,7 +41,7 @@ from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
 from robodyn.joint_loads import JointForces
 from robodyn.joint_positions import TreeJointPositions
-from robodyn.local_dynamics import Surroundings, WrenchesAt
+from robodyn.linearization.local_dynamics import Surroundings, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
 from robodyn.minimal.reduced import ReducedRobot
@@ -974,7 +974,8 @@ class Robot:
             Of a closed linkage. Default: `independent_joints`.
         wrenches : mapping of link name to array_like, shape (..., 6), or callable [N, N m]
             As in `inverse_dynamics`: they turn with their links. Or such a mapping as a function of
-            ``(t, q, v)``, which is differentiated by differences of fourth order.
+            ``(t, q, v)``, which is differentiated by differences of fourth order; t is 0 for a
+            robot that does not depend on time.
         base
             As in `inverse_dynamics`.
         t : array_like, shape (...), optional [s]
@@ -2128,6 +2129,7 @@ class Robot:
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
         t: ArrayLike | None = None,
+        parameters: bool = False,
     ) -> ImpactDerivatives:
         """How speeds after a hit without friction change with the state before it.
 
@@ -2135,11 +2137,14 @@ class Robot:
         ----------
         q, v, link, point, direction, restitution, against, base, t
             As in `impact`. What is hit stays the same.
+        parameters : bool
+            Also the derivative with respect to `inertial_parameters`.
 
         Returns
         -------
         derivatives : ImpactDerivatives
-            ``.v`` afterwards, ``.by_q`` and ``.by_v``, shape (..., nv, nv). Of a closed linkage
+            ``.v`` afterwards, ``.by_q`` and ``.by_v``, shape (..., nv, nv), and
+            ``.by_parameters``, shape (..., nv, 10 n). Of a closed linkage
             only changes of the state have a meaning that keep its loops closed.
 
         Raises
@@ -2166,7 +2171,7 @@ class Robot:
             expect("robot of against", against.robot, Robot, "against")
         dynamics = self._impacts(t)
         return impact_derivatives(
-            dynamics, (q, v), (link, point), direction, restitution, against, base
+            dynamics, (q, v), (link, point), direction, restitution, against, base, parameters
         )
 
     def simultaneous_impacts(

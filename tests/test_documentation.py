@@ -36,6 +36,11 @@ MODULES = [
     for path in sorted((ROOT / "robodyn").rglob("*.py"))
     if ">>>" in path.read_text()
 ]
+MODULES += [
+    f"robodyn.controllers.{path.stem}"
+    for path in sorted((ROOT / "controllers").glob("*.py"))
+    if ">>>" in path.read_text() and f"robodyn.controllers.{path.stem}" not in MODULES
+]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -9,6 +9,7 @@ from typing import Any
 from robodyn.arrays import number
 from robodyn.description.constants import constants_of
 from robodyn.description.pose import Pose, Vector
+from robodyn.errors import SettingsError
 from robodyn.joints import KINDS, joint_kind
 
 __all__ = ["JOINT_KINDS", "Joint", "Limits", "Mimic"]
@@ -88,7 +89,7 @@ class Joint:
         Of a spring in a joint with one degree of freedom [N m/rad or N/m], and where it is
         relaxed [rad, m].
     map : robodyn.JointMap or None
-        Of a joint of kind ``"map"``.
+        Of a joint of kind ``"map"``, and of no other.
     parameters : tuple of (str, float)
         Numbers that its kind has beside axes and pitch, by name.
     stop_stiffness, stop_damping : float
@@ -120,6 +121,14 @@ class Joint:
     merged: tuple[str, ...] = field(default=(), compare=False)
     stop_stiffness: float = 0.0
     stop_damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        if (self.kind == "map") != (self.map is not None):
+            given = "no map" if self.map is None else f"the map {self.map!r}"
+            raise SettingsError(
+                f"joint {self.name!r} is of kind {self.kind!r} and has {given}: a joint has a map "
+                "where its kind is 'map', and nowhere else"
+            )
 
     @property
     def nq(self) -> int:

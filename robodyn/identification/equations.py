@@ -11,6 +11,7 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError
 from robodyn.identification.filtering import thinned
 from robodyn.identification.measurements import Measurements
+from robodyn.identification.moving import FAR
 from robodyn.minimal.reduced import ReducedRobot
 from robodyn.model.speed_selection import speed_indices
 from robodyn.motion.base_motion import BaseMotion
@@ -110,17 +111,19 @@ def _random_postures(
     start = robot.neutral() if near is None else robot.assemble(near, beyond_limits=True)
     joints = reduced.independent_joints
     own = [k for name in joints for k in speed_indices(robot._model, name)]
-    found = []
+    found, rest = [], float(robot.loop_rank(start).distance)
     for _ in range(count):
         way = np.zeros(robot.nv)
         way[own] = rng.uniform(-REACH, REACH, len(own))
         for part in PARTS:
             try:
                 goal = robot.integrate(start, part * way)
-                found.append(robot.assemble(goal, hold=joints, near=start))
-                break
+                q = robot.assemble(goal, hold=joints, near=start)
             except AssemblyError:
                 continue
+            if robot.loop_rank(q).distance > FAR * rest:
+                found.append(q)
+                break
         else:
             found.append(start)
     return np.array(found)

@@ -23,16 +23,16 @@ __all__ = ["excitation"]
 SAMPLES = 24
 #: Joints without limits turn this far to either side [rad].
 FREE = np.pi
-#: Amplitudes are known to this part, where torques bound them.
-PRECISION = 1e-4
+#: Amplitudes are known to this part, where torques bound them; those of random motions.
+PRECISION, ROUGH = 1e-4, 0.05
 #: Slopes, by differences, for each iteration at most.
 EVALUATIONS = 2
-#: The same of random motions.
-ROUGH = 0.05
 #: Of how many samples one is looked at for singular postures, while a motion is looked for.
 LOOKS = 3
 #: How much more densely a motion that was found is sampled.
 DENSE = 4
+#: Singular values below this part of the largest are rounding: parameters do not show.
+SHOWN = 1e-7
 #: What motions get that the loops of the linkage do not allow, beyond any condition.
 IMPOSSIBLE = 1e3
 
@@ -80,7 +80,9 @@ def excitation(
     Returns
     -------
     motion : Excitation
-        A reference for controllers; ``motion.center`` is where to start, at rest.
+        A reference for controllers; ``motion.center`` is where to start, at rest. Joints that
+        follow by closed loops stand still in it; where they have motors, drive ``motion.joints``
+        alone.
 
     Raises
     ------
@@ -239,7 +241,7 @@ class _Search:
         states = self._mover.states(*self._series.motion(x))
         assert states is not None, "amplitudes are such that there are states"
         sizes = self._sizes(states)
-        if not sizes[0] > 1e-9 * sizes[-1]:
+        if not sizes[0] > SHOWN * sizes[-1]:
             raise IdentificationError(
                 f"no motion of {robot.name!r} within the limits was found that shows all of "
                 f"{', '.join(self._described.names)}",

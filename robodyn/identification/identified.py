@@ -183,10 +183,20 @@ class Identified:
         t, *curves = self._forces(data)
         names = ("measured", "identified", "described")
         panels = [
-            Panel(row, np.stack([curve[:, k] for curve in curves], axis=1), names)
+            Panel(
+                f"{row} [{self._unit(row)}]",
+                np.stack([curve[:, k] for curve in curves], axis=1),
+                () if k else names,  # one legend for all
+            )
             for k, row in enumerate(self.rows)
         ]
         draw(path, t, panels, title=f"forces of {self.described.name}")
+
+    def _unit(self, row: str) -> str:
+        """What a force is measured in; that of several freedoms in both."""
+        name, _, rest = row.partition("[")
+        units = self.described.joints[name].kind.units
+        return "N, N m" if rest else "N m" if "rad" in units else "N"
 
     def _forces(
         self, data: Measurements | Trajectory

@@ -27,6 +27,10 @@ __all__ = ["estimated", "identify", "noise_of", "structure", "told"]
 
 #: Weight of the description against the data.
 PRIOR = 1e-3
+#: Columns below this part of the largest are rounding.
+UNSEEN = 1e-12
+#: Effects below this part of the usual one are none; a linkage that moves little has many of them.
+VISIBLE = 1e-6
 #: What a body described without mass is taken for at first [kg].
 SOME_MASS = 0.1
 
@@ -135,11 +139,17 @@ def structure(
     """
     W = random_regressors(robot, np.random.default_rng(0), chosen, near)
     scale = np.sqrt((W**2).mean(axis=(0, 1)))
-    scale = np.where(scale > 1e-12 * scale.max(initial=0.0), scale, 0.0)
-    size = np.where(scale > 0.0, scale, 1.0)
+    seen = scale > UNSEEN * scale.max(initial=0.0)
+    size = np.where(seen, scale, 1.0)
     names = tuple(robot.dynamic_parameter_names[k] for k in chosen)
-    found = base_of(names, robot.dynamic_parameters[chosen], W * (scale > 0.0))
-    return found, size
+    p = robot.dynamic_parameters[chosen]
+    found = base_of(names, size * p, W * seen / size, VISIBLE)
+    if not len(found):
+        raise IdentificationError(
+            f"no motion of {robot.name!r} shows anything of {', '.join(names)}", parameters=names
+        )
+    combination = found.combination * size / size[found.columns][:, None]
+    return BaseParameters(names, found.columns, combination, combination @ p), size
 
 
 def estimated(

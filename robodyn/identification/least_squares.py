@@ -12,7 +12,7 @@ from robodyn.array_types import FloatArray
 __all__ = ["Fit", "fit", "hidden"]
 
 #: Singular values below this part of the largest are directions that the data do not excite.
-EXCITED = 1e-6
+EXCITED = 1e-8
 #: A parameter is named if such a direction has a component of this size along it.
 NAMED = 0.1
 #: Rounds in which the noise of each row is estimated anew, and part of it by which it may change.

@@ -11,13 +11,13 @@ from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError, RobodynError, SettingsError, TopologyError
 from robodyn.robot import Robot
 
-__all__ = ["Mover", "States", "mover_of", "refuse_several"]
+__all__ = ["FAR", "Mover", "States", "mover_of", "refuse_several"]
 
 States = tuple[FloatArray, FloatArray, FloatArray]
 
 #: Part of a limit by which joints that follow may be beyond theirs.
 BEYOND = 1e-9
-#: Part of the distance of the neutral posture from singular ones that is kept.
+#: Part of the distance of a usual posture from singular ones that others keep.
 FAR = 0.2
 
 

@@ -11,7 +11,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, number
 from robodyn.description import Inertia
 from robodyn.equations.tree.regressor import PARAMETERS
-from robodyn.errors import IdentificationError, SettingsError
+from robodyn.errors import SettingsError
 from robodyn.identification.consistent import Body, nearest_possible
 from robodyn.identification.equations import Equations, equations
 from robodyn.identification.frames import body_of, in_body, inertia_in
@@ -149,11 +149,6 @@ def identify_payload(
     first = len(PARAMETERS) * robot.body_names.index(body)
     chosen = np.arange(first, first + len(PARAMETERS))
     described, scale = structure(robot, chosen, data.q[0])
-    if not len(described):
-        raise IdentificationError(
-            f"motors of {robot.name!r} feel nothing of a mass at {link!r}",
-            parameters=described.parameter_names,
-        )
     at = equations(robot, data)
     known = Equations(at.W[..., chosen], at.y - at.W @ robot.dynamic_parameters, at.names, at.t)
     base, found, _ = estimated(known, described, scale, noise_of(noise, known), keep=False)

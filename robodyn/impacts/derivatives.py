@@ -6,7 +6,8 @@ With the mobility ``A = f X`` of the points along the axes ``f`` of impulses, an
 
     A dp = -(1 + e) f dv - (e df v + df v+) - f dX p        dv+ = dv + dX p + X dp
 
-in which ``dX p`` is how accelerations at rest change under the forces ``f^T p``. This is what a
+in which ``dX p`` is how accelerations at rest change under the forces ``f^T p``; with the inertial
+parameters, ``dX p = -M^-1 dM (v+ - v)``. This is what a
 hybrid system needs to linearise a motion with impacts: the state before the hit to that after it,
 at the same instant.
 """
@@ -36,6 +37,7 @@ def impact_derivatives(
     restitution: float,
     against: Any,
     base: BaseMotion | None,
+    parameters: bool = False,
 ) -> ImpactDerivatives:
     """See `robodyn.Robot.impact_derivatives`."""
     q, v = dynamics.before(*state)
@@ -56,7 +58,12 @@ def impact_derivatives(
     F = np.moveaxis(f, 0, -2)
     rates = e * slopes.of_speeds(v) + slopes.of_speeds(after)
     dp_q, dp_v = c.solved(-rates - F @ dX_p), c.solved(-(1.0 + e) * F)
-    return ImpactDerivatives(v=after, by_q=dX_p + X @ dp_q, by_v=np.eye(v.shape[-1]) + X @ dp_v)
+    by_parameters = None
+    if parameters:
+        dX_p_m = -inverse @ dynamics.slopes_of_inertia(q, after - v, base)
+        by_parameters = dX_p_m + X @ c.solved(-F @ dX_p_m)
+    by_v = np.eye(v.shape[-1]) + X @ dp_v
+    return ImpactDerivatives(after, dX_p + X @ dp_q, by_v, by_parameters)
 
 
 class _Slopes:

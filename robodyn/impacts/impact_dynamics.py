@@ -208,6 +208,14 @@ class ImpactDynamics:
         found = self._dynamics.derivatives("forward_dynamics", arrays, None, _at_rest(base))
         return found[1], found[3]
 
+    def slopes_of_inertia(self, q: Array, jump: Array, base: BaseMotion | None) -> Array:
+        """Of the generalised impulses that a jump takes, by inertial parameters (..., nv, 10 n)."""
+        still, rest = np.zeros_like(jump), _at_rest(base)
+        forces = [
+            self._evaluator.call("regressor", (q, still, a), base=rest) for a in (jump, still)
+        ]
+        return np.asarray(forces[0] - forces[1])
+
     def met(
         self,
         state: tuple[ArrayLike, ArrayLike],

@@ -281,6 +281,8 @@ class CompiledMotion:
         self._words[self._first] = first
         self._reached[:] = last
         self._in_threads(last - first + final)
+        if not self._stuck.any():
+            return
         waiting = self._waiting(0, len(self.q))
         while waiting:  # the earliest first, however robots are spread over blocks
             first, begin, end = waiting.pop(0)

@@ -78,9 +78,8 @@ def each_alone(
     with interruptible(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
-            own = dataclasses.replace(
-                phase, controller=_of_one(at_start(phase.robot, phase.controller))
-            )
+            controller = at_start(phase.robot, _of_motion(phase.controller, k))
+            own = dataclasses.replace(phase, controller=_of_one(controller))
             try:
                 alone = make.of_motion(k, record.surroundings.wrenches)
                 run = move_through_events(own, events, *state, times, alone, lambda part: None)
@@ -99,6 +98,17 @@ def each_alone(
                 )
             keep(k, run)
     return motion()
+
+
+def _of_motion(controller: Any, k: int) -> Any:
+    """A controller of many motions as it is for one: what is random differs between them."""
+    inner = getattr(controller, "controller", None)
+    if inner is not None and dataclasses.is_dataclass(controller):
+        other = _of_motion(inner, k)
+        if other is not inner:
+            controller = dataclasses.replace(controller, controller=other)  # type: ignore[type-var]
+    numbered = getattr(controller, "of_motion", None)
+    return controller if numbered is None else numbered(k)
 
 
 def _of_one(controller: Controller | None) -> Controller | None:

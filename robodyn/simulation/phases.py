@@ -30,7 +30,7 @@ def joined(phases: Sequence[Motion], events: tuple[EventRecord, ...]) -> Motion:
     """
     first = phases[0]
     if len(phases) == 1:
-        return dataclasses.replace(first, events=events)
+        return dataclasses.replace(first, **COMPUTED, events=events)
     parts = [_as_seen_from(first.robot, phase) for phase in phases]
     q, v, a, tau = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     t = np.concatenate([phase.t for phase in phases])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, refuse_not_finite, shaped, together
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.acting import BaseAt
 from robodyn.simulation.arguments import base_path
@@ -78,7 +78,7 @@ def step_derivatives(
     parameters : bool
         Also derivatives by ``robot.inertial_parameters``.
     base : callable, optional
-        Time [s] -> `BaseMotion`, of a robot with a moving base.
+        Time [s] -> `BaseMotion`, of a robot with a moving base. Default: at rest.
     t : array_like, shape (...) [s]
         When the step begins, for the base.
 
@@ -115,12 +115,6 @@ def step_derivatives(
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     start = np.broadcast_to(shaped("t", t), batch)
     refuse_not_finite("t", start, 0)
-    if (base is None) == (robot.base == "moving"):
-        raise ShapeError(
-            f"{robot.name!r} has a {robot.base} base, and base= is "
-            + ("not given" if base is None else "given"),
-            name="base",
-        )
     path = base_path(base, np.array([start.min(), start.max() + step]))
     slopes = StepSlopes(robot, integrator, path, parameters)
     h = np.full((*batch, 1), float(step))

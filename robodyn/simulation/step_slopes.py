@@ -20,8 +20,8 @@ import numpy as np
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
-from robodyn.errors import SettingsError, SingularError
-from robodyn.motion.base_motion import BasePath
+from robodyn.errors import SettingsError, ShapeError, SingularError
+from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.driven import Driven
@@ -42,12 +42,14 @@ class StepSlopes:
     integrator : str
         An explicit one.
     base : BasePath, optional
-        Of a robot with a moving base.
+        Of a robot with a moving base. Default: at rest.
     parameters : bool
         Differentiate with respect to inertial parameters, too.
 
     Raises
     ------
+    ShapeError
+        For the path of a base that does not move.
     SettingsError
         For an integrator that is not explicit, a robot that depends on time, and where loops have
         no straight-line code.
@@ -56,7 +58,8 @@ class StepSlopes:
     def __init__(
         self, robot: Robot, integrator: str, base: BasePath | None = None, parameters: bool = False
     ) -> None:
-        self._robot, self._base, self._parameters = robot, base, parameters
+        self._robot, self._parameters = robot, parameters
+        self._base = _base(robot, base)
         #: Its text is run with `Moved` in place of arrays.
         self._method: Any = _explicit(integrator)
         self._functions = _functions(robot)
@@ -90,7 +93,7 @@ class StepSlopes:
         start = Moved(np.broadcast_to(q, (*batch, self._robot.nq)), seeds)
         speed = Moved(np.broadcast_to(v, (*batch, nv)), np.roll(seeds, nv, axis=-1))
 
-        def acceleration(t: Any, q: Moved, v: Moved) -> Moved:
+        def acceleration(t: FloatArray, q: Moved, v: Moved) -> Moved:
             return self._accelerated(t, q, v, tau)
 
         with np.errstate(all="ignore"):
@@ -110,8 +113,8 @@ class StepSlopes:
                 rows=rows,
             )
 
-    def _accelerated(self, t: Any, q: Moved, v: Moved, tau: FloatArray) -> Moved:
-        nv, around = self._robot.nv, self._around(t, q.value.shape[:-1])
+    def _accelerated(self, t: FloatArray, q: Moved, v: Moved, tau: FloatArray) -> Moved:
+        nv, around = self._robot.nv, self._around(t)
         a, by_q, by_v, by_tau = self._slopes(q.value, v.value, tau, *around)
         slope = by_q @ q.slope + by_v @ v.slope
         slope[..., 2 * nv : 3 * nv] += by_tau
@@ -119,12 +122,13 @@ class StepSlopes:
             slope[..., 3 * nv :] -= by_tau @ self._regressor(q.value, v.value, a, *around)
         return Moved(a, slope)
 
-    def _around(self, t: Any, batch: tuple[int, ...]) -> list[Array]:
-        """Inputs besides the state: the motion of a base."""
+    def _around(self, t: FloatArray) -> list[Array]:
+        """Inputs besides the state: the motion of a base at times, shape (..., 1)."""
         if self._base is None:
             return []
-        motion = self._base.at(np.broadcast_to(np.asarray(t)[..., 0], batch))
-        return [getattr(motion, name) for name in ("pose", "twist", "acceleration")]
+        motion, batch = self._base.at(t.reshape(-1)), t.shape[:-1]
+        parts = (getattr(motion, name) for name in ("pose", "twist", "acceleration"))
+        return [x.reshape(*batch, *x.shape[1:]) for x in parts]
 
     @cached_property
     def _regressor(self) -> Function:
@@ -163,7 +167,7 @@ class StepSlopes:
         of the forces that accelerate by x.
         """
         rest = np.zeros_like(x)
-        around = self._around(np.zeros((*x.shape[:-1], 1)), x.shape[:-1])
+        around = self._around(np.zeros(1))
         by_tau = self._slopes(q, rest, rest, *around)[3]
         forces = self._regressor(q, rest, x, *around) - self._regressor(q, rest, rest, *around)
         return np.asarray(by_tau @ forces)
@@ -208,6 +212,18 @@ def _explicit(integrator: str) -> Integrator:
             f"a step by {integrator!r} has no derivative here: simulate with one of {known}"
         )
     return method
+
+
+def _base(robot: Robot, base: BasePath | None) -> BasePath | None:
+    """The path of a moving base."""
+    if base is not None and robot.base != "moving":
+        raise ShapeError(
+            f"base= given, but {robot.name!r} has a {robot.base} base; load it with base='moving'",
+            name="base",
+        )
+    if base is None and robot.base == "moving":
+        return BasePath(lambda t: BaseMotion.at_rest())
+    return base
 
 
 def _functions(robot: Robot) -> Functions:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import test_orbit as orbit
 from test_gyrostats import AXES, PERMANENT, H, J, gyrostat
 
 import robodyn as rd
@@ -67,8 +70,17 @@ def test_a_pendulum_stands_on_its_head_if_it_starts_nearly_so():
         q = robot.equilibrium(start)
         np.testing.assert_allclose(q, end, atol=1e-9)
         assert robot.linearize(q, [0, 0], None).stability == (verdict or "marginal")
-    stuck = robot.equilibrium([1.5, 1.5])  # where Newton's steps lead nowhere, it creeps
-    assert accelerates(robot, stuck, None) < 1e-8
+
+
+def test_rest_is_found_from_anywhere_and_not_turns_away():
+    """Also where Newton's steps lead nowhere: half of these postures of the linkage."""
+    for name in ("double_pendulum", "four_bar"):
+        robot = rd.load(name)
+        for seed in range(8):
+            q = robot.random(seed)
+            rest = robot.equilibrium(q)
+            assert accelerates(robot, rest, None) < 1e-7
+            assert np.abs(robot.difference(q, rest)).max() < np.pi
 
 
 def test_a_floating_robot_keeps_what_nothing_depends_on():
@@ -86,7 +98,7 @@ def test_where_there_is_no_rest():
     falling = rd.load(
         rd.Mechanism("stone", (rd.Link("wall"), rd.Link("stone", mass(1.0))), (slide,))
     )
-    with pytest.raises(EquilibriumError, match=r"'slide' still accelerates with 9.81") as caught:
+    with pytest.raises(EquilibriumError, match=r"'slide' accelerates with 9.81") as caught:
         falling.equilibrium([0.0])
     assert caught.value.joint == "slide"
     np.testing.assert_allclose(caught.value.residual, [-9.81])
@@ -199,9 +211,41 @@ def test_a_rod_on_a_driven_spindle():
     assert np.cos(free.q[1]) * length * free.v[0] ** 2 == pytest.approx(g)
 
 
+def test_a_linkage_on_a_driven_spindle():
+    """Where potential less centrifugal energy ``W^2 Izz / 2`` is least along the closed motion."""
+    W = 4.0
+    plain = rd.load("four_bar", springs={"crank_drive": (30.0, 0.3)}, passive=False).mechanism
+    root = rd.load(plain).link_names[0]
+    spindle = rd.Joint("spindle", "continuous", "mast", root, axis=(0.0, 0.0, 1.0))
+    whole = rd.Mechanism("turning", (rd.Link("mast"), *plain.links), (spindle, *plain.joints))
+    whole = replace(plain, name="turning", links=whole.links, joints=whole.joints)
+    robot = rd.load(whole)
+    at, crank = robot.joints["spindle"].v.start, robot.joints["crank_drive"].v.start
+    start = robot.neutral()
+    v = W * np.eye(robot.nv)[at]
+    motion = robot.steady_motion(start, v, locked=["spindle"])
+    np.testing.assert_allclose(motion.v, v, atol=1e-9)
+    assert np.abs(robot.loop_residual(motion.q)).max() < 1e-11
+
+    def near(s):
+        step = s * np.eye(robot.nv)[crank]
+        hold = ["spindle", "crank_drive"]
+        q = robot.assemble(motion.q + step, hold=hold, beyond_limits=True)
+        return q, float(robot.potential_energy(q) - 0.5 * W**2 * robot.mass_matrix(q)[at, at])
+
+    h = 1e-3
+    (ahead, U1), (_, U0), (behind, U2) = near(h), near(0.0), near(-h)
+    stiffness = (U1 - 2.0 * U0 + U2) / h**2
+    assert abs(U1 - U2) / (2.0 * h) < 1e-5 * abs(stiffness)
+    B = (ahead - behind) / (2.0 * h)
+    frequency = np.sqrt(stiffness / (B @ robot.mass_matrix(motion.q) @ B))
+    assert motion.model.natural_frequencies[0] == pytest.approx(frequency, rel=1e-5)
+    assert np.abs(motion.q - robot.steady_motion(start, 0.5 * v, locked=["spindle"]).q).max() > 1e-3
+
+
 def test_motions_that_are_not_steady():
     robot = rd.load("double_pendulum")
-    with pytest.raises(EquilibriumError, match=r"no steady motion|does not stay so"):
+    with pytest.raises(EquilibriumError, match=r"no steady motion|is not steady"):
         robot.steady_motion([0.3, 0.1], [2.0, 0.0], locked=["shoulder"])
     with pytest.raises(ShapeError, match="one state at a time"):
         robot.steady_motion(np.zeros((2, 2)), np.zeros(2))
@@ -243,3 +287,36 @@ def test_s20_a_body_in_a_circular_orbit(moments, verdict):
     squares = np.roots([1.0, W0**2 * (1 + 3 * k1 + k1 * k3), 4 * W0**4 * k1 * k3])
     for root in np.sqrt(squares.astype(complex)):
         assert np.abs(model.poles - root).min() < 1e-8
+
+
+def test_s21_gyrostats_in_a_circular_orbit():
+    """Bodies on ball joints, their rotors driven: found again from beside [W 5.74-5.80]."""
+    R, spins = orbit.equilibrium((1, -1, 1))
+    apart = orbit.satellite(spins)
+    links = (rd.Link("orbit"), *apart.mechanism.links)
+    free = rd.Joint("free", "floating", "orbit", "body0")
+    whole = rd.Mechanism("satellite", links, (free, *apart.mechanism.joints))
+    robot = rd.load(whole, base="moving", gravity=(0, 0, 0), allow_unphysical=True)
+    q0, v0 = orbit.start(apart, R, spins)
+    rotors = [f"spin{i}" for i in range(orbit.N)]
+    q, v = robot.neutral(), np.zeros(robot.nv)
+    q[robot.joints["free"].q] = q0[:7]
+    for name in apart.joint_names[1:]:
+        q[robot.joints[name].q] = q0[apart.joints[name].q]
+    for name in rotors:
+        v[robot.joints[name].v] = v0[apart.joints[name].v]
+    turning = rd.BaseMotion.from_world(
+        np.zeros(3), [0, 0, 0, 1], angular_velocity=(0.0, orbit.W0, 0.0)
+    )
+    start = robot.integrate(q, 0.02 * np.random.default_rng(1).normal(size=robot.nv))
+    motion = robot.steady_motion(
+        start,
+        v,
+        locked=rotors,
+        base=turning,
+        wrenches=lambda t, q, v: orbit.gravity(robot, 0.0, q),
+    )
+    for i in range(orbit.N):
+        found = robot.frame_pose(motion.q, f"body{i}")[:3, :3]
+        np.testing.assert_allclose(found, R[i], atol=1e-7)
+    np.testing.assert_allclose(motion.v, v, atol=1e-9)

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import Admittance, Impedance, OperationalSpace, PointToPoint, TaskPath
+from robodyn.controllers import (
+    Admittance,
+    Impedance,
+    OperationalSpace,
+    PointToPoint,
+    Saturated,
+    TaskPath,
+)
 from robodyn.errors import SingularWarning
 from robodyn.simulation import Look
 from robodyn.simulation.law import Law, law_of
@@ -416,6 +423,21 @@ def test_near_a_singular_posture_it_damps_and_says_so(planar):
     assert jumps[edge - 1] < 3.0 * max(jumps[edge - 3], jumps[edge + 1])
 
 
+def test_where_nothing_moves_the_frame_nothing_is_asked_of_it():
+    """A pendulum cannot leave its circle: sideways where it hangs, up and down where it lies."""
+    robot = rd.load("double_pendulum").with_(locked={"elbow": 0.0})
+    for row, angles in ((0, [0.0, np.pi / 2]), (2, [0.0, np.pi / 2])):
+        J = [abs(robot.frame_jacobian([x], "tip", axes="world")[row, 0]) for x in angles]
+        stuck = np.array([angles[int(np.argmin(J))]])
+        controller = OperationalSpace(robot, "tip", still([0.7], 1), components=(row,))
+        with pytest.warns(SingularWarning):
+            tau = controller(0.0, stuck, np.zeros(1))
+        free = robot.bias_forces(stuck, np.zeros(1)) + robot.mass_matrix(stuck)[0] * 25.0 * (
+            0.7 - stuck
+        )
+        np.testing.assert_allclose(tau, free, atol=1e-9)
+
+
 def test_damping_by_hand(planar):
     """``F = (A + d I)^-1 x``, where d grows from zero as mobility falls below the least."""
     robot, rows = planar
@@ -447,9 +469,12 @@ def test_machine_code_asks_python_there(planar):
     lost = np.isnan(code(0.0, poses, 0.0 * poses)).any(axis=-1)
     np.testing.assert_array_equal(lost, controller.damped(0.0, poses, 0.0 * poses) > 0.0)
     assert 5 < lost.sum() < 250
-    with pytest.warns(SingularWarning):
-        run = rd.simulate(robot, controller, q0=[0.4, 0.0], duration=0.05, limits="ignore")
-    assert np.isfinite(run.q).all()
+    for around in (controller, Saturated(dataclasses.replace(controller), limits=50.0)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("default")
+            run = rd.simulate(robot, around, q0=[0.4, 0.0], duration=0.05, limits="ignore")
+        assert [warning.category for warning in told] == [SingularWarning]
+        assert np.isfinite(run.q).all()
 
 
 def test_no_singular_posture_slips_through():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.description import Pose
 
 STEP = 1e-5
 UP = np.array([0.2, -0.3, 0.9])
@@ -109,3 +110,41 @@ def test_batches_are_their_rows():
         np.testing.assert_allclose(many.by_v[k], one.by_v, atol=1e-14)
     with pytest.raises(rd.ImpactError, match="behind it"):
         robot.impact_derivatives(q, -v, *place)
+
+
+HEAVIER = {
+    "a hit": ("scara", (0.1, 0.2, 0.3), {"restitution": 0.4}),
+    "sticking": ("scara", None, {}),
+    "floating": ("pan_tilt", (0.3, 0.5, 0.8), {}),
+    "a linkage": ("four_bar", (1.0, 0.0, 0.5), {"against": rd.PointMass(2.0, (0.0, 0.0, 0.0))}),
+}
+
+
+@pytest.mark.parametrize("case", HEAVIER)
+def test_by_inertial_parameters(case):
+    """Along a load on the link that is hit, whose parameters grow with its mass."""
+    name, direction, options = HEAVIER[case]
+    robot = rd.load(name, base="floating" if case == "floating" else "fixed")
+    rng = np.random.default_rng(4)
+    q = robot.random(rng)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    place = robot.link_names[-1], (0.02, 0.03, -0.2), direction
+    try:
+        robot.impact(q, v, *place, **options)
+    except rd.ImpactError:
+        v = -v
+    found = robot.impact_derivatives(q, v, *place, **options, parameters=True)
+    assert robot.impact_derivatives(q, v, *place, **options).by_parameters is None
+
+    def loaded(mass):
+        central = 0.02 * mass, 0.0, 0.0, 0.03 * mass, 0.0, 0.04 * mass
+        load = rd.Inertia(mass, Pose((0.1, 0.2, -0.1)), *central)
+        return robot.with_(payload={place[0]: load}) if mass else robot
+
+    h = 1e-5
+    dp = (loaded(2 * h).inertial_parameters - robot.inertial_parameters) / (2 * h)
+    none, one, two = (loaded(k * h).impact(q, v, *place, **options).v for k in range(3))
+    wanted = (4.0 * one - two - 3.0 * none) / (2 * h)
+    assert np.abs(wanted).max() > 1e-4
+    slope = found.by_parameters @ dp
+    np.testing.assert_allclose(slope, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from random_mechanisms import random_mechanism
 from scipy.linalg import eigh
+from scipy.optimize import brentq
 from test_cantilever import FREQUENCY, beam
 from test_gyrostats import gyrostat
 
@@ -148,13 +149,13 @@ def test_a_base_that_moves():
 
 
 ROLLING = {
-    "rolls": (lambda q, v: v[0] - rd.cos(q[2]) * v[3], "nonholonomic"),
+    "rolls": (lambda q, v: v[0] - rd.cos(q[2]) * v[3] - 0.4 * q[1], "nonholonomic"),
     "does not slip": (lambda q, v: v[1] - rd.sin(q[2]) * v[3], "nonholonomic"),
 }
 
 
 def test_rolling_leaves_more_positions_than_speeds():
-    """A wheel that is steered: it can be anywhere, and go two ways."""
+    """A wheel that is steered, on a belt that is faster farther out: it can go two ways."""
     box = rd.Inertia.from_matrix(1.0, (0.0, 0.0, 0.0), 0.1 * np.eye(3))
     axes = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "steer": (0.0, 0.0, 1.0)}
     names = [*axes, "roll"]
@@ -229,6 +230,21 @@ def test_inputs_are_forces_and_outputs_displacements():
     assert not model.C[:, 2:].any() and not model.D.any()
     none = robot.linearize(q, v, tau, inputs=[], outputs=[])
     assert none.outputs == none.inputs == () and none.C.shape == (0, 4)
+
+
+def test_motors_are_the_inputs_where_there_are_some():
+    motor = {"actuators": {"elbow": rd.Actuator()}}
+    pendulum, free = rd.load("double_pendulum", **motor), rd.load("pan_tilt", base="floating")
+    assert pendulum.linearize([0, 0], [0, 0], None).inputs == ("tau:elbow",)
+    model = free.linearize(free.neutral(), np.zeros(free.nv), None)
+    assert model.inputs == ("tau:pan", "tau:tilt") and model.outputs == model.states
+    model = free.linearize(free.neutral(), np.zeros(free.nv), None, locked=["pan"])
+    assert model.inputs == ("tau:tilt",) and not {"q:pan", "v:pan"} & {*model.states}
+    follows = {"actuators": {"cylinder": rd.Actuator()}, "coordinates": "minimal"}
+    slider = rd.load("crank_slider", **follows)
+    assert slider.dependent_joints == ("crank_pin", "cylinder")
+    model = slider.linearize(slider.neutral(), [0.0], None)
+    assert model.inputs == ("tau:crank_drive", "tau:cylinder")  # that of the file, and this one
 
 
 def test_minimal_coordinates_have_the_same_model():
@@ -470,3 +486,38 @@ def test_what_is_refused():
         robot.linearize(q, v, None, independent=["crank_drive", "crank_pin"])
     with pytest.raises(InconsistentStateError):
         robot.linearize(q + 0.1, v, None)
+
+
+def test_joints_that_stand_still_while_others_move_are_not_independent():
+    """The piston of a crank at its dead centre."""
+    slider = rd.load("crank_slider")
+
+    def at(s):
+        return slider.assemble([s, 0.0, 0.0], hold=["crank_drive"], beyond_limits=True)
+
+    def rate(s):
+        """Of the piston, a unit of that of the crank."""
+        return slider.consistent_velocity(at(s), [1.0, 0.0, 0.0], hold=["crank_drive"])[2]
+
+    turns = np.linspace(0.0, 6.0, 25)
+    k = next(k for k in range(24) if rate(turns[k]) * rate(turns[k + 1]) < 0.0)
+    dead = at(brentq(rate, turns[k], turns[k + 1], xtol=1e-14))
+    assert slider.linearize(dead, np.zeros(3), None).states == ("q:crank_drive", "v:crank_drive")
+    with pytest.raises(SingularError, match=r"cylinder do not determine .* independent=") as caught:
+        slider.linearize(dead, np.zeros(3), None, independent=["cylinder"])
+    assert caught.value.joints == ("cylinder",)
+
+
+def test_a_robot_that_depends_on_time():
+    """A slide on a table that turns ever faster: the model of an instant."""
+
+    def table(q, t):
+        c, s = rd.cos(0.5 * t * t), rd.sin(0.5 * t * t)
+        return [[c, -s, 0, c * q[0]], [s, c, 0, s * q[0]], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+    slide = rd.Joint("slide", "prismatic", "ground", "stone")
+    stone = rd.Mechanism("table", (rd.Link("ground"), rd.Link("stone", mass(2.0))), (slide,))
+    robot = rd.load(stone, joint_maps={"slide": rd.JointMap(1, table)}, gravity=(0, 0, 0))
+    model = robot.linearize([0.3], [0.2], None, t=1.7)
+    close(model.A, [[0.0, 1.0], [1.7**2, 0.0]], 1e-9)
+    assert model.stability == "unstable"

@@ -137,6 +137,7 @@ BAD = {
     "smallest weight -1": {"state": [1.0, 1.0, -1.0, 1.0]},
     "finite and symmetric": {"state": np.triu(np.ones((4, 4)))},
     "effort has the smallest weight 0": {"effort": 0.0},
+    "state is 'much', expected": {"state": "much"},
     "effort has shape": {"effort": [1.0, 1.0]},
     "gives no weight to the mode": {"state": 0.0},
     "posture": {"posture": np.zeros(3)},

@@ -8,7 +8,7 @@ from cart_poles import cart_pole
 from random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.controllers import LQR, QuadraticCost, TimeVaryingLQR, iterative_lqr
+from robodyn.controllers import LQR, QuadraticCost, SymbolicCost, TimeVaryingLQR, iterative_lqr
 from robodyn.description import Pose
 from robodyn.errors import ConvergenceWarning
 
@@ -197,6 +197,84 @@ def test_slopes_of_a_quadratic_cost_where_joints_turn_by_quaternions():
     assert abs(slope - wanted) < 1e-7 * abs(wanted)
 
 
+def test_formulas_of_a_cost_and_weights_say_the_same():
+    robot = cart_pole()
+    W = np.array([[2.0, 0.3, 0.1, 0], [0.3, 1.0, 0, 0.2], [0.1, 0, 0.5, 0], [0, 0.2, 0, 0.7]])
+
+    def squared(q, v):
+        x = np.concatenate([q - UP, v])
+        return 0.5 * (x @ (W @ x))
+
+    formulas = SymbolicCost(robot, lambda t, q, v, tau: squared(q, v) + 0.2 * tau[0] ** 2, squared)
+    weights = QuadraticCost(robot, UP, state=W, effort=0.4, final=W)
+    rng = np.random.default_rng(0)
+    q, v, tau = rng.normal(size=(5, 2)), rng.normal(size=(5, 2)), rng.normal(size=(5, 1))
+    for one, other in (
+        (formulas.running_cost(np.zeros(5), q, v, tau), weights.running_cost(0.0, q, v, tau)),
+        (formulas.final_cost(q, v), weights.final_cost(q, v)),
+    ):
+        for name in ("value", "slope", "curvature"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-12)
+
+
+def test_formulas_of_a_floating_base_are_moved_along_its_speeds():
+    """By time as well; where a cost bends down, it counts as not bent."""
+    robot = rd.load("pan_tilt", base="floating")
+    rng = np.random.default_rng(1)
+
+    def running(t, q, v, tau):
+        return t * q[2] + q[3] * q[4] + np.cos(q[7]) * v[0] ** 2 + tau @ tau
+
+    cost = SymbolicCost(robot, running, lambda q, v: q[6] ** 2)
+    q, v, tau, t = robot.random(rng), rng.normal(size=8), rng.normal(size=2), 0.7
+    found = cost.running_cost(np.full(1, t), q[None], v[None], tau[None])
+    dq, h = rng.normal(size=8), 1e-6
+    wanted = running(t, robot.integrate(q, h * dq), v, tau)
+    wanted = (wanted - running(t, robot.integrate(q, -h * dq), v, tau)) / (2 * h)
+    assert abs(found.slope[0, :8] @ dq - wanted) < 1e-8
+    assert found.value[0] == pytest.approx(running(t, q, v, tau), rel=1e-12)
+    assert np.linalg.eigvalsh(found.curvature[0]).min() > -1e-12
+    np.testing.assert_allclose(found.curvature[0, 16:, 16:], 2.0 * np.eye(2), atol=1e-12)
+
+
+def test_a_swing_up_by_formulas():
+    """However often the pole has turned; the cart is kept from an end of its rails.
+
+    Without forces to begin with, it would hang: no small change of them makes that cheaper.
+    """
+    robot = cart_pole(LIMIT)
+
+    def running(t, q, v, tau):
+        return 0.02 * tau[0] ** 2 + 0.1 * q[0] ** 2 + 0.02 * (v @ v) + (q[0] / 0.9) ** 8
+
+    def final(q, v):
+        return 200.0 * (1.0 + np.cos(q[1])) + 100.0 * q[0] ** 2 + 20.0 * (v @ v)
+
+    cost = SymbolicCost(robot, running, final)
+    state = {"q0": [0.0, 0.0], "duration": 2.4, "step": STEP}
+    assert np.all(iterative_lqr(robot, cost, **state).run.tau == 0.0)
+    push = np.zeros((60, 2))
+    push[:, 0] = np.sin(0.2 * np.arange(60))
+    plan = iterative_lqr(robot, cost, **state, tau=push)
+    assert plan.converged
+    assert np.cos(plan.run.q[-1, 1]) < -0.999
+    assert np.abs(plan.run.q[:, 0]).max() < 1.2
+    slope, tau = gradient(robot, cost, plan)
+    assert np.abs(slope[np.abs(tau) < LIMIT]).max() < 0.2
+
+
+def test_what_no_cost_is_made_of():
+    robot = cart_pole()
+
+    def nothing(q, v):
+        return 0.0
+
+    with pytest.raises(rd.ShapeError, match="running returned ndarray for symbols"):
+        SymbolicCost(robot, lambda t, q, v, tau: q, nothing)
+    with pytest.raises(rd.ShapeError, match=r"final is 3\.0, expected a function"):
+        SymbolicCost(robot, lambda t, q, v, tau: tau[0] ** 2, 3.0)
+
+
 def test_what_no_plan_is_made_of():
     robot = cart_pole()
     cost = QuadraticCost(robot, UP)
@@ -209,6 +287,14 @@ def test_what_no_plan_is_made_of():
         iterative_lqr(robot, cost, **state, limits=-1.0)
     with pytest.raises(rd.SettingsError, match="'implicit' has no derivative"):
         iterative_lqr(robot, cost, **state, integrator="implicit")
+    with pytest.raises(rd.ShapeError, match="cost is NoneType, expected"):
+        iterative_lqr(robot, None, **state)
+    with pytest.raises(rd.ShapeError, match="cost is one of 'scara'"):
+        scara = rd.load("scara")
+        iterative_lqr(robot, QuadraticCost(scara, scara.neutral()), **state)
+    still = rd.simulate(robot, q0=UP, duration=0.1, step=0.02)
+    with pytest.raises(rd.ShapeError, match="then is a law for 'scara'"):
+        TimeVaryingLQR(robot, still, then=LQR(scara, scara.neutral()))
     run = rd.simulate(robot, lambda t, q, v: np.ones(2), duration=0.1, step=0.02, limits="ignore")
     with pytest.raises(rd.ActuationError, match="without motors, up to 1"):
         TimeVaryingLQR(robot, run)

@@ -12,6 +12,7 @@ CASES = [
     ("puma560", "fixed"),
     ("five_bar", "fixed"),
     ("palletizer", "fixed"),
+    ("palletizer, minimal", "fixed"),
     ("satellite", "floating"),
     ("four_bar", "floating"),
     ("pan_tilt", "moving"),
@@ -33,7 +34,8 @@ class Case:
     """A robot in a random state, and motors that are to swing."""
 
     def __init__(self, name, base):
-        self.robot = robot = rd.load(name, base=base)
+        name, _, coordinates = name.partition(", ")
+        self.robot = robot = rd.load(name, base=base, coordinates=coordinates or "tree")
         rng = np.random.default_rng(11)
         self.base = carrier if base == "moving" else None
         self.q, v = robot.random(rng), rng.normal(size=robot.nv)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from random_mechanisms import random_mechanism
 
 import robodyn as rd
+from robodyn import urdf
 from robodyn.description import JOINT_KINDS
 from robodyn.errors import UnknownNameError
 from robodyn.symbolic.evaluate import evaluate
@@ -251,6 +252,19 @@ def test_a_robot_with_other_parameters_has_those(name, base):
     c.robot = changed
     forces = c.get("mass_matrix") @ c.a + c.get("bias_forces")
     close(robot.dynamic_regressor(c.q, c.v, c.a) @ new, forces, 1e-11)
+
+
+@pytest.mark.parametrize("name", rd.robots())
+def test_other_parameters_go_through_files(name, tmp_path):
+    robot = rd.load(name)
+    names, values = robot.dynamic_parameter_names, robot.dynamic_parameters
+    heavier = 1.1 * values
+    heavier[len(robot.parameter_names) :] += 0.01  # motors and friction that had none
+    changed = robot.with_(parameters=dict(zip(names, heavier, strict=True)))
+    urdf.write(changed.mechanism, tmp_path / "robot.urdf")
+    again = rd.load(tmp_path / "robot.urdf")
+    assert again.dynamic_parameter_names == names
+    np.testing.assert_allclose(again.dynamic_parameters, heavier, rtol=1e-9, atol=1e-12)
 
 
 def test_friction_stays_with_the_motor_as_far_as_it_goes():

@@ -184,10 +184,33 @@ def test_gradient_of_a_motion_under_its_controller():
     assert abs(blind.q0 @ dq + blind.v0 @ dv - wanted / (2 * h)) > 0.1
 
 
-def test_gradients_of_many_motions_are_those_of_each():
-    robot = rd.load("double_pendulum")
+def test_gradient_through_the_ground():
+    """A tip that lands, slides and leaves again."""
+    plane = rd.Ground(
+        {"tip": ("tip", (0, 0, 0))}, height=-1.8, stiffness=2e3, damping=0.2, friction=0.4,
+        friction_speed=0.2,
+    )  # fmt: skip
+    robot = rd.load("double_pendulum").with_(ground=plane)
+
+    def motion(q):
+        return rd.simulate(robot, q0=q, duration=1.0, step=1e-3, limits="ignore")
+
+    q, by_v, h = np.array([1.2, 0.1]), np.zeros((1001, 2)), 1e-7
+    run, by_v[-1] = motion(q), 1.0
+    touching = run.ground_contacts["tip"].force[:, 2] > 0.0
+    assert 10 < touching.sum() < 900
+    found = rd.trajectory_gradient(run, v=by_v)
+    for k, e in enumerate(np.eye(2)):
+        wanted = (motion(q + h * e).v[-1] - motion(q - h * e).v[-1]).sum() / (2 * h)
+        assert abs(found.q0[k] - wanted) < 1e-5
+
+
+@pytest.mark.parametrize("base", ["fixed", "moving"])
+def test_gradients_of_many_motions_are_those_of_each(base):
+    robot = rd.load("double_pendulum", base=base)
     rng = np.random.default_rng(0)
-    run = rd.rollout(robot, None, *rng.normal(size=(2, 3, 2)), duration=0.2, step=STEP)
+    path = rd.BasePath.from_function(swinging) if base == "moving" else None
+    run = rd.rollout(robot, None, *rng.normal(size=(2, 3, 2)), duration=0.2, step=STEP, base=path)
     by_q, by_v = rng.normal(size=(2, *run.v.shape))
     many = rd.trajectory_gradient(run, q=by_q, v=by_v, parameters=True)
     for k in range(3):
@@ -215,8 +238,17 @@ def test_at_rest_quaternions_have_a_derivative_too():
     robot = rd.load("pan_tilt", base="floating")
     d = rd.step_derivatives(robot, robot.neutral(), np.zeros(8), np.zeros(8), step=STEP)
     nv = robot.nv
+    assert d.A.shape == (16, 16)
     np.testing.assert_allclose(d.A[:nv, :nv][:3, :3], np.eye(3), atol=1e-12)
     np.testing.assert_allclose(d.A[3:6, nv + 3 : nv + 6], STEP * np.eye(3), atol=1e-3)
+
+
+def test_a_base_that_stands_still_is_a_fixed_one():
+    still, fixed = (rd.load("double_pendulum", base=base) for base in ("moving", "fixed"))
+    state = [0.3, 0.2], [0.5, -0.1], [1.0, 0.4]
+    one, other = (rd.step_derivatives(robot, *state) for robot in (still, fixed))
+    for name in ("q", "v", "A", "B"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-13)
 
 
 def refused(match, run, **options):
@@ -240,6 +272,6 @@ def test_what_is_no_chain_of_these_steps_is_refused():
     refused("does not say that it is symbolic", run, controller=lambda t, q, v: 0.0 * v)
     with pytest.raises(rd.ShapeError, match="each speed at each sample"):
         rd.trajectory_gradient(run, q=np.zeros((3, 2)))
-    with pytest.raises(rd.ShapeError, match="moving base, and base= is not given"):
-        moving = rd.load("pan_tilt", base="moving")
-        rd.step_derivatives(moving, moving.neutral(), np.zeros(2), np.zeros(2))
+    with pytest.raises(rd.ShapeError, match="has a fixed base; load it with base='moving'"):
+        base = rd.BasePath.from_function(swinging)
+        rd.step_derivatives(robot, [0.3, 0.2], [0.0, 0.0], [0.0, 0.0], base=base)

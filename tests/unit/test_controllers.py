@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -118,10 +121,27 @@ def test_what_controllers_are_not_made_of(double, wrong):
             make()
 
 
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, "1", [1.0, 2.0], np.ones(2), None])
+@pytest.mark.parametrize(
+    "wrong", [np.nan, np.inf, 0.0, -1.0, 1e-300, "1", [1.0, 2.0], [[1], [2, 3]], np.ones(2), None]
+)
 def test_how_long_a_way_takes(wrong):
     with pytest.raises(rd.ShapeError, match="duration is"):
         PointToPoint(np.zeros(2), np.zeros(2), wrong)
+
+
+def test_a_way_takes_a_number_of_any_kind():
+    for given in (2, np.float32(2), np.array(2.0), Decimal(2), Fraction(2)):
+        np.testing.assert_array_equal(PointToPoint([0.0], [1.0], given)(1.0)[0], [0.5])
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, [0.0, np.nan]])
+def test_references_are_finite(wrong):
+    for given in ((wrong, 1.0, 1.0), (0.0, wrong, 1.0), (0.0, 1.0, wrong)):
+        with pytest.raises(rd.ShapeError, match="not finite"):
+            SineReference(*given)
+    for given in ((wrong, wrong), (np.zeros(np.shape(wrong)), wrong)):
+        with pytest.raises(rd.ShapeError, match="not finite"):
+            PointToPoint(*given, 1.0)
 
 
 @pytest.mark.parametrize(

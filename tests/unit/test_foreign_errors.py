@@ -152,7 +152,7 @@ def test_wrenches_are_a_mapping(name, wrenches):
         ([0, 0], [1, 1, 1], 1.0, r"q0 has shape \(2,\) and q1 \(3,\)"),
         ([0, "a"], [1, 1], 1.0, "q0 is not an array of real numbers: its elements are text"),
         (None, [1, 1], 1.0, "q0"),
-        ([0, 0], [1, 1], "x", "duration is 'x' s"),
+        ([0, 0], [1, 1], "x", r"duration is 'x', expected a number \[s\]"),
         ([0, 0], [1, 1], np.nan, "duration"),
     ],
 )

@@ -270,6 +270,12 @@ def test_bad_targets_are_refused(targets, error, words):
         robot.inverse_kinematics(targets)
 
 
+@pytest.mark.parametrize("limits", [None, "no", [], 0, np.ones(2)])
+def test_limits_hold_or_they_do_not(limits):
+    with pytest.raises(rd.ShapeError, match=r"limits is .*, expected True or False"):
+        rd.load("puma560").inverse_kinematics({"flange": [0.4, 0.1, 0.3]}, limits=limits)
+
+
 @pytest.mark.parametrize("k", [0, 1])
 def test_a_matrix_next_to_a_pose_that_is_reached_is_refused(k):
     """Stretched so that nothing of it asks for a turn, or with another last row."""

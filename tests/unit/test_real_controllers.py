@@ -161,3 +161,25 @@ def test_beyond_its_speed_nothing_drives_a_joint_on():
     )
     np.testing.assert_array_equal(run.tau, 0.0)
     np.testing.assert_allclose(run.v, 5.0)
+
+
+@pytest.mark.parametrize("around", [lambda x: x, lambda x: Sampled(x, 4e-3), lambda x: Noisy(x)])
+def test_noise_of_many_motions_is_the_same_with_events_and_without(double, around):
+    """Each motion has its own, be they moved together or, with events, one by one."""
+    law = JointPD(double, PointToPoint(np.zeros(2), np.ones(2), 0.2), 40.0, 4.0)
+    real = around(Noisy(law, position=1e-2, velocity=1e-2, seed=3))
+    q0 = np.zeros((3, 2))
+    options = {"duration": 0.03, "limits": "ignore"}
+    together = rd.rollout(double, real, q0, q0, **options)
+    alone = rd.rollout(double, real, q0, q0, **options, events=[lambda t, q, v: 1.0])
+    np.testing.assert_array_equal(alone.q, together.q)
+    np.testing.assert_array_equal(alone.tau, together.tau)
+    assert len(np.unique(together.q[-1, :, 0])) == 3
+    single = rd.simulate(double, real, q0=q0[0], **options)
+    np.testing.assert_array_equal(single.q, together.q[:, 0])
+
+
+@pytest.mark.parametrize("wrong", [-1, 0.5, None, "a", True])
+def test_which_motion_noise_is_of(double, wrong):
+    with pytest.raises(SettingsError, match=r"motion is .*, expected a whole number"):
+        Noisy(clock, motion=wrong)

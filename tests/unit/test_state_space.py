@@ -79,7 +79,8 @@ def test_units_of_states_do_not_decide_what_inputs_reach():
     A, B = rng.normal(size=(6, 6)), rng.normal(size=(6, 2))
     A[4:, :4], B[4:] = 0.0, 0.0
     turn = rng.normal(size=(6, 6))
-    for unit in (np.ones(6), np.array([1e-4, 1e5, 1.0, 1e3, 1e-3, 1e4])):
+    wild = np.array([1e-4, 1e5, 1.0, 1e3, 1e-3, 1e4])
+    for unit in (np.ones(6), wild):
         T = np.diag(unit) @ turn
         given = T @ A @ np.linalg.inv(T), T @ B
         model = StateSpace(*given, np.eye(6), np.zeros((6, 2)))
@@ -90,6 +91,15 @@ def test_units_of_states_do_not_decide_what_inputs_reach():
         for mode in modes:
             left, size = mode.shape @ model.A, np.abs(mode.shape) @ np.abs(model.A)
             assert (np.abs(left - mode.pole * mode.shape) <= 1e-9 * size).all()
+
+
+def test_rounding_does_not_hide_what_inputs_reach():
+    """A mass that is free, but for a stiffness that is nothing but rounding."""
+    A = np.array([[0.0, 0, 1, 0], [0, 0, 0, 1], [-1e-19, 0, 0, 0], [0, -90.0, 0, 0]])
+    B = np.eye(4, 2, k=-2)
+    assert StateSpace(A, B, np.eye(4), np.zeros((4, 2))).uncontrollable_modes() == ()
+    weak = StateSpace(np.diag([-1.0, -2.0]), np.diag([1e-11, 1e3]), np.eye(2), np.zeros((2, 2)))
+    assert weak.uncontrollable_modes() == ()  # an input in other units is one all the same
 
 
 def test_what_does_not_fit():

@@ -74,6 +74,8 @@ class Local:
     ----------
     q, v, a, tau : ndarray, shape (..., nq), (..., nv)
         The state, its accelerations, and forces of all joints.
+    rate : ndarray, shape (..., nv)
+        At which the accelerations change along the motion, with forces held.
     controlled : tuple of int
         Driven speeds.
     tangent : Tangent
@@ -86,6 +88,7 @@ class Local:
     v: Array
     a: Array
     tau: Array
+    rate: Array
     controlled: tuple[int, ...]
     tangent: Tangent
     carried: Array
@@ -143,8 +146,13 @@ class LocalDynamics:
         tau: ByJoint | None,
         around: Surroundings,
         independent: tuple[str, ...] | None = None,
+        *,
+        whole: bool = True,
     ) -> Local:
         """Of one state, or of each of a batch; forces of joints for which none is given are zero.
+
+        Without ``whole`` derivatives are with wrenches held that are functions of the state, but
+        for the rate of the accelerations.
 
         Raises
         ------
@@ -155,12 +163,21 @@ class LocalDynamics:
         batch = together(q=q, v=v, tau=roles.tau, controlled=roles.a)
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
         a, forces, slopes = self._slopes(q, v, tau, roles, around, around.wrenches_at(q, v))
+        by_q, by_v, by_force = slopes
+        rate = _times(by_q, v) + _times(by_v, a)
         if callable(around.wrenches):
-            more = self._by_wrenches(q, v, tau, roles, around)
-            slopes[:2] = [x + y for x, y in zip(slopes, more, strict=False)]
+
+            def along(dq: Array, dv: Array) -> Array:
+                return self._by_wrenches(q, v, tau, roles, around, dq, dv)
+
+            rate = rate + along(v, a)
+            if whole:
+                steps, none = np.eye(self._space.nv), np.zeros(self._space.nv)
+                by_q = by_q + np.stack([along(e, none) for e in steps], axis=-1)
+                by_v = by_v + np.stack([along(none, e) for e in steps], axis=-1)
         tangent = self._tangents.at(q, v, roles.controlled, independent)
-        carried = self._space.carried(v)
-        return Local(q, v, a, forces, roles.controlled, tangent, carried, *slopes)
+        turned = self._space.carried(v), by_q, by_v, by_force
+        return Local(q, v, a, forces, rate, roles.controlled, tangent, *turned)
 
     def _slopes(
         self,
@@ -184,29 +201,30 @@ class LocalDynamics:
         return value.a, value.tau, [by_q.a, by_v.a, by_force.a]
 
     def _by_wrenches(
-        self, q: Array, v: Array, tau: ByJoint | None, roles: Roles, around: Surroundings
-    ) -> tuple[Array, Array]:
-        """What wrenches that change with the state add to the derivatives by q and by v."""
-        size = STEP * max(1.0, float(np.abs(v).max(initial=0.0)))
+        self,
+        q: Array,
+        v: Array,
+        tau: ByJoint | None,
+        roles: Roles,
+        around: Surroundings,
+        dq: Array,
+        dv: Array,
+    ) -> Array:
+        """What wrenches that change with the state add to the accelerations, a unit of ``dq, dv``.
 
-        def pushed(x: Array, w: Array) -> Array:
-            return self._slopes(q, v, tau, roles, around, around.wrenches_at(x, w))[0]
+        By a difference quotient of fourth order, in which everything else is held.
+        """
+        largest = max(float(np.abs(x).max(initial=0.0)) for x in (dq, dv))
+        h = STEP / max(1.0, largest)
 
-        def slope(at: Callable[[float], Array], h: float) -> Array:
-            near, far = (at(s) - at(-s) for s in (h, 2.0 * h))
-            return np.asarray((8.0 * near - far) / (12.0 * h))
+        def pushed(s: float) -> Array:
+            moved = self._space.integrate(q, np.broadcast_to(s * dq, v.shape))
+            given = around.wrenches_at(moved, v + s * dv)
+            return self._slopes(q, v, tau, roles, around, given)[0]
 
-        def by_place(e: Array) -> Array:
-            return slope(lambda s: pushed(self._moved(q, s * e), v), STEP)
+        near, far = (pushed(s) - pushed(-s) for s in (h, 2.0 * h))
+        return np.asarray((8.0 * near - far) / (12.0 * h))
 
-        def by_speed(e: Array) -> Array:
-            return slope(lambda s: pushed(q, v + s * e), size)
 
-        steps = np.eye(self._space.nv)
-        return (
-            np.stack([by_place(e) for e in steps], axis=-1),
-            np.stack([by_speed(e) for e in steps], axis=-1),
-        )
-
-    def _moved(self, q: Array, step: Array) -> Array:
-        return self._space.integrate(q, np.broadcast_to(step, (*q.shape[:-1], len(step))))
+def _times(matrix: Array, vector: Array) -> Array:
+    return np.asarray(np.einsum("...ij,...j->...i", matrix, vector))

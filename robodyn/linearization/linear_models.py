@@ -12,7 +12,7 @@ from robodyn.arrays import named
 from robodyn.closed_loops.tangents import Tangent
 from robodyn.errors import ActuationError, UnknownNameError
 from robodyn.evaluator import Evaluator
-from robodyn.local_dynamics import LocalDynamics, Surroundings
+from robodyn.linearization.local_dynamics import LocalDynamics, Surroundings
 from robodyn.minimal.coordinates import Expansion
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names

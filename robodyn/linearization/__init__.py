@@ -1,0 +1,1 @@
+"""Dynamics near a state: linear models, postures at rest and steady motions."""

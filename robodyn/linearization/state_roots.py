@@ -1,0 +1,143 @@
+"""Roots over the states of a robot: where a few numbers vanish, and how to get there.
+
+Steps are of least length, so that what does not matter is not changed, and loops stay closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.configuration_space import ConfigurationSpace
+from robodyn.errors import RobodynError
+from robodyn.linearization.local_dynamics import Local
+from robodyn.postures import Postures
+
+__all__ = ["StateRoots", "Trial", "Try"]
+
+#: Iterations, how often a step is shortened in each, and the least damping that does it.
+ROUNDS, SHORTENED, LEAST = 80, 14, 1e-8
+
+#: What may be left of an acceleration, over what a unit of a coordinate changes it by.
+LEFT = 1e-10
+
+#: Longest step of a coordinate [rad, m].
+LONGEST = 0.5
+
+#: Singular values below this part of the largest one are directions in which nothing changes.
+FLAT = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A state on the way to a root.
+
+    Attributes
+    ----------
+    local : Local
+    left : ndarray, shape (m,)
+        What should be zero.
+    slope : ndarray, shape (m, n)
+        How it changes with a step of the independent coordinates, or of these and the speeds.
+    """
+
+    local: Local
+    left: Array
+    slope: Array
+
+    @property
+    def is_root(self) -> bool:
+        """Whether no more is left than rounding."""
+        scale = max(1.0, float(np.abs(self.slope).max(initial=0.0)))
+        return bool(np.abs(self.left).max(initial=0.0) <= LEFT * scale)
+
+
+#: Looks at a state ``q, v``.
+Try = Callable[[Array, Array], Trial]
+
+
+class StateRoots:
+    """Looks for roots.
+
+    Parameters
+    ----------
+    space : ConfigurationSpace
+    postures : Postures
+    closed : bool
+        There are loops to be kept closed.
+    """
+
+    def __init__(self, space: ConfigurationSpace, postures: Postures, closed: bool) -> None:
+        self._space, self._postures, self._closed = space, postures, closed
+
+    def newton(self, trial: Try, start: Trial) -> Trial:
+        """Steps of least length towards zero, shorter and downhill where less would not be left.
+
+        The root, to rounding, or where it gets stuck [Levenberg 1944, Marquardt 1963].
+        """
+        now, damping = start, 0.0
+        for _ in range(ROUNDS):
+            U, sizes, Vt = np.linalg.svd(now.slope, full_matrices=False)
+            kept = sizes > FLAT * sizes.max(initial=0.0)
+            for _ in range(1 if now.is_root else SHORTENED):
+                mu = damping * sizes.max(initial=0.0) ** 2
+                parts = (U.T @ now.left)[kept] * sizes[kept] / (sizes[kept] ** 2 + mu)
+                step = _shortened(-Vt[kept].T @ parts, len(now.local.tangent.places))
+                ahead = self._ahead(trial, now, step)
+                if ahead is not None:
+                    break
+                damping = max(10.0 * damping, LEAST)
+            if ahead is None:
+                break
+            now, damping = ahead, 0.1 * damping if damping > LEAST else 0.0
+        return now
+
+    def _ahead(self, trial: Try, now: Trial, step: Array) -> Trial | None:
+        """The state after a step, if less is left there."""
+        try:
+            ahead = trial(*self.moved(now.local, step))
+        except RobodynError:  # no state of the robot, or near a singular one
+            return None
+        return ahead if np.linalg.norm(ahead.left) < np.linalg.norm(now.left) else None
+
+    def moved(self, local: Local, step: Array) -> tuple[Array, Array]:
+        """The state a step along the independent coordinates, and along speeds if it has them."""
+        tangent = local.tangent
+        z, u = np.split(step, [len(tangent.places)])
+        q = self._space.integrate(local.q, tangent.by_place @ z)
+        v = local.v + tangent.turning @ z
+        if len(u):
+            v = v + tangent.by_speed @ u
+        if not self._closed:
+            return q, v
+        follow = np.ones(self._space.nv, bool)
+        follow[[*tangent.speeds, *local.controlled]] = False
+        return self._postures.closed_state(q, v, follow)
+
+    def creeping(self, trial: Try, start: Trial) -> Trial:
+        """The way through honey, ``dz/ds = a``, to a posture that is stable.
+
+        By implicit Euler steps, which grow as the rest comes nearer.
+        """
+        now, step = start, 0.1
+        for _ in range(4 * ROUNDS):
+            if now.is_root:
+                break
+            eye = np.eye(len(now.left)) * max(1.0, float(np.abs(now.slope).max()))
+            move = np.linalg.lstsq(eye / step - now.slope, now.left, rcond=None)[0]
+            try:
+                ahead = trial(*self.moved(now.local, _shortened(move, len(move))))
+            except RobodynError:  # no state of the robot, or near a singular one
+                step *= 0.25
+                continue
+            step *= 2.0 if np.abs(ahead.left).max() < np.abs(now.left).max() else 0.7
+            now = ahead
+        return now
+
+
+def _shortened(step: Array, places: int) -> Array:
+    """A step whose coordinates go no farther than they should at once."""
+    return step * min(1.0, LONGEST / max(float(np.abs(step[:places]).max(initial=0.0)), 1e-300))
