@@ -256,6 +256,8 @@ def test_noise_is_each_motions_own():
         ({"task": {"claw": WORLD["flange"]}}, rd.UnknownNameError, "no frame 'claw'"),
         ({"task": {"flange": np.eye(4)}}, rd.ShapeError, "task.'flange'"),
         ({"task": {"flange": lambda t: np.eye(3)}}, rd.ShapeError, "task.'flange'.*shape"),
+        ({"task": {"flange": lambda t: 2.0 * np.eye(4)}}, rd.ShapeError, "task.'flange'.*rigid"),
+        ({"q0": np.zeros((0, 6))}, rd.ShapeError, "q0 has shape .0, 6."),
         ({"loads": ["knee"]}, rd.UnknownNameError, "no .*'knee'"),
         ({"starts": 0}, rd.ShapeError, "starts is 0"),
         ({"seed": -1}, rd.ShapeError, "seed is -1"),
