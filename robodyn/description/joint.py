@@ -10,7 +10,7 @@ from robodyn.arrays import number
 from robodyn.description.constants import constants_of
 from robodyn.description.pose import Pose, Vector
 from robodyn.errors import SettingsError
-from robodyn.joints import KINDS, joint_kind
+from robodyn.joints import KINDS, joint_kind, joint_map
 
 __all__ = ["JOINT_KINDS", "Joint", "Limits", "Mimic"]
 
@@ -123,11 +123,12 @@ class Joint:
     stop_damping: float = 0.0
 
     def __post_init__(self) -> None:
-        if (self.kind == "map") != (self.map is not None):
+        mapped = joint_kind(self.kind) is joint_map.KIND if self.kind in KINDS else False
+        if mapped != (self.map is not None):
             given = "no map" if self.map is None else f"the map {self.map!r}"
             raise SettingsError(
                 f"joint {self.name!r} is of kind {self.kind!r} and has {given}: a joint has a map "
-                "where its kind is 'map', and nowhere else"
+                f"where its kind is {joint_map.KIND.name!r}, and nowhere else"
             )
 
     @property
