@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import ShapeError
+from robodyn import PathError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import numbers
+from robodyn.arrays import number, numbers
 from robodyn.symbolic.scalar import between_zero_and_one
 
-__all__ = ["Profile", "Through", "limit", "through"]
+__all__ = ["Profile", "Through", "check_reference", "duration_of", "limit", "through"]
 
 #: Keeps a quotient of zeros from being no number.
 TINY = 1e-300
@@ -169,3 +169,45 @@ def limit(name: str, given: ArrayLike, count: int) -> FloatArray:
             expected=(count,),
         )
     return np.array(np.broadcast_to(found, (count,)))
+
+
+def duration_of(given: float) -> float:
+    """A duration [s].
+
+    Raises
+    ------
+    ShapeError
+        For what is no positive number.
+    """
+    found = number("duration", given, "s")
+    if not 0.0 < found < np.inf:
+        raise ShapeError(
+            f"duration is {given!r} s, expected a positive number", name="duration", given=given
+        )
+    return found
+
+
+def check_reference(name: str, given: Any) -> None:
+    """Refuse what is no reference, by what it gives at time zero.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if not callable(given):
+        what = type(given).__name__
+    else:
+        try:
+            _q, _v, _a = given(0.0)
+        except PathError:
+            raise
+        except (TypeError, ValueError) as error:
+            what = f"a function that gives no three arrays at t = 0 s ({error})"
+        else:
+            return
+    raise ShapeError(
+        f"{name} is {what}, expected a function from the time [s] to position, velocity, "
+        "acceleration",
+        name=name,
+        given=given,
+    )

@@ -22,9 +22,13 @@ SHORTEST = 1e-100
 
 
 def _over_joints(name: str, value: ArrayLike) -> FloatArray:
-    """Finite numbers for each joint, in an array of their own."""
+    """Finite numbers for each joint, or one for all, in an array of their own."""
     array = np.array(numbers(name, value), float)
     finite(**{name: array})
+    if array.ndim > 1:
+        raise ShapeError(
+            f"{name} has shape {array.shape}, expected (n,)", name=name, given=array.shape
+        )
     return array
 
 
@@ -99,15 +103,16 @@ class SineReference:
         given = {}
         for name in ("center", "amplitude", "frequency"):
             given[name] = _over_joints(name, getattr(self, name))
-            object.__setattr__(self, name, given[name])
         shapes = {name: array.shape for name, array in given.items()}
         try:
-            np.broadcast_shapes(*shapes.values())
+            shape = np.broadcast_shapes(*shapes.values())
         except ValueError:
             shown = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
             raise ShapeError(
                 f"{shown}: expected one shape (n,)", name="amplitude", given=shapes
             ) from None
+        for name, array in given.items():
+            object.__setattr__(self, name, np.array(np.broadcast_to(array, shape)))
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import number
-from robodyn.controllers.profile import limit
+from robodyn.arrays import expect, number
+from robodyn.controllers.linear_feedback import is_flat
+from robodyn.controllers.profile import check_reference, duration_of, limit
 from robodyn.motion.continuity import check_continuous, sampled
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.limits import effort_bounds
@@ -47,6 +48,8 @@ class Stretched:
     factor: float
 
     def __post_init__(self) -> None:
+        if not callable(self.reference):
+            check_reference("reference", self.reference)
         factor = number("factor", self.factor)
         if not 0.0 < factor < np.inf:
             raise SettingsError(f"factor is {factor!r}, expected a positive number")
@@ -98,9 +101,10 @@ class Stretched:
             Where no slowness lets torques hold: gravity alone is too much. Where the reference
             jumps, or its rates are those of something else.
         """
-        times = np.linspace(0.0, float(duration), LOOKS)
+        times = np.linspace(0.0, duration_of(duration), LOOKS)
+        check_reference("reference", reference)
         q, v, a = sampled(reference, times)
-        if robot is not None:
+        if robot is not None or torque is not None:
             torque_limits(robot, torque)
         if not q.shape == v.shape == a.shape or q.ndim != 2:
             raise ShapeError(
@@ -150,15 +154,20 @@ def slowness(
     return _for_torques(robot, motion, torque_limits(robot, torque), max(needed))
 
 
-def torque_limits(robot: Robot, torque: ArrayLike | None) -> FloatArray:
+def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
     """The largest torque of each joint that has to follow, shape (nv,) [N m, N].
 
     Raises
     ------
+    ShapeError
+        Without a robot.
     SettingsError
         For a robot whose torques do not follow from its joints alone.
     """
-    if robot.nc or robot.base != "fixed" or robot.nq != robot.nv:
+    if robot is None:
+        raise ShapeError("torque= is given, and no robot= that takes torques", name="torque")
+    expect("robot", robot, Robot)
+    if robot.nc or robot.base != "fixed" or not is_flat(robot):
         raise SettingsError(
             f"{robot.name!r} has {'loops' if robot.nc else f'a {robot.base} base'} or joints whose "
             "coordinates do not add: what torques a path takes is known for others only"

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked
+from robodyn.arrays import checked, expect, of_one_state
+from robodyn.controllers.linear_feedback import is_flat
+from robodyn.controllers.profile import duration_of
 
 __all__ = ["TaskPath"]
 
@@ -49,10 +51,18 @@ class TaskPath:
     q0: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        if self.robot.nq != self.robot.nv:
+        expect("robot", self.robot, Robot)
+        if not is_flat(self.robot):
             raise SettingsError(
                 f"{self.robot.name!r} has joints whose coordinates do not add: no path of joints"
             )
+        if self.robot.base != "fixed":
+            raise SettingsError(
+                f"{self.robot.name!r} has a {self.robot.base} base: positions of its joints alone "
+                "are no path of a frame in the world"
+            )
+        if self.q0 is not None:
+            of_one_state("q0", self.q0, self.robot.nq)
         poses, times = checked("poses", self.poses, 4, 4), checked("times", self.times, None)
         if poses.ndim != 3 or times.shape != poses.shape[:1]:
             raise ShapeError(
@@ -164,7 +174,7 @@ JUMP = 0.5
 def _timing(duration: float) -> tuple[FloatArray, FloatArray]:
     """Times, and the part of the way that is done then, at rest at both ends."""
     u = np.linspace(0.0, 1.0, POSES)
-    return u * float(duration), u**3 * (10.0 - 15.0 * u + 6.0 * u * u)
+    return u * duration_of(duration), u**3 * (10.0 - 15.0 * u + 6.0 * u * u)
 
 
 def _turning(X: FloatArray, Y: FloatArray, s: FloatArray, places: FloatArray) -> FloatArray:

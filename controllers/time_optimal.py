@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import PathError, Robot, SettingsError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
-from robodyn.controllers.profile import limit
+from robodyn.controllers.profile import check_reference, limit
 from robodyn.controllers.reachability import Way, quickest
 from robodyn.controllers.stretched import slowness, too_heavy, torque_limits
 from robodyn.motion.samples import spline, within
@@ -94,6 +94,9 @@ class TimeOptimal:
             raise SettingsError(
                 "nothing bounds accelerations: give acceleration=, or robot= with its torques"
             )
+        check_reference("path", self.path)
+        if self.robot is not None or self.torque is not None:
+            torque_limits(self.robot, self.torque)
         for finer in range(REFINED + 1):
             points = (self.points - 1 << finer) + 1
             try:

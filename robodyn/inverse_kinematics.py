@@ -277,7 +277,8 @@ class _Search:
         goals = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
         self._rows = [goals]
         if wish is not None:
-            wide = np.broadcast_to(wish, (*batch, wish.shape[-1])).reshape(-1, wish.shape[-1])
+            nq = wish.shape[-1]
+            wide = np.broadcast_to(wish, (*batch, nq)).reshape(len(goals), nq)
             self._rows.append(wide)
             self._with_posture = of.iteration(choices._replace(posture=True))
         self._fixed = of.surroundings(base)
@@ -287,7 +288,7 @@ class _Search:
         n, nq, limits = len(self._rows[0]), start.shape[-1], self._choices.limits
         if start.ndim > 1 or n != 1:
             start = np.broadcast_to(start, (*self._batch, nq))
-        q = np.ascontiguousarray(self._of.within(start.reshape(-1, nq), limits))
+        q = np.ascontiguousarray(self._of.within(start.reshape(n, nq), limits))
         if n == 0:
             return q, np.zeros(0)
         error = self._improve(q, None, STEPS)

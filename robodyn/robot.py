@@ -1950,7 +1950,7 @@ class Robot:
             For a robot with closed loops.
         """
         part = self._at(t).operational_space
-        return part.inertia(q, frame, axes, tuple(components))
+        return part.inertia(q, frame, axes, components)
 
     def manipulability(
         self,
@@ -1983,7 +1983,7 @@ class Robot:
             For a robot with closed loops.
         """
         part = self._at(t).operational_space
-        return part.manipulability(q, frame, axes, tuple(components))
+        return part.manipulability(q, frame, axes, components)
 
     def joint_wrenches(
         self,

@@ -111,8 +111,9 @@ class _Problem:
         small = SMALL * weight + ROUNDING * float(self._z @ self._z)
         for _ in range(STEPS):
             g, H = self._slopes(x, weight)
-            size = 1.0 / np.sqrt(np.diag(H))
-            step = -size * np.linalg.solve(H * np.outer(size, size), size * g)
+            step = _newton(g, H)
+            if step is None:
+                return x  # bodies without volume are so near that rounding hides the way on
             slope = float(g @ step)
             if -slope <= small:
                 return x
@@ -157,6 +158,19 @@ class _Problem:
                 return np.asarray(new)
             part *= SHORTER
         return x  # rounding lets it fall no further
+
+
+def _newton(g: FloatArray, H: FloatArray) -> FloatArray | None:
+    """Newton's step, if rounding leaves one."""
+    own = np.diag(H)
+    if not (np.isfinite(H).all() and (own > 0.0).all()):
+        return None
+    size = 1.0 / np.sqrt(own)
+    try:
+        step = -size * np.linalg.solve(H * np.outer(size, size), size * g)
+    except np.linalg.LinAlgError:
+        return None
+    return np.asarray(step) if np.isfinite(step).all() else None
 
 
 def _of_body(body: Body, x: FloatArray) -> FloatArray:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, numbers
-from robodyn.errors import SettingsError, ShapeError
+from robodyn.errors import IdentificationError, SettingsError, ShapeError
 from robodyn.identification.filtering import filtered_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
@@ -73,13 +73,13 @@ class Measurements:
             object.__setattr__(self, name, array)
         for name in ("q", "v", "a", "tau"):
             array = getattr(self, name)
-            if self.t.ndim != 1 or array.ndim != 2 or len(array) != len(self.t):
+            if self.t.ndim != 1 or array.ndim != 2 or array.shape[:1] != self.t.shape:
                 raise ShapeError(
                     f"{name} has shape {array.shape} and t {self.t.shape}, expected one row for "
                     "each time",
                     name=name,
                     given=array.shape,
-                    expected=(len(self.t), "n"),
+                    expected=(*self.t.shape, "n"),
                 )
 
     def __len__(self) -> int:
@@ -132,6 +132,7 @@ class Measurements:
         ------
         ShapeError, SettingsError
         """
+        expect("robot", robot, Robot)
         return cls(*filtered_states(robot, t, q, tau, cutoff), cutoff=cutoff)
 
 
@@ -146,6 +147,8 @@ def measured(robot: Robot, data: Measurements | Trajectory) -> Measurements:
     if isinstance(data, Trajectory):
         data = _of_trajectory(robot, data)
     expect("data", data, Measurements)
+    if not len(data):
+        raise IdentificationError("the data have no samples, too few for anything", parameters=())
     for name, width in (("q", robot.nq), ("v", robot.nv), ("a", robot.nv), ("tau", robot.nv)):
         array = getattr(data, name)
         if array.shape[1] != width:

@@ -75,7 +75,7 @@ class LinearModels:
             np.zeros((*C.shape[:-1], len(moved))),
             states=(*places, *speeds),
             inputs=tuple(f"tau:{x}" for x in self._labels(self._whole, moved)),
-            outputs=names or (*places, *speeds),
+            outputs=(*places, *speeds) if outputs is None else names,
             acceleration=local.a[..., list(local.tangent.speeds)],
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -270,12 +271,12 @@ class BasePath:
         place: Any = CubicSpline(times, p)
         turn: Any = RotationSpline(times, Rotation.from_quat(quat))
 
-        def motion(at: float) -> BaseMotion:
-            at = within(times, at)
-            R_WB = turn(at)  # scipy's rates are in body axes
-            w, dw = R_WB.apply(turn(at, 1)), R_WB.apply(turn(at, 2))
-            return BaseMotion.from_world(
-                place(at), R_WB.as_quat(), place(at, 1), w, place(at, 2), dw
-            )
+        return cls(partial(_motion_at, times, place, turn))
 
-        return cls(motion)
+
+def _motion_at(times: FloatArray, place: Any, turn: Any, t: float) -> BaseMotion:
+    """A function with a name, so that paths can be pickled."""
+    t = within(times, t)
+    R_WB = turn(t)  # scipy's rates are in body axes
+    w, dw = R_WB.apply(turn(t, 1)), R_WB.apply(turn(t, 2))
+    return BaseMotion.from_world(place(t), R_WB.as_quat(), place(t, 1), w, place(t, 2), dw)

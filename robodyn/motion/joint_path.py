@@ -13,13 +13,12 @@ from robodyn.arrays import number, numbers
 from robodyn.errors import PathError, ShapeError, UnknownNameError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 from robodyn.motion.samples import (
+    flat_motion,
     free_motion,
     planar_motion,
     sample_times,
     samples,
-    spline,
     turning_motion,
-    within,
 )
 
 __all__ = ["JointPath"]
@@ -144,18 +143,11 @@ class JointPath:
             )
         if not np.isfinite(values).all():
             raise ShapeError("samples hold numbers that are not finite", name="positions")
-        position, velocity, acceleration = spline(times, values, rest=rest)
+        path = cls(flat_motion(times, values, rest))
         if velocities is not None:
-            _check_samples(times, values, numbers("velocities", velocities), velocity(times))
-        still = np.zeros(values.shape[1:])
-
-        def motion(at: float) -> Motion:
-            if rest and (at <= times[0] or at >= times[-1]):
-                return values[0 if at <= times[0] else -1], still, still
-            at = within(times, at)
-            return position(at), velocity(at), acceleration(at)
-
-        return cls(motion)
+            found = np.array([path(t)[1] for t in times.tolist()])
+            _check_samples(times, values, numbers("velocities", velocities), found)
+        return path
 
     @classmethod
     def from_planar(cls, t: ArrayLike, positions: ArrayLike) -> JointPath:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from robodyn.arrays import numbers
 from robodyn.errors import PathError, ShapeError
 
 __all__ = [
+    "flat_motion",
     "free_motion",
     "planar_motion",
     "sample_times",
@@ -40,7 +42,7 @@ def sample_times(t: ArrayLike, least: int) -> FloatArray:
     ShapeError
         If there are too few, or they do not increase.
     """
-    times = numbers("t", t).astype(float, copy=False)
+    times = numbers("t", t).astype(float)
     if times.ndim != 1 or len(times) < least or not np.all(np.diff(times) > 0.0):
         count = {2: "two", 4: "four"}[least]
         raise ShapeError(
@@ -128,47 +130,69 @@ def _refuse_swings(times: FloatArray, values: FloatArray, position: Any) -> None
         )
 
 
+# Motions are partial functions of functions that have names, so that they can be pickled.
+
+
+def flat_motion(times: FloatArray, values: FloatArray, rest: bool) -> JointMotion:
+    """Coordinates that add; with ``rest`` they stand before the first sample and after the last."""
+    return partial(_flat_at, times, values, rest, spline(times, values, rest=rest))
+
+
+def _flat_at(
+    times: FloatArray, values: FloatArray, rest: bool, curves: tuple[Any, ...], t: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    if rest and (t <= times[0] or t >= times[-1]):
+        place = values[0 if t <= times[0] else -1]
+        return place.copy(), np.zeros(place.shape), np.zeros(place.shape)
+    position, velocity, acceleration = curves
+    t = within(times, t)
+    return position(t), velocity(t), acceleration(t)
+
+
 def planar_motion(times: FloatArray, positions: FloatArray) -> JointMotion:
     """x, y, angle of a planar joint; its speeds are in axes of the child."""
-    position, velocity, acceleration = spline(times, positions)
+    return partial(_planar_at, times, spline(times, positions))
 
-    def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        t = within(times, t)
-        x, (dx, dy, w), (ddx, ddy, dw) = position(t), velocity(t), acceleration(t)
-        c, s = np.cos(x[2]), np.sin(x[2])
-        vx, vy = c * dx + s * dy, c * dy - s * dx
-        ax, ay = c * ddx + s * ddy + w * vy, c * ddy - s * ddx - w * vx
-        return x, np.array([vx, vy, w]), np.array([ax, ay, dw])
 
-    return motion
+def _planar_at(
+    times: FloatArray, curves: tuple[Any, ...], t: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    t = within(times, t)
+    x, (dx, dy, w), (ddx, ddy, dw) = (curve(t) for curve in curves)
+    c, s = np.cos(x[2]), np.sin(x[2])
+    vx, vy = c * dx + s * dy, c * dy - s * dx
+    ax, ay = c * ddx + s * ddy + w * vy, c * ddy - s * ddx - w * vx
+    return x, np.array([vx, vy, w]), np.array([ax, ay, dw])
 
 
 def turning_motion(times: FloatArray, quats: FloatArray) -> JointMotion:
     """Quaternion of a spherical joint, and its angular velocity in axes of the child."""
-    turn = _turn(times, quats)
+    return partial(_turning_at, times, _turn(times, quats))
 
-    def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        t = within(times, t)
-        return turn(t).as_quat(), turn(t, 1), turn(t, 2)
 
-    return motion
+def _turning_at(
+    times: FloatArray, turn: Any, t: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    t = within(times, t)
+    return turn(t).as_quat(), turn(t, 1), turn(t, 2)
 
 
 def free_motion(times: FloatArray, positions: FloatArray, quats: FloatArray) -> JointMotion:
     """Position and quaternion of a floating joint, and the body twist."""
-    turn = _turn(times, quats)
-    place, velocity, acceleration = spline(times, positions)
+    return partial(_free_at, times, _turn(times, quats), spline(times, positions))
 
-    def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        t = within(times, t)
-        R = turn(t)
-        w, back = turn(t, 1), R.inv()
-        v = back.apply(velocity(t))
-        a = back.apply(acceleration(t)) - np.cross(w, v)
-        position = np.concatenate([place(t), R.as_quat()])
-        return position, np.concatenate([v, w]), np.concatenate([a, turn(t, 2)])
 
-    return motion
+def _free_at(
+    times: FloatArray, turn: Any, curves: tuple[Any, ...], t: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    t = within(times, t)
+    place, velocity, acceleration = (curve(t) for curve in curves)
+    R = turn(t)
+    w, back = turn(t, 1), R.inv()
+    v = back.apply(velocity)
+    a = back.apply(acceleration) - np.cross(w, v)
+    position = np.concatenate([place, R.as_quat()])
+    return position, np.concatenate([v, w]), np.concatenate([a, turn(t, 2)])
 
 
 def _turn(times: FloatArray, quats: FloatArray) -> Any:

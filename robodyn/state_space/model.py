@@ -58,15 +58,17 @@ class StateSpace:
         for name, matrix, shape in (("A", A, (n, n)), ("B", B, (n, m)), ("C", C, (p, n))):
             _expect(name, matrix, shape)
         _expect("D", D, (p, m))
-        own = {"A": A, "B": B, "C": C, "D": D}
+        own = _of_one_batch({"A": A, "B": B, "C": C, "D": D})
         own["acceleration"] = checked("acceleration", self.acceleration, None)
         if self.dt is not None and not number("dt", self.dt, "s") > 0.0:
             raise ShapeError(f"dt is {self.dt!r}, expected a positive number of seconds", name="dt")
         for what, letter, count in (("states", "x", n), ("inputs", "u", m), ("outputs", "y", p)):
             names = tuple(getattr(self, what)) or tuple(f"{letter}[{k}]" for k in range(count))
-            if len(names) != count:
+            if len(names) != count or not all(isinstance(name, str) for name in names):
                 raise ShapeError(
-                    f"{what} has {len(names)} names, expected {count}", name=what, given=names
+                    f"{what} has {len(names)} names, expected {count}: {names!r}",
+                    name=what,
+                    given=names,
                 )
             object.__setattr__(self, what, names)
         for name, matrix in own.items():
@@ -187,7 +189,7 @@ class StateSpace:
 
         if self.dt is not None:
             raise ShapeError(f"the model is sampled already, every {self.dt:g} s", name="dt")
-        if not number("dt", dt, "s") > 0.0:
+        if not 0.0 < number("dt", dt, "s") < np.inf:
             raise ShapeError(f"dt is {dt!r}, expected a positive number of seconds", name="dt")
         n, m = self.B.shape[-2:]
         whole = np.zeros((*self.A.shape[:-2], n + m, n + m))
@@ -210,8 +212,16 @@ class StateSpace:
         ------
         MissingExtraError
             If it is not installed: ``pip install 'robodyn[control]'``.
+        ShapeError
+            Without inputs, which python-control does not know.
         """
         self._one("an object of python-control")
+        if self.outputs and not self.inputs:
+            raise ShapeError(
+                "the model has no inputs, and python-control none of that sort: name joints with "
+                "inputs=",
+                name="inputs",
+            )
         try:
             from control import ss
         except ImportError:
@@ -233,11 +243,48 @@ class StateSpace:
             )
 
     def at(self, index: int | tuple[int, ...]) -> StateSpace:
-        """One model of a batch."""
+        """One model of a batch.
+
+        Raises
+        ------
+        ShapeError
+            If the batch has no such model.
+        """
+        batch = self.A.shape[:-2]
+        try:
+            np.empty(batch)[index]
+        except IndexError:
+            raise ShapeError(
+                f"there is no model {index!r} in a batch of shape {batch}",
+                name="index",
+                given=index,
+            ) from None
         parts = {name: getattr(self, name)[index] for name in ("A", "B", "C", "D")}
         known = self.acceleration
         whole = known.ndim > 1
         return replace(self, **parts, acceleration=known[index] if whole else known)
+
+
+def _of_one_batch(matrices: dict[str, Array]) -> dict[str, Array]:
+    """Matrices with the leading axes of all of them.
+
+    Raises
+    ------
+    ShapeError
+        If these do not fit.
+    """
+    axes = {name: x.shape[:-2] for name, x in matrices.items()}
+    try:
+        batch = np.broadcast_shapes(*axes.values())
+    except ValueError:
+        shown = ", ".join(f"{name} {shape}" for name, shape in axes.items())
+        raise ShapeError(
+            f"leading axes of {shown} do not fit together", name="A", given=axes
+        ) from None
+    return {
+        name: x if x.shape[:-2] == batch else np.array(np.broadcast_to(x, batch + x.shape[-2:]))
+        for name, x in matrices.items()
+    }
 
 
 def _expect(name: str, matrix: Array, shape: tuple[int, ...]) -> None:

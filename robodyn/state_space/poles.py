@@ -38,6 +38,8 @@ def balanced(A: Array, widest: float = np.inf) -> tuple[Array, Array]:
     """
     from scipy.linalg import matrix_balance
 
+    if not len(A):
+        return A, np.ones(0)
     with np.errstate(invalid="ignore"):  # of units that are too large to be permutations, too
         _, (units, _) = matrix_balance(A, permute=False, separate=True)
     middle = 2.0 ** np.round(np.median(np.log2(units)))

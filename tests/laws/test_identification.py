@@ -299,6 +299,19 @@ def test_what_no_motion_shows_stays_as_described(pan_tilt, small_motion):
     )
 
 
+@pytest.mark.filterwarnings("error")
+def test_exact_data_of_what_cannot_be(pan_tilt):
+    """The nearest bodies there can be have no volume; rounding ends the way to them."""
+    x = np.random.default_rng(0).normal(size=(50, 2))
+    found = rd.identify(pan_tilt, rd.Measurements(np.arange(50.0), x, x, x, x), unexcited="keep")
+    assert np.isfinite(found.robot.dynamic_parameters).all()
+    nothing = rd.load("double_pendulum").with_(locked={"shoulder": 0.0})
+    q, v, a = np.random.default_rng(1).normal(size=(3, 50, 1))
+    data = rd.Measurements(np.arange(50.0), q, v, a, nothing.inverse_dynamics(q, v, a))
+    carried = rd.identify_payload(nothing, data, "lower")
+    np.testing.assert_allclose(carried.base.values, 0.0, atol=1e-12)
+
+
 def test_pseudo_inertias():
     rng = np.random.default_rng(0)
     points, masses = rng.normal(size=(9, 3)), rng.uniform(0.1, 1.0, 9)
@@ -574,6 +587,13 @@ def test_data_that_do_not_fit(pan_tilt, puma, small_motion):
         dataclasses.replace(data, tau=data.tau * np.nan)
     with pytest.raises(ShapeError, match="one row for each time"):
         dataclasses.replace(data, v=data.v[:10])
+    nothing = [np.zeros((0, 2))] * 4
+    with pytest.raises(IdentificationError, match="too few"):
+        rd.identify(pan_tilt, rd.Measurements([], *nothing))
+    with pytest.raises(ShapeError, match="one row for each time"):
+        _ = data[3]
+    with pytest.raises(ShapeError, match="robot is str"):
+        rd.Measurements.filtered("pan_tilt", data.t, data.q, data.tau, cutoff=1.0)
     wrench = {"camera": np.array([0, 0, -5.0, 0, 0, 0])}
     run = rd.simulate(pan_tilt, duration=0.1, step=0.01, wrenches=wrench)
     with pytest.raises(SettingsError, match="external wrenches act on camera"):

@@ -228,6 +228,8 @@ def test_inputs_are_forces_and_outputs_displacements():
         ]
         close(model.C @ [*e, 0, 0], moved, 1e-6)
     assert not model.C[:, 2:].any() and not model.D.any()
+    none = robot.linearize(q, v, tau, inputs=[], outputs=[])
+    assert none.outputs == none.inputs == () and none.C.shape == (0, 4)
 
 
 def test_motors_are_the_inputs_where_there_are_some():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.errors import ConvergenceWarning
 
 PLANAR = """
 <robot name="planar">
@@ -130,7 +131,7 @@ def test_out_of_reach_the_arm_is_stretched_toward_the_target():
     robot = planar_arm((0.7, 0.5, 0.3))
     angle = 0.6
     p = 4.0 * np.array([np.cos(angle), np.sin(angle), 0.0])
-    with pytest.warns(rd.errors.ConvergenceWarning, match=r"reaches the target: the .* 2\.5 \(m"):
+    with pytest.warns(ConvergenceWarning, match=r"reaches the target: the .* 2\.5 \(m"):
         found = robot.inverse_kinematics({"end": p})
     assert not found.converged
     assert found.residual == pytest.approx(4.0 - 1.5, abs=1e-6)
@@ -139,7 +140,7 @@ def test_out_of_reach_the_arm_is_stretched_toward_the_target():
 
 def test_a_limit_in_the_way_is_held_and_named():
     robot = planar_arm((1.0,), limit=0.5)
-    with pytest.warns(rd.errors.ConvergenceWarning, match="with joints at their limits: joint0"):
+    with pytest.warns(ConvergenceWarning, match="with joints at their limits: joint0"):
         found = robot.inverse_kinematics({"end": [np.cos(1.0), np.sin(1.0), 0.0]})
     assert not found.converged
     np.testing.assert_allclose(found.q, [0.5], atol=1e-9)
@@ -220,6 +221,17 @@ def test_steps_from_a_singular_posture_are_bounded():
     robot = planar_arm((0.7, 0.5))
     found = robot.inverse_kinematics({"end": [0.9, 0.0, 0.0]}, [0.0, 0.0])
     assert found.converged and np.isfinite(found.q).all()
+
+
+def test_a_robot_without_joints_is_where_it_is():
+    robot = rd.load(PLANAR.format(links=""))
+    for q0 in (None, []):
+        found = robot.inverse_kinematics({"ground": np.eye(4)}, q0, posture=q0)
+        assert found.converged and found.q.shape == (0,)
+    with pytest.warns(ConvergenceWarning):
+        found = robot.inverse_kinematics({"ground": [[0.0, 0.0, 0.0], [0.0, 3.0, 4.0]]})
+    assert found.q.shape == (2, 0) and found.converged.tolist() == [True, False]
+    np.testing.assert_allclose(found.residual, [0.0, 5.0])
 
 
 def test_an_empty_batch():
@@ -351,6 +363,8 @@ def test_operational_inertia_of_chosen_components_and_batches():
         robot.operational_inertia(q, "end")
     with pytest.raises(rd.ShapeError, match="components"):
         robot.operational_inertia(q, "end", components=(0, 7))
+    with pytest.raises(rd.ShapeError, match="components is 0"):
+        robot.manipulability(q, "end", components=0)
 
 
 def test_manipulability_of_a_planar_arm():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -347,3 +349,42 @@ def test_classical_and_spatial_acceleration_are_not_mixed_up():
 def test_a_base_path_returns_base_motions():
     with pytest.raises(PathError, match="BaseMotion"):
         rd.BasePath(lambda t: np.eye(4))(0.1)
+
+
+SAMPLE_TIMES = np.linspace(0.0, 1.0, 6)
+TURNS = np.column_stack([np.sin(SAMPLE_TIMES), 0.2 * SAMPLE_TIMES, np.zeros(6), np.ones(6)])
+SAMPLED = {
+    "flat": lambda t: rd.JointPath.from_samples(t, TURNS),
+    "rest": lambda t: rd.JointPath.from_samples(t, TURNS, ends="rest"),
+    "planar": lambda t: rd.JointPath.from_planar(t, TURNS[:, :3]),
+    "turning": lambda t: rd.JointPath.from_orientations(t, TURNS),
+    "free": lambda t: rd.JointPath.from_poses(t, TURNS[:, :3], TURNS),
+}
+
+
+@pytest.mark.parametrize("make", SAMPLED.values(), ids=SAMPLED)
+def test_paths_through_samples_belong_to_themselves(make):
+    """They can be pickled, and what is done to arrays that went in or came out is not theirs."""
+    times = SAMPLE_TIMES.copy()
+    path = make(times)
+    wanted = {t: np.concatenate(path(t)) for t in (0.0, 0.37, 1.0)}
+    again = pickle.loads(pickle.dumps(path))
+    for t in wanted:
+        q, v, a = path(t)
+        v += 1.0
+        assert not np.shares_memory(v, a)
+        q += 1.0
+    times += 5.0
+    for t, x in wanted.items():
+        np.testing.assert_array_equal(np.concatenate(path(t)), x)
+        np.testing.assert_array_equal(np.concatenate(again(t)), x)
+
+
+def test_base_paths_through_samples_can_be_pickled():
+    times = SAMPLE_TIMES.copy()
+    path = rd.BasePath.from_samples(times, TURNS[:, :3], TURNS)
+    again = pickle.loads(pickle.dumps(path))
+    times += 5.0
+    for t in (0.0, 0.37, 1.0):
+        np.testing.assert_array_equal(again(t).pose, path(t).pose)
+        np.testing.assert_array_equal(again(t).acceleration, path(t).acceleration)

@@ -12,6 +12,7 @@ from robodyn.controllers import (
     ComputedTorque,
     PointToPoint,
     SCurve,
+    SineReference,
     Stretched,
     TaskPath,
     TimeOptimal,
@@ -138,6 +139,49 @@ def test_controllers_follow_them_in_machine_code_as_in_python(kind):
     np.testing.assert_allclose(compiled.q[-1], wanted, atol=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: PointToPoint([0.0, np.nan], [1.0, 1.0], 1.0), "q0"),
+        (lambda: PointToPoint([[0.0]], [[1.0]], 1.0), "q0"),
+        (lambda: PointToPoint([0.0], [np.inf], 1.0), "q1"),
+        (lambda: SineReference([np.nan], [1.0], [1.0]), "center"),
+        (lambda: SineReference([0.0], [1.0], [[1.0]]), "frequency"),
+        (lambda: Stretched.within(MOVE, "a", velocity=1.0), "duration"),
+        (lambda: Stretched.within(MOVE, -1.0, velocity=1.0), "duration"),
+        (lambda: Stretched.within(3.0, 1.0, velocity=1.0), "reference"),
+        (lambda: Stretched.within(lambda t: 3.0, 1.0, velocity=1.0), "reference"),
+        (lambda: Stretched(3.0, 2.0), "reference"),
+        (lambda: Stretched.within(MOVE, 1.0, robot="arm"), "robot"),
+        (lambda: Stretched.within(MOVE, 1.0, velocity=1.0, torque=1.0), "torque"),
+        (lambda: TimeOptimal(MOVE, 1.0, acceleration=1.0, torque=1.0), "torque"),
+        (lambda: TimeOptimal(MOVE, 1.0, robot="arm", torque=1.0), "robot"),
+        (lambda: TimeOptimal(3.0, 1.0, acceleration=1.0), "path"),
+        (lambda: TimeOptimal(lambda t: 3.0, 1.0, acceleration=1.0), "path"),
+        (lambda: TaskPath.line("arm", "flange", START, START, 1.0), "robot"),
+        (lambda: TaskPath.line(ROBOT, "flange", START, START, "a", Q0), "duration"),
+        (lambda: TaskPath.line(ROBOT, "flange", START, START, -1.0, Q0), "duration"),
+        (lambda: TaskPath(ROBOT, "flange", [0.0, 1.0], [START, START], [Q0, Q0]), "q0"),
+    ],
+)
+def test_arguments_that_are_none(make, name):
+    with pytest.raises(rd.ShapeError, match=name) as error:
+        make()
+    assert error.value.name == name
+
+
+def test_a_reference_that_begins_later_says_so():
+    late = rd.JointPath.from_samples([1.0, 2.0, 3.0, 4.0], np.eye(4)[:, :2])
+    for make in (Stretched.within, TimeOptimal):
+        with pytest.raises(rd.PathError, match="samples from t = 1 s"):
+            make(late, 4.0, acceleration=1.0)
+
+
+def test_a_sine_of_one_number_for_all_joints():
+    q, v, a = SineReference([0.0, 1.0], 0.5, 2.0)(0.3)
+    assert q.shape == v.shape == a.shape == (2,)
+
+
 # -- stretched --------------------------------------------------------------------------------
 
 MOVE = PointToPoint(np.zeros(2), np.array([1.0, -2.0]), 1.0)
@@ -186,6 +230,23 @@ def test_what_is_not_of_joints_whose_coordinates_add():
     ball = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3)
     with pytest.raises(rd.ShapeError, match=r"positions \(4,\), velocities \(3,\)"):
         Stretched.within(lambda t: ball, 1.0, velocity=1.0)
+    plate = rd.load(
+        rd.Mechanism(
+            "plate",
+            tuple(
+                rd.Link(name, rd.Inertia.from_matrix(1.0, [0, 0, 0], np.eye(3)))
+                for name in ("floor", "plate")
+            ),
+            (rd.Joint("slide", "planar", "floor", "plate", axis=(0, 0, 1)),),
+        )
+    )
+    move = PointToPoint(
+        np.zeros(3), np.ones(3), 1.0
+    )  # as many coordinates as speeds, in two frames
+    with pytest.raises(rd.SettingsError, match="do not add"):
+        Stretched.within(move, 1.0, robot=plate, torque=10.0)
+    with pytest.raises(rd.SettingsError, match="do not add"):
+        TaskPath.line(plate, "plate", np.eye(4), np.eye(4), 1.0)
 
 
 def test_robots_whose_torques_follow_from_more_than_their_joints():
@@ -283,3 +344,5 @@ def test_what_is_no_path_of_a_frame():
     with pytest.raises(rd.SettingsError, match="do not add"):
         floating = rd.load("puma560", base="floating")
         TaskPath.line(floating, "flange", START, START, 1.0)
+    with pytest.raises(rd.SettingsError, match="moving base"):
+        TaskPath.line(rd.load("puma560", base="moving"), "flange", START, START, 1.0, Q0)

@@ -112,6 +112,26 @@ def test_what_does_not_fit():
     with pytest.raises(ShapeError, match=r"model.at\(k\)"):
         _ = many.modes
     np.testing.assert_array_equal(many.at(1).A, A)
+    shared = StateSpace(np.stack([A, 2 * A]), B, C, D).at(1)
+    np.testing.assert_array_equal(shared.A, 2 * A)
+    np.testing.assert_array_equal(shared.B, B)
+    with pytest.raises(ShapeError, match=r"leading axes of A \(2,\), B \(3,\)"):
+        StateSpace(np.stack([A, A]), np.stack([B, B, B]), C, D)
+    for index in (0, 2, (0, 1), "x"):
+        with pytest.raises(ShapeError, match="no model"):
+            (MODEL if index == 0 else many).at(index)
+    with pytest.raises(ShapeError, match="dt is inf"):
+        MODEL.sampled(np.inf)
+    with pytest.raises(ShapeError, match="names"):
+        StateSpace(A, B, C, D, states=(1, 2, 3))
+
+
+@pytest.mark.filterwarnings("error")
+def test_models_without_states():
+    nothing = StateSpace(*(np.zeros(shape) for shape in ((0, 0), (0, 1), (1, 0), (1, 1))))
+    assert nothing.modes == nothing.uncontrollable_modes() == nothing.unobservable_modes() == ()
+    assert nothing.poles.shape == (0,) and nothing.stability == "stable"
+    assert nothing.sampled(0.1).A.shape == (0, 0)
 
 
 def test_other_forms():
@@ -140,6 +160,8 @@ def test_python_control_gets_the_same():
     assert theirs.state_labels == list(model.states)
     assert theirs.input_labels == ["tau:elbow"]
     assert model.sampled(0.1).to_control().dt == 0.1
+    with pytest.raises(ShapeError, match="inputs="):
+        StateSpace(A, B[:, :0], C, D[:, :0]).to_control()
 
 
 def test_a_picture_of_a_mode(tmp_path):

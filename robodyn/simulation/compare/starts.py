@@ -57,6 +57,10 @@ def starts_of(
                 "starts= and spread=",
                 name="starts",
             )
+        if not len(places):
+            raise ShapeError(
+                f"q0 has shape {places.shape}: there is no start", name="q0", given=places.shape
+            )
         v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
         rows = np.broadcast_to(v, (len(places), v.shape[-1])) if v.ndim == 1 else v
         return start_state(robot, places, rows, 2)

@@ -10,7 +10,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, named
 from robodyn.errors import ShapeError, UnknownNameError
-from robodyn.motion.base_motion import BasePath
+from robodyn.motion.base_motion import BasePath, check_rigid
 from robodyn.motion.continuity import Reference, check_continuous, sampled
 from robodyn.robot import Robot
 from robodyn.simulation.column_names import speed_names
@@ -144,4 +144,6 @@ def _poses(robot: Robot, frame: str, pose: PoseOfTime, times: FloatArray) -> Flo
             name="task",
             given=pose,
         )
-    return checked(f"task[{frame!r}]", [pose(t) for t in times.tolist()], None, 4, 4)
+    X = checked(f"task[{frame!r}]", [pose(t) for t in times.tolist()], None, 4, 4)
+    check_rigid(X, f"task[{frame!r}]")
+    return X
