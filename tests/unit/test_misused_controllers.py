@@ -366,3 +366,10 @@ def test_a_plan_asks_of_motors_behind_gears_what_they_can_do():
     cost = QuadraticCost(robot, [0.5, 0.0], effort=1e-3)
     plan = iterative_lqr(robot, cost, q0=np.zeros(2), duration=0.4, iterations=5)
     assert (np.abs(plan.run.tau) <= [5.0, 2.0]).all()
+
+
+def test_one_velocity_may_go_with_many_positions(double):
+    still = ComputedTorque(double, PointToPoint(np.zeros(2), np.ones(2), 1.0))
+    q, v = np.array([[0.3, 0.2], [0.1, -0.4]]), np.array([1.0, 0.0])
+    found = Saturated(still, 5.0)(0.3, q, v)
+    np.testing.assert_array_equal(found, Saturated(still, 5.0)(0.3, q, np.stack([v, v])))
