@@ -21,6 +21,7 @@ from robodyn.controllers.quadratic_cost import Cost, Expansion, expanded
 from robodyn.controllers.riccati import Forces, best_forces
 from robodyn.errors import ConvergenceWarning
 from robodyn.simulation.arguments import base_path, step_times
+from robodyn.simulation.limits import effort_bounds
 from robodyn.simulation.step_slopes import StepSlopes
 
 __all__ = ["Plan", "iterative_lqr"]
@@ -102,7 +103,8 @@ def iterative_lqr(
     tau : array_like, shape (n, nv), optional [N m, N]
         Forces to begin with, a row a step. Default: none.
     limits : array_like, shape () or (nv,), optional [N m, N]
-        Largest forces. Default: ``robot.effort_limits``, where zero is no limit.
+        Largest forces. Default: the efforts of the robot's joints and of their motors, through
+        their gears; none where none is given.
     integrator : str
         An explicit one.
     base : callable, optional
@@ -348,8 +350,7 @@ def _less(damping: float) -> float:
 def _limits(robot: Robot, given: ArrayLike | None) -> FloatArray:
     """Largest forces, shape (nv,) [N m, N]."""
     if given is None:
-        limits = robot.effort_limits
-        return np.where(limits > 0.0, limits, np.inf)
+        return effort_bounds(robot)
     limits = np.asarray(numbers("limits", given), float)
     if limits.shape not in ((), (robot.nv,)) or not np.all(limits > 0.0):
         raise ShapeError(

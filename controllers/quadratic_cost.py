@@ -46,7 +46,7 @@ def expanded(what: str, given: Any, n: int, size: int) -> Expansion:
     """
     shapes = (n,), (n, size), (n, size, size)
     names = ("value", "slope", "curvature")
-    found = tuple(np.shape(np.asarray(getattr(given, name, None))) for name in names)
+    found = tuple(np.asarray(getattr(given, name, None)).shape for name in names)
     if found != shapes:
         shown = found if isinstance(given, Expansion) else type(given).__name__
         raise ShapeError(

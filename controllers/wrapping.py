@@ -137,7 +137,10 @@ def asked_of(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatAr
         If it returns anything else.
     """
     if not is_symbolic(q):
-        return torque(controller, t, np.asarray(q), np.asarray(v))
+        q, v = np.asarray(q), np.asarray(v)
+        if q.ndim > v.ndim:  # one velocity for many positions
+            v = np.broadcast_to(v, (*q.shape[:-1], *v.shape[-1:]))
+        return torque(controller, t, q, v)
     tau = np.array(controller(t, q, v), object)
     if tau.shape != v.shape:
         raise ShapeError(

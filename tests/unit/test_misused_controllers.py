@@ -352,3 +352,24 @@ def test_what_is_no_robot_is_not_taken_for_one():
 def test_a_seed_has_128_bits():
     with pytest.raises(SettingsError, match="seed is"):
         Noisy(lambda t, q, v: q, 0.1, seed=2**128)
+
+
+@pytest.mark.filterwarnings(
+    "error::robodyn.errors.LimitWarning", "ignore::robodyn.errors.ConvergenceWarning"
+)
+def test_a_plan_asks_of_motors_behind_gears_what_they_can_do():
+    motors = {
+        "shoulder": rd.Actuator(gear_ratio=10.0, torque_limit=0.5),
+        "elbow": rd.Actuator(gear_ratio=10.0, torque_limit=0.2),
+    }
+    robot = rd.load("double_pendulum", actuators=motors)
+    cost = QuadraticCost(robot, [0.5, 0.0], effort=1e-3)
+    plan = iterative_lqr(robot, cost, q0=np.zeros(2), duration=0.4, iterations=5)
+    assert (np.abs(plan.run.tau) <= [5.0, 2.0]).all()
+
+
+def test_one_velocity_may_go_with_many_positions(double):
+    still = ComputedTorque(double, PointToPoint(np.zeros(2), np.ones(2), 1.0))
+    q, v = np.array([[0.3, 0.2], [0.1, -0.4]]), np.array([1.0, 0.0])
+    found = Saturated(still, 5.0)(0.3, q, v)
+    np.testing.assert_array_equal(found, Saturated(still, 5.0)(0.3, q, np.stack([v, v])))
