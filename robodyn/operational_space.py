@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,42 +31,54 @@ class OperationalSpace:
     def __init__(self, model: Model, evaluator: Evaluator) -> None:
         self._model, self._evaluator = model, evaluator
 
-    def inertia(self, q: ArrayLike, frame: str, axes: str, components: Sequence[int]) -> Array:
+    def inertia(self, q: ArrayLike, frame: str, axes: str, components: Iterable[int]) -> Array:
         """``(J M^-1 J^T)^-1``, shape (..., n, n)."""
-        J = self._jacobian(q, frame, axes, components)
+        rows = _checked(components)
+        J = self._jacobian(q, frame, axes, rows)
         values = np.linalg.svd(J, compute_uv=False)
-        rows = values.shape[-1] if J.shape[-2] <= J.shape[-1] else 0
-        if not rows or (values[..., -1] <= SINGULAR * values[..., 0]).any():
+        enough = values.shape[-1] > 0 and J.shape[-2] <= J.shape[-1]
+        if not enough or (values[..., -1] <= SINGULAR * values[..., 0]).any():
             raise SingularError(
                 f"frame {frame!r} of {self._model.mechanism.name!r} cannot move in all of "
-                f"components {list(components)} in this posture, so its inertia is infinite; "
+                f"components {list(rows)} in this posture, so its inertia is infinite; "
                 "choose components= in which it can"
             )
         M_inverse = self._evaluator.call("mass_matrix_inverse", (q,))
         return np.asarray(np.linalg.inv(J @ M_inverse @ np.swapaxes(J, -1, -2)))
 
     def manipulability(
-        self, q: ArrayLike, frame: str, axes: str, components: Sequence[int]
+        self, q: ArrayLike, frame: str, axes: str, components: Iterable[int]
     ) -> Array:
         """``sqrt(det(J J^T))``, shape (...)."""
-        J = self._jacobian(q, frame, axes, components)
+        J = self._jacobian(q, frame, axes, _checked(components))
         if J.shape[-2] > J.shape[-1]:
             return np.zeros(J.shape[:-2])[()]
         return np.asarray(np.linalg.svd(J, compute_uv=False).prod(axis=-1))[()]
 
-    def _jacobian(self, q: ArrayLike, frame: str, axes: str, components: Sequence[int]) -> Array:
+    def _jacobian(self, q: ArrayLike, frame: str, axes: str, rows: tuple[int, ...]) -> Array:
         if self._model.setup.closed:
             raise SettingsError(
                 f"{self._model.mechanism.name!r} has closed loops, so its joints do not move "
                 "independently: load it with coordinates='minimal'"
             )
-        rows = named("components", components, "numbers of components 0 to 5")
-        if not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
-            raise ShapeError(
-                f"components is {components!r}, expected some of 0 to 5, each once: linear x, y, "
-                "z, angular x, y, z",
-                name="components",
-                given=components,
-            )
         J = self._evaluator.call("frame_jacobian", (q,), frame=frame, axes=axes)
         return np.asarray(J[..., list(rows), :], float)
+
+
+def _checked(components: Iterable[int]) -> tuple[int, ...]:
+    """Components of a twist.
+
+    Raises
+    ------
+    ShapeError
+        For what is none, and one that is there twice.
+    """
+    rows = named("components", components, "numbers of components 0 to 5")
+    if not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
+        raise ShapeError(
+            f"components is {components!r}, expected some of 0 to 5, each once: linear x, y, "
+            "z, angular x, y, z",
+            name="components",
+            given=components,
+        )
+    return rows
