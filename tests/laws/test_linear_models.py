@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from random_mechanisms import random_mechanism
@@ -486,6 +488,10 @@ def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none():
     still = next(x for x in free.linearize([0, 0], [0, 0], None).modes if x.name == "q:rail")
     with pytest.raises(ShapeError, match="stands still"):
         rd.mode_motion(free, [0, 0], still)
+    with pytest.raises(ShapeError, match="stands still"):  # up to rounding
+        rd.mode_motion(free, [0, 0], dataclasses.replace(still, pole=-1e-16 + 1e-15j))
+    with pytest.raises(ShapeError, match="robot is str"):
+        rd.mode_motion("cart", [0, 0], grows)
     with pytest.raises(UnknownNameError):
         rd.mode_motion(free, [0, 0], grows)
     four_bar = rd.load("four_bar", springs={"crank_drive": (20.0, 0.1)})
