@@ -11,11 +11,13 @@ from numpy.typing import ArrayLike
 
 from robodyn import BasePath, Robot, SettingsError, ShapeError, UnknownNameError
 from robodyn.array_types import FloatArray
+from robodyn.arrays import named
 from robodyn.controllers.gains import gain
 from robodyn.controllers.motor_space import motor_space
 from robodyn.controllers.passivity_based import PassivityBased
 from robodyn.controllers.plant import base_path, motor_speeds
 from robodyn.controllers.symbols import base_at, time_of
+from robodyn.controllers.travelling import made_of
 from robodyn.controllers.wrapping import alone
 from robodyn.simulation import Look, Remembering
 
@@ -123,6 +125,8 @@ class Adaptive:
         """The model, as it is known before anything is learnt."""
         return self.controller.robot
 
+    __reduce__ = made_of
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for before it has learnt anything, shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)
@@ -207,7 +211,7 @@ def _learnt(robot: Robot, learnt: Learnt) -> tuple[FloatArray, FloatArray]:
             raise SettingsError("learnt is empty: name parameters, bodies or directions")
         return np.stack(columns, axis=1), np.zeros(len(columns))
     chosen = list[int]()
-    for name in [learnt] if isinstance(learnt, str) else learnt:
+    for name in named("learnt", learnt, "names of parameters or bodies, or directions by name"):
         found = [k for k, own in enumerate(names) if name in (own, own.rpartition(".")[0])]
         if not found:
             known = (*robot.body_names, *names)

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, named
-from robodyn.controllers.gains import at_speeds, check_fits, function, gain
+from robodyn.controllers.gains import at_speeds, function, gain, state_of
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
 from robodyn.controllers.symbols import base_at, reference_at
+from robodyn.controllers.travelling import made_of
 
 __all__ = ["ComputedTorque"]
 
@@ -89,9 +90,11 @@ class ComputedTorque:
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_torques", motor_torques(self.robot, joints))
 
+    __reduce__ = made_of
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
         v_ref = at_speeds("velocities", v_ref, self.robot.nv)
         a_ref = at_speeds("accelerations", a_ref, self.robot.nv)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import check_fits, gain
+from robodyn.controllers.gains import gain, state_of
 from robodyn.controllers.plant import motor_mask
 from robodyn.controllers.wrapping import Controller, alone, remembering, robot_of, wrapped
 from robodyn.simulation import Look, Remembering
@@ -48,7 +48,7 @@ class DisturbanceObserver:
     Raises
     ------
     SettingsError
-        Without a robot, for closed linkages and for a moving base.
+        Without a robot, for closed linkages, for a moving base, and if the robot depends on time.
     ShapeError
         For gains of another shape, negative or not finite, and if the controller is no function.
 
@@ -88,6 +88,11 @@ class DisturbanceObserver:
                 f"a disturbance is observed by the momentum of trees on fixed or floating bases, "
                 f"and {robot.name!r} has {has}"
             )
+        if robot.depends_on_time:
+            raise SettingsError(
+                f"{robot.name!r} depends on time, and so does its inertia: the momentum that "
+                "disturbances are observed by does not count what time adds to it"
+            )
         object.__setattr__(self, "_gain", gain("gain", self.gain, robot.nv))
         object.__setattr__(self, "_motors", motor_mask(robot) * bool(self.compensate))
 
@@ -102,8 +107,8 @@ class DisturbanceObserver:
     def answer(self, look: Look, memory: Any) -> tuple[FloatArray, dict[str, FloatArray]]:
         """Forces, and what is remembered: residual, momentum, and what changes it by itself."""
         robot, h = robot_of(self), look.h
-        check_fits(robot, look.q, look.v)
-        p, n = _momentum(robot, look.t, look.q, look.v)
+        q, v = state_of(robot, look.q, look.v)
+        p, n = _momentum(robot, q, v)
         r = np.zeros(p.shape)
         if memory is not None:
             known = look.impulse + 0.5 * h * (memory["forces"] + n)
@@ -111,16 +116,13 @@ class DisturbanceObserver:
             forgotten = -np.expm1(-self._gain * h)
             r = (1.0 - forgotten) * memory["disturbance"]
             r = r + (forgotten / h if h else self._gain) * impulse
-        tau = torque(self.controller, look.t, look.q, look.v) - self._motors * r
+        tau = torque(self.controller, look.t, q, v) - self._motors * r
         return tau, {"disturbance": r, "momentum": p, "forces": n}
 
 
-def _momentum(
-    robot: Robot, t: float, q: FloatArray, v: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def _momentum(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Momentum along each speed, and what changes it besides forces, shape (..., nv)."""
-    time = t if robot.depends_on_time else None
-    M, C = robot.mass_matrix(q, t=time), robot.coriolis_matrix(q, v, t=time)
-    rest = robot.passive_forces(q, v, t=time) - robot.gravity_forces(q, t=time)
+    M, C = robot.mass_matrix(q), robot.coriolis_matrix(q, v)
+    rest = robot.passive_forces(q, v) - robot.gravity_forces(q)
     p = np.einsum("...ij,...j->...i", M, v)
     return p, np.einsum("...ji,...j->...i", C, v) + rest

@@ -75,9 +75,10 @@ class Filtered:
     def __post_init__(self) -> None:
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         object.__setattr__(self, "_cutoff", positive("cutoff", self.cutoff))
-        if isinstance(self.order, bool) or self.order not in range(1, MOST + 1):
+        whole = isinstance(self.order, int | np.integer) and not isinstance(self.order, bool)
+        if not (whole and 1 <= self.order <= MOST):
             raise SettingsError(f"order is {self.order!r}, expected a whole number, 1 to {MOST}")
-        if self.signal not in SIGNALS:
+        if not (isinstance(self.signal, str) and self.signal in SIGNALS):
             raise UnknownNameError("signal", str(self.signal), SIGNALS)
         object.__setattr__(self, "_modes", _butterworth(self.order))
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from robodyn import Robot, SettingsError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import at_speeds, check_fits, function
-from robodyn.controllers.plant import motor_mask
+from robodyn.controllers.gains import at_speeds, function, state_of
+from robodyn.controllers.plant import at_motors, motor_mask
 from robodyn.controllers.symbols import dynamics, is_symbolic, reference_at
 from robodyn.controllers.wrapping import Controller, asked_of, begun_around, robot_of, wrapped
 
@@ -86,12 +86,11 @@ class FrictionCompensation:
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
         robot = robot_of(self)
-        check_fits(robot, q, v)
+        q, v = state_of(robot, q, v)
         speeds = v
         if self.reference is not None:
             _, wanted, _ = reference_at(robot, self.reference, t)
-            speeds = self._motors * at_speeds("velocities", wanted, robot.nv)
-            speeds = speeds + (1.0 - self._motors) * v
+            speeds = at_motors(self._motors, at_speeds("velocities", wanted, robot.nv), v)
         own = asked_of(self.controller, t, q, v)
         return np.asarray(own + self.share * self._given_back(t, q, speeds))
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
 
-__all__ = ["at_speeds", "check_fits", "function", "gain", "wanted"]
+__all__ = ["at_speeds", "function", "gain", "state_of", "wanted"]
 
 
 def function(name: str, given: Any, of: str) -> None:
@@ -26,8 +26,8 @@ def function(name: str, given: Any, of: str) -> None:
         )
 
 
-def check_fits(robot: Robot, q: FloatArray, v: FloatArray) -> None:
-    """Refuse a state that a controller's model cannot have.
+def state_of(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """A state as arrays, if a controller's model can have it.
 
     Raises
     ------
@@ -42,6 +42,7 @@ def check_fits(robot: Robot, q: FloatArray, v: FloatArray) -> None:
                 given=np.shape(x),
                 expected=(size,),
             )
+    return np.asarray(q), np.asarray(v)
 
 
 def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -54,7 +55,7 @@ def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatAr
     """
     try:
         q, v, a = (np.asarray(x) for x in given)
-        numbers = all(x.dtype.kind in "fiubO" for x in (q, v, a))
+        numbers = all(x.dtype.kind in "fiub" or _symbols(x) for x in (q, v, a))
     except (TypeError, ValueError):
         numbers = False
     if not numbers:
@@ -72,6 +73,11 @@ def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatAr
             expected=(nq,),
         )
     return q, v, a
+
+
+def _symbols(x: NDArray[Any]) -> bool:
+    """Whether all elements can be calculated with, as symbols can, and nothing else does."""
+    return x.dtype.kind == "O" and all(hasattr(type(y), "__truediv__") for y in x.flat)
 
 
 def at_speeds(name: str, given: FloatArray, nv: int) -> FloatArray:

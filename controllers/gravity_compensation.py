@@ -10,7 +10,7 @@ import numpy as np
 from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import check_fits
+from robodyn.controllers.gains import state_of
 from robodyn.controllers.plant import Base, base_path, motor_mask
 from robodyn.controllers.symbols import base_at, dynamics, is_symbolic
 
@@ -54,7 +54,7 @@ class GravityCompensation:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         rest = np.zeros(np.shape(v))
         if is_symbolic(q):
             state, base = {"q": q, "v": rest, "a": rest}, base_at(self._path, t)

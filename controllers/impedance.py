@@ -14,6 +14,7 @@ from robodyn.arrays import expect
 from robodyn.controllers.gains import function, gain
 from robodyn.controllers.plant import Base, refuse_passive
 from robodyn.controllers.task_space import COMPONENTS, Reference, Task
+from robodyn.controllers.travelling import made_of
 from robodyn.controllers.wrench import in_world, six
 from robodyn.simulation.law import SymbolicTime
 
@@ -106,6 +107,8 @@ class Impedance:
         object.__setattr__(self, "_m", m)
         if self.wrench is not None:
             function("wrench", self.wrench, "from the time [s] to force and moment, shape (6,)")
+
+    __reduce__ = made_of
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import Robot, ShapeError, SimulationError, Trajectory, rollout, simulate
+from robodyn import Robot, SettingsError, ShapeError, SimulationError, Trajectory, rollout, simulate
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, expect, numbers
+from robodyn.arrays import checked, expect, number, numbers
 from robodyn.controllers.linear_feedback import state_error
 from robodyn.controllers.plant import motor_speeds
-from robodyn.controllers.quadratic_cost import Cost, Expansion
+from robodyn.controllers.quadratic_cost import Cost, Expansion, expanded
 from robodyn.controllers.riccati import Forces, best_forces
 from robodyn.errors import ConvergenceWarning
 from robodyn.simulation.arguments import base_path, step_times
@@ -124,8 +124,9 @@ def iterative_lqr(
     Raises
     ------
     ShapeError
+        For arrays of another shape, and a cost that is none of this robot.
     SettingsError
-        As `robodyn.step_derivatives` does.
+        For iterations and a tolerance that are negative, and as `robodyn.step_derivatives` does.
     SimulationError
         If the robot cannot move under the first forces.
 
@@ -141,6 +142,7 @@ def iterative_lqr(
     (True, True)
     """
     expect("robot", robot, Robot)
+    _check_search(iterations, tolerance)
     search = _Search(
         robot, cost, limits, duration=duration, step=step, integrator=integrator, base=base
     )
@@ -262,9 +264,12 @@ class _Search:
         """A motion with its cost."""
         h = np.diff(run.t)
         tau = run.tau[:-1, self._motors]
+        n, nv, m = len(h), self._robot.nv, len(self._motors)
         at = self._cost.running_cost(run.t[:-1], run.q[:-1], run.v[:-1], tau)
+        at = expanded("running_cost", at, n, 2 * nv + m)
         running = Expansion(h * at.value, h[:, None] * at.slope, h[:, None, None] * at.curvature)
-        return _Motion(run, running, self._cost.final_cost(run.q[-1:], run.v[-1:]))
+        final = expanded("final_cost", self._cost.final_cost(run.q[-1:], run.v[-1:]), 1, 2 * nv)
+        return _Motion(run, running, final)
 
     def _linearised(self, run: Trajectory) -> FloatArray:
         """Derivatives of all steps by state and forces of motors, shape (n, 2 nv, 2 nv + m)."""
@@ -306,6 +311,14 @@ class _Search:
             yield from chain.from_iterable(alone) if count > 1 else (None,)
             return
         yield from (runs.motion(k) for k in range(count))
+
+
+def _check_search(iterations: Any, tolerance: Any) -> None:
+    whole = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool)
+    if not (whole and iterations >= 0):
+        raise SettingsError(f"iterations is {iterations!r}, expected a whole number >= 0")
+    if not 0.0 <= number("tolerance", tolerance) < np.inf:
+        raise SettingsError(f"tolerance is {tolerance!r}, expected a number >= 0")
 
 
 def _check_cost(robot: Robot, cost: Cost) -> None:

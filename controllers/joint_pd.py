@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from robodyn import Robot
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import at_speeds, check_fits, function, gain
+from robodyn.controllers.gains import at_speeds, function, gain, state_of
 from robodyn.controllers.gravity_compensation import GravityCompensation
-from robodyn.controllers.plant import Base, motor_error, motor_mask
+from robodyn.controllers.plant import Base, at_motors, motor_error, motor_mask
 from robodyn.controllers.symbols import reference_at
+from robodyn.controllers.travelling import made_of
 
 __all__ = ["JointPD"]
 
@@ -51,6 +52,7 @@ class JointPD:
     gravity: bool = True
     base: Base | None = None
     _error: Callable[[FloatArray, FloatArray], FloatArray] = field(init=False, repr=False)
+    _motors: FloatArray = field(init=False, repr=False)
     _k: FloatArray = field(init=False, repr=False)
     _d: FloatArray = field(init=False, repr=False)
     _weight: GravityCompensation | None = field(init=False, repr=False)
@@ -63,15 +65,18 @@ class JointPD:
         motors = motor_mask(self.robot)
         weight = GravityCompensation(self.robot, self.base) if self.gravity else None
         object.__setattr__(self, "_weight", weight)
+        object.__setattr__(self, "_motors", motors)
         object.__setattr__(self, "_error", motor_error(self.robot))
         for name, value in (("_k", self.stiffness), ("_d", self.damping)):
             what = "stiffness" if name == "_k" else "damping"
             object.__setattr__(self, name, motors * gain(what, value, self.robot.nv))
 
+    __reduce__ = made_of
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         q_ref, v_ref, _ = reference_at(self.robot, self.reference, t)
-        v_ref = at_speeds("velocities", v_ref, self.robot.nv)
+        v_ref = at_motors(self._motors, at_speeds("velocities", v_ref, self.robot.nv))
         tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
         return tau if self._weight is None else tau + self._weight(t, q, v)

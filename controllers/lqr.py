@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
-from robodyn.controllers.gains import check_fits
+from robodyn.controllers.gains import state_of
 from robodyn.controllers.linear_feedback import StateError, linear_feedback, state_error
 from robodyn.controllers.plant import motor_mask, motor_speeds
+from robodyn.controllers.travelling import made_of
 from robodyn.controllers.weights import weights
 from robodyn.simulation.column_names import speed_names
 from robodyn.state_space import Mode, StateSpace
@@ -104,6 +105,10 @@ class LQR:
     def __post_init__(self) -> None:
         expect("robot", self.robot, Robot)
         robot = self.robot
+        if robot.depends_on_time:
+            raise SettingsError(
+                f"{robot.name!r} depends on time: no posture of it is at rest for good"
+            )
         q = np.array(checked("posture", self.posture, robot.nq, of=robot.name))
         if q.ndim != 1:
             raise ShapeError(f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture")
@@ -128,9 +133,11 @@ class LQR:
         for name, value in own.items():
             object.__setattr__(self, name, value)
 
+    __reduce__ = made_of
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         nv = self.robot.nv
         x = self._error(q, v, self.rest, np.zeros(nv))[..., list(self.places)]
         return linear_feedback(self._motors, nv, self.holding, -self.gains, x)
@@ -163,8 +170,6 @@ def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray
 
 def _model(robot: Robot, q: FloatArray, tau: FloatArray, base: BaseMotion | None) -> StateSpace:
     """The linear model of a posture at rest, with motors in the order of their speeds."""
-    if robot.depends_on_time:
-        raise SettingsError(f"{robot.name!r} depends on time: no posture of it is at rest for good")
     named = sorted(robot.actuated_joints, key=lambda name: robot.joints[name].v.start)
     still = np.zeros(robot.nv)
     model = robot.linearize(q, still, tau, inputs=named, base=base)
@@ -195,6 +200,8 @@ def _regulator(
     """Gains, and the cost to go."""
     from scipy.linalg import LinAlgError, solve_continuous_are
 
+    if not len(model.A):  # nothing moves
+        return np.zeros((len(R), 0)), np.zeros((0, 0))
     _refuse_lost(robot, model)
     _refuse_unseen(robot, model, Q)
     try:

@@ -11,7 +11,7 @@ from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
 from robodyn.controllers.frames import mobility
 from robodyn.controllers.motor_space import motor_space
-from robodyn.controllers.plant import motor_mask, motor_speeds, speeds_of
+from robodyn.controllers.plant import at_motors, motor_mask, motor_speeds, speeds_of
 from robodyn.controllers.symbols import dynamics, is_symbolic, time_of, times
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.simulation.driven import independent
@@ -134,7 +134,7 @@ def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
             raise ActuationError(f"{robot.name!r} has more motors than motions")
         time = time_of(robot, t)
         K, bias = robot.loop_jacobian(q, t=time), robot.loop_bias(q, v, t=time)
-        fitting = mask * a
+        fitting = at_motors(mask, a)
         fitting[..., others] = -_solved(K[..., others], bias + times(K, fitting))
         fitting = fitting - _solved(K, bias + times(K, fitting))
         return mask * robot.inverse_dynamics(q, v, fitting, base=base, t=time)

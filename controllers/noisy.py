@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import function
+from robodyn.controllers.wrapping import wrapped
 
 __all__ = ["Noisy"]
 
@@ -47,7 +47,7 @@ class Noisy:
     ------
     SettingsError
         For deviations that are negative or not finite, and a seed or motion that is no whole number
-        >= 0.
+        >= 0 or has too many bits (seeds 128, motions 64).
     ShapeError
         If the controller is no function; when called, if there are other numbers of deviations
         than speeds.
@@ -61,7 +61,7 @@ class Noisy:
     motion: int = 0
 
     def __post_init__(self) -> None:
-        function("controller", self.controller, "(t, q, v)")
+        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         for name in ("position", "velocity"):
             try:
                 given = np.array(getattr(self, name), float)
@@ -73,12 +73,13 @@ class Noisy:
                 )
             given.flags.writeable = False
             object.__setattr__(self, name, given)
-        for name in ("seed", "motion"):
+        for name, bits in (("seed", 128), ("motion", 64)):
             x = getattr(self, name)
-            if isinstance(x, bool) or not isinstance(x, int | np.integer) or x < 0:
-                raise SettingsError(f"{name} is {x!r}, expected a whole number >= 0")
-        if self.robot is None:
-            object.__setattr__(self, "robot", getattr(self.controller, "robot", None))
+            whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
+            if not (whole and 0 <= x < 2**bits):
+                raise SettingsError(
+                    f"{name} is {x!r}, expected a whole number >= 0 of {bits} bits at most"
+                )
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
         """What the controller asks for, given what it sees, shape (..., nv) [N m, N]."""
@@ -92,6 +93,7 @@ class Noisy:
         t : float [s]
         q, v : ndarray, shape (..., nq), (..., nv)
         """
+        q, v = np.asarray(q), np.asarray(v)
         for name in ("position", "velocity"):
             shape = np.shape(getattr(self, name))
             if shape not in ((), (1,), v.shape[-1:]):

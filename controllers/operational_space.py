@@ -15,6 +15,7 @@ from robodyn.arrays import expect
 from robodyn.controllers.gains import gain
 from robodyn.controllers.plant import Base
 from robodyn.controllers.task_space import COMPONENTS, Reference, Shift, Task
+from robodyn.controllers.travelling import made_of
 
 __all__ = ["OperationalSpace"]
 
@@ -106,6 +107,8 @@ class OperationalSpace:
         object.__setattr__(self, "_task", task)
         object.__setattr__(self, "_k", k)
         object.__setattr__(self, "_d", gain("damping", d, task.size))
+
+    __reduce__ = made_of
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""

@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import at_speeds, check_fits, function, gain
+from robodyn.controllers.gains import at_speeds, function, gain, state_of
 from robodyn.controllers.motor_space import Coriolis, motor_coriolis, motor_space
 from robodyn.controllers.motor_torques import MotorTorques, motor_torques
 from robodyn.controllers.plant import (
     Base,
+    at_motors,
     base_path,
     motor_error,
     motor_mask,
@@ -24,6 +25,7 @@ from robodyn.controllers.plant import (
     refuse_passive,
 )
 from robodyn.controllers.symbols import base_at, reference_at
+from robodyn.controllers.travelling import made_of
 
 __all__ = ["PassivityBased"]
 
@@ -92,8 +94,11 @@ class PassivityBased:
         object.__setattr__(self, "_torques", motor_torques(self.robot))
         object.__setattr__(self, "_coriolis", motor_coriolis(self.robot))
 
+    __reduce__ = made_of
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        q, v = state_of(self.robot, q, v)
         s, a = self.sliding(t, q, v)
         base = base_at(self._path, t)
         held = self._torques(q, v, a, base, t) - self._coriolis(q, v, s, base, t)
@@ -101,6 +106,7 @@ class PassivityBased:
 
     def energy(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """``s^T M s / 2`` of motors, shape (...) [J]."""
+        q, v = state_of(self.robot, q, v)
         s, _ = self.sliding(t, q, v)
         s = s[..., list(motor_speeds(self.robot))]
         M = motor_space(self.robot)(q, v, base_at(self._path, t), t).inertia
@@ -108,10 +114,10 @@ class PassivityBased:
 
     def sliding(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv) each."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
-        v_ref = at_speeds("velocities", v_ref, self.robot.nv)
-        a_ref = at_speeds("accelerations", a_ref, self.robot.nv)
+        v_ref = at_motors(self._mask, at_speeds("velocities", v_ref, self.robot.nv))
+        a_ref = at_motors(self._mask, at_speeds("accelerations", a_ref, self.robot.nv))
         lag = v_ref - v
         s = -self._mask * lag - self._rate * self._error(q, q_ref)
         return s, self._mask * (a_ref + self._rate * lag)

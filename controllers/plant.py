@@ -11,6 +11,7 @@ from robodyn.array_types import FloatArray
 
 __all__ = [
     "Base",
+    "at_motors",
     "base_path",
     "motor_error",
     "motor_mask",
@@ -43,6 +44,19 @@ def motor_mask(robot: Robot) -> FloatArray:
     return mask
 
 
+def at_motors(mask: FloatArray, wanted: FloatArray, others: FloatArray | float = 0.0) -> FloatArray:
+    """What is wanted of joints with motors, and of all others something else, whatever is wanted.
+
+    Parameters
+    ----------
+    mask : ndarray, shape (nv,)
+        From `motor_mask`.
+    wanted, others : ndarray, shape (..., nv), or number
+        Numbers or symbols.
+    """
+    return np.where(mask > 0.0, wanted, others)
+
+
 def motor_error(
     robot: Robot, joints: Iterable[str] | None = None
 ) -> Callable[[FloatArray, FloatArray], FloatArray]:
@@ -56,7 +70,10 @@ def motor_error(
     if not all(joint.kind.coordinates.flat for joint in moved):
         mask = np.zeros(robot.nv)
         mask[list(speeds_of(robot, names))] = 1.0
-        return lambda q, q_ref: mask * _difference(robot, q, q_ref)
+        own = np.zeros(robot.nq, bool)
+        for joint in moved:
+            own[joint.q] = True
+        return lambda q, q_ref: mask * _difference(robot, q, np.where(own, q_ref, q))
     coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
     speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from robodyn.controllers.linear_feedback import StepSlope, slope_of_steps
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.weights import weights
 
-__all__ = ["Cost", "Expansion", "QuadraticCost"]
+__all__ = ["Cost", "Expansion", "QuadraticCost", "expanded"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,27 @@ class Expansion:
     value: FloatArray
     slope: FloatArray
     curvature: FloatArray
+
+
+def expanded(what: str, given: Any, n: int, size: int) -> Expansion:
+    """What a cost returned of n samples, if it is an `Expansion` in ``size`` changes of each.
+
+    Raises
+    ------
+    ShapeError
+    """
+    shapes = (n,), (n, size), (n, size, size)
+    names = ("value", "slope", "curvature")
+    found = tuple(np.shape(getattr(given, name, None)) for name in names)
+    if found != shapes:
+        shown = found if isinstance(given, Expansion) else type(given).__name__
+        raise ShapeError(
+            f"{what} returned {shown}, expected value, slope and curvature of shapes {shapes}",
+            name=what,
+            given=given,
+            expected=shapes,
+        )
+    return Expansion(*(np.asarray(getattr(given, name)) for name in names))
 
 
 class Cost(Protocol):

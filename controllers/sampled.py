@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import SettingsError
+from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import function
+from robodyn.controllers.gains import state_of
+from robodyn.controllers.wrapping import wrapped
 from robodyn.simulation.callbacks import torque
 
 __all__ = ["Sampled"]
@@ -40,8 +41,11 @@ class Sampled:
     delay : float [s]
     quantum : float [rad, m]
         What positions are rounded to a multiple of, as an encoder does. Zero: not at all.
+        Quaternions stay as they are: no encoder reads them.
     velocity_quantum : float [rad/s, m/s]
         What speeds are rounded to a multiple of.
+    robot : Robot, optional
+        Needed where there are quaternions among positions. Default: that of the controller.
 
     Raises
     ------
@@ -49,7 +53,7 @@ class Sampled:
         If a number is negative or not finite.
     ShapeError
         If the controller is no function; when called, if it returns anything but numbers, one a
-        speed.
+        speed, and if it is not known which positions are quaternions.
     """
 
     controller: Controller
@@ -57,24 +61,39 @@ class Sampled:
     delay: float = 0.0
     quantum: float = 0.0
     velocity_quantum: float = 0.0
+    robot: Any = None
 
     def __post_init__(self) -> None:
-        function("controller", self.controller, "(t, q, v)")
+        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         for name in ("period", "delay", "quantum", "velocity_quantum"):
             given = getattr(self, name)
             known = isinstance(given, int | float | np.number)
             if not (known and 0.0 <= given < math.inf):
                 raise SettingsError(f"{name} is {given!r}, expected a number >= 0")
 
-    @property
-    def robot(self) -> Any:
-        """That of the controller, for wrappers around this one; none if it has none."""
-        return getattr(self.controller, "robot", None)
-
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for when it looks at time ``t`` [s], shape (..., nv) [N m, N]."""
-        seen = _rounded(q, self.quantum), _rounded(v, self.velocity_quantum)
+        q, v = np.asarray(q), np.asarray(v)
+        seen = self._read(q, v.shape[-1]), _rounded(v, self.velocity_quantum)
         return torque(self.controller, t, *seen)
+
+    def _read(self, q: FloatArray, nv: int) -> FloatArray:
+        """Positions as encoders read them."""
+        if not self.quantum or q.shape[-1] == nv:
+            return _rounded(q, self.quantum)
+        if not isinstance(self.robot, Robot):
+            raise ShapeError(
+                f"q has {q.shape[-1]} numbers and v {nv}: which of them are quaternions, that no "
+                "encoder reads? Give Sampled robot=, whose coordinates they are",
+                name="robot",
+            )
+        state_of(self.robot, q, np.zeros(nv))
+        found = _rounded(q, self.quantum)
+        for joint in (self.robot.joints[name] for name in self.robot.joint_names):
+            if joint.kind.coordinates.quaternion:
+                turn = slice(joint.q.stop - 4, joint.q.stop)
+                found[..., turn] = q[..., turn]
+        return found
 
     def fresh(self) -> Controller:
         """The same at the start of a motion, with a memory of that motion alone."""
@@ -88,13 +107,7 @@ class _Running:
         self._settings = settings
         inner = getattr(settings.controller, "fresh", None)
         if inner is not None:
-            self._settings = Sampled(
-                inner(),
-                settings.period,
-                settings.delay,
-                settings.quantum,
-                settings.velocity_quantum,
-            )
+            self._settings = replace(settings, controller=inner())
         self._looks = -1
         self._coming: list[tuple[float, FloatArray]] = []
         self._acting: FloatArray | None = None

@@ -15,7 +15,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
 from robodyn.controllers.frames import components as rows_of
 from robodyn.controllers.frames import mobility, turning
-from robodyn.controllers.gains import at_speeds, check_fits, function, gain
+from robodyn.controllers.gains import at_speeds, function, gain, state_of
 from robodyn.controllers.motor_space import MotorSpace, motor_space
 from robodyn.controllers.plant import Base, base_path, motor_error, motor_speeds
 from robodyn.controllers.symbols import asked, base_at, is_symbolic, reference_at, times
@@ -144,7 +144,7 @@ class Task:
             By which the reference is moved, in world axes, its velocity and its acceleration.
         """
         robot, rows = self._robot, self._rows
-        check_fits(robot, q, v)
+        q, v = state_of(robot, q, v)
         base = base_at(self._path, t)
         motors = self._space(q, v, base, t)
         X = asked(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, Robot, ShapeError, Trajectory
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import check_fits
+from robodyn.controllers.gains import state_of
 from robodyn.controllers.linear_feedback import (
     StateError,
     StepSlope,
@@ -24,6 +24,7 @@ from robodyn.controllers.lqr import LQR
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.quadratic_cost import Expansion
 from robodyn.controllers.riccati import Forces, best_forces
+from robodyn.controllers.travelling import made_of
 from robodyn.controllers.weights import weights
 from robodyn.simulation.law import SymbolicTime
 from robodyn.simulation.step_slopes import StepSlopes
@@ -106,9 +107,11 @@ class TimeVaryingLQR:
         object.__setattr__(self, "cost_to_go", found.cost_to_go)
         object.__setattr__(self, "_after", self._held())
 
+    __reduce__ = made_of
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        check_fits(self.robot, q, v)
+        q, v = state_of(self.robot, q, v)
         if isinstance(t, SymbolicTime):
             wanted = t.sampled("motion", self._wanted)
         else:

@@ -58,9 +58,11 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
             name=name,
             given=value,
         )
-    values = np.linalg.eigvalsh(full) if size else np.ones(1)
+    values = np.linalg.eigvalsh(full) if given.ndim == 2 else np.sort(np.diag(full))
+    values = values if size else np.ones(1)
     least, most = float(values[0]), float(values[-1])
-    if least < -ROUNDING * max(most, 0.0) or (definite and least <= ROUNDING * most):
+    slack = ROUNDING * max(most, 0.0) if given.ndim == 2 else 0.0
+    if least < -slack or (definite and least <= slack):
         expected = "positive" if definite else "not negative"
         of_what = "smallest eigenvalue" if given.ndim == 2 else "smallest weight"
         raise ShapeError(

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.arrays import expect
 from robodyn.controllers.gains import function
 from robodyn.controllers.symbols import is_symbolic
 from robodyn.simulation import Look, Remembering
@@ -39,10 +40,14 @@ def wrapped(controller: Any, robot: Robot | None) -> Robot | None:
     Raises
     ------
     ShapeError
-        If the controller is no function.
+        If the controller is no function, or what is given as a robot is none.
     """
     function("controller", controller, "(t, q, v)")
-    return getattr(controller, "robot", None) if robot is None else robot
+    if robot is not None:
+        expect("robot", robot, Robot)
+        return robot
+    own = getattr(controller, "robot", None)
+    return own if isinstance(own, Robot) else None
 
 
 def robot_of(wrapper: Any) -> Robot:
@@ -118,7 +123,8 @@ def begun_around(wrapper: Wrapper) -> Callable[[], Wrapper] | None:
 
 def alone(controller: Any, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
     """What a controller with a memory asks for when it has none yet, shape (..., nv) [N m, N]."""
-    tau, _ = controller.answer(Look(t, q, v, 0.0, np.zeros(np.shape(v))), None)
+    look = Look(t, np.asarray(q), np.asarray(v), 0.0, np.zeros(np.shape(v)))
+    tau, _ = controller.answer(look, None)
     return np.asarray(tau)
 
 

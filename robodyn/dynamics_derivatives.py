@@ -60,7 +60,7 @@ class DynamicsDerivatives:
             As in `robodyn.Robot.inverse_dynamics`.
         """
         robot = self._model.mechanism.name
-        if name not in GIVEN:
+        if not isinstance(name, str) or name not in GIVEN:
             raise UnknownNameError("derivatives", name, GIVEN, f"robot {robot!r}")
         q, v, given = arrays
         controlled, locked = roles

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from robodyn.errors import BagError, MissingExtraError, MissingFileError
+from robodyn.errors import BagError, FileError, MissingExtraError, MissingFileError
+from robodyn.files import writing
 
 __all__ = ["new_bag", "open_bag", "rosbags"]
 
@@ -51,11 +53,24 @@ def new_bag(path: Path, storage: str) -> Iterator[tuple[Any, SimpleNamespace]]:
         raise BagError(f"{str(path)!r} is there already: a bag of this name would replace it")
     if not path.parent.is_dir():
         raise MissingFileError(f"no such folder: {str(path.parent)!r}; make it first")
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder:
+    with (
+        _storing(path),
+        writing(path),
+        tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as folder,
+    ):
         made = Path(folder) / (path.stem if single else path.name)
         with tools.bag.Writer(made, version=9, storage_plugin=plugins[storage]) as writer:
             yield writer, tools
         os.replace(next(made.glob(f"*{path.suffix}")) if single else made, path)
+
+
+@contextmanager
+def _storing(path: Path) -> Iterator[None]:
+    """Say what hinders a database, as `writing` does for files."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise FileError(f"cannot write {str(path)!r}: {error}") from error
 
 
 @contextmanager

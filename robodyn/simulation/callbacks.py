@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any, cast
@@ -17,7 +18,15 @@ from robodyn.simulation.events.event import EventFunction
 from robodyn.simulation.law import law_of
 from robodyn.simulation.numba_law import numba_law_of
 
-__all__ = ["Controller", "at_start", "check_callable", "event_value", "refuse_not_finite", "torque"]
+__all__ = [
+    "Controller",
+    "at_start",
+    "check_callable",
+    "event_value",
+    "of_motion",
+    "refuse_not_finite",
+    "torque",
+]
 
 Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
@@ -38,6 +47,17 @@ def at_start(robot: Robot, controller: Controller | None) -> Controller | None:
     if fresh is not None:
         return cast(Controller, fresh())
     return law_of(robot, controller) or numba_law_of(robot, controller) or controller
+
+
+def of_motion(controller: Any, k: int) -> Any:
+    """A controller of many motions as it is for one: what is random differs between them."""
+    inner = getattr(controller, "controller", None)
+    if inner is not None and dataclasses.is_dataclass(controller):
+        other = of_motion(inner, k)
+        if other is not inner:
+            controller = dataclasses.replace(controller, controller=other)  # type: ignore[type-var]
+    numbered = getattr(controller, "of_motion", None)
+    return controller if numbered is None else numbered(k)
 
 
 def torque(controller: Controller | None, t: float, q: FloatArray, v: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
 from robodyn.simulation.breakdown import interruptible
-from robodyn.simulation.callbacks import Controller, at_start
+from robodyn.simulation.callbacks import Controller, at_start, of_motion
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.law import Law
@@ -78,7 +78,7 @@ def each_alone(
     with interruptible(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
-            controller = at_start(phase.robot, _of_motion(phase.controller, k))
+            controller = at_start(phase.robot, of_motion(phase.controller, k))
             own = dataclasses.replace(phase, controller=_of_one(controller))
             try:
                 alone = make.of_motion(k, record.surroundings.wrenches)
@@ -98,17 +98,6 @@ def each_alone(
                 )
             keep(k, run)
     return motion()
-
-
-def _of_motion(controller: Any, k: int) -> Any:
-    """A controller of many motions as it is for one: what is random differs between them."""
-    inner = getattr(controller, "controller", None)
-    if inner is not None and dataclasses.is_dataclass(controller):
-        other = _of_motion(inner, k)
-        if other is not inner:
-            controller = dataclasses.replace(controller, controller=other)  # type: ignore[type-var]
-    numbered = getattr(controller, "of_motion", None)
-    return controller if numbered is None else numbered(k)
 
 
 def _of_one(controller: Controller | None) -> Controller | None:

@@ -129,7 +129,7 @@ def unresolved_friction(
             rates = [_slope(robot, base, driven, float(t[i]), q[i, n], k, smooth) for i in chosen]
             wrong = [i for i, rate in zip(chosen, rates, strict=True) if h[i] * rate > LIMIT]
             if wrong:
-                since, step = float(t[wrong[0]]), float(h[wrong[0]])
+                since, step = float(t[wrong[0]]), float(h.max())
                 given = (speed_names(robot)[k], since, 1.0 / max(rates), step)
                 found.append(Unresolved(*given, place))
     return min(found, key=lambda x: x.within / x.step, default=None)

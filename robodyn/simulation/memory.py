@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import SettingsError
+from robodyn.arrays import named
+from robodyn.errors import SettingsError, ShapeError
 
 __all__ = ["Log", "Look", "Memories", "Remembering", "joined_memories", "let_know"]
 
@@ -76,7 +77,10 @@ class Remembering:
     """
 
     def __init__(self, controller: Answering) -> None:
-        self.controller, self.log = controller, Log(tuple(controller.remembers))
+        self.controller, self.log = (
+            controller,
+            Log(named("remembers", controller.remembers, "names")),
+        )
         self._memory: Memory | None = None
         self._looked = self._since = 0.0
         self._acting: FloatArray | float = 0.0
@@ -89,6 +93,8 @@ class Remembering:
         ------
         SettingsError
             If it looked at a later time before: it is in the middle of another motion.
+        ShapeError
+            If it answers anything but forces and what it remembers.
         """
         if self._memory is None:
             self._looked = self._since = t
@@ -99,9 +105,9 @@ class Remembering:
             )
         impulse = np.zeros(np.shape(v)) + self._impulse + self._acting * (t - self._since)
         look = Look(t, q, v, t - self._looked, impulse)
-        asked, self._memory = self.controller.answer(look, self._memory)
-        tau = np.array(asked, float)
-        self.log.note(t, self._memory)
+        given = self.controller.answer(look, self._memory)
+        tau, self._memory = _forces_and_memory(type(self.controller).__name__, given, t)
+        self.log.note(t, self._memory, np.shape(v)[:-1])
         self._looked, self._impulse, self._since, self._acting = t, 0.0, t, tau
         return tau.copy()
 
@@ -124,18 +130,45 @@ class Log:
         self._times = np.empty(16)
         self._values: dict[str, FloatArray] = {}
 
-    def note(self, t: float, memory: Memory) -> None:
-        """Add a look."""
+    def note(self, t: float, memory: Memory, batch: tuple[int, ...]) -> None:
+        """Add a look.
+
+        Raises
+        ------
+        ShapeError
+            If there is no number, or one of another shape than before.
+        """
         k = self._count
+        seen = {name: self._remembered(name, t, memory, batch) for name in self.names}
         if not self._values:
-            self._values = {name: np.empty((16, *np.shape(memory[name]))) for name in self.names}
+            self._values = {name: np.empty((16, *x.shape)) for name, x in seen.items()}
         if k == len(self._times):
             self._times = np.concatenate([self._times, self._times])
             self._values = {name: np.concatenate([x, x]) for name, x in self._values.items()}
         self._times[k] = t
         for name, x in self._values.items():
-            x[k] = memory[name]
+            x[k] = seen[name]
         self._count += 1
+
+    def _remembered(
+        self, name: str, t: float, memory: Memory, batch: tuple[int, ...]
+    ) -> FloatArray:
+        """What stands in a memory under a name, shape (..., m); one number may be given alone."""
+        try:
+            x = np.asarray(memory[name], float)
+        except (KeyError, TypeError, ValueError):
+            x = np.empty((0,) * (len(batch) + 2))  # of no shape that could be
+        x = x[None] if not (x.shape or batch) else x
+        before = self._values[name].shape[1:] if self._values else (*batch, *x.shape[-1:])
+        if x.shape != before:
+            raise ShapeError(
+                f"a controller says that it remembers {name!r}, and its memory at t = {t:.6g} s is "
+                f"{dict(memory)!r}, expected numbers of shape {before} there",
+                name="memory",
+                given=memory,
+                expected=before,
+            )
+        return x
 
     @classmethod
     def known(cls, name: str, t: FloatArray, values: FloatArray) -> Log:
@@ -227,6 +260,27 @@ class Memories:
         """Keep nothing but what may be asked for from ``t`` [s] on."""
         for log in self._known:
             log.forget(t)
+
+
+def _forces_and_memory(kind: str, given: Any, t: float) -> tuple[FloatArray, Memory]:
+    """What a controller with a memory answered.
+
+    Raises
+    ------
+    ShapeError
+    """
+    try:
+        asked, memory = given
+        if isinstance(memory, Mapping):
+            return np.array(asked, float), memory
+    except (TypeError, ValueError):
+        pass
+    raise ShapeError(
+        f"{kind} answered {given!r} at t = {t:.6g} s, expected forces, one a speed, and a mapping "
+        "of what it remembers",
+        name="answer",
+        given=given,
+    )
 
 
 def let_know(controller: Any, t: float, tau: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.controllers import GravityCompensation
 from robodyn.errors import EnergyWarning
 from robodyn.simulation import energy_check
 
@@ -45,6 +46,36 @@ def test_ordinary_motions_are_not_told_of(name, integrator):
     if integrator == "rk4":  # the other is of first order only
         light = np.linalg.eigvalsh(robot.mass_matrix(q0))[0] * np.ones(robot.nv)
         assert not told(lambda: rd.simulate(robot, noisy(robot, q0, light), **options))
+
+
+@pytest.mark.parametrize("name", ["arm7", "stewart"])
+def test_what_stands_still_is_not_told_of(name, monkeypatch):
+    """Nothing is exchanged, and all that is missing is rounding."""
+    robot = rd.load(name)
+    hold, q0 = GravityCompensation(robot), robot.random(3)
+
+    def stand():
+        return rd.simulate(robot, hold, q0=q0, duration=0.3, limits="ignore")
+
+    assert not told(stand)
+    monkeypatch.setattr(energy_check, "AT_REST", 0.0)
+    monkeypatch.setattr(energy_check, "ROUNDING", 0.0)
+    assert told(stand)
+
+
+def test_what_is_very_high_up_is_not_told_of(monkeypatch):
+    """A part of its energy is rounding, which has nothing to do with how little it moves."""
+    robot = rd.load("scara", passive=False)
+    hold, q0 = GravityCompensation(robot), [0.0, 0.0, 1e9, 0.0]
+
+    def move():
+        return rd.simulate(
+            robot, hold, q0=q0, v0=[0.0, 0.0, 1e-7, 0.0], duration=0.3, limits="ignore"
+        )
+
+    assert not told(move)
+    monkeypatch.setattr(energy_check, "ROUNDING", 0.0)
+    assert told(move)
 
 
 def sway(t):

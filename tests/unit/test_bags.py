@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
@@ -264,3 +265,31 @@ def test_what_is_no_trajectory_no_robot_no_time_is_refused(tmp_path):
     write_bag(run, tmp_path / "run.mcap")
     with pytest.raises(rd.ShapeError, match="robot is NoneType"):
         read_bag(tmp_path / "run.mcap", None)
+
+
+FULL = """
+import resource, signal, sys
+import robodyn as rd
+
+run = rd.simulate(rd.load("double_pendulum"), duration=2.0, limits="ignore")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100000, resource.RLIM_INFINITY))
+from robodyn.ros.bag.trajectories import write_bag
+
+for name in ("run.mcap", "run.db3"):
+    try:
+        write_bag(run, sys.argv[1] + "/" + name)
+    except rd.errors.FileError as error:
+        print(error)
+"""
+
+
+def test_a_disk_that_is_full(tmp_path):
+    """The bag is not there, and the error says which could not be written."""
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for name, said in zip(("run.mcap", "run.db3"), done.stdout.splitlines(), strict=True):
+        assert said.startswith(f"cannot write '{tmp_path / name}': ")
+    assert not list(tmp_path.iterdir())

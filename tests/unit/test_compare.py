@@ -235,9 +235,12 @@ def test_frames_are_wanted_where_the_reference_brings_them(compared):
 
 
 def test_noise_is_each_motions_own():
-    law = Noisy(PD, 1e-3, 1e-2, seed=3)
-    found = rd.compare(ARM, {"noisy": law}, **{**CASE, "duration": 0.02}, q0=np.zeros((2, 6)))
+    """Whether all move at once, or one after the other as behind a plain function."""
+    noise = {"position": 1e-3, "velocity": 1e-2, "seed": 3, "robot": ARM}
+    laws = {"noisy": Noisy(PD, **noise), "plain": Noisy(lambda t, q, v: PD(t, q, v), **noise)}
+    found = rd.compare(ARM, laws, **{**CASE, "duration": 0.02}, q0=np.zeros((2, 6)))
     assert found["total_effort"][0, 0] != found["total_effort"][0, 1]
+    np.testing.assert_allclose(found["effort"][0], found["effort"][1], rtol=1e-9)
 
 
 # -- bad input ---------------------------------------------------------------------------------

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
 import robodyn as rd
 from robodyn.controllers import (
     LQR,
+    Adaptive,
     Admittance,
+    ComputedTorque,
+    DisturbanceObserver,
+    Filtered,
     FrictionCompensation,
     GravityCompensation,
     Impedance,
+    JointPD,
+    Noisy,
     OperationalSpace,
+    PassivityBased,
     PointToPoint,
+    QuadraticCost,
+    RateLimited,
+    Sampled,
     Saturated,
     TimeVaryingLQR,
+    iterative_lqr,
 )
 from robodyn.errors import ActuationError, SettingsError, ShapeError
+from robodyn.simulation import Remembering
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +118,237 @@ def test_wrappers_refuse_what_is_no_force_for_each_speed(puma, wrapper, wrong):
     q = np.zeros(6)
     with pytest.raises(ShapeError, match="the controller returned"):
         wrapper(lambda t, q, v: wrong, puma)(0.0, q, q)
+
+
+def spun(q, t):
+    """A slide across an arm that turns ever faster."""
+    c, s = rd.cos(q[0] + t * t), rd.sin(q[0] + t * t)
+    return [[c, -s, 0, c], [s, c, 0, s], [0, 0, 1, 0]]
+
+
+def test_laws_that_do_not_count_what_time_adds_refuse_robots_that_depend_on_it():
+    spinning = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(1, spun)})
+    with pytest.raises(SettingsError, match="depends on time"):
+        DisturbanceObserver(GravityCompensation(spinning), 10.0)
+    with pytest.raises(SettingsError, match="depends on time"):
+        LQR(spinning, np.zeros(2))
+
+
+def test_controllers_travel_to_other_processes(double):
+    still, q, v = PointToPoint(np.zeros(2), np.ones(2), 1.0), np.array([0.3, 0.2]), np.ones(2)
+    passive = PassivityBased(double, still, 5.0, rate=2.0)
+    task = double, "lower", still
+    run = rd.simulate(double, q0=q, duration=0.02, step=0.01)
+    for law in (
+        JointPD(double, still, 20.0, 5.0, gravity=False),
+        ComputedTorque(double, still, controlled=["elbow", "shoulder"]),
+        passive,
+        Adaptive(passive, "upper.m", 1.0),
+        OperationalSpace(*task, components=(0,), posture=q),
+        Impedance(*task, 10.0, 2.0, components=(0,)),
+        LQR(double, np.zeros(2), effort=0.1),
+        TimeVaryingLQR(double, run, effort=0.1),
+        Saturated(DisturbanceObserver(passive, 10.0), 3.0),
+    ):
+        again = pickle.loads(pickle.dumps(law))
+        np.testing.assert_array_equal(again(0.3, q, v), law(0.3, q, v))
+
+
+#: What a reference holds where nothing is wanted.
+NOTHING = np.nan
+
+
+def test_a_reference_may_hold_anything_for_joints_without_motors(acrobot):
+    def reference(t):
+        return [NOTHING, 0.4], [NOTHING, 0.1], [NOTHING, 0.0]
+
+    def plain(t):
+        return [0.0, 0.4], [0.0, 0.1], [0.0, 0.0]
+
+    q, v = np.array([0.3, 0.2]), np.array([0.5, -0.4])
+    for law in (lambda r: JointPD(acrobot, r, 20.0, 5.0), lambda r: ComputedTorque(acrobot, r)):
+        np.testing.assert_array_equal(law(reference)(0.0, q, v), law(plain)(0.0, q, v))
+
+
+def test_a_reference_may_hold_no_turn_for_a_floating_base():
+    arm = rd.load("prosthesis", base="floating")
+    base, goal = arm.joints[arm.joint_names[0]], arm.neutral()
+    q, rest = arm.random(3), np.zeros(arm.nv)
+    empty, unknown = goal.copy(), rest.copy()
+    empty[base.q], unknown[base.v] = NOTHING, NOTHING
+    for law in (lambda r: JointPD(arm, r, 20.0, 5.0), lambda r: ComputedTorque(arm, r)):
+        found = law(lambda t: (empty, unknown, unknown))(0.0, q, rest)
+        np.testing.assert_array_equal(found, law(lambda t: (goal, rest, rest))(0.0, q, rest))
+
+
+@pytest.mark.parametrize("wrong", [([None, 0.0],) * 3, (np.zeros(2), None, None)])
+def test_a_reference_that_returns_no_numbers_is_shown(double, wrong):
+    with pytest.raises(ShapeError, match="the reference returned"):
+        JointPD(double, lambda t: wrong, 20.0, 5.0)(0.0, np.zeros(2), np.zeros(2))
+
+
+def test_states_may_be_lists(double):
+    still, q, v = PointToPoint(np.zeros(2), np.ones(2), 1.0), [0.3, 0.2], [1.0, 0.0]
+    passive = PassivityBased(double, still, 5.0, rate=2.0)
+    pd = JointPD(double, still, 20.0, 5.0)
+    run = rd.simulate(double, q0=q, duration=0.02, step=0.01)
+    for law in (
+        pd,
+        ComputedTorque(double, still),
+        passive,
+        Adaptive(passive, "upper.m", 1.0),
+        OperationalSpace(double, "lower", still, components=(0,)),
+        GravityCompensation(double),
+        LQR(double, np.zeros(2)),
+        TimeVaryingLQR(double, run),
+        Saturated(pd, 3.0),
+        DisturbanceObserver(pd, 10.0),
+        Filtered(pd, 10.0, signal="speed"),
+        RateLimited(pd, 10.0),
+        Sampled(pd, 0.1, quantum=0.01),
+        Noisy(pd, position=0.1),
+    ):
+        np.testing.assert_array_equal(law(0.3, q, v), law(0.3, np.array(q), np.array(v)))
+
+
+@pytest.mark.parametrize("order", [2.0, np.array([1, 2])])
+def test_an_order_that_is_no_whole_number_is_refused(double, order):
+    with pytest.raises(SettingsError, match="order is"):
+        Filtered(GravityCompensation(double), 10.0, order=order)
+
+
+def test_names_that_are_none_are_shown(puma):
+    still = PointToPoint(np.zeros(6), np.zeros(6), 1.0)
+    with pytest.raises(ShapeError, match="learnt is 5"):
+        Adaptive(PassivityBased(puma, still, 1.0), 5, 1.0)
+    with pytest.raises(ShapeError, match="components is"):
+        OperationalSpace(puma, "flange", still, components=(True,))
+
+
+class Free:
+    """A cost that is no expansion."""
+
+    def running_cost(self, t, q, v, tau):
+        return 1.0
+
+    def final_cost(self, q, v):
+        return 1.0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "text"),
+    [
+        ({"iterations": 1.5}, SettingsError, "iterations is 1.5"),
+        ({"iterations": -1}, SettingsError, "iterations is -1"),
+        ({"tolerance": np.nan}, SettingsError, "tolerance is nan"),
+        ({"tolerance": "a"}, ShapeError, "tolerance is 'a'"),
+        ({"cost": None}, ShapeError, "cost is NoneType"),
+        ({"cost": Free()}, ShapeError, "running_cost returned float"),
+    ],
+)
+def test_a_plan_refuses_what_makes_no_sense(double, wrong, error, text):
+    given = {"cost": QuadraticCost(double, np.zeros(2)), "q0": np.zeros(2), "duration": 0.04}
+    with pytest.raises(error, match=text):
+        iterative_lqr(double, **{**given, **wrong})
+
+
+def test_a_cost_of_other_motors_is_refused(double, acrobot):
+    cost = QuadraticCost(double, np.zeros(2))
+    with pytest.raises(ShapeError, match="whose coordinates or motors"):
+        iterative_lqr(acrobot, cost, q0=np.zeros(2), duration=0.04)
+
+
+def test_weights_of_other_units_may_be_far_apart(double):
+    cost = QuadraticCost(double, np.zeros(2), effort=[1e-13, 1.0])
+    np.testing.assert_array_equal(cost.effort, [1e-13, 1.0])
+    with pytest.raises(ShapeError, match="smallest weight 0"):
+        QuadraticCost(double, np.zeros(2), effort=[0.0, 1.0])
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_robot_that_cannot_move_stays():
+    rock = rd.load('<robot name="rock"><link name="rock"/></robot>')
+    assert LQR(rock, np.zeros(0))(0.0, np.zeros(0), np.zeros(0)).shape == (0,)
+
+
+def test_an_encoder_does_not_round_quaternions():
+    arm = rd.load("prosthesis")
+    q, rest = arm.random(3), np.zeros(arm.nv)
+    seen = []
+
+    def look(t, q, v):
+        seen.append(q)
+        return np.zeros(arm.nv)
+
+    Sampled(look, 0.1, quantum=0.1, robot=arm)(0.0, q, rest)
+    np.testing.assert_array_equal(seen[0][:4], q[:4])
+    np.testing.assert_allclose(seen[0][4:], np.round(q[4:], 1), atol=1e-15)
+    with pytest.raises(ShapeError, match="quaternions"):
+        Sampled(look, 0.1, quantum=0.1)(0.0, q, rest)
+    with pytest.raises(ShapeError, match="the controller's model 'stewart'"):
+        Sampled(look, 0.1, quantum=0.1, robot=rd.load("stewart"))(0.0, q, rest)
+
+
+class Own:
+    """A user's controller with a memory, which answers what it is told to."""
+
+    remembers = ("x",)
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __call__(self, t, q, v):
+        return self.fresh()(t, q, v)
+
+    def fresh(self):
+        return Remembering(self)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (lambda look, memory: np.zeros(2), "Own answered"),
+        (lambda look, memory: None, "Own answered None"),
+        (lambda look, memory: (np.zeros(2), None), "Own answered"),
+        (lambda look, memory: (["a", "b"], {"x": 1.0}), "Own answered"),
+        (lambda look, memory: (np.zeros(2), {}), "remembers 'x'.*shape"),
+        (lambda look, memory: (np.zeros(2), {"x": "a"}), "remembers 'x'"),
+        (lambda look, memory: (np.zeros(2), {"x": np.zeros(2 if memory else 1)}), "remembers 'x'"),
+        (lambda look, memory: (np.zeros(2), {"x": np.zeros(1 if memory else 2)}), "remembers 'x'"),
+    ],
+)
+def test_an_answer_without_a_memory_is_shown(double, answer, text):
+    with pytest.raises(ShapeError, match=text):
+        rd.simulate(double, Own(answer), duration=0.003)
+
+
+def test_a_memory_may_be_one_number(double):
+    class Clock(Own):
+        remembers = "time"
+
+    clock = Clock(lambda look, memory: (0.0 * look.v, {"time": look.t}))
+    run = rd.simulate(double, clock, duration=0.003)
+    np.testing.assert_array_equal(run.memory["time"], run.t[:, None])
+    with pytest.raises(ShapeError, match="remembers 'time'"):
+        rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)
+
+
+def test_what_is_no_robot_is_not_taken_for_one():
+    def none(t, q, v):
+        return np.zeros(2)
+
+    for wrap in (
+        lambda x: Saturated(none, 1.0, robot=x),
+        lambda x: RateLimited(none, 1.0, robot=x),
+        lambda x: Sampled(none, 0.1, robot=x),
+        lambda x: Noisy(none, robot=x),
+        lambda x: Filtered(none, 1.0, robot=x),
+        lambda x: DisturbanceObserver(none, 1.0, robot=x),
+    ):
+        with pytest.raises(ShapeError, match="robot is str"):
+            wrap("double_pendulum")
+
+
+def test_a_seed_has_128_bits():
+    with pytest.raises(SettingsError, match="seed is"):
+        Noisy(lambda t, q, v: q, 0.1, seed=2**128)

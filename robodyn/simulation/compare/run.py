@@ -18,7 +18,7 @@ from robodyn.motion.continuity import Reference
 from robodyn.robot import Robot
 from robodyn.simulation.acting import BaseAt
 from robodyn.simulation.arguments import base_path, step_times, wrenches_on
-from robodyn.simulation.callbacks import Controller, check_callable
+from robodyn.simulation.callbacks import Controller, check_callable, of_motion
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.compare.comparison import Comparison
 from robodyn.simulation.compare.measures import measured
@@ -216,7 +216,8 @@ def _moved(
         if _takes_many(controller):
             return rollout(robot, controller, q, v, **settings)
         runs = [
-            simulate(robot, controller, q0=x, v0=dx, **settings) for x, dx in zip(q, v, strict=True)
+            simulate(robot, of_motion(controller, k), q0=x, v0=dx, **settings)
+            for k, (x, dx) in enumerate(zip(q, v, strict=True))
         ]
     except SimulationError as error:
         raise _blamed(robot, error) from error
