@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import PathError, Robot, SettingsError
+from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
+from robodyn.controllers.linear_feedback import is_flat
 from robodyn.controllers.profile import check_reference, limit
 from robodyn.controllers.reachability import Way, quickest
 from robodyn.controllers.stretched import slowness, too_heavy, torque_limits
@@ -95,6 +97,7 @@ class TimeOptimal:
                 "nothing bounds accelerations: give acceleration=, or robot= with its torques"
             )
         check_reference("path", self.path)
+        _check_coordinates(self.path)
         if self.robot is not None or self.torque is not None:
             torque_limits(self.robot, self.torque)
         for finer in range(REFINED + 1):
@@ -167,6 +170,35 @@ class TimeOptimal:
         ds = speeds[k] + rates[k] * since
         q, v, a = self._at(s[k] + since * 0.5 * (speeds[k] + ds), ds, rates[k])
         return q, v, a
+
+
+def _check_coordinates(path: Reference) -> None:
+    """Refuse paths of joints whose coordinates do not add.
+
+    Raises
+    ------
+    SettingsError
+        For a path made for a robot with such joints.
+    ShapeError
+        For other numbers of coordinates than of speeds.
+    """
+    made: Any = path
+    while made is not None:
+        robot = getattr(made, "robot", None)
+        if isinstance(robot, Robot) and not is_flat(robot):
+            raise SettingsError(
+                f"the path is of {robot.name!r}, and {robot.name!r} has joints whose coordinates "
+                "do not add: a way along them is not known"
+            )
+        made = getattr(made, "reference", None)
+    q, v, _ = (np.shape(x) for x in path(0.0))
+    if v and q != v:  # numbers stand for rates that nobody looks at
+        raise ShapeError(
+            f"the path gives positions {q} and velocities {v}, expected one shape (n,), of joints "
+            "whose coordinates add",
+            name="path",
+            given=q,
+        )
 
 
 def _smooth_way(path: Reference, length: float, points: int) -> tuple[FloatArray, FloatArray, Way]:

@@ -33,10 +33,10 @@ class OperationalSpace:
 
     def inertia(self, q: ArrayLike, frame: str, axes: str, components: Iterable[int]) -> Array:
         """``(J M^-1 J^T)^-1``, shape (..., n, n)."""
-        rows = _rows(components)
+        rows = _checked(components)
         J = self._jacobian(q, frame, axes, rows)
         values = np.linalg.svd(J, compute_uv=False)
-        enough = values.shape[-1] if J.shape[-2] <= J.shape[-1] else 0
+        enough = values.shape[-1] > 0 and J.shape[-2] <= J.shape[-1]
         if not enough or (values[..., -1] <= SINGULAR * values[..., 0]).any():
             raise SingularError(
                 f"frame {frame!r} of {self._model.mechanism.name!r} cannot move in all of "
@@ -50,7 +50,7 @@ class OperationalSpace:
         self, q: ArrayLike, frame: str, axes: str, components: Iterable[int]
     ) -> Array:
         """``sqrt(det(J J^T))``, shape (...)."""
-        J = self._jacobian(q, frame, axes, _rows(components))
+        J = self._jacobian(q, frame, axes, _checked(components))
         if J.shape[-2] > J.shape[-1]:
             return np.zeros(J.shape[:-2])[()]
         return np.asarray(np.linalg.svd(J, compute_uv=False).prod(axis=-1))[()]
@@ -65,12 +65,13 @@ class OperationalSpace:
         return np.asarray(J[..., list(rows), :], float)
 
 
-def _rows(components: Iterable[int]) -> tuple[int, ...]:
-    """Components of a twist, checked.
+def _checked(components: Iterable[int]) -> tuple[int, ...]:
+    """Components of a twist.
 
     Raises
     ------
     ShapeError
+        For what is none, and one that is there twice.
     """
     rows = named("components", components, "numbers of components 0 to 5")
     if not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
@@ -80,4 +81,4 @@ def _rows(components: Iterable[int]) -> tuple[int, ...]:
             name="components",
             given=components,
         )
-    return tuple(rows)
+    return rows

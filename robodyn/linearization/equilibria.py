@@ -138,12 +138,10 @@ class Equilibria:
             places = len(local.tangent.places)
             moves = [k not in still for k in local.tangent.speeds]
             steps = PROBE * np.eye(places + len(moves))[[True] * places + moves]
-            columns = []
-            for e in steps:
-                ahead, behind = (left(near(*self._roots.moved(local, s))) for s in (e, -e))
-                columns.append((ahead - behind) / (2.0 * PROBE))
             slope = np.zeros((2 * self._space.nv, places + len(moves)))
-            slope[:, [True] * places + moves] = np.stack(columns, axis=-1)
+            for k, e in zip(np.flatnonzero([True] * places + moves), steps, strict=True):
+                ahead, behind = (left(near(*self._roots.moved(local, s))) for s in (e, -e))
+                slope[:, k] = (ahead - behind) / (2.0 * PROBE)
             return Trial(local, left(local), slope)
 
         still = self._still(v)

@@ -163,6 +163,8 @@ class LocalDynamics:
         batch = together(q=q, v=v, tau=roles.tau, controlled=roles.a)
         q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
         a, forces, slopes = self._slopes(q, v, tau, roles, around, around.wrenches_at(q, v))
+        batch = a.shape[:-1]  # with that of the base, of wrenches and of the time
+        q, v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
         by_q, by_v, by_force = slopes
         rate = _times(by_q, v) + _times(by_v, a)
         if callable(around.wrenches):

@@ -22,6 +22,9 @@ __all__ = ["mode_motion"]
 #: Samples in a period, or in the time in which a motion decays to 37 %.
 SAMPLES = 40
 
+#: Poles [1/s] that are zero but for rounding: nothing would be seen to move within years.
+STILL = 1e-9
+
 #: Gap [m, rad] of loops that could not be closed.
 OPEN = 1e-9
 
@@ -76,11 +79,12 @@ def mode_motion(
     >>> len(motion), round(float(motion.t[-1]), 3)
     (121, 7.033)
     """
+    expect("robot", robot, Robot)
     expect("mode", mode, Mode)
     q = checked("q", q, robot.nq, of=robot.name)
     places, speeds = (_columns(robot, mode, letter) for letter in "qv")
     pace = abs(mode.pole.imag) / (2.0 * math.pi) or abs(mode.pole.real)
-    if not pace > 0.0:
+    if not abs(mode.pole) > STILL:
         raise ShapeError(f"the mode {mode.name!r} stands still: there is no motion", name="mode")
     size, count = number("amplitude", amplitude), number("cycles", cycles)
     t = step_times(count / pace, 1.0 / (SAMPLES * pace))

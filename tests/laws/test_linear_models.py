@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from random_mechanisms import random_mechanism
@@ -152,6 +154,35 @@ ROLLING = {
     "rolls": (lambda q, v: v[0] - rd.cos(q[2]) * v[3] - 0.4 * q[1], "nonholonomic"),
     "does not slip": (lambda q, v: v[1] - rd.sin(q[2]) * v[3], "nonholonomic"),
 }
+
+
+def test_batches_of_what_acts_on_one_state():
+    """Of motions of the base, of wrenches and of times, as of states."""
+    q, v, tau = np.array([0.3, -0.4]), np.array([1.0, 0.5]), np.array([0.1, 0.2])
+    moving, fixed = (rd.load("double_pendulum", base=base) for base in ("moving", "fixed"))
+    rng = np.random.default_rng(0)
+    base = rd.BaseMotion(np.tile(np.eye(4), (3, 1, 1)), *rng.normal(size=(2, 3, 6)))
+    one = [rd.BaseMotion(*x) for x in zip(base.pose, base.twist, base.acceleration, strict=True)]
+    force = rng.normal(size=(3, 6))
+
+    def swung(q, t):
+        c, s = rd.cos(q[0] + t), rd.sin(q[0] + t)
+        return [[c, 0, s, t * t], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+
+    timed = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(1, swung)})
+    cases = (
+        (moving, {"base": base}, [{"base": x} for x in one]),
+        (fixed, {"wrenches": {"lower": force}}, [{"wrenches": {"lower": x}} for x in force]),
+        (timed, {"t": np.arange(3.0)}, [{"t": float(k)} for k in range(3)]),
+    )
+    for robot, given, rows in cases:
+        many = robot.linearize(q, v, tau, outputs=["lower", "elbow"], **given)
+        assert many.A.shape == (3, 4, 4)
+        for k, row in enumerate(rows):
+            alone = robot.linearize(q, v, tau, outputs=["lower", "elbow"], **row)
+            for name in "ABC":
+                close(getattr(many, name)[k], getattr(alone, name), 1e-12)
+            close(many.acceleration[k], alone.acceleration, 1e-12)
 
 
 def test_rolling_leaves_more_positions_than_speeds():
@@ -457,6 +488,10 @@ def test_modes_that_grow_end_large_and_modes_that_stand_still_are_none():
     still = next(x for x in free.linearize([0, 0], [0, 0], None).modes if x.name == "q:rail")
     with pytest.raises(ShapeError, match="stands still"):
         rd.mode_motion(free, [0, 0], still)
+    with pytest.raises(ShapeError, match="stands still"):  # up to rounding
+        rd.mode_motion(free, [0, 0], dataclasses.replace(still, pole=-1e-16 + 1e-15j))
+    with pytest.raises(ShapeError, match="robot is str"):
+        rd.mode_motion("cart", [0, 0], grows)
     with pytest.raises(UnknownNameError):
         rd.mode_motion(free, [0, 0], grows)
     four_bar = rd.load("four_bar", springs={"crank_drive": (20.0, 0.1)})

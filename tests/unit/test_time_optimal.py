@@ -9,6 +9,7 @@ import robodyn as rd
 from robodyn.controllers import (
     ComputedTorque,
     PointToPoint,
+    Recorded,
     SineReference,
     Stretched,
     TaskPath,
@@ -138,3 +139,25 @@ def test_along_a_line_of_a_frame():
 def test_what_has_no_quickest_motion(path, length, options, error, text):
     with pytest.raises(error, match=text):
         TimeOptimal(path, length, **options)
+
+
+def moved(kind):
+    """A record of a robot with one joint."""
+    body = rd.Inertia.from_matrix(1.0, [0, 0, 0.1], np.eye(3))
+    links = tuple(rd.Link(name, body) for name in ("floor", "body"))
+    joint = rd.Joint("joint", kind, "floor", "body", axis=(0.0, 0.0, 1.0))
+    robot = rd.load(rd.Mechanism(kind, links, (joint,)), gravity=(0, 0, 0))
+    run = rd.simulate(robot, v0=np.ones(robot.nv), duration=0.2, step=0.02)
+    return Recorded(robot, run.t, run.q)
+
+
+@pytest.mark.parametrize("kind", ["spherical", "planar"])
+def test_records_of_joints_whose_coordinates_do_not_add(kind):
+    record = moved(kind)
+    for path in (record, Stretched(record, 1.0)):
+        with pytest.raises(rd.SettingsError, match=f"'{kind}' has joints .* do not add"):
+            TimeOptimal(path, 0.2, acceleration=1.0)
+
+    if kind == "spherical":
+        with pytest.raises(rd.ShapeError, match=r"velocities \(3,\)"):
+            TimeOptimal(lambda t: record(t), 0.2, acceleration=1.0)
