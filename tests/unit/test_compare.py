@@ -259,6 +259,8 @@ def test_noise_is_each_motions_own():
         ({"task": {"flange": lambda t: 2.0 * np.eye(4)}}, rd.ShapeError, "task.'flange'.*rigid"),
         ({"q0": np.zeros((0, 6))}, rd.ShapeError, "q0 has shape .0, 6."),
         ({"loads": ["knee"]}, rd.UnknownNameError, "no .*'knee'"),
+        ({"integrator": "rk5"}, rd.UnknownNameError, "no integrator .rk5"),
+        ({"limits": "obey"}, rd.UnknownNameError, "no way to treat limits .obey"),
         ({"starts": 0}, rd.ShapeError, "starts is 0"),
         ({"seed": -1}, rd.ShapeError, "seed is -1"),
         ({"spread": [0.1, 0.2]}, rd.ShapeError, "spread is"),

@@ -16,6 +16,7 @@ from robodyn.arrays import by_name, expect, named
 from robodyn.errors import ShapeError, SimulationError
 from robodyn.motion.continuity import Reference
 from robodyn.robot import Robot
+from robodyn.simulation import integrators
 from robodyn.simulation.acting import BaseAt
 from robodyn.simulation.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.callbacks import Controller, check_callable, of_motion
@@ -25,6 +26,7 @@ from robodyn.simulation.compare.measures import measured
 from robodyn.simulation.compare.starts import starts_of
 from robodyn.simulation.compare.task import PoseOfTime, motors_of, task_of
 from robodyn.simulation.computed_fields import COMPUTED
+from robodyn.simulation.limits import Limits
 from robodyn.simulation.motor_limits import MotorLimits
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.run import rollout, simulate
@@ -137,6 +139,8 @@ def compare(
         check_callable(f"controller {name!r}", controller)
         _check_model(robot, name, controller)
     times = step_times(duration, step)
+    integrators.integrator(integrator, None)  # what is wrong for all motions is no failure of one
+    Limits(robot, limits)
     if callable(base):
         base = lru_cache(REMEMBERED)(base)
     path = base_path(base, times)
