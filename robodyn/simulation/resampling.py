@@ -14,6 +14,9 @@ from robodyn.simulation.samples import Samples
 
 __all__ = ["instants_of", "resampled"]
 
+#: Samples that are made at most: a step that makes more is a slip of units.
+MOST = 50_000_000
+
 
 def instants_of(samples: Samples, times: ArrayLike) -> FloatArray:
     """Instants to resample at, within those of a motion.
@@ -32,6 +35,13 @@ def instants_of(samples: Samples, times: ArrayLike) -> FloatArray:
         raise ShapeError("a motion without samples is not known at any instant", name="times")
     first, last = float(samples.t[0]), float(samples.t[-1])
     if np.ndim(numbers("times", times)) == 0:
+        if 0.0 < MOST * number("times", times, "s") < last - first:
+            raise ShapeError(
+                f"times is {float(np.asarray(times)):.6g} s, and the motion {last - first:.6g} s "
+                f"long: that makes more than {MOST:,} samples, take a longer step",
+                name="times",
+                given=times,
+            )
         return np.minimum(first + step_times(last - first, number("times", times, "s")), last)
     at = np.array(numbers("times", times), float)
     finite(times=at)

@@ -230,6 +230,8 @@ def test_resampling_keeps_the_samples_there_are(ball):
     np.testing.assert_allclose(np.linalg.norm(between["socket"].q, axis=1), 1.0, atol=1e-14)
     assert between.t[-1] == run.t[-1] and len(between) == 135
     assert len(run.resample([])) == 0
+    with pytest.raises(ShapeError, match="more than 50,000,000 samples"):
+        run.resample(1e-12)
 
 
 def test_resampled_loops_are_closed(linkage):
