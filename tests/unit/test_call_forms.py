@@ -15,6 +15,7 @@ from robodyn.codegen import Function
 from robodyn.codegen.function import _vectorcall_type
 from robodyn.codegen.vectorcall import signature as signatures
 from robodyn.codegen.vectorcall.signature import Parameter, Role, Signature
+from robodyn.controllers import ComputedTorque, SineReference
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.evaluator import Evaluator
 
@@ -460,3 +461,43 @@ def test_threads_that_ask_for_different_options(robot):
     finally:
         sys.setswitchinterval(interval)
     assert not wrong
+
+
+def scalar_function():
+    """A function of the time, of positions and of speeds."""
+    robot = rd.load("double_pendulum")
+    law = ComputedTorque(robot, SineReference([0.1, 0.2], [0.3, 0.1], [1.0, 2.0]))
+    return rd.closed_loop(robot, law)
+
+
+NUMBERS = (0.3, 2, -1, True, np.float64(0.3), np.float32(0.3), np.int64(2), np.array(0.3))
+
+
+@pytest.mark.parametrize("t", NUMBERS, ids=lambda t: f"{type(t).__name__} {t}")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_number_for_an_input_that_is_one(t, dtype):
+    f = scalar_function()
+    q, v = np.array([0.4, 0.1], dtype), np.array([1.0, -2.0], dtype)
+    as_array = np.asarray(t) if isinstance(t, np.float32) else np.asarray(t, np.float64)
+    wanted = f(as_array, q, v)
+    np.testing.assert_array_equal(f(t, q, v), wanted)
+    many = f(t, np.tile(q, (5, 1)), np.tile(v, (5, 1)))
+    np.testing.assert_array_equal(many, np.tile(wanted, (5, 1)))
+
+
+@needs_entry
+def test_one_number_goes_straight_to_machine_code(monkeypatch):
+    f, q = scalar_function(), np.array([0.4, 0.1])
+    f(0.3, q, q)
+    monkeypatch.setattr(Function, "_compute", None)
+    for t in NUMBERS[:5]:
+        f(t, q, q)
+        f(t, q.tolist(), q)
+
+
+def test_what_is_no_number_is_refused():
+    f, q = scalar_function(), np.array([0.4, 0.1])
+    for wrong in (None, "now", 1j, 10**400):
+        with pytest.raises((ShapeError, TypeError)):
+            f(wrong, q, q)
+    assert np.isnan(f(float("nan"), q, q)).all()

@@ -1,7 +1,7 @@
 """Copies of inputs that the kernel cannot read where they stand, made within the call.
 
-One state goes into scratch memory of the call; batches are converted by numpy, and so are lists of
-anything but Python's numbers.
+One state, or one number, goes into scratch memory of the call; batches are converted by numpy, and
+so are lists of anything but Python's numbers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from robodyn.codegen.vectorcall.ir_words import (
     word,
 )  # fmt: skip
 
-__all__ = ["convert", "gather", "has_scratch", "read_sequence", "remember"]
+__all__ = ["convert", "gather", "has_scratch", "read_other", "remember"]
 
 #: What numpy is asked for when it converts: C-contiguous, aligned, in the machine's byte order,
 #: with whatever loss of precision that takes.
@@ -101,12 +101,32 @@ def _converted(w: Words, x: Any, descr: Any, flags: int) -> Any:
     return made
 
 
-def read_sequence(w: Words, k: Any, x: Any) -> None:
-    """A list or tuple: of Python's numbers, one state; else what numpy makes of it."""
+def read_other(w: Words, k: Any, x: Any) -> None:
+    """What is no array: a list or tuple, or one number."""
     b = w.b
     is_list = w.same(w.field(x, TYPE), w.common("list"))
     is_tuple = w.same(w.field(x, TYPE), w.common("tuple"))
-    w.unless(b.or_(is_list, is_tuple))
+    with b.if_else(b.or_(is_list, is_tuple)) as (several, one):
+        with several:
+            _read_sequence(w, k, x, is_list)
+        with one:
+            _read_number(w, k, x)
+
+
+def _read_number(w: Words, k: Any, x: Any) -> None:
+    """A number, for an input that is one."""
+    b = w.b
+    fits = b.icmp_unsigned("<", w.get("filled"), word(SCRATCH))
+    w.unless(b.and_(fits, w.same(w.port(k)[0], word(0))))
+    w.set("good", word(1))
+    _number(w, x, _take_scratch(w, k))
+    w.unless(w.differ(w.get("good"), word(0)))
+    w.set("array", NULL)
+
+
+def _read_sequence(w: Words, k: Any, x: Any, is_list: Any) -> None:
+    """A list or tuple: of Python's numbers, one state; else what numpy makes of it."""
+    b = w.b
     p_size = w.port(k)[1]
     fits = b.and_(has_scratch(w, k), w.same(w.field(x, SIZE, I64), p_size))
     w.set("good", b.zext(fits, I64))

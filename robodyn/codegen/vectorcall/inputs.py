@@ -2,8 +2,8 @@
 
 A kernel reads rows of contiguous numbers that may be any distance apart. Arrays of which the rows
 are not contiguous or that have another dtype are copied: one state into scratch memory of the call,
-batches by numpy. So are lists of numbers. What is neither takes the slow path, which converts it or
-says what is wrong with it.
+batches by numpy. So are lists of numbers, and numbers for inputs that are one. What is neither
+takes the slow path, which converts it or says what is wrong with it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from robodyn.codegen.vectorcall.conversion import (
     convert,
     gather,
     has_scratch,
-    read_sequence,
+    read_other,
     remember,
 )
 from robodyn.codegen.vectorcall.ir_words import (
@@ -111,7 +111,7 @@ def _read_unusual(w: Words, k: Any, given: Any) -> None:
     b = w.b
     w.set("array", given)
     with b.if_then(w.differ(w.field(given, TYPE), w.common("ndarray"))):
-        read_sequence(w, k, given)
+        read_other(w, k, given)
     with b.if_then(w.differ(w.get("array"), NULL)):
         with b.if_then(b.not_(_is_plain(w, w.get("array")))):
             _unusual(w, k, w.get("array"))
