@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from constraint_problems import constraints, mass_matrix
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from robodyn.closed_loops.solvers import constrained_accelerations, rank_analysis
@@ -104,6 +104,7 @@ def test_the_rank_is_that_by_singular_values_but_near_the_tolerance():
 @pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**31))
+@example(676799093)  # a massless speed behind a small pivot, which leaves rounding beyond 1e-13
 def test_motions_without_positive_inertia_are_named_by_every_method(method, seed):
     """Rows of a batch where a motion that is left moves no mass, or less than none."""
     rng = np.random.default_rng(seed)

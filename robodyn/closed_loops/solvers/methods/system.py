@@ -19,6 +19,9 @@ SOLVED, SINGULAR, NOT_FINITE = range(3)
 #: Pivots of scaled inertias (1 for a single speed) below this are rounding of zero.
 INERTIA_TOLERANCE = 1e-13
 
+#: Rounding of a number of size one, some times as large as the least.
+ROUNDING = 16.0 * 2.0**-52
+
 #: Columns of the memory that LAPACK asks for: it works on blocks of 32 columns.
 WORK = 72
 
@@ -202,14 +205,22 @@ def solve_triangular(L: Matrix, kind: str, X: Matrix, n: Number, columns: Number
 
 
 def cholesky(A: Matrix, n: Number, tolerance: float = INERTIA_TOLERANCE) -> Number:
-    """Replace the lower triangle of A by its Cholesky factor; whether all pivots are larger."""
+    """Replace the lower triangle of A by its Cholesky factor; whether all pivots are larger.
+
+    They also have to be larger than what rounding may make of them: a small pivot before one leaves
+    it ``(L_ij / L_jj)^2`` times the rounding of numbers of size one.
+    """
     code = A.code
     info = code.call("dpotrf", "L", n, A, INFO)
     assert info is not None
     definite = code.variable(info)  # 0 if it is
     for i in code.each(n):
-        pivot = A.get(i, i)
-        with code.when(~(pivot * pivot > tolerance)):
+        pivot, rounded = A.get(i, i), code.variable(0.0)
+        for j in code.each(i):
+            ratio = A.get(i, j) / A.get(j, j)
+            rounded.add(ratio * ratio)
+        square = pivot * pivot
+        with code.when(~((square > tolerance) & (square > rounded.value * ROUNDING))):
             definite.value = 1
     return definite.value.equals(0)
 
