@@ -22,13 +22,9 @@ SHORTEST = 1e-100
 
 
 def _over_joints(name: str, value: ArrayLike) -> FloatArray:
-    """Finite numbers for each joint, or one for all, in an array of their own."""
+    """Finite numbers for each joint, of each motion, or one for all, in an array of their own."""
     array = np.array(numbers(name, value), float)
     finite(**{name: array})
-    if array.ndim > 1:
-        raise ShapeError(
-            f"{name} has shape {array.shape}, expected (n,)", name=name, given=array.shape
-        )
     return array
 
 
@@ -40,7 +36,8 @@ class PointToPoint:
 
     Attributes
     ----------
-    q0, q1 : ndarray, shape (n,) [rad, m]
+    q0, q1 : ndarray, shape (..., n) [rad, m]
+        Leading axes are those of many motions at once.
     duration : float [s]
     """
 
@@ -70,7 +67,7 @@ class PointToPoint:
         object.__setattr__(self, "duration", duration)
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
+        """Position, velocity, acceleration, each of shape (..., n), at time ``t`` [s]."""
         T = self.duration
         s: Any = between_zero_and_one(t / T)
         way = self.q1 - self.q0
@@ -86,11 +83,11 @@ class SineReference:
 
     Attributes
     ----------
-    center : ndarray, shape (n,) [rad, m]
-        Position at ``t = 0``.
-    amplitude : ndarray, shape (n,) [rad, m]
+    center : ndarray, shape (..., n) [rad, m]
+        Position at ``t = 0``; leading axes are those of many motions at once.
+    amplitude : ndarray, shape (..., n) [rad, m]
         From one turning point to the other.
-    frequency : ndarray, shape (n,) [Hz]
+    frequency : ndarray, shape (..., n) [Hz]
     """
 
     symbolic: ClassVar[bool] = True
@@ -115,7 +112,7 @@ class SineReference:
             object.__setattr__(self, name, np.array(np.broadcast_to(array, shape)))
 
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
+        """Position, velocity, acceleration, each of shape (..., n), at time ``t`` [s]."""
         w = 2.0 * np.pi * self.frequency
         half = 0.5 * self.amplitude
         return (

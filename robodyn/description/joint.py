@@ -123,12 +123,10 @@ class Joint:
     stop_damping: float = 0.0
 
     def __post_init__(self) -> None:
-        mapped = joint_kind(self.kind) is joint_map.KIND if self.kind in KINDS else False
-        if mapped != (self.map is not None):
-            given = "no map" if self.map is None else f"the map {self.map!r}"
+        if self.map is not None and self.kind != joint_map.KIND.name:
             raise SettingsError(
-                f"joint {self.name!r} is of kind {self.kind!r} and has {given}: a joint has a map "
-                f"where its kind is {joint_map.KIND.name!r}, and nowhere else"
+                f"joint {self.name!r} is of kind {self.kind!r} and has the map {self.map!r}: only "
+                f"joints of kind {joint_map.KIND.name!r} have one"
             )
 
     @property

@@ -143,10 +143,8 @@ def test_controllers_follow_them_in_machine_code_as_in_python(kind):
     ("make", "name"),
     [
         (lambda: PointToPoint([0.0, np.nan], [1.0, 1.0], 1.0), "q0"),
-        (lambda: PointToPoint([[0.0]], [[1.0]], 1.0), "q0"),
         (lambda: PointToPoint([0.0], [np.inf], 1.0), "q1"),
         (lambda: SineReference([np.nan], [1.0], [1.0]), "center"),
-        (lambda: SineReference([0.0], [1.0], [[1.0]]), "frequency"),
         (lambda: Stretched.within(MOVE, "a", velocity=1.0), "duration"),
         (lambda: Stretched.within(MOVE, -1.0, velocity=1.0), "duration"),
         (lambda: Stretched.within(3.0, 1.0, velocity=1.0), "reference"),
