@@ -11,7 +11,7 @@ from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
 from robodyn.controllers.gains import wanted
-from robodyn.simulation.law import SymbolicTime
+from robodyn.simulation.law import ManyMotions, SymbolicTime
 from robodyn.symbolic.inline import inline
 
 __all__ = ["asked", "base_at", "dynamics", "is_symbolic", "reference_at", "time_of", "times"]
@@ -28,9 +28,15 @@ def reference_at(
     robot: Robot, reference: Reference, t: float
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Position, velocity and acceleration that are wanted at a time."""
-    if isinstance(t, SymbolicTime) and not getattr(reference, "symbolic", False):
-        return t.sampled("reference", lambda at: wanted(reference(at), robot.nq, at))
-    return wanted(reference(t), robot.nq, t)
+    if not isinstance(t, SymbolicTime):
+        return wanted(reference(t), robot.nq, t)
+    if getattr(reference, "symbolic", False):
+        found = wanted(reference(t), robot.nq, t)
+    else:
+        found = t.sampled("reference", lambda at: wanted(reference(at), robot.nq, at))
+    if max(map(np.ndim, found)) > 1:
+        raise ManyMotions
+    return found
 
 
 def base_at(path: BasePath | None, t: float) -> BaseMotion | Mapping[str, Array] | None:
@@ -97,7 +103,10 @@ def dynamics(
     made = name if isinstance(name, Function) else robot.function(name, **options)
     program = made.program
     known: dict[str, Any] = {**arrays, **(base or {}), "t": t}  # type: ignore[dict-item]
-    numbers = [x for port in program.inputs for x in np.ravel(np.asarray(known[port.name], object))]
+    given = [np.asarray(known[port.name], object) for port in program.inputs]
+    if any(x.size != port.size for x, port in zip(given, program.inputs, strict=True)):
+        raise ManyMotions
+    numbers = [x for array in given for x in array.flat]
     results = np.empty(len(program.results), object)
     results[:] = inline(program, numbers)
     ends = np.cumsum([port.size for port in program.outputs])[:-1]

@@ -24,7 +24,7 @@ from robodyn.robot import Robot
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import Scalar, edge_of, inputs
 
-__all__ = ["Law", "Signal", "SymbolicTime", "law_of"]
+__all__ = ["Law", "ManyMotions", "Signal", "SymbolicTime", "law_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +160,10 @@ def _same(one: Program, other: Program) -> bool:
     return (a.op, a.a, a.b, a.value) == (b.op, b.a, b.b, b.value)
 
 
+class ManyMotions(Exception):
+    """What a controller follows is that of many motions: it is no law of one."""
+
+
 def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]] | None:
     nq, nv = robot.nq, robot.nv
     graph = _Undecided()
@@ -168,7 +172,7 @@ def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]]
     t.signals = []
     try:
         tau = controller(t, _symbols(graph, 0, nq), _symbols(graph, nq, nv))
-    except (ActuationError, SingularError):  # there is no straight-line code for this robot
+    except (ActuationError, SingularError, ManyMotions):  # there is no straight-line code for it
         return None
     edges = tuple(edge_of(graph, x) for x in _one_a_speed(tau, nv))
     outputs = (Port("tau", (nv,), "N m, N"),)

@@ -503,3 +503,26 @@ def test_symbols_before_arrays():
     controller.symbolic = True
     traced = rd.simulate(robot, controller, **options)
     np.testing.assert_allclose(traced.q, plain.q, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("made", [JointPD, ComputedTorque])
+@pytest.mark.parametrize("symbolic", [True, False])
+def test_references_of_many_motions_are_each_followed_by_its_own(made, symbolic):
+    robot = rd.load("double_pendulum")
+    centers = np.array([[0.0, 0.0], [0.5, -0.3], [1.0, 0.2]])
+
+    def sine(center):
+        reference = SineReference(center, np.full(2, 0.2), np.ones(2))
+        return reference if symbolic else lambda t: reference(t)
+
+    options = {"duration": 0.1, "limits": "ignore"}
+    gains = {"stiffness": 50.0, "damping": 10.0}
+    many = made(robot, sine(centers), **gains)
+    together = rd.rollout(robot, many, centers, np.zeros((3, 2)), **options)
+    for k, center in enumerate(centers):
+        alone = rd.simulate(robot, made(robot, sine(center), **gains), q0=center, **options)
+        np.testing.assert_allclose(together.q[:, k], alone.q, atol=1e-12)
+    with pytest.raises(rd.ShapeError, match=r"the controller returned shape \(3, 2\)"):
+        rd.simulate(robot, many, **options)
+    with pytest.raises(SettingsError, match="no straight-line code"):
+        rd.closed_loop(robot, many)
