@@ -28,6 +28,9 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/versus_pinocchio.py
 	$(BIN)/python benchmarks/closed_loops.py
 	$(BIN)/python benchmarks/simulation.py
+	$(BIN)/python benchmarks/derivatives.py
+	$(BIN)/python benchmarks/inverse_kinematics.py
+	$(BIN)/python benchmarks/optimal_control.py
 	$(BIN)/python benchmarks/tracing.py
 
 docs: $(VENV)/.ready
