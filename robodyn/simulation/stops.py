@@ -232,7 +232,7 @@ def met(
     parting = sides * v[speeds]
     away = sides * free.accelerations(t, q, v, tau)[0][speeds]
     returns = np.where(away < 0.0, 2.0 * restitution * -parting < -away * step, False)
-    e = np.where((parting < 0.0) & ~returns, restitution, 0.0)
+    e = np.where(returns & (parting <= 0.0), 0.0, restitution)  # what parts may be pushed back
     p = rebounds(A, parting, e)
     after = v + p @ jumps
     rest = sides * after[speeds] <= AT_REST * np.abs(v).max(initial=0.0)

@@ -139,6 +139,43 @@ def test_two_joints_hit_at_once():
     np.testing.assert_allclose(run.q[-1], [0.5, 1.0], rtol=1e-9)
 
 
+def chain():
+    """A slide of 2 kg that carries another one of 1 kg, both along z, without weight."""
+    bodies = "".join(
+        f'<link name="b{k}"><inertial><mass value="{m}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" '
+        f'iyz="0" izz="1"/></inertial></link><joint name="z{k}" type="prismatic"><parent '
+        f'link="{under}"/><child link="b{k}"/><axis xyz="0 0 1"/><limit lower="0" upper="9" '
+        'effort="0" velocity="0"/></joint>'
+        for k, m, under in ((0, 2, "ground"), (1, 1, "b0"))
+    )
+    return rd.load(
+        f'<robot name="carried"><link name="ground"/>{bodies}</robot>', gravity=(0, 0, 0)
+    )
+
+
+@pytest.mark.parametrize("parting", [0.05, 0.6])
+@pytest.mark.parametrize("e", [0.0, 0.9, 1.0])
+def test_what_parts_is_pushed_back_without_a_gain_of_energy(e, parting):
+    """The lower slide is hit, which drives the upper one, that parts from it, back into its own.
+
+    Elastic stops lose nothing, others never give: Newton's law for those that approach alone, with
+    nothing of those that part, would give 0.42 J for 1 m/s and 0.6 m/s.
+    """
+    robot, q, v = chain(), np.zeros(2), np.array([-1.0, parting])
+    run = rd.simulate(robot, q0=q, v0=v, duration=0.01, stops=rd.RigidStops(e))
+    before, after = (robot.kinetic_energy(q, x) for x in (v, run.v[-1]))
+    assert (run.q > -1e-9).all() and (run.v[-1] > -1e-9).all()
+    assert after <= before * (1.0 + 1e-12)
+    hits = [
+        rd.Hit("b0", (0, 0, 0), (0, 0, 1)),
+        rd.Hit("b1", (0, 0, 0), (0, 0, 1), ("b0", (0, 0, 0))),
+    ]
+    found = robot.simultaneous_impacts(q, v, hits, restitution=e)
+    np.testing.assert_allclose(found.v, run.v[-1], atol=1e-9)
+    if e == 1.0:
+        assert after == pytest.approx(before, rel=1e-12)
+
+
 def test_a_linkage_with_a_stop():
     closed = limited("four_bar", {"crank_pin": (-0.6, 0.4)}, passive=False)
     assert np.isfinite(closed.upper_limits).sum() == 1
