@@ -87,7 +87,7 @@ def _compiled(numba: Any, controller: Any, nq: int, nv: int) -> NumbaLaw | None:
                 asked = controller(pointers[2][0], q.copy(), v.copy())
                 if asked.shape == tau.shape:
                     tau[:] = asked
-            except Exception:
+            except Exception:  # of any kind: its forces stay no numbers, and Python asks again
                 pass
 
     try:
