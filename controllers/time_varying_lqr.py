@@ -26,8 +26,8 @@ from robodyn.controllers.quadratic_cost import Expansion
 from robodyn.controllers.riccati import Forces, best_forces
 from robodyn.controllers.travelling import made_of
 from robodyn.controllers.weights import weights
-from robodyn.simulation.law import SymbolicTime
 from robodyn.simulation.step_slopes import StepSlopes
+from robodyn.simulation.symbolic_time import SymbolicTime
 from robodyn.simulation.trajectory_gradient import robot_of_steps, steps_along
 
 __all__ = ["TimeVaryingLQR"]

@@ -13,7 +13,7 @@ a function of what it sees and of what it remembered (``None`` at the first look
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -22,8 +22,9 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.simulation.symbolic_time import SymbolicTime
 
-__all__ = ["Log", "Look", "Memories", "Remembering", "joined_memories", "let_know"]
+__all__ = ["Log", "Look", "Memories", "Remembering", "chain", "joined_memories", "let_know"]
 
 #: What a controller remembers, by name.
 Memory = Mapping[str, Any]
@@ -48,6 +49,23 @@ class Look(NamedTuple):
     v: FloatArray
     h: float
     impulse: FloatArray
+
+    def over(self, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """What a function makes of the time since the last look, where that is no arithmetic.
+
+        Parameters
+        ----------
+        function : callable
+            From times, shape (n,) [s], zero at a first look, to numbers, shape (n, ...).
+
+        Returns
+        -------
+        numbers : ndarray, shape (...)
+            Symbols while the controller is traced.
+        """
+        if isinstance(self.t, SymbolicTime):
+            return np.asarray(self.t.over(function))
+        return np.asarray(function(np.array([self.h]))[0])
 
 
 class Answering(Protocol):
@@ -81,10 +99,42 @@ class Remembering:
             controller,
             Log(named("remembers", controller.remembers, "names")),
         )
+        self.begin()
+
+    def begin(self) -> None:
+        """Be at the start of a motion."""
         self._memory: Memory | None = None
         self._looked = self._since = 0.0
         self._acting: FloatArray | float = 0.0
         self._impulse: FloatArray | float = 0.0
+
+    def go_on(
+        self,
+        memory: Memory,
+        looked: float,
+        impulse: FloatArray | float,
+        since: float,
+        acting: FloatArray,
+    ) -> None:
+        """Be in the middle of a motion.
+
+        Parameters
+        ----------
+        memory : mapping
+            What it remembered after the last look.
+        looked, since : float [s]
+            When that was, and from when on the forces act that act now.
+        impulse : ndarray, shape (nv,)
+            Of forces between these instants.
+        acting : ndarray, shape (nv,)
+        """
+        self._memory, self._looked, self._since = memory, looked, since
+        self._impulse, self._acting = impulse, acting
+
+    @property
+    def known(self) -> tuple[Memory, float, FloatArray | float]:
+        """What it remembers, when it looked last, and the impulse of forces since then."""
+        return self._memory or {}, self._looked, self._impulse
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for at time ``t`` [s], shape (..., nv) [N m, N].
@@ -96,6 +146,8 @@ class Remembering:
         ShapeError
             If it answers anything but forces and what it remembers.
         """
+        if isinstance(t, SymbolicTime):
+            return t.looked(self, q, v)
         if self._memory is None:
             self._looked = self._since = t
         if t < self._looked:
@@ -110,6 +162,11 @@ class Remembering:
         self.log.note(t, self._memory, np.shape(v)[:-1])
         self._looked, self._impulse, self._since, self._acting = t, 0.0, t, tau
         return tau.copy()
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether the controller does nothing but arithmetic."""
+        return bool(getattr(self.controller, "symbolic", False))
 
     def acted(self, t: float, tau: FloatArray) -> None:
         """Be told that from ``t`` [s] on other forces act than were asked for."""
@@ -143,12 +200,28 @@ class Log:
         if not self._values:
             self._values = {name: np.empty((16, *x.shape)) for name, x in seen.items()}
         if k == len(self._times):
-            self._times = np.concatenate([self._times, self._times])
-            self._values = {name: np.concatenate([x, x]) for name, x in self._values.items()}
+            self._make_room()
         self._times[k] = t
         for name, x in self._values.items():
             x[k] = seen[name]
         self._count += 1
+
+    def extend(self, t: FloatArray, values: Mapping[str, FloatArray]) -> None:
+        """Add some looks at ``t`` [s], shape (k,): arrays by name, shape (k, ..., m)."""
+        k, stop = self._count, self._count + len(t)
+        if not self._values:
+            shapes = {name: x.shape[1:] for name, x in values.items()}
+            self._values = {name: np.empty((len(self._times), *x)) for name, x in shapes.items()}
+        while stop > len(self._times):
+            self._make_room()
+        self._times[k:stop] = t
+        for name, x in values.items():
+            self._values[name][k:stop] = x
+        self._count = stop
+
+    def _make_room(self) -> None:
+        self._times = np.concatenate([self._times, self._times])
+        self._values = {name: np.concatenate([x, x]) for name, x in self._values.items()}
 
     def _remembered(
         self, name: str, t: float, memory: Memory, batch: tuple[int, ...]
@@ -215,7 +288,7 @@ class Memories:
     def watch(self, controller: Any) -> None:
         """Add a controller, with those that it holds; what is known already stays."""
         used = set[str]()
-        for found in _chain(controller):
+        for found in chain(controller):
             for name in found.log.names:
                 key, k = name, 1
                 while key in used:
@@ -285,7 +358,7 @@ def _forces_and_memory(kind: str, given: Any, t: float) -> tuple[FloatArray, Mem
 
 def let_know(controller: Any, t: float, tau: FloatArray) -> FloatArray:
     """Tell controllers with a memory which forces act from ``t`` [s] on; these forces."""
-    for found in _chain(controller):
+    for found in chain(controller):
         found.acted(t, tau)
     return tau
 
@@ -306,7 +379,7 @@ def joined_memories(
     return found
 
 
-def _chain(controller: Any) -> Iterator[Remembering]:
+def chain(controller: Any) -> Iterator[Remembering]:
     """Those with a memory among a controller and what it holds, the outermost first."""
     while controller is not None:
         if isinstance(controller, Remembering):
