@@ -113,7 +113,7 @@ def move(
         pass
     elif isinstance(controller, Law | NumbaLaw):
         law = controller
-    else:
+    elif stepper.by_machine_code:
         law = memory_law_of(stepper.robot, controller, times)
     motion = stepper.compiled(times, q, v, law, limits.efforts)
     if motion is not None:

@@ -23,7 +23,8 @@ from robodyn.simulation.law import (
     signal_tables,
 )
 from robodyn.simulation.look_time import IMPULSE, LOOKED, Layout, LookTime
-from robodyn.simulation.memory import Log, Remembering, chain
+from robodyn.simulation.memory import Remembering, chain
+from robodyn.simulation.memory_log import Log
 from robodyn.simulation.symbolic_time import ManyMotions, symbols
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, edge_of

@@ -127,6 +127,11 @@ class Stepper:
         other._acting = acting
         return other
 
+    @property
+    def by_machine_code(self) -> bool:
+        """Whether its method can be machine code."""
+        return self._explicit is not None
+
     def compiled(
         self,
         times: FloatArray,
