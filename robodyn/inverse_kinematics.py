@@ -321,7 +321,7 @@ class _Search:
     def _settled(self, q: FloatArray, rows: Array) -> FloatArray:
         """Short steps, in place, and shorter ones where they swing about a posture; errors."""
         damping, own = SHORT.copy(), np.arange(len(rows))
-        error, last = self._improve(q, rows, LAST_STEPS, damping).T
+        error, last = self._improve(q, rows, LAST_STEPS, damping).T.copy()
         for _ in range(CALMED):
             own = own[last > SWINGING]
             if not len(own):
@@ -330,7 +330,7 @@ class _Search:
             some = q[own]
             error[own], last = self._improve(some, rows[own], LAST_STEPS, damping).T
             q[own] = some
-        return error
+        return np.asarray(error)
 
     @staticmethod
     def _keep(

@@ -327,6 +327,26 @@ def test_the_long_way_round():
     assert length == pytest.approx(1.5 * np.pi * radius, rel=1e-3)
 
 
+@pytest.mark.parametrize("wrong", [np.zeros((4, 4)), 2.0 * START, START @ np.diag([1, 1, -1, 1])])
+def test_a_pose_of_no_rigid_body_is_refused_by_its_own_name(wrong):
+    through = START[:3, 3] + [0.1, 0.1, 0.0]
+    for make, name in (
+        (lambda: TaskPath.line(ROBOT, "flange", wrong, START, 1.0, Q0), "start"),
+        (lambda: TaskPath.line(ROBOT, "flange", START, wrong, 1.0, Q0), "end"),
+        (lambda: TaskPath.arc(ROBOT, "flange", START, through, wrong, 1.0, Q0), "end"),
+        (lambda: TaskPath(ROBOT, "flange", [0.0, 1.0], [START, wrong], Q0), "poses"),
+    ):
+        with pytest.raises(rd.ShapeError, match=f"^{name} is that of no rigid body"):
+            make()
+
+
+def test_many_poses_are_no_end_of_a_line():
+    with pytest.raises(rd.ShapeError, match=r"^end has shape \(2, 4, 4\), expected \(4, 4\)"):
+        TaskPath.line(ROBOT, "flange", START, [START, START], 1.0, Q0)
+    with pytest.raises(rd.ShapeError, match=r"^through has shape \(2, 3\), expected \(3,\)"):
+        TaskPath.arc(ROBOT, "flange", START, np.zeros((2, 3)), START, 1.0, Q0)
+
+
 def test_what_is_no_path_of_a_frame():
     far = turned(START, 0.0, [3.0, 0.0, 0.0])
     with pytest.raises(rd.PathError, match="does not reach") as error:
