@@ -224,6 +224,19 @@ def test_what_jumps_is_not_stretched():
         Stretched.within(lambda t: (MOVE(t)[0], 0 * MOVE.q1, 0 * MOVE.q1), 1.0, velocity=1.0)
 
 
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_a_reference_that_is_no_number_for_a_while_is_refused_with_time_and_joint(k):
+    def broken(t):
+        found = [np.array(x) for x in MOVE(t)]
+        if 0.4 < t < 0.5:
+            found[k][1] = np.nan
+        return tuple(found)
+
+    with pytest.raises(rd.PathError, match=r"joint '1' .*no finite number") as error:
+        Stretched.within(broken, 1.0, velocity=1.0)
+    assert (error.value.time, error.value.joint) == (pytest.approx(0.4, abs=2e-3), "1")
+
+
 def test_what_is_not_of_joints_whose_coordinates_add():
     ball = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3)
     with pytest.raises(rd.ShapeError, match=r"positions \(4,\), velocities \(3,\)"):
