@@ -38,6 +38,9 @@ RESTARTS, LOOP_RESTARTS, SEED = 100, 20, 7919
 #: Damping as a part of the square of the error, and its bound: for targets that may be reached, and
 #: for those that seem to be out of reach.
 QUICK, SHORT = np.array([0.1, 0.1]), np.array([0.5, np.inf])
+#: Out of reach: random starts that are tried as well, by how much another posture has to be nearer,
+#: steps [rad, m] at the last that swing, and how often they are damped by so much more.
+OTHERS, NEARER, SWINGING, CALMED, CALMER = 4, 1e-6, 1e-4, 6, 8.0
 #: Stands for no limit [rad, m].
 FAR = 1e9
 
@@ -291,39 +294,68 @@ class _Search:
         q = np.ascontiguousarray(self._of.within(start.reshape(n, nq), limits))
         if n == 0:
             return q, np.zeros(0)
-        error = self._improve(q, None, STEPS)
+        begun = q.copy()
+        error = self._improve(q, None, STEPS)[:, 0]
         left = _open(error)
         for k in range(self._of.restarts if len(left) else 0):
             if not len(left):
                 return q, error
             other = self._of.restart(k)
             if other is not None:
-                self._try(q, error, left, self._of.within(other, limits))
+                tried = np.repeat(self._of.within(other, limits)[None], len(left), axis=0)
+                self._keep(q, error, left, tried, self._improve(tried, left, STEPS)[:, 0])
                 left = _open(error)
         if len(left):
-            best = q[left]
-            error[left] = self._improve(best, left, LAST_STEPS, SHORT)
-            q[left] = best
+            self._nearest(q, error, left, begun[left])
         return q, error
 
-    def _try(self, q: FloatArray, error: FloatArray, left: Array, start: FloatArray) -> None:
-        """Another start for some rows: kept where it is better."""
-        tried = np.repeat(start[None], len(left), axis=0)
-        new = self._improve(tried, left, STEPS)
-        better = ~(new >= error[left])
+    def _nearest(self, q: FloatArray, error: FloatArray, left: Array, begun: FloatArray) -> None:
+        """For targets out of reach: where short steps come to rest from several starts."""
+        others = [x for x in map(self._of.restart, range(OTHERS)) if x is not None]
+        within = [self._of.within(x, self._choices.limits) for x in others]
+        starts = [begun, q[left], *(np.repeat(x[None], len(left), axis=0) for x in within)]
+        error[left] = np.inf
+        for tried in starts:
+            self._keep(q, error, left, tried, self._settled(tried, left), 1.0 + NEARER)
+
+    def _settled(self, q: FloatArray, rows: Array) -> FloatArray:
+        """Short steps, in place, and shorter ones where they swing about a posture; errors."""
+        damping, own = SHORT.copy(), np.arange(len(rows))
+        error, last = self._improve(q, rows, LAST_STEPS, damping).T.copy()
+        for _ in range(CALMED):
+            own = own[last > SWINGING]
+            if not len(own):
+                break
+            damping[0] *= CALMER
+            some = q[own]
+            error[own], last = self._improve(some, rows[own], LAST_STEPS, damping).T
+            q[own] = some
+        return np.asarray(error)
+
+    @staticmethod
+    def _keep(
+        q: FloatArray,
+        error: FloatArray,
+        left: Array,
+        tried: FloatArray,
+        new: FloatArray,
+        margin: float = 1.0,
+    ) -> None:
+        """What was tried for some rows, where it is better."""
+        better = ~(new * margin >= error[left])
         q[left[better]], error[left[better]] = tried[better], new[better]
 
     def _improve(
         self, q: FloatArray, rows: Array | None, steps: int, damping: FloatArray = QUICK
     ) -> FloatArray:
-        """Steps of some rows, in place; their errors."""
+        """Steps of some rows, in place; their errors, and the lengths of their next steps."""
         own = self._rows if rows is None else [x[rows] for x in self._rows]
         goals, *wish = [(np.ascontiguousarray(x), x.shape[1]) for x in own]
         fixed = [(damping, 0), *wish, *self._fixed]
         if wish:
             self._with_posture.run(q, [goals, *fixed], POSTURE_STEPS)
             fixed = [(damping, 0), *self._fixed]
-        return self._iteration.run(q, [goals, *fixed], steps)[:, 0]
+        return self._iteration.run(q, [goals, *fixed], steps)
 
     def refuse_wrong(self, arrays: Mapping[str, FloatArray]) -> None:
         """Say which targets no frame can have."""

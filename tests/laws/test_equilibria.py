@@ -83,6 +83,16 @@ def test_rest_is_found_from_anywhere_and_not_turns_away():
             assert np.abs(robot.difference(q, rest)).max() < np.pi
 
 
+@pytest.mark.parametrize("name", ["watt", "stephenson"])
+def test_a_linkage_that_falls_from_an_unstable_posture_comes_to_rest(name):
+    """Newton's method gets stuck where forces are least; on the way down they grow first."""
+    robot = rd.load(name)
+    zero = np.zeros(robot.nv)
+    for seed in (3, 4, 5, 6, 9, 10):
+        q = robot.equilibrium(robot.random(seed))
+        assert np.abs(robot.forward_dynamics(q, zero, zero)).max() < 1e-7
+
+
 def test_a_floating_robot_keeps_what_nothing_depends_on():
     robot = rd.load("pan_tilt", base="floating", gravity=(0, 0, 0), springs={"tilt": (3.0, 0.3)})
     q = robot.random(2)
