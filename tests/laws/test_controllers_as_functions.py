@@ -327,8 +327,8 @@ def test_what_is_no_function():
         rd.closed_loop(robot, lambda t, q, v: -v)
     with pytest.raises(SettingsError, match="implicit"):
         rd.step_function(robot, integrator="implicit")
-    with pytest.raises(SettingsError, match="moving base"):
-        rd.step_function(rd.load("arm7", base="moving"))
+    with pytest.raises(rd.UnknownNameError, match="hand9"):
+        rd.step_function(robot, wrenches=["hand9"])
     for step in (0.0, -1e-3, np.nan):
         with pytest.raises(SettingsError, match="step is"):
             rd.step_function(robot, step=step)
