@@ -2128,6 +2128,7 @@ class Robot:
         restitution: float = 0.0,
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
+        controlled: Iterable[str] = (),
         t: ArrayLike | None = None,
         parameters: bool = False,
     ) -> ImpactDerivatives:
@@ -2135,7 +2136,7 @@ class Robot:
 
         Parameters
         ----------
-        q, v, link, point, direction, restitution, against, base, t
+        q, v, link, point, direction, restitution, against, base, controlled, t
             As in `impact`. What is hit stays the same.
         parameters : bool
             Also the derivative with respect to `inertial_parameters`.
@@ -2171,7 +2172,15 @@ class Robot:
             expect("robot of against", against.robot, Robot, "against")
         dynamics = self._impacts(t)
         return impact_derivatives(
-            dynamics, (q, v), (link, point), direction, restitution, against, base, parameters
+            dynamics,
+            (q, v),
+            (link, point),
+            direction,
+            restitution,
+            against,
+            base,
+            controlled,
+            parameters,
         )
 
     def simultaneous_impacts(
