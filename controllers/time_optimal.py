@@ -13,9 +13,15 @@ from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
 from robodyn.controllers.linear_feedback import is_flat
+from robodyn.controllers.path_torques import (
+    check_closed,
+    path_torques,
+    too_heavy,
+    torque_limits,
+)
 from robodyn.controllers.profile import check_reference, limit
 from robodyn.controllers.reachability import Way, quickest
-from robodyn.controllers.stretched import slowness, too_heavy, torque_limits
+from robodyn.controllers.stretched import slowness
 from robodyn.motion.samples import spline, within
 
 __all__ = ["TimeOptimal"]
@@ -54,7 +60,8 @@ class TimeOptimal:
     velocity, acceleration : float or array_like, shape (n,), optional
         Largest of each joint.
     robot : Robot, optional
-        That has to follow, with a fixed base and without loops; its friction counts.
+        That has to follow, with a fixed base; its friction counts. Of a closed linkage the path
+        gives all joints, and torques are those of its motors.
     torque : float or array_like, shape (nv,), optional [N m, N]
         Largest of each joint of the robot. Default: what its joints and motors allow, if ``robot``
         is given.
@@ -69,9 +76,11 @@ class TimeOptimal:
         Without toppra (extra ``toppra``).
     SettingsError
         Without limits, for a path that stands still, and for a robot that cannot be asked.
+    ActuationError
+        For a closed linkage whose motors do not set all of its motions, each by one.
     PathError
-        Where the path has a corner, which cannot be passed without stopping, and where torques do
-        not suffice however slow it is.
+        Where the path has a corner, which cannot be passed without stopping, where torques do not
+        suffice however slow it is, and where it leaves loops open.
     """
 
     path: Reference
@@ -118,7 +127,8 @@ class TimeOptimal:
         limits = self._limits(way[0](0.0).size)
         if self.robot is not None:
             q = way[0](s)
-            weight = np.abs(self.robot.inverse_dynamics(q, 0.0 * q, 0.0 * q))
+            check_closed(self.robot, at, q)
+            weight = np.abs(path_torques(self.robot)(q, 0.0 * q, 0.0 * q))
             if (weight > limits["torque"]).any():
                 raise too_heavy(self.robot, at, q, limits["torque"])
         speeds, rates = quickest(s, way, limits, self.robot)
