@@ -143,6 +143,19 @@ def test_what_has_no_quickest_motion(path, length, options, error, text):
         TimeOptimal(path, length, **options)
 
 
+def test_velocities_that_are_not_along_the_way():
+    """Those of planar joints are in axes that turn, where limits of x and y are none of theirs."""
+    t = np.linspace(0.0, 1.0, 6)
+    turning = rd.JointPath.from_planar(t, np.stack([t, 0.5 * t * t, 2.0 * t], axis=-1))
+    with pytest.raises(rd.PathError, match="velocities of planar joints"):
+        TimeOptimal(turning, 1.0, velocity=1.0, acceleration=1.0)
+    straight = rd.JointPath.from_planar(t, np.stack([t, 0.5 * t * t, 0.0 * t], axis=-1))
+    again = rd.JointPath.from_samples(t, np.stack([t, 0.5 * t * t, 0.0 * t], axis=-1))
+    limits = {"velocity": 1.0, "acceleration": 1.0}
+    found = [TimeOptimal(path, 1.0, **limits).duration for path in (straight, again)]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
 LINKAGES = {"four_bar": 8.0, "five_bar": 12.0, "palletizer": None}
 
 
