@@ -11,12 +11,14 @@ from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
 from robodyn.controllers.gains import wanted
-from robodyn.simulation.law import ManyMotions, SymbolicTime
+from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime
 from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import sqrt
 
 __all__ = [
     "asked",
     "base_at",
+    "cut",
     "difference",
     "dynamics",
     "is_symbolic",
@@ -136,3 +138,23 @@ def times(A: FloatArray, x: FloatArray) -> FloatArray:
     if is_symbolic(A) or is_symbolic(x):
         return A @ x
     return np.asarray(np.einsum("...ij,...j->...i", A, x))
+
+
+def cut(x: FloatArray, most: FloatArray) -> FloatArray:
+    """Numbers or symbols, or the nearest with ``-most <= x <= most``; those within as they are.
+
+    Parameters
+    ----------
+    x : ndarray, shape (..., n)
+    most : ndarray, shape (n,)
+        Positive numbers or symbols.
+    """
+    over = _size(x) / most - 1.0
+    return np.asarray(x / (1.0 + 0.5 * (over + _size(over))))  # within limits by 1
+
+
+def _size(x: FloatArray) -> FloatArray:
+    """Numbers or symbols without their sign; among symbols there may be numbers, as zeros."""
+    if x.dtype == object:
+        return np.array([sqrt(y * y) for y in x], object)
+    return np.asarray(np.sqrt(x * x))

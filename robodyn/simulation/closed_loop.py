@@ -89,12 +89,15 @@ def traced_law(robot: Robot, controller: Any) -> Function | None:
     return law.function
 
 
-def untraced(robot: Robot, controller: Any) -> SettingsError:
-    """Why a controller is no function."""
+def untraced(robot: Robot, controller: Any, *, memory: bool = True) -> SettingsError:
+    """Why a controller is no function; ``memory``: because it may have one, too."""
     kind = type(controller).__name__
     fresh = getattr(controller, "fresh", None)
-    if fresh is not None and fresh() is not controller:
-        reason = f"{kind} has a memory, so that its forces are no function of the state"
+    if memory and fresh is not None and fresh() is not controller:
+        reason = (
+            f"{kind} has a memory, so that its forces are no function of the state; "
+            "robodyn.control_law has it as functions from look to look"
+        )
     elif getattr(controller, "symbolic", False):
         reason = f"there is no straight-line code of {kind} for {robot.name!r}"
     else:
@@ -102,7 +105,8 @@ def untraced(robot: Robot, controller: Any) -> SettingsError:
             f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
             "does nothing with t, q and v but arithmetic"
         )
-    return SettingsError(f"robot and controller cannot be one function: {reason}")
+    what = "robot and controller cannot be one function" if memory else "there are no functions"
+    return SettingsError(f"{what}: {reason}")
 
 
 def numbered(graph: Graph, ports: list[Port]) -> dict[str, list[Number]]:

@@ -316,7 +316,7 @@ class _Feedback:
 
 def _tables(law: Law, run: Trajectory) -> list[FloatArray]:
     """The time and signals at samples, to be broadcast over motions."""
-    time, *signals = (x for x, _ in law.tables(run.t))
+    time, *signals = (x for x, _ in law.tables(run.t, 0, len(run.t)))
     ones = (1,) * (run.q.ndim - 2)
     return [time.reshape(-1, *ones), *(x.reshape(len(x), *ones, -1) for x in signals)]
 
