@@ -7,13 +7,15 @@ With the mobility ``A = f X`` of the points along the axes ``f`` of impulses, an
     A dp = -(1 + e) f dv - (e df v + df v+) - f dX p        dv+ = dv + dX p + X dp
 
 in which ``dX p`` is how accelerations at rest change under the forces ``f^T p``; with the inertial
-parameters, ``dX p = -M^-1 dM (v+ - v)``. This is what a
-hybrid system needs to linearise a motion with impacts: the state before the hit to that after it,
-at the same instant.
+parameters, ``dX p = -M^-1 dM (v+ - v)``. Where joints are driven, whose speeds do not jump,
+``M^-1`` is the inverse for the other speeds, with zeros beside it. This is what a hybrid system
+needs to linearise a motion with impacts: the state before the hit to that after it, at the same
+instant.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,7 @@ def impact_derivatives(
     restitution: float,
     against: Any,
     base: BaseMotion | None,
+    controlled: Iterable[str] = (),
     parameters: bool = False,
 ) -> ImpactDerivatives:
     """See `robodyn.Robot.impact_derivatives`."""
@@ -45,14 +48,16 @@ def impact_derivatives(
     axes = each_axis(v) if direction is None else unit_direction(direction)[None]
     axes = np.broadcast_to(axes, (len(axes), *v.shape[:-1], 3))
     e = checked_restitution(restitution, direction is None)
-    c = dynamics.contact(q, v, places, axes, (), partner, base)
+    speeds = dynamics.speeds("controlled", controlled)
+    c = dynamics.contact(q, v, places, axes, speeds, partner, base)
     if direction is not None:
         c.check_approach(dynamics.robot, place[0])
     p = c.impulses(e, dynamics.robot, place[0])
     after = v + np.einsum("...k,k...n->...n", p, c.jumps)
     slopes = _Slopes(dynamics, c, q, axes, places, base)
     f, df_p = slopes.forces(), slopes.of_forces(p)
-    by_q, inverse = dynamics.slopes_at_rest(q, np.einsum("k...n,...k->...n", f, p), base)
+    forces = np.einsum("k...n,...k->...n", f, p)
+    by_q, inverse = dynamics.slopes_at_rest(q, forces, speeds, base)
     X = np.moveaxis(c.jumps, 0, -1)
     dX_p = by_q + inverse @ df_p
     F = np.moveaxis(f, 0, -2)

@@ -212,8 +212,12 @@ def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> 
         path = _of_unit_norm(path, name)
     at, interval = instants(times, CHECKED)
     space = joint.kind.coordinates
-    difference = None if axis is not None or space.flat else space.difference
-    path.check(at, name, interval=interval, difference=difference)
+
+    def apart(one: FloatArray, other: FloatArray) -> FloatArray:
+        return np.array(space.difference(one.tolist(), other.tolist()), float)
+
+    adds = axis is not None or space.flat
+    path.check(at, name, interval=interval, difference=None if adds else apart)
     if not len(coordinates):  # a speed without a coordinate: its path has gone some way
         return DrivenPath(lambda t: _columns(np.zeros(0), *path(t)[1:]), coordinates, speeds)
     return DrivenPath(lambda t: _columns(*path(t)), coordinates, speeds)

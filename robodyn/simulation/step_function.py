@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.arrays import expect
+from robodyn.arrays import expect, named
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
@@ -26,7 +27,12 @@ CORRECTIONS = 2
 
 
 def step_function(
-    robot: Robot, controller: Any = None, *, step: float = 1e-3, integrator: str = "rk4"
+    robot: Robot,
+    controller: Any = None,
+    *,
+    step: float = 1e-3,
+    integrator: str = "rk4",
+    wrenches: Iterable[str] = (),
 ) -> Function:
     """The state after a step, as one function of the state before it.
 
@@ -44,20 +50,26 @@ def step_function(
     step : float [s]
     integrator : str
         An explicit one: ``"rk4"``, ``"semi_implicit"``, ``"euler"``, ``"midpoint"``, ``"heun"``.
+    wrenches : names of links
+        External wrenches act on them, held in the step: inputs ``"wrench:LINK"`` (6,) [N, N m].
 
     Returns
     -------
     f : Function
-        ``(t, q, v)`` -> ``q_next`` (nq,) and ``v_next`` (nv,); further inputs as of
-        `robodyn.closed_loop`.
+        ``(t, q, v)`` -> ``q_next`` (nq,) and ``v_next`` (nv,). Signals of the controller are
+        further inputs, as of `robodyn.closed_loop`. Of a robot with a moving base so are its
+        ``"base_pose"`` (k, 4, 4), ``"base_twist"`` and ``"base_acceleration"`` (k, 6), at the k
+        instants at which the integrator looks at accelerations: start, middle and end of the step
+        by ``"rk4"``, start and middle by ``"midpoint"``, start and end by ``"heun"``, the start
+        alone by the others. Wrenches come last.
 
     Raises
     ------
     SettingsError
-        For an integrator that solves for its steps or chooses them, a robot with a moving base or
-        one that depends on time, and as `robodyn.closed_loop` does.
+        For an integrator that solves for its steps or chooses them, and as `robodyn.closed_loop`
+        does.
     UnknownNameError
-        If there is no such integrator.
+        If there is no such integrator or link.
 
     Examples
     --------
@@ -74,38 +86,63 @@ def step_function(
     if method is None:
         known = ", ".join(integrators.EXPLICIT)
         raise SettingsError(f"a step by {integrator!r} is no function: take one of {known}")
-    if robot.base == "moving" or robot.depends_on_time:
-        raise SettingsError(
-            f"a step of {robot.name!r} asks for paths at several instants, so it is no function of "
-            "the state: a moving base, joints or constraints depend on time"
-        )
     if not (isinstance(step, int | float | np.number) and 0.0 < step < math.inf):
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     law = traced_law(robot, controller)
-    return Function(_Writer(robot, law, float(step)).program(method))
+    links = named("wrenches", wrenches)
+    return Function(_Writer(robot, law, links, float(step), method).program())
+
+
+def _parts(method: Any) -> list[float]:
+    """Parts of a step at which a method looks at accelerations, the start first."""
+    seen = {0.0: None}
+
+    def acceleration(t: float, q: Array, v: Array) -> Array:
+        seen[t] = None
+        return v
+
+    zero = np.zeros(1)
+    flat = Coordinates(lambda q, u: q + u, lambda u, v: v, flat=True)
+    method.step(acceleration, flat, 0.0, zero, zero, 1.0, zero)
+    return list(seen)
 
 
 class _Writer:
     """The program while it is written."""
 
-    def __init__(self, robot: Robot, law: Function | None, h: float) -> None:
-        self._robot, self._law, self._h = robot, law, h
+    def __init__(
+        self, robot: Robot, law: Function | None, links: tuple[str, ...], h: float, method: Any
+    ) -> None:
+        self._robot, self._law, self._h, self._method = robot, law, h, method
+        self._options = {"wrenches": links} if links else {}
+        self._parts = _parts(method)
         self._graph = Graph()
         nq, nv = robot.nq, robot.nv
         ports = [Port("t", (), "s"), Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s")]
-        self._ports = ports + list(law.inputs[3:] if law else ())
+        ports += law.inputs[3:] if law else ()
+        for port in robot.function("forward_dynamics", **self._options).inputs[3:]:
+            if port.name.startswith("base_"):
+                ports.append(Port(port.name, (len(self._parts), *port.shape), port.unit))
+            elif port.name != "t":
+                ports.append(port)
+        self._ports = ports
         self._numbers = numbered(self._graph, self._ports)
 
-    def program(self, method: Any) -> Program:
-        """The state after a step of a method."""
-        t, q, v = (self._array(name) for name in ("t", "q", "v"))
+    def program(self) -> Program:
+        """The state after a step."""
+        q, v = (self._array(name) for name in ("q", "v"))
         tau = self._torques()
 
-        def acceleration(t: Any, q: Array, v: Array) -> Array:
-            return self._called("forward_dynamics", q, v, tau)[0]
+        def acceleration(part: float, q: Array, v: Array) -> Array:
+            """At a part of the step."""
+            around = self._around(part)
+            return self._called("forward_dynamics", q, v, tau, *around, **self._options)[0]
 
-        first = acceleration(t[0], q, v)
-        q, v = method.step(acceleration, self._coordinates(), 0.0, q, v, self._h, first)
+        def after(t: float, q: Array, v: Array) -> Array:
+            return acceleration(t / self._h, q, v)
+
+        first = acceleration(0.0, q, v)
+        q, v = self._method.step(after, self._coordinates(), 0.0, q, v, self._h, first)
         q, v = self._closed(q, v)
         outputs = (Port("q_next", q.shape, "rad, m"), Port("v_next", v.shape, "rad/s, m/s"))
         edges = tuple(edge_of(self._graph, x) for x in (*q, *v))
@@ -116,6 +153,23 @@ class _Writer:
         array = np.empty(len(self._numbers[name]), object)
         array[:] = self._numbers[name]
         return array
+
+    def _around(self, part: float) -> list[Array]:
+        """What dynamics take besides state and forces, at a part of the step."""
+        found = []
+        for port in self._robot.function("forward_dynamics", **self._options).inputs[3:]:
+            if port.name == "t":
+                found.append(self._time(part))
+                continue
+            x = self._array(port.name)
+            if port.name.startswith("base_"):
+                nearest = int(np.argmin(np.abs(np.array(self._parts) - part)))
+                x = x.reshape(len(self._parts), -1)[nearest]
+            found.append(x)
+        return found
+
+    def _time(self, part: float) -> Array:
+        return np.array(self._array("t") + part * self._h, object)
 
     def _torques(self) -> Array:
         """Forces of the controller."""
@@ -146,7 +200,8 @@ class _Writer:
         if not self._robot.nc:
             return q, v
         move = self._coordinates().move
+        end = [self._time(1.0)] if self._robot.depends_on_time else []
         for _ in range(CORRECTIONS):
-            dq, dv, _ = self._called("loop_corrections", q, v, controlled=())
+            dq, dv, _ = self._called("loop_corrections", q, v, *end, controlled=())
             q = move(q, dq)
         return q, v + dv

@@ -337,3 +337,20 @@ def test_s21_gyrostats_in_a_circular_orbit():
         found = robot.frame_pose(motion.q, f"body{i}")[:3, :3]
         np.testing.assert_allclose(found, R[i], atol=1e-7)
     np.testing.assert_allclose(motion.v, v, atol=1e-9)
+
+
+def test_a_joint_that_time_moves_has_no_rest_without_a_time():
+    """What hangs on it hangs down at each time, and no time is taken for granted."""
+
+    def tilted(q, t):
+        c, s = rd.cos(0.4 * t), rd.sin(0.4 * t)
+        return [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+
+    robot = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(0, tilted)})
+    for ask in (robot.equilibrium, lambda q: robot.steady_motion(q, [0.0])):
+        with pytest.raises(rd.ShapeError, match=r"joint 'shoulder'.: give t="):
+            ask([0.1])
+    for t in (0.0, 0.5):
+        q = robot.equilibrium([0.1], t=t)
+        a = robot.forward_dynamics(q, [0.0], [0.0], t=t)
+        np.testing.assert_allclose(a, 0.0, atol=1e-7)

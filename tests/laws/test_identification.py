@@ -134,7 +134,8 @@ def test_cross_validation(puma_found, puma_run, tmp_path):
 
 
 def test_a_table_of_what_was_found(puma_found):
-    lines = str(puma_found).splitlines()
+    *lines, note = str(puma_found).splitlines()
+    assert "by the noise of forces, not by that of positions" in note
     assert len(lines) == 1 + len(puma_found.base)
     for line, name in zip(lines[1:], puma_found.base.names, strict=True):
         assert line.startswith(name)
@@ -382,6 +383,25 @@ def test_the_payload_of_the_palletizer(palletizer, sack_run):
     here = found.carried.inverse_dynamics(q, v, a)
     bare = palletizer.inverse_dynamics(q, v, a)
     assert np.abs(here - there).max() < 0.02 * np.abs(bare - there).max()
+
+
+def test_a_payload_says_whether_its_mass_is_a_guess(palletizer, sack_run):
+    """A body that turns about a fixed axis shows its moments, and not its mass."""
+    found = rd.identify_payload(palletizer, sack_run, "flange")
+    assert found.mass_deviation == pytest.approx(found.deviation[0])
+    assert f"kg +- {2.0 * found.deviation[0]:.2g} kg>" in repr(found)
+    robot = rd.load("double_pendulum")
+    t = np.arange(0.0, 4.0, 0.02)
+    q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
+    v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
+    a = -q * [4.0, 9.0]
+    load = rd.Inertia.from_matrix(1.5, [0.1, 0.0, -0.3], 0.1 * np.eye(3))
+    for link, told in (("lower", True), ("upper", False)):
+        tau = robot.with_(payload={link: load}).inverse_dynamics(q, v, a)
+        found = rd.identify_payload(robot, rd.Measurements(t, q, v, a, tau), link)
+        assert (found.mass_deviation is not None) == told
+        assert ("kg as guessed: motions do not tell it>" in repr(found)) == (not told)
+        assert (abs(found.inertia.mass - 1.5) < 1e-6) == told
 
 
 def test_rounding_is_not_taken_for_what_no_motion_shows(palletizer, sack_run):

@@ -99,6 +99,69 @@ def test_closed_linkages(name):
     np.testing.assert_allclose(analytic, wanted, atol=1e-6 * (1.0 + np.abs(wanted).max()))
 
 
+DRIVEN = {
+    "a tree": ("puma560", ["joint2", "joint5"], {"restitution": 0.4, "direction": UP}),
+    "sticking": ("puma560", ["joint1"], {"direction": None}),
+    "on a base": ("scara", ["elbow"], {"direction": (0.1, 0.2, 0.0)}),
+    "a linkage": ("five_bar", ["left_drive"], {"direction": (1.0, 0.0, 0.5), "restitution": 0.5}),
+}
+
+
+@pytest.mark.parametrize("case", DRIVEN)
+def test_driven_joints_do_not_jump(case):
+    """Differences of hits with the same joints driven; and by the parameters of a load."""
+    name, driven, options = DRIVEN[case]
+    robot = rd.load(name, base="moving" if case == "on a base" else "fixed")
+    given = {"controlled": driven, **options}
+    if robot.base == "moving":
+        given["base"] = sway()
+    rng = np.random.default_rng(3)
+    q = robot.random(rng)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    place = robot.link_names[-1], (0.03, 0.01, 0.1)
+    direction = given.pop("direction")
+
+    def hit(q, v, robot=robot):
+        return robot.impact(q, v, *place, direction, **given)
+
+    try:
+        hit(q, v)
+    except rd.ImpactError:
+        v = -v
+        given |= {"base": rd.BaseMotion.at_rest()} if robot.base == "moving" else {}
+    found = robot.impact_derivatives(q, v, *place, direction, **given, parameters=True)
+    still = [robot.joints[x].v.start for x in driven]
+    np.testing.assert_allclose(found.v, hit(q, v).v, atol=1e-12)
+    assert not found.by_q[still].any() and not found.by_parameters[still].any()
+    dq = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    h = 1e-5
+
+    def state(s):
+        near = robot.integrate(q, s * h * dq)
+        x = robot.closed_state(near, np.zeros(robot.nv))[0] if robot.nc else near
+        return x, robot.consistent_velocity(x, v + s * h * dv)
+
+    dv = rng.normal(size=robot.nv)
+    ends = [state(s) for s in (1.0, -1.0)]
+    wanted = (hit(*ends[0]).v - hit(*ends[1]).v) / (2 * h)
+    moved = robot.difference(ends[1][0], ends[0][0]) / (2 * h)
+    changed = (ends[0][1] - ends[1][1]) / (2 * h)
+    analytic = found.by_q @ moved + found.by_v @ changed
+    np.testing.assert_allclose(analytic, wanted, atol=1e-6 * (1.0 + np.abs(wanted).max()))
+
+    def loaded(mass):
+        load = rd.Inertia(
+            mass, Pose((0.1, 0.2, -0.1)), 0.02 * mass, 0, 0, 0.03 * mass, 0, 0.04 * mass
+        )
+        return robot.with_(payload={place[0]: load}) if mass else robot
+
+    dp = (loaded(2 * h).inertial_parameters - robot.inertial_parameters) / (2 * h)
+    none, one, two = (hit(q, v, loaded(k * h)).v for k in range(3))
+    wanted = (4.0 * one - two - 3.0 * none) / (2 * h)
+    slope = found.by_parameters @ dp
+    np.testing.assert_allclose(slope, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))
+
+
 def test_batches_are_their_rows():
     robot = rd.load("double_pendulum")
     q, v = np.array([[0.3, 0.4], [0.1, -0.2]]), np.array([[1.0, 2.0], [1.5, 0.3]])

@@ -261,9 +261,11 @@ def test_what_is_not_of_joints_whose_coordinates_add():
 
 
 def test_robots_whose_torques_follow_from_more_than_their_joints():
-    for robot in (rd.load("four_bar"), rd.load("double_pendulum", base="moving")):
+    for base in ("floating", "moving"):
         with pytest.raises(rd.SettingsError, match="what torques a path takes"):
-            Stretched.within(MOVE, 1.0, robot=robot)
+            Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum", base=base))
+    with pytest.raises(rd.ShapeError, match="2 positions, and 'four_bar' has 3 coordinates"):
+        Stretched.within(MOVE, 1.0, robot=rd.load("four_bar"))
     with pytest.raises(rd.SettingsError, match="gives no limits of torques"):
         Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum"))
 
