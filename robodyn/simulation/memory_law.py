@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.codegen import Function
 from robodyn.robot import Robot
 from robodyn.simulation.law import (
     NO_LAW,
     begin_trace,
-    known_function,
     one_a_speed,
     signal_tables,
 )
+from robodyn.simulation.law_code import Code, known_codes
 from robodyn.simulation.look_time import IMPULSE, LOOKED, Layout, LookTime
 from robodyn.simulation.memory import Remembering, chain
 from robodyn.simulation.memory_log import Log
@@ -38,9 +37,11 @@ class MemoryLaw:
 
     Attributes
     ----------
-    first, following : Function
+    first, following : Program
         q, v, the time, the forces that acted, signals, what is remembered -> tau, and what is
         remembered from then on; at the first look, and at all others.
+    codes : (Code, Code)
+        The machine code that does it.
     signals : tuple of Signal and Steps
     layout : Layout
         Where memories stand in the row of what is remembered.
@@ -50,8 +51,9 @@ class MemoryLaw:
         What is recorded of each.
     """
 
-    first: Function
-    following: Function
+    first: Program
+    following: Program
+    codes: tuple[Code, Code]
     signals: tuple[Any, ...]
     layout: Layout
     holders: tuple[Remembering, ...]
@@ -69,20 +71,17 @@ class MemoryLaw:
 
     @property
     def extras(self) -> int:
-        """Inputs besides the state, forces and memory: the time and the signals."""
-        return 1 + len(self.signals)
+        """Inputs besides the state, forces and memory: the time, signals, constants if any."""
+        return 1 + len(self.signals) + len(self.codes[1].constants)
 
     def address(self, batch: bool) -> int:
         """Address of ``rows(begin, end, pointers, strides)`` of all looks but the first."""
-        return self.following.rows_address(batch)
-
-    def first_address(self, batch: bool) -> int:
-        """The same of the first look."""
-        return self.first.rows_address(batch)
+        return self.codes[1].function.rows_address(batch)
 
     def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
-        """The time and the signals at some instants, and how many numbers each has at one."""
-        return signal_tables(self.signals, times, first, stop)
+        """These at some instants, and how many numbers there are from one instant to the next."""
+        tables = signal_tables(self.signals, times, first, stop)
+        return tables + [(x, 0) for x in self.codes[1].constants]
 
     def record(self, t: FloatArray, rows: FloatArray, batch: tuple[int, ...]) -> None:
         """Write down what was remembered after looks.
@@ -181,10 +180,11 @@ def _law(robot: Robot, controller: Any, times: FloatArray, step: float | None) -
     holders = [holder for holder, _ in begun.after]
     if [holder for holder, _ in going.after] != holders or begun.ports != going.ports:
         return None
-    first = known_function(_program(robot, "control_first", begun, layout, tau))
-    following = known_function(_program(robot, "control", going, layout, forces))
-    logs = tuple(holder.log for holder in holders)
-    return MemoryLaw(first, following, tuple(going.signals), layout, tuple(holders), logs)
+    first = _program(robot, "control_first", begun, layout, tau)
+    following = _program(robot, "control", going, layout, forces)
+    one, other = known_codes(first, following)
+    own = tuple(going.signals), layout, tuple(holders), tuple(holder.log for holder in holders)
+    return MemoryLaw(first, following, (one, other), *own)
 
 
 def _traced(
