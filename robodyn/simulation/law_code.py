@@ -23,7 +23,7 @@ __all__ = ["Code", "known_codes"]
 KEPT, OPERATIONS = 64, 500_000
 
 #: Most numbers in which members of a family differ.
-MOST = 64
+MOST = 256
 
 
 class Code(NamedTuple):

@@ -88,11 +88,14 @@ def test_so_do_many_motions_and_motions_with_events(puma, kind, monkeypatch):
         np.testing.assert_allclose(watched.q, alone.q, rtol=0, atol=1e-12)
 
 
-def test_what_differs_in_too_many_numbers_is_compiled_as_it_is(puma, made):
-    payloads = [None, *(rd.Inertia.from_matrix(m, (0, 0, 0.1), np.eye(3) * m) for m in (1.0, 2.0))]
-    models = [puma if x is None else puma.with_(payload={"link6": x}) for x in payloads]
+@pytest.mark.parametrize("most", [1, 256])
+def test_other_payloads_are_other_motions(puma, made, monkeypatch, most):
+    """Compiled each as it is where they differ in more numbers than may be given."""
+    monkeypatch.setattr(law_code, "MOST", most)
+    payloads = [rd.Inertia.from_matrix(m, (0, 0, 0.1), np.eye(3) * m) for m in (1.0, 2.0, 3.0)]
+    models = [puma.with_(payload={"link6": x}) for x in payloads]
     runs = motions(puma, [ComputedTorque(model, WAVE) for model in models])
-    assert set(made) == {"control"}
+    assert len(made) == (3 if most == 1 else 2)
     light, medium, heavy = (run.tau[-1] for run in runs)
     assert np.abs(light - medium).max() > 0.1 and np.abs(medium - heavy).max() > 0.1
 
