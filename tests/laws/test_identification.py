@@ -774,6 +774,21 @@ def test_what_linkages_cannot_do_excites_nothing(palletizer, why):
     ].any()
 
 
+def test_what_no_excitation_shows_is_named():
+    given = {"period": 4.0, "acceleration": 10.0, "iterations": 0}
+    moving = rd.load("pan_tilt", base="moving")
+    with pytest.raises(IdentificationError, match=r"stands still.*base='fixed'") as error:
+        rd.excitation(moving, **given)
+    # with the base at rest the axis of the pan stays upright, and friction shows all the same
+    assert {"fork.hx", "fork.hy"} <= {*error.value.parameters}
+    assert not {"pan.damping", "tilt.damping", "tilt.friction"} & {*error.value.parameters}
+    stuck = limited(rd.load("pan_tilt"), "tilt", rd.Limits(0.3, 0.3))
+    with pytest.raises(IdentificationError, match=r"shows .*tilt\.damping") as error:
+        rd.excitation(stuck, **given)
+    assert {"tilt.damping", "tilt.friction"} <= {*error.value.parameters}
+    assert "pan.damping" not in error.value.parameters
+
+
 def test_an_excitation_of_a_linkage(palletizer, sack_motion):
     assert {*sack_motion.joints} == {*palletizer.actuated_joints}
     np.testing.assert_allclose(palletizer.loop_residual(sack_motion.center), 0.0, atol=1e-9)
