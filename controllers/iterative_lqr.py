@@ -20,6 +20,7 @@ from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.quadratic_cost import Cost, Expansion, expanded
 from robodyn.controllers.riccati import Forces, best_forces
 from robodyn.errors import ConvergenceWarning
+from robodyn.simulation.acting import WrenchesAt
 from robodyn.simulation.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.driven import PathOfTime, driven_joints
 from robodyn.simulation.limits import effort_bounds
@@ -83,7 +84,7 @@ def iterative_lqr(
     base: Any = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     iterations: int = 200,
     tolerance: float = 1e-5,
 ) -> Plan:
@@ -116,8 +117,8 @@ def iterative_lqr(
     controlled, locked
         Joints along paths of time and joints that stand still, as `robodyn.simulate` takes them;
         their motors are none of the plan's, and a cost gets zero for the forces of these.
-    wrenches : mapping of link name to array_like, shape (6,), optional
-        External wrenches [N, N m].
+    wrenches : mapping of link name to array_like, shape (6,), or callable, optional
+        External wrenches [N, N m]; a callable as of `robodyn.step_derivatives`.
     iterations : int
         At most so many.
     tolerance : float

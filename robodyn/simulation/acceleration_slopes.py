@@ -4,13 +4,16 @@ What drives and loads the robot is known beforehand: the motion of the base, joi
 wrenches and the time. Accelerations, and forces of driven joints, follow from the rest::
 
     a, tau_d = HD(q, v, a_d, tau_f)
-    da, dtau_d = HD_q dq + HD_v dv + HD_tau (dtau_f - Y_f dp) + (0, Y_d dp)
+    da, dtau_d = HD_q dq + HD_v dv + HD_tau (dtau_f + dg_f) - (0, dg_d)
+    dg = J^T (w_q dq + w_v dv) - Y dp
 
-of driven joints d and free ones f, with the regressor Y.
+of driven joints d and free ones f, with the regressor Y, and the Jacobians J of links on which
+wrenches act that are functions w of the state.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +25,7 @@ from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
 from robodyn.simulation.moved import Moved
 from robodyn.simulation.path_tables import Paths
+from robodyn.simulation.wrench_law import WrenchLaw
 
 __all__ = ["AccelerationSlopes", "along_speeds"]
 
@@ -34,15 +38,18 @@ class AccelerationSlopes:
     robot : Robot
     paths : Paths
         What drives and loads it.
+    law : WrenchLaw, optional
+        Wrenches that are functions of the state, and not among those of the paths.
     parameters : bool
         Differentiate with respect to inertial parameters, too.
     """
 
-    def __init__(self, robot: Robot, paths: Paths, parameters: bool) -> None:
-        self._robot, self._paths, self._parameters = robot, paths, parameters
+    def __init__(self, robot: Robot, paths: Paths, law: WrenchLaw | None, parameters: bool) -> None:
+        self._robot, self._paths, self._law, self._parameters = robot, paths, law, parameters
         self._driven = list(paths.driven.speeds)
         self._free = paths.driven.free.tolist()
-        links: dict[str, Any] = {"wrenches": tuple(paths.wrenches)} if paths.wrenches else {}
+        loaded = tuple(paths.wrenches) if law is None else law.links
+        links: dict[str, Any] = {"wrenches": loaded} if loaded else {}
         if self._driven:
             options = {"controlled": paths.driven.speeds, **links}
             self._function = robot.function("hybrid_dynamics_derivatives", **options)
@@ -61,37 +68,40 @@ class AccelerationSlopes:
             Of the joints that are not driven.
         """
         found = self._found(t, q.value, v.value, tau)
-        a, by_q, by_v, by_tau = (found[k] for k in ("a", "d a / d q", "d a / d v", "free"))
-        return Moved(a, self._chained(t, q, v, a, by_q @ q.slope + by_v @ v.slope, by_tau))
+        push = self._pushed(t, q, v, found["a"])
+        return Moved(found["a"], self._chained("a", found, q, v, push))
 
     def driving_forces(self, t: FloatArray, q: Moved, v: Moved, tau: FloatArray) -> Moved:
         """Generalised forces of the driven speeds, in their order."""
-        rows, found = self._driven, self._found(t, q.value, v.value, tau)
-        by_q, by_v, by_tau = (found[f"d tau / d {k}"][..., rows, :] for k in ("q", "v", "tau_free"))
-        slope = self._chained(t, q, v, found["a"], by_q @ q.slope + by_v @ v.slope, by_tau)
-        if self._parameters:
-            forces = self._regressor(
-                q.value, v.value, found["a"], *self.around(self._regressor, 3, t)
-            )
-            slope[..., 3 * self._robot.nv :] += forces[..., rows, :]
-        return Moved(found["tau"][..., rows], slope)
+        found = self._found(t, q.value, v.value, tau)
+        push = self._pushed(t, q, v, found["a"])
+        slope = self._chained("tau", found, q, v, push) - push
+        return Moved(found["tau"][..., self._driven], slope[..., self._driven, :])
 
     def _chained(
-        self,
-        t: FloatArray,
-        q: Moved,
-        v: Moved,
-        a: FloatArray,
-        slope: FloatArray,
-        by_tau: FloatArray,
+        self, name: str, found: dict[str, Any], q: Moved, v: Moved, push: FloatArray
     ) -> FloatArray:
-        """Derivatives with those by free forces and by parameters."""
-        nv, free = self._robot.nv, self._free
-        slope[..., [2 * nv + k for k in free]] += by_tau
+        """Derivatives of an output, with those by free forces and by what pushes beside them."""
+        by_q, by_v, by_tau = (found[f"d {name} / d {x}"] for x in ("q", "v", "free"))
+        slope = by_q @ q.slope + by_v @ v.slope + by_tau @ push[..., self._free, :]
+        slope[..., [2 * self._robot.nv + k for k in self._free]] += by_tau
+        return np.asarray(slope)
+
+    def _pushed(self, t: FloatArray, q: Moved, v: Moved, a: FloatArray) -> FloatArray:
+        """Change of generalised forces by wrenches and by inertial parameters, (..., nv, m)."""
+        nv = self._robot.nv
+        push = np.zeros_like(q.slope)
         if self._parameters:
-            forces = self._regressor(q.value, v.value, a, *self.around(self._regressor, 3, t))
-            slope[..., 3 * nv :] -= by_tau @ forces[..., free, :]
-        return slope
+            around = self.around(self._regressor, 3, t)
+            push[..., 3 * nv :] = -self._regressor(q.value, v.value, a, *around)
+        if self._law is not None:
+            by_q, by_v = (self._law.slopes(x, t, q.value, v.value) for x in ("q", "v"))
+            for link in self._law.links:
+                jacobian = self._robot.function("frame_jacobian", frame=link)
+                J = jacobian(q.value, *self.around(jacobian, 1, t))
+                change = by_q[link] @ q.slope + by_v[link] @ v.slope
+                push += np.swapaxes(J, -1, -2) @ change
+        return push
 
     def of_inertia(self, t: FloatArray, q: FloatArray, x: FloatArray) -> FloatArray:
         """Change of accelerations at rest by inertial parameters, ``G dM x``.
@@ -102,7 +112,7 @@ class AccelerationSlopes:
         rest = np.zeros_like(x)
         around = self.around(self._regressor, 3, t)
         forces = self._regressor(q, rest, x, *around) - self._regressor(q, rest, rest, *around)
-        by_tau = self._found(t, q, rest, rest)["free"]
+        by_tau = self._found(t, q, rest, rest)["d a / d free"]
         return np.asarray(by_tau @ forces[..., self._free, :])
 
     def placed(self, t: FloatArray, q: Moved, v: Moved, rates: Function | None) -> None:
@@ -127,10 +137,17 @@ class AccelerationSlopes:
             q.value[..., coordinates], raw[..., coordinates, :] = x, 0.0
             q.slope[...] = along_speeds(rates(q.value), raw)
 
-    def around(self, function: Function, own: int, t: FloatArray) -> list[Array]:
+    def around(
+        self,
+        function: Function,
+        own: int,
+        t: FloatArray,
+        wrenches: Mapping[str, FloatArray] | None = None,
+    ) -> list[Array]:
         """Inputs of a function after its first ones, at times of shape (..., 1)."""
         names = [port.name for port in function.inputs[own:]]
-        given: dict[str, Any] = {f"wrench:{link}": x for link, x in self._paths.wrenches.items()}
+        held = wrenches or self._paths.wrenches
+        given: dict[str, Any] = {f"wrench:{link}": x for link, x in held.items()}
         if "t" in names:
             given["t"] = t[..., 0]
         if "base_pose" in names:
@@ -163,10 +180,13 @@ class AccelerationSlopes:
         given: list[Array] = [tau]
         if self._driven:
             given = [self._motion(t)[2], tau[..., self._free]]
-        around = self.around(function, 2 + len(given), t)
+        wrenches = {} if self._law is None else self._law.at(t, q, v)
+        around = self.around(function, 2 + len(given), t, wrenches)
         parts = function(q, v, *given, *around)
         found = dict(zip((port.name for port in function.outputs), parts, strict=True))
-        found["free"] = found["d a / d tau_free" if self._driven else "d a / d tau"]
+        forces = "tau_free" if self._driven else "tau"
+        for name in ("a", "tau") if self._driven else ("a",):
+            found[f"d {name} / d free"] = found[f"d {name} / d {forces}"]
         return found
 
     @cached_property

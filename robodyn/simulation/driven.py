@@ -17,7 +17,7 @@ from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath
 from robodyn.robot import Robot
 
-__all__ = ["Driven", "DrivenPath", "PathOfTime", "driven_joints", "independent"]
+__all__ = ["Driven", "DrivenPath", "PathOfTime", "driven_joints", "driven_places", "independent"]
 
 Indices = NDArray[np.intp]
 PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -81,8 +81,7 @@ class Driven:
         self.speeds = tuple(sorted(given))
         #: Where the accelerations of the paths stand in those of `speeds`, if that is elsewhere.
         self._order = None if given == sorted(given) else np.argsort(given)
-        if len({*given}) < len(given):
-            raise ActuationError("a joint is driven twice, or both driven and locked")
+        _refuse_twice(given)
         self.is_free = np.ones(nv, bool)
         self.is_free[list(self.speeds)] = False
         self.free = np.flatnonzero(self.is_free)
@@ -170,6 +169,33 @@ def driven_joints(
     paths = [_followed(robot, name, path, times) for name, path in along.items()]
     paths += [_held(robot, name) for name in named_alone("locked", locked)]
     return Driven(robot.nv, paths)
+
+
+def driven_places(
+    robot: Robot, controlled: Iterable[str], locked: Iterable[str]
+) -> tuple[list[int], list[int], list[int]]:
+    """Where driven coordinates and speeds stand, and speeds of locked joints, each ascending.
+
+    Raises
+    ------
+    UnknownNameError, ActuationError, ShapeError
+    """
+    moving = [
+        _indices(*_moving_joint(robot, name)) for name in named_alone("controlled", controlled)
+    ]
+    still = [
+        int(k)
+        for name in named_alone("locked", locked)
+        for k in _indices(*_moving_joint(robot, name))[1]
+    ]
+    coordinates, speeds = (sorted(int(k) for pair in moving for k in pair[i]) for i in (0, 1))
+    _refuse_twice([*speeds, *still])
+    return coordinates, speeds, sorted(still)
+
+
+def _refuse_twice(speeds: Sequence[int]) -> None:
+    if len({*speeds}) < len(speeds):
+        raise ActuationError("a joint is driven twice, or both driven and locked")
 
 
 def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:

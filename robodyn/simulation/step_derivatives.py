@@ -12,7 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, refuse_not_finite, shaped, together
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
-from robodyn.simulation.acting import BaseAt
+from robodyn.simulation.acting import BaseAt, WrenchesAt
 from robodyn.simulation.arguments import base_path, wrenches_on
 from robodyn.simulation.driven import PathOfTime, driven_joints
 from robodyn.simulation.moved import Moved
@@ -64,7 +64,7 @@ def step_derivatives(
     base: BaseAt | None = None,
     controlled: Mapping[str, PathOfTime] | None = None,
     locked: Iterable[str] = (),
-    wrenches: Mapping[str, ArrayLike] | None = None,
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     t: ArrayLike = 0.0,
 ) -> StepDerivatives:
     """A step of `robodyn.simulate` and its exact derivatives in tangent space.
@@ -88,8 +88,9 @@ def step_derivatives(
         Joints along paths of time and joints that stand still, as `robodyn.simulate` takes them.
         Where they are and how fast follows from the time: the state after a step does not change
         with what ``q`` and ``v`` hold for them, nor with ``tau``. A locked joint stays at its q.
-    wrenches : mapping of link name to array_like, shape (6,) or (..., 6), optional
-        External wrenches in the step [N, N m].
+    wrenches : mapping of link name to array_like, shape (6,) or (..., 6), or callable, optional
+        External wrenches in the step [N, N m]; a callable gets ``(t, q, v)``, and is to be symbolic
+        (``symbolic = True``): nothing but arithmetic with them.
     t : array_like, shape (...) [s]
         When the step begins, for the base, paths, and robots that depend on time.
 
@@ -102,7 +103,8 @@ def step_derivatives(
     ------
     ShapeError
     SettingsError
-        For other integrators, and where the rank of loops changes.
+        For other integrators, wrenches that are a function and not symbolic, and where the rank of
+        loops changes.
     UnknownNameError, ActuationError, PathError
         For joints that cannot be driven so, as of `robodyn.simulate`.
     SingularError

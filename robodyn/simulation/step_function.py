@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.closed_loop import numbered, traced_law
+from robodyn.simulation.driven import driven_places
 from robodyn.simulation.integrators.method import Coordinates
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
@@ -33,6 +35,8 @@ def step_function(
     step: float = 1e-3,
     integrator: str = "rk4",
     wrenches: Iterable[str] = (),
+    controlled: Iterable[str] = (),
+    locked: Iterable[str] = (),
 ) -> Function:
     """The state after a step, as one function of the state before it.
 
@@ -52,6 +56,9 @@ def step_function(
         An explicit one: ``"rk4"``, ``"semi_implicit"``, ``"euler"``, ``"midpoint"``, ``"heun"``.
     wrenches : names of links
         External wrenches act on them, held in the step: inputs ``"wrench:LINK"`` (6,) [N, N m].
+    controlled, locked : names of joints, or of axes
+        That follow paths, or stand still. Where paths have them are inputs, too; what ``q`` and
+        ``v`` hold for them is not looked at.
 
     Returns
     -------
@@ -61,7 +68,9 @@ def step_function(
         ``"base_pose"`` (k, 4, 4), ``"base_twist"`` and ``"base_acceleration"`` (k, 6), at the k
         instants at which the integrator looks at accelerations: start, middle and end of the step
         by ``"rk4"``, start and middle by ``"midpoint"``, start and end by ``"heun"``, the start
-        alone by the others. Wrenches come last.
+        alone by the others. Then come wrenches, and for controlled joints, in the order of q and v,
+        ``"driven_position"``, ``"driven_velocity"`` and ``"driven_acceleration"``, (k, n) each, at
+        the same instants and always at the end of the step, which comes last.
 
     Raises
     ------
@@ -69,7 +78,9 @@ def step_function(
         For an integrator that solves for its steps or chooses them, and as `robodyn.closed_loop`
         does.
     UnknownNameError
-        If there is no such integrator or link.
+        If there is no such integrator, link or joint.
+    ActuationError
+        For joints that are named twice, or cannot be driven.
 
     Examples
     --------
@@ -90,7 +101,8 @@ def step_function(
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     law = traced_law(robot, controller)
     links = named("wrenches", wrenches)
-    return Function(_Writer(robot, law, links, float(step), method).program())
+    driven = _Driven(*driven_places(robot, controlled, locked), _parts(method))
+    return Function(_Writer(robot, law, links, driven, float(step), method).program())
 
 
 def _parts(method: Any) -> list[float]:
@@ -107,47 +119,114 @@ def _parts(method: Any) -> list[float]:
     return list(seen)
 
 
+@dataclass(frozen=True, eq=False)
+class _Driven:
+    """Joints whose motion is known beforehand.
+
+    Attributes
+    ----------
+    coordinates, speeds : list of int
+        Of those that follow paths.
+    still : list of int
+        Speeds of those that stand still.
+    looks : list of float
+        Parts of the step at which accelerations are looked at.
+    """
+
+    coordinates: list[int]
+    speeds: list[int]
+    still: list[int]
+    looks: list[float]
+
+    @property
+    def all_speeds(self) -> tuple[int, ...]:
+        """Driven and locked, ascending."""
+        return tuple(sorted([*self.speeds, *self.still]))
+
+    @property
+    def parts(self) -> list[float]:
+        """Parts of the step at which paths are asked for."""
+        return self.looks if self.looks[-1] == 1.0 else [*self.looks, 1.0]
+
+    @property
+    def ports(self) -> list[Port]:
+        """Inputs."""
+        if not self.speeds:
+            return []
+        sizes = len(self.coordinates), len(self.speeds), len(self.speeds)
+        units = "rad, m", "rad/s, m/s", "rad/s^2, m/s^2"
+        rows = zip(("position", "velocity", "acceleration"), sizes, units, strict=True)
+        return [Port(f"driven_{x}", (len(self.parts), n), unit) for x, n, unit in rows]
+
+
 class _Writer:
     """The program while it is written."""
 
     def __init__(
-        self, robot: Robot, law: Function | None, links: tuple[str, ...], h: float, method: Any
+        self,
+        robot: Robot,
+        law: Function | None,
+        links: tuple[str, ...],
+        driven: _Driven,
+        h: float,
+        method: Any,
     ) -> None:
         self._robot, self._law, self._h, self._method = robot, law, h, method
         self._options = {"wrenches": links} if links else {}
-        self._parts = _parts(method)
-        self._graph = Graph()
+        self._driven, self._graph = driven, Graph()
         nq, nv = robot.nq, robot.nv
         ports = [Port("t", (), "s"), Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s")]
         ports += law.inputs[3:] if law else ()
         for port in robot.function("forward_dynamics", **self._options).inputs[3:]:
             if port.name.startswith("base_"):
-                ports.append(Port(port.name, (len(self._parts), *port.shape), port.unit))
+                ports.append(Port(port.name, (len(driven.looks), *port.shape), port.unit))
             elif port.name != "t":
                 ports.append(port)
-        self._ports = ports
+        self._ports = ports + driven.ports
         self._numbers = numbered(self._graph, self._ports)
 
     def program(self) -> Program:
         """The state after a step."""
         q, v = (self._array(name) for name in ("q", "v"))
-        tau = self._torques()
-
-        def acceleration(part: float, q: Array, v: Array) -> Array:
-            """At a part of the step."""
-            around = self._around(part)
-            return self._called("forward_dynamics", q, v, tau, *around, **self._options)[0]
+        self._place(0.0, q, v)
+        tau = self._torques(q, v)
 
         def after(t: float, q: Array, v: Array) -> Array:
-            return acceleration(t / self._h, q, v)
+            self._place(t / self._h, q, v)
+            return self._acceleration(t / self._h, q, v, tau)
 
-        first = acceleration(0.0, q, v)
+        first = self._acceleration(0.0, q, v, tau)
         q, v = self._method.step(after, self._coordinates(), 0.0, q, v, self._h, first)
+        self._place(1.0, q, v)
         q, v = self._closed(q, v)
         outputs = (Port("q_next", q.shape, "rad, m"), Port("v_next", v.shape, "rad/s, m/s"))
         edges = tuple(edge_of(self._graph, x) for x in (*q, *v))
         rates = self._robot.function("integrate").program.rates
         return Program("step", tuple(self._ports), outputs, self._graph, edges, rates)
+
+    def _acceleration(self, part: float, q: Array, v: Array, tau: Array) -> Array:
+        """At a part of the step."""
+        around, speeds = self._around(part), self._driven.all_speeds
+        if not speeds:
+            return self._called("forward_dynamics", q, v, tau, *around, **self._options)[0]
+        wanted = np.zeros(self._robot.nv, object)
+        if self._driven.speeds:
+            wanted[self._driven.speeds] = self._at("driven_acceleration", self._driven.parts, part)
+        given = wanted[list(speeds)], np.delete(tau, speeds)
+        options = {"controlled": speeds, **self._options}
+        return self._called("hybrid_dynamics", q, v, *given, *around, **options)[0]
+
+    def _place(self, part: float, q: Array, v: Array) -> None:
+        """Put driven joints where they have to be, in the arrays themselves."""
+        v[self._driven.still] = 0.0
+        if self._driven.speeds:
+            q[self._driven.coordinates] = self._at("driven_position", self._driven.parts, part)
+            v[self._driven.speeds] = self._at("driven_velocity", self._driven.parts, part)
+
+    def _at(self, name: str, parts: list[float], part: float) -> Array:
+        """The row of an input that belongs to a part of the step."""
+        nearest = int(np.argmin(np.abs(np.array(parts) - part)))
+        return np.asarray(self._array(name).reshape(len(parts), -1)[nearest])
 
     def _array(self, name: str) -> Array:
         array = np.empty(len(self._numbers[name]), object)
@@ -161,22 +240,20 @@ class _Writer:
             if port.name == "t":
                 found.append(self._time(part))
                 continue
-            x = self._array(port.name)
-            if port.name.startswith("base_"):
-                nearest = int(np.argmin(np.abs(np.array(self._parts) - part)))
-                x = x.reshape(len(self._parts), -1)[nearest]
-            found.append(x)
+            moves = port.name.startswith("base_")
+            looks = self._driven.looks
+            found.append(self._at(port.name, looks, part) if moves else self._array(port.name))
         return found
 
     def _time(self, part: float) -> Array:
         return np.array(self._array("t") + part * self._h, object)
 
-    def _torques(self) -> Array:
-        """Forces of the controller."""
+    def _torques(self, q: Array, v: Array) -> Array:
+        """Forces of the controller at the start."""
         tau = np.zeros(self._robot.nv, object)
         if self._law is not None:
-            numbers = [x for port in self._law.inputs for x in self._numbers[port.name]]
-            tau[:] = inline(self._law.program, numbers)
+            known = {**self._numbers, "q": [*q], "v": [*v]}
+            tau[:] = inline(self._law.program, [x for p in self._law.inputs for x in known[p.name]])
         return tau
 
     def _called(self, name: str, *arrays: Array, **options: Any) -> list[Array]:
@@ -201,7 +278,8 @@ class _Writer:
             return q, v
         move = self._coordinates().move
         end = [self._time(1.0)] if self._robot.depends_on_time else []
+        held = self._driven.all_speeds
         for _ in range(CORRECTIONS):
-            dq, dv, _ = self._called("loop_corrections", q, v, *end, controlled=())
+            dq, dv, _ = self._called("loop_corrections", q, v, *end, controlled=held)
             q = move(q, dq)
         return q, v + dv

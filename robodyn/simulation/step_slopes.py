@@ -32,6 +32,7 @@ from robodyn.simulation.moved import Moved
 from robodyn.simulation.path_tables import Paths
 from robodyn.simulation.step_code.plan import DRIFT, NEWTON
 from robodyn.simulation.step_functions import Functions, functions_of
+from robodyn.simulation.wrench_law import wrench_law
 
 __all__ = ["StepSlopes"]
 
@@ -48,8 +49,8 @@ class StepSlopes:
         Of a robot with a moving base. Default: at rest.
     driven : Driven, optional
         Joints along paths of time.
-    wrenches : mapping of link name to ndarray, shape (..., 6), optional
-        Held in the step [N, N m].
+    wrenches : mapping of link name to ndarray, shape (..., 6), or callable, optional
+        Held in the step [N, N m], or a symbolic function ``(t, q, v)``.
     parameters : bool
         Differentiate with respect to inertial parameters, too.
 
@@ -58,8 +59,8 @@ class StepSlopes:
     ShapeError
         For the path of a base that does not move.
     SettingsError
-        For an integrator that is not explicit, wrenches that are functions, and where loops have
-        no straight-line code.
+        For an integrator that is not explicit, wrenches that are a function which is not symbolic,
+        and where loops have no straight-line code.
     """
 
     def __init__(
@@ -73,18 +74,15 @@ class StepSlopes:
         parameters: bool = False,
     ) -> None:
         self._robot, self._parameters = robot, parameters
-        if callable(wrenches):
-            raise SettingsError(
-                "derivatives of steps are not known where wrenches are a function of the state, "
-                "of which only values are known: give wrenches that are held"
-            )
+        law = wrench_law(robot, wrenches) if callable(wrenches) else None
+        held = {} if callable(wrenches) else wrenches or {}
         driven = Driven(robot.nv) if driven is None else driven
         _check_base(robot, base)
-        paths = Paths(driven, base, wrenches or {}, None)
+        paths = Paths(driven, base, held, None)
         #: Its text is run with `Moved` in place of arrays.
         self._method: Any = _explicit(integrator)
         self._functions = _functions(robot, paths)
-        self._dynamics = AccelerationSlopes(robot, paths, parameters)
+        self._dynamics = AccelerationSlopes(robot, paths, law, parameters)
 
     def __call__(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, h: FloatArray

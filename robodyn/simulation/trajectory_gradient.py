@@ -115,8 +115,8 @@ def trajectory_gradient(
     ShapeError
     SettingsError
         If samples are not the steps of that integrator or forces not those of that controller,
-        nothing is known of the robot, other joints were driven, wrenches were functions of the
-        state, events happened, and as `robodyn.step_derivatives` does.
+        nothing is known of the robot, other joints were driven, wrenches were functions that
+        are not symbolic, events happened, and as `robodyn.step_derivatives` does.
     SingularError
         Where a step has no derivative.
 

@@ -93,9 +93,37 @@ def timed_linkage(rng):
     return rd.load("five_bar", constraints=[law]), {}
 
 
+def wind(link):
+    """Wrenches that depend on everything, for one motion or many."""
+
+    def wrenches(t, q, v):
+        x, w, k = q[..., 0], v[..., 1], np.sin(3.0 * t)
+        rows = [k * x, 1.0 - 0.5 * w * w, 0.3 * w, 0.2 * x * x, -0.4 * w, np.cos(x) * k]
+        return {link: np.stack([row + 0.0 * x for row in rows], axis=-1)}
+
+    wrenches.symbolic = True
+    return wrenches
+
+
+def tree_in_the_wind(rng):
+    robot = rd.load(random_mechanism(rng, ["revolute", "spherical"]), base="floating")
+    return robot, {"wrenches": wind("link1")}
+
+
+def driven_in_the_wind(rng):
+    robot = rd.load(random_mechanism(rng, ["revolute"] * 3), base="moving")
+    driven = {"controlled": {"joint0": wave(0.1)}, "wrenches": wind("link2")}
+    return robot, {"base": rd.BasePath(swinging), **driven}
+
+
+def linkage_in_the_wind(rng):
+    return rd.load("five_bar"), {"wrenches": wind("left_rod")}
+
+
 CASES = (
     pushed_tree, pushed_linkage, driven_tree, driven_linkage, locked_ball, turned_plate,
-    driven_on_a_ship, timed_tree, timed_linkage,
+    driven_on_a_ship, timed_tree, timed_linkage, tree_in_the_wind, driven_in_the_wind,
+    linkage_in_the_wind,
 )  # fmt: skip
 
 #: Methods of which driven joints in the middle and at the end of a step are not where paths go.
@@ -202,7 +230,7 @@ def test_gradient_by_start_and_forces(case):
     assert not gradient.tau[:, driven].any() and not gradient.v0[driven].any()
 
 
-@pytest.mark.parametrize("case", [driven_tree, driven_linkage, timed_linkage])
+@pytest.mark.parametrize("case", [driven_tree, driven_linkage, timed_linkage, driven_in_the_wind])
 def test_gradient_by_inertial_parameters(case):
     motion = Motion(case)
     robot, cost, q, v = motion.robot, Cost(motion), motion.run.q[0], motion.run.v[0]
@@ -275,22 +303,43 @@ def ship(rng):
     return robot, {"base": rd.BasePath(swinging), "wrenches": {"link2": PUSH}}
 
 
-@pytest.mark.parametrize("integrator", ["rk4", "midpoint", "heun", "semi_implicit"])
-@pytest.mark.parametrize("case", [ship, timed_tree, timed_linkage, pushed_linkage])
+@pytest.mark.filterwarnings("ignore:the energy of the motion")
+@pytest.mark.parametrize(
+    ("case", "integrator"),
+    [
+        *((ship, x) for x in ("rk4", "midpoint", "heun", "semi_implicit")),
+        (timed_tree, "rk4"), (timed_linkage, "heun"), (pushed_linkage, "semi_implicit"),
+        (driven_on_a_ship, "heun"), (driven_linkage, "midpoint"), (driven_tree, "semi_implicit"),
+        (locked_ball, "rk4"), (turned_plate, "midpoint"),
+    ],
+)  # fmt: skip
 def test_a_step_as_a_function(case, integrator):
-    """One that is told where the base is at the instants at which it looks there."""
+    """One that is told where base and driven joints are at the instants at which it looks there."""
     robot, options = case(np.random.default_rng(3))
     clock = {"t": 0.0} if robot.depends_on_time else {}
     start = {"q0": robot.neutral(**clock), "step": STEP, "limits": "ignore", **options}
     controller = Pull(np.arange(robot.nv) - 0.5)
     done = rd.simulate(robot, controller, duration=2 * STEP, integrator=integrator, **start)
     links = tuple(options.get("wrenches", ()))
-    f = rd.step_function(robot, controller, step=STEP, integrator=integrator, wrenches=links)
+    paths = options.get("controlled", {})
+    f = rd.step_function(
+        robot,
+        controller,
+        step=STEP,
+        integrator=integrator,
+        wrenches=links,
+        controlled=paths.keys(),
+        locked=options.get("locked", ()),
+    )
     parts = {"rk4": (0.0, 0.5, 1.0), "midpoint": (0.0, 0.5), "heun": (0.0, 1.0)}
     around = [PUSH] * len(links)
     if robot.base == "moving":
         motion = options["base"].at(STEP * (1.0 + np.array(parts.get(integrator, (0.0,)))))
         around = [motion.pose, motion.twist, motion.acceleration, *around]
+    for path in paths.values():
+        looks = sorted({*parts.get(integrator, (0.0,)), 1.0})
+        rows = [path(STEP * (1.0 + part)) for part in looks]
+        around += [np.array([[row[k]] for row in rows]) for k in range(3)]
     q, v = f(STEP, done.q[1], done.v[1], *around)
     np.testing.assert_allclose(q, done.q[2], atol=1e-13)
     np.testing.assert_allclose(v, done.v[2], atol=1e-12)
@@ -312,6 +361,13 @@ def test_what_is_not_known_is_refused():
     refused("in the motion: shoulder; given here: elbow", run, locked=["elbow"])
     refused("away from the next sample", run, controlled={"shoulder": wave(0.3, 0.5)})
     refused("no joint 'wrist'", run, error=rd.UnknownNameError, locked=["wrist"])
+
+    def short(t, q, v):
+        return {"lower": [q[0], 0.0]}
+
+    short.symbolic = True
+    with pytest.raises(rd.ShapeError, match=r"wrench:lower, symbolic .*expected shape \(6,\)"):
+        rd.step_derivatives(robot, *np.zeros((3, 2)), wrenches=short)
     with pytest.raises(rd.ShapeError, match="wrench:lower"):
         rd.step_derivatives(robot, *np.zeros((3, 2)), wrenches={"lower": np.ones(3)})
 
