@@ -35,8 +35,8 @@ __all__ = ["NO_LAW", "Law", "begin_trace", "known_function", "law_of", "one_a_sp
 #: What tracing raises where there is no straight-line code for a controller.
 NO_LAW = (ActuationError, SingularError, ManyMotions)
 
-#: Functions of controllers that are kept for the next motion.
-KEPT = 64
+#: Functions of controllers that are kept for the next motion, and their operations together.
+KEPT, OPERATIONS = 64, 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +98,9 @@ def known_function(program: Program) -> Function:
         if known is None or not _same(known.program, program):
             known = Function(program)
         _known[key] = known  # the latest is the last
-        while len(_known) > KEPT:
-            del _known[next(iter(_known))]
+        count = sum(len(f.program.graph.op) for f in _known.values())
+        while len(_known) > KEPT or (count > OPERATIONS and len(_known) > 1):
+            count -= len(_known.pop(next(iter(_known))).program.graph.op)
     return known
 
 
