@@ -117,11 +117,8 @@ class MemoryLaw:
             Forces that act since then.
         row : ndarray, shape (memory,)
         """
-        found: list[dict[str, Any]] = [{} for _ in self.holders]
-        for slot, key, x in self.layout.parted(row):
-            found[slot][key] = x
         self.forget()
-        for holder, own in zip(self.holders, found, strict=True):
+        for holder, own in zip(self.holders, self.layout.memories(row), strict=True):
             impulse, looked = own.pop(IMPULSE, 0.0), float(own.pop(LOOKED, t))
             holder.go_on(own, looked, impulse, t, acted)
 
@@ -173,7 +170,7 @@ def _law(robot: Robot, controller: Any, times: FloatArray, step: float | None) -
     try:
         begun, tau = _traced(robot, controller, times, step, None)
         layout = _layout(begun)
-        given = layout, tuple(begun.ports), len(begun.after)
+        given = layout, tuple(begun.ports), begun.forms
         going, forces = _traced(robot, controller, times, step, given)
     except NO_LAW:
         return None
@@ -192,17 +189,17 @@ def _traced(
     controller: Any,
     times: FloatArray,
     step: float | None,
-    known: tuple[Layout, tuple[Port, ...], int] | None,
+    known: tuple[Layout, tuple[Port, ...], list[dict[str, Any]]] | None,
 ) -> tuple[LookTime, list[Number]]:
     """A look in symbols, and the forces: at first, or with a memory in a layout behind inputs."""
     t, q, v = begin_trace(robot, LookTime)
-    t.times, t.step, t.after, t.gate, t.before = times, step, [], None, None
+    t.times, t.step, t.after, t.forms, t.gate, t.before = times, step, [], [], None, None
     t.acted = symbols(t.graph, robot.nq + robot.nv + 1, robot.nv)
     t.ports.append(Port("acted", (robot.nv,), "N m, N"))
     if known is not None:
-        layout, ports, count = known
+        layout, ports, t.forms = known
         behind = sum(port.size for port in ports)
-        t.before = [{} for _ in range(count)]
+        t.before = [{} for _ in t.forms]
         for slot, key, x in layout.parted(symbols(t.graph, behind, layout.size)):
             t.before[slot][key] = x
     return t, one_a_speed(controller(t, q, v), robot.nv)
@@ -224,7 +221,9 @@ def _layout(t: LookTime) -> Layout:
             recorded.append((slot, name, memory[name].shape))
         others += [(slot, key, x.shape) for key, x in memory.items() if key not in holder.log.names]
     count = sum(int(np.prod(shape)) for _, _, shape in recorded)
-    return Layout((*recorded, *others), count)
+    places = *recorded, *others
+    forms = (t.forms[slot].get(key) for slot, key, _ in places)
+    return Layout(places, tuple(forms), len(t.forms), count)
 
 
 def _program(robot: Robot, name: str, t: LookTime, layout: Layout, tau: list[Number]) -> Program:
