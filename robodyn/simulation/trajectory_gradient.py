@@ -27,7 +27,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.callbacks import check_callable
 from robodyn.simulation.closed_loop import untraced
 from robodyn.simulation.driven import PathOfTime
-from robodyn.simulation.law import Law, law_of
+from robodyn.simulation.law import Law, law_of, signal_tables
 from robodyn.simulation.motion_steps import APART, robot_of_steps, slopes_of_steps, steps_along
 from robodyn.simulation.step_slopes import StepSlopes
 from robodyn.simulation.trajectory import Trajectory
@@ -211,7 +211,7 @@ class _Feedback:
 
 def _tables(law: Law, run: Trajectory) -> list[FloatArray]:
     """The time and signals at samples, to be broadcast over motions."""
-    time, *signals = (x for x, _ in law.tables(run.t, 0, len(run.t)))
+    time, *signals = (x for x, _ in signal_tables(law.signals, run.t, 0, len(run.t)))
     ones = (1,) * (run.q.ndim - 2)
     return [time.reshape(-1, *ones), *(x.reshape(len(x), *ones, -1) for x in signals)]
 

@@ -83,6 +83,14 @@ def test_rest_is_found_from_anywhere_and_not_turns_away():
             assert np.abs(robot.difference(q, rest)).max() < np.pi
 
 
+def test_a_root_beyond_a_limit_is_left_for_one_within():
+    """Newton's method takes a pendulum that is nearly up to the top, which it cannot reach."""
+    links = (rd.Link("wall"), rd.Link("rod", mass(1.0, -0.5, 0.1)))
+    pin = rd.Joint("pin", "revolute", "wall", "rod", axis=(0, 1, 0), limits=rd.Limits(-2.5, 2.5))
+    rest = rd.load(rd.Mechanism("pendulum", links, (pin,))).equilibrium([2.4])
+    np.testing.assert_allclose(rest, 0.0, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", ["watt", "stephenson"])
 def test_a_linkage_that_falls_from_an_unstable_posture_comes_to_rest(name):
     """Newton's method gets stuck where forces are least; on the way down they grow first."""

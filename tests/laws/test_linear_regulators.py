@@ -155,6 +155,21 @@ def test_what_motors_do_not_reach():
     assert error.value.direction == "pivot"
 
 
+def test_what_decays_by_itself_needs_no_motor():
+    rod = rd.Inertia.from_matrix(1.0, (0.0, 0.0, -0.5), 0.1 * np.eye(3))
+    names = ("driven", "idle")
+    links = rd.Link("wall"), *(rd.Link(name, rod) for name in names)
+    pins = (rd.Joint(f"{n}_pin", "continuous", "wall", n, axis=(0, 1, 0)) for n in names)
+    apart = rd.Mechanism("apart", links, tuple(pins))
+    robot = rd.load(apart, actuators={"driven_pin": rd.Actuator()})
+    with pytest.raises(rd.ActuationError, match="do not reach the mode 'q:idle_pin'"):
+        LQR(robot, [np.pi, 0.0])
+    law = LQR(robot.with_(parameters={"idle_pin.damping": 0.5}), [np.pi, 0.0])
+    assert law.model.states[1::2] == ("q:idle_pin", "v:idle_pin")
+    np.testing.assert_allclose(law.gains[:, 1::2], 0.0, atol=1e-12)
+    assert law.gains[0, 0] > 0.0
+
+
 BAD = {
     "state has shape": {"state": np.ones(3)},
     "smallest weight -1": {"state": [1.0, 1.0, -1.0, 1.0]},

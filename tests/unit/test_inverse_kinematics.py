@@ -181,6 +181,17 @@ def test_out_of_reach_nothing_better_is_near_and_no_start_was_better(name):
         assert np.abs(slope).max() < 0.02
 
 
+def test_limits_on_either_side_are_dealt_with_alike():
+    """A target and its mirror image, from one start between them."""
+    robot = planar_arm((0.7, 0.5, 0.3), limit=1.0)
+    for q in np.random.default_rng(0).uniform(-1.0, 1.0, (20, 3)):
+        one, other = (
+            robot.inverse_kinematics({"end": robot.frame_pose(x, "end")[:3, 3]}, np.zeros(3)).q
+            for x in (q, -q)
+        )
+        np.testing.assert_allclose(one, -other, atol=1e-8)
+
+
 def test_a_limit_in_the_way_is_held_and_named():
     robot = planar_arm((1.0,), limit=0.5)
     with pytest.warns(ConvergenceWarning, match="with joints at their limits: joint0"):
@@ -402,6 +413,8 @@ def test_operational_inertia_of_chosen_components_and_batches():
     np.testing.assert_allclose(inertia[1], expected, rtol=1e-10)
     with pytest.raises(rd.SingularError, match="components"):
         robot.operational_inertia([0.1, 0.0], "end", components=(0, 1))
+    with pytest.raises(rd.SingularError, match="components"):
+        robot.operational_inertia([[0.1, 0.9], [0.1, 0.0]], "end", components=(0, 1))
     with pytest.raises(rd.SingularError, match="components"):
         robot.operational_inertia(q, "end")
     with pytest.raises(rd.ShapeError, match="components"):
