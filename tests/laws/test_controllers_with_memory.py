@@ -281,7 +281,7 @@ def rolling(t):
 OTHERS = {
     "four_bar": ("coupler", {}),
     "palletizer": (None, {}),
-    "stewart": (None, {}),
+    "five_bar": (None, {}),
     "four_bar in minimal coordinates": ("coupler", {"coordinates": "minimal"}),
     "arm7": (None, {"base": "moving"}),
 }
@@ -289,7 +289,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_a_push_on_linkages_and_on_a_moving_base(case):
-    """Motors feel what pushes any link, by the motions of it that they make; and hold against it."""
+    """Motors feel what pushes any link, by the motions of it that they make, and bear it."""
     link, options = OTHERS[case]
     robot = rd.load(case.partition(" ")[0], **options)
     link = link or robot.link_names[-1]
@@ -308,10 +308,23 @@ def test_a_push_on_linkages_and_on_a_moving_base(case):
     assert np.abs(run.q[-1] - q0).max() < 0.2 * np.abs(plain.q[-1] - q0).max()
 
 
-def test_what_time_adds_to_inertia_is_no_disturbance():
-    """A mast whose length is prescribed, in free swing."""
-    robot = rd.load("double_pendulum").with_(constraints=())
-    assert not robot.depends_on_time
+def test_what_time_does_to_a_robot_is_no_disturbance():
+    """A slide on a table that turns ever faster, and a push along it."""
+
+    def table(q, t):
+        c, s = rd.cos(0.5 * t * t), rd.sin(0.5 * t * t)
+        return [[c, -s, 0, c * q[0]], [s, c, 0, s * q[0]], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+    slide = rd.Joint("slide", "prismatic", "ground", "stone")
+    stone = rd.Link("stone", rd.Inertia.from_matrix(2.0, (0.0, 0.0, 0.0), POINT))
+    mechanism = rd.Mechanism("table", (rd.Link("ground"), stone), (slide,))
+    robot = rd.load(mechanism, joint_maps={"slide": rd.JointMap(1, table)}, gravity=(0, 0, 0))
+    observer = DisturbanceObserver(lambda t, q, v: 0.0 * v, 20.0, compensate=False, robot=robot)
+    run = rd.simulate(
+        robot, observer, q0=[0.3], duration=1.0, wrenches={"stone": [3.0, 0, 0, 0, 0, 0]}
+    )
+    expected = 3.0 * -np.expm1(-20.0 * run.t)
+    np.testing.assert_allclose(run.memory["disturbance"][:, 0], expected, atol=1e-5)
 
 
 # -- the same motion, whatever computes it --------------------------------------------------------
