@@ -111,7 +111,7 @@ def test_half_a_turn_is_one_of_the_two_ways_round(kind, dtype):
     rounding = 4.0 * np.finfo(dtype).eps
     for sign in (1.0, -1.0):
         turn = difference(start, dtype(sign) * other)[-3:]
-        assert turn.dtype == dtype
+        assert turn.dtype == dtype and np.isfinite(turn).all()
         way = np.sign(turn[0]) * np.pi * np.array([0.6, 0.0, -0.8])
         np.testing.assert_allclose(turn, way, rtol=0, atol=rounding)
 
