@@ -131,7 +131,8 @@ def step_derivatives(
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     start = np.broadcast_to(clock, batch)
     refuse_not_finite("t", start, 0)
-    span = np.array([start.min(), start.max() + step])
+    ends = (start.min(), start.max()) if start.size else (0.0, 0.0)
+    span = np.array([ends[0], ends[1] + step])
     slopes = StepSlopes(
         robot,
         integrator,
