@@ -1,0 +1,178 @@
+"""Columns of one state in the lanes of a vector: the same numbers, in fewer operations."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.codegen.llvm import superwords as worth
+from robodyn.codegen.llvm.kernel_body import products_in_sums
+from robodyn.codegen.llvm.kernel_ir import scalar_ir
+from robodyn.codegen.llvm.superwords import superwords
+from robodyn.codegen.llvm.target import host, load_object, object_code
+from robodyn.equations.tree import factorization
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import edge_of, inputs
+
+RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+WIDTHS = [bits for bits in (64, 128, 256, 512) if bits <= max(host().bits, 128)]
+#: Parent of each row: a trunk of two with three branches, and a leaf on the first of them.
+TREE = (-1, 0, 1, 2, 3, 1, 5, 6, 1, 8, 2)
+
+
+def ancestors(k):
+    """The row and those on its way to the root."""
+    found = []
+    while k >= 0:
+        found.append(k)
+        k = TREE[k]
+    return found
+
+
+def tree_solve(columns):
+    """``X = M^-1 B``, ``-X`` and ``M^-1``, where M and B have the zeros of the tree."""
+    n, graph = len(TREE), Graph()
+    numbers = inputs(graph, 0, n * n + n * columns)
+    related = {(i, j) for k in range(n) for i in ancestors(k) for j in (k,)}
+    related |= {(j, i) for i, j in related}
+    M = [[numbers[n * i + j] if (i, j) in related else 0.0 for j in range(n)] for i in range(n)]
+    B = [
+        [numbers[n * n + columns * i + j] if (i, j % n) in related else 0.0 for j in range(columns)]
+        for i in range(n)
+    ]
+    factors = factorization.factorize(M)
+    X = [factorization.solve(factors, [row[j] for row in B]) for j in range(columns)]
+    inverse = [factorization.solve(factors, [float(i == j) for i in range(n)]) for j in range(n)]
+    for j in range(n):  # one half is enough
+        for i in range(j + 1, n):
+            inverse[j][i] = inverse[i][j]
+    results = [X[j][i] for i in range(n) for j in range(columns)]
+    results += [-x for x in results] + [inverse[j][i] for i in range(n) for j in range(n)]
+    given = Port("M", (n, n)), Port("B", (n, columns))
+    wanted = Port("X", (n, columns)), Port("-X", (n, columns)), Port("W", (n, n))
+    mask = np.array([[(i, j) in related for j in range(n)] for i in range(n)])
+    edges = tuple(edge_of(graph, x) for x in results)
+    return Program("solve", given, wanted, graph, edges), mask
+
+
+def numbers_of(mask, columns, rng):
+    n = len(mask)
+    M = np.where(mask, rng.normal(size=(n, n)), 0.0)
+    M = M + M.T + 20.0 * np.eye(n)
+    return M, np.where(mask[:, np.arange(columns) % n], rng.normal(size=(n, columns)), 0.0)
+
+
+def run(program, target, dtype, arrays):
+    """All outputs of one state."""
+    engine = load_object(object_code(scalar_ir(program, target, dtype)))
+    x = [np.array(array, "f8" if dtype == "double" else "f4") for array in arrays]
+    x += [np.full(port.shape, np.nan, x[0].dtype) for port in program.outputs]
+    RUN(engine.get_function_address("packed"))(
+        (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
+    )
+    return x[len(arrays) :]
+
+
+def words(program, lanes):
+    return superwords(program, products_in_sums(program), lanes)
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Superwords wherever there can be any."""
+    monkeypatch.setattr(worth, "WORTH", np.inf)
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_lanes_are_what_scalars_are_to_the_last_bit(bits, dtype, monkeypatch):
+    program, mask = tree_solve(19)
+    arrays = numbers_of(mask, 19, np.random.default_rng(0))
+    target = replace(host(), bits=bits)
+    alone = run(program, replace(host(), bits=64), dtype, arrays)
+    monkeypatch.setattr(worth, "WORTH", np.inf)
+    found = run(program, target, dtype, arrays)
+    assert words(program, target.lanes(dtype)).order or bits == 64 or not target.fma
+    for x, y in zip(found, alone, strict=True):
+        np.testing.assert_array_equal(x, y)
+    if dtype == "double":
+        X, negative, inverse = found
+        np.testing.assert_allclose(X, np.linalg.solve(*arrays), atol=1e-15, rtol=1e-12)
+        np.testing.assert_array_equal(negative, -X)
+        np.testing.assert_allclose(inverse, np.linalg.inv(arrays[0]), atol=1e-15, rtol=1e-12)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_a_product_is_one_operation_for_all_lanes(lanes, always):
+    """A full matrix and full columns: as many products a superword as one column has."""
+    n, graph = 7, Graph()
+    numbers = inputs(graph, 0, n * n + n * lanes)
+    factors = factorization.factorize([list(numbers[n * k : n * k + n]) for k in range(n)])
+    columns = [list(numbers[n * n + j :: lanes]) for j in range(lanes)]
+    X = [factorization.solve(factors, b) for b in columns]
+    edges = tuple(edge_of(graph, X[j][i]) for i in range(n) for j in range(lanes))
+    given = Port("M", (n, n)), Port("B", (n, lanes))
+    program = Program("solve", given, (Port("X", (n, lanes)),), graph, edges)
+    found = words(program, lanes)
+    assert len(found.place) == n * lanes
+    assert sum(len(word.terms) for word in found.order) == n * (n - 1) + n
+    one = Program("factors", given, (), graph, ())
+    factorised = edge_of(graph, factors.L[n - 1][0]), edge_of(graph, factors.inverse_D[0])
+    left = {node for node in program.needed(found.scalars(program)) if graph.op[node] > 1}
+    assert left == {node for node in one.needed(factorised) if graph.op[node] > 1}
+
+
+def test_columns_of_different_branches_share_their_products(always):
+    """No factor is used twice for the same lanes, whichever of them have it."""
+    program, _ = tree_solve(len(TREE))
+    found = words(program, 8)
+    assert found.place.keys() == {edge >> 1 for edge in program.results}
+    products = [(factor, other) for word in found.order for factor, _, other in word.terms]
+    assert len(products) == len(set(products))
+    n, vectors = len(TREE), 3  # of 8 lanes, for 22 columns
+    related = sum(len(ancestors(k)) - 1 for k in range(n))
+    assert len(products) <= vectors * (2 * related + n)
+
+
+def test_what_is_no_number_stays_in_its_column(always):
+    program, mask = tree_solve(8)
+    M, B = numbers_of(mask, 8, np.random.default_rng(1))
+    B[0, 3] = np.nan
+    X = run(program, host(), "double", (M, B))[0]
+    np.testing.assert_array_equal(np.isnan(X).any(axis=0), np.arange(8) == 3)
+
+
+def test_long_chains_that_begin_with_their_end(always):
+    """No deeper calls for longer chains."""
+    n, m, graph = 1500, 4, Graph()
+    numbers = inputs(graph, 0, n + n * m)
+    x, rows = [0.0] * m, []
+    for k in range(n):
+        x = [b - numbers[k] * y for b, y in zip(numbers[n + m * k : n + m * k + m], x, strict=True)]
+        rows.append(x)
+    edges = tuple(edge_of(graph, y) for row in rows[::-1] for y in row)
+    ports = (Port("l", (n,)), Port("b", (n, m))), (Port("x", (n, m)),)
+    found = words(Program("chain", *ports, graph, edges), m)
+    assert len(found.order) == n and len(found.place) == m * (n - 1)
+
+
+@pytest.mark.parametrize("name", ["satellite", "four_bar"])
+def test_one_state_and_many_give_the_same_numbers(name):
+    robot = rd.load(name, base="floating")
+    f = robot.function("forward_dynamics_derivatives")
+    assert words(f.program, 4).order
+    q, rng = np.array([robot.random(k) for k in range(11)]), np.random.default_rng(0)
+    v, tau = rng.normal(size=(2, 11, robot.nv))
+    for kind in (float, np.float32):
+        given = [x.astype(kind) for x in (q, v, tau)]
+        for x, many in enumerate(f(*given)):
+            for k in range(11):
+                np.testing.assert_array_equal(f(*(y[k] for y in given))[x], many[k])
+
+
+def test_what_shares_no_factors_is_as_it_was():
+    robot = rd.load("arm7")
+    for name in ("inverse_dynamics_derivatives", "mass_matrix", "forward_dynamics"):
+        assert not words(robot.function(name).program, 8).order
