@@ -16,7 +16,7 @@ from robodyn.controllers.gains import gain
 from robodyn.controllers.motor_space import motor_space
 from robodyn.controllers.passivity_based import PassivityBased
 from robodyn.controllers.plant import base_path, motor_speeds
-from robodyn.controllers.symbols import base_at, time_of
+from robodyn.controllers.symbols import asked, base_at, is_symbolic, times
 from robodyn.controllers.travelling import made_of
 from robodyn.controllers.wrapping import alone
 from robodyn.simulation import Look, Remembering
@@ -90,6 +90,7 @@ class Adaptive:
     """
 
     remembers: ClassVar[tuple[str, ...]] = ("parameters",)
+    symbolic: ClassVar[bool] = True
 
     controller: PassivityBased
     learnt: Learnt
@@ -140,11 +141,11 @@ class Adaptive:
         law, t, q, v = self.controller, look.t, look.q, look.v
         s, a = law.sliding(t, q, v)
         Y = self._regressor(q, v, s, a, base_at(self._path, t), t) @ self._directions
-        rate = -self._adaptation * np.einsum("...ij,...i->...j", Y, s)
+        rate = -self._adaptation * times(np.swapaxes(Y, -1, -2), s)
         learnt = self._first + np.zeros(rate.shape)
         if memory is not None:
             learnt = memory["parameters"] + 0.5 * look.h * (memory["rate"] + rate)
-        tau = law(t, q, v) + np.einsum("...ij,...j->...i", Y, learnt - self._own)
+        tau = law(t, q, v) + times(Y, learnt - self._own)
         return tau, {"parameters": learnt, "rate": rate}
 
 
@@ -161,6 +162,12 @@ def _regressor(robot: Robot) -> Regressor:
     def at(q: Any, v: Any, s: Any, a: Any, base: Any, t: float) -> FloatArray:
         follow, Y = reduced(q, v, a, base, t)
         other = follow(s)
+        if is_symbolic(q):
+            pairs = [(v + other, v - other), *([] if base is None else [(-other, other)])]
+            for one, two in pairs:
+                first, second = (reduced(q, w, np.zeros(np.shape(a)), base, t) for w in (one, two))
+                Y = Y - 0.25 * (first[1] - second[1])
+            return np.asarray(Y)
         w = np.stack([v + other, v - other, *([] if base is None else [-other, other])])
         still = np.zeros((len(w), *np.shape(a)))
         _, found = reduced(np.broadcast_to(q, (len(w), *q.shape)), w, still, base, t)
@@ -175,18 +182,19 @@ def _reduced(robot: Robot) -> Callable[..., Any]:
     space = motor_space(robot) if robot.nc else None
 
     def at(q: Any, v: Any, a: Any, base: Any, t: float) -> Any:
-        time = time_of(robot, t)
         if space is None:
-            return lambda s: s, robot.regressor(q, v, a, base=base, t=time)
+            given = {"q": q, "v": v, "a": a}
+            return lambda s: s, asked(robot, "regressor", given, base, t)
         known = space(q, v, base, t)
         E = known.follow
 
         def follow(s: FloatArray) -> FloatArray:
-            return np.asarray(np.einsum("...ij,...j->...i", E, s[..., motors]))
+            return times(E, s[..., motors])
 
-        Y = robot.regressor(q, v, follow(a) + known.rest, base=base, t=time)
-        found = np.zeros(Y.shape)
-        found[..., motors, :] = np.einsum("...ij,...ik->...jk", E, Y)
+        given = {"q": q, "v": v, "a": follow(a) + known.rest}
+        Y = asked(robot, "regressor", given, base, t)
+        found = np.zeros(Y.shape, Y.dtype)
+        found[..., motors, :] = np.swapaxes(E, -1, -2) @ Y
         return follow, found
 
     return at

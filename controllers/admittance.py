@@ -79,6 +79,11 @@ class Admittance:
         object.__setattr__(self, "_k", gain("stiffness", self.stiffness, size))
 
     @property
+    def symbolic(self) -> bool:
+        """Whether it is arithmetic only: whether the wrench says that it is."""
+        return bool(getattr(self.wrench, "symbolic", False))
+
+    @property
     def robot(self) -> Robot:
         """That of the position controller."""
         return self.position.robot
@@ -95,9 +100,10 @@ class Admittance:
         """Torques, and what is remembered: by how much the reference gave way, how fast, why."""
         force = self.force(look.t, look.q, look.v)
         x, dx = np.zeros((2, *force.shape))
+        grown = look.over(self._over)
         if memory is not None:
-            state = np.stack([memory["shift"], memory["rate"], memory["force"]], axis=-1)
-            x, dx, _ = np.moveaxis(np.einsum("ijk,...ik->...ij", self._over(look.h), state), -1, 0)
+            state = memory["shift"], memory["rate"], memory["force"]
+            x, dx = (sum(grown[:, j, k] * state[k] for k in range(3)) for j in range(2))
         ddx = (force - self._d * dx - self._k * x) / self._m
         tau = self.position.shifted(look.t, look.q, look.v, (x, dx, ddx))
         return tau, {"shift": x, "rate": dx, "force": force}
@@ -110,17 +116,21 @@ class Admittance:
         X = asked(self.position.robot, "frame_pose", {"q": q}, base, t, **pose)
         return in_world(X[..., :3, :3], measured)[..., list(self.position.components)]
 
-    def _over(self, interval: float) -> FloatArray:
-        """What an interval [s] makes of ``(x, x', wrench)`` with the wrench held, (m, 3, 3)."""
-        found = self._steps.get(interval)
+    def _over(self, intervals: FloatArray) -> FloatArray:
+        """What intervals, shape (n,) [s], make of ``(x, x', wrench)`` with the wrench held.
+
+        It is of shape (n, m, 3, 3).
+        """
+        found = self._steps.get(float(intervals[0])) if len(intervals) == 1 else None
         if found is None:
             A = np.zeros((len(self._m), 3, 3))
             A[:, 0, 1] = 1.0
             A[:, 1] = np.stack([-self._k, -self._d, np.ones(len(self._m))], axis=-1)
             A[:, 1] /= self._m[:, None]
-            found = _exponential(interval * A)
-            self._steps.clear()  # another motion may look at the same time, with steps of its own
-            self._steps[interval] = found
+            found = _exponential(intervals[:, None, None, None] * A)
+            if len(intervals) == 1:
+                self._steps.clear()  # another motion may look now, with steps of its own
+                self._steps[float(intervals[0])] = found
         return found
 
 

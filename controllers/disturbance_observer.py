@@ -12,9 +12,16 @@ from robodyn import Robot, SettingsError
 from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import gain, state_of
 from robodyn.controllers.plant import motor_mask
-from robodyn.controllers.wrapping import Controller, alone, remembering, robot_of, wrapped
+from robodyn.controllers.symbols import asked, times
+from robodyn.controllers.wrapping import (
+    Controller,
+    alone,
+    asked_of,
+    remembering,
+    robot_of,
+    wrapped,
+)
 from robodyn.simulation import Look, Remembering
-from robodyn.simulation.callbacks import torque
 
 __all__ = ["DisturbanceObserver"]
 
@@ -96,6 +103,11 @@ class DisturbanceObserver:
         object.__setattr__(self, "_gain", gain("gain", self.gain, robot.nv))
         object.__setattr__(self, "_motors", motor_mask(robot) * bool(self.compensate))
 
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is arithmetic only: whether the controller in it is."""
+        return bool(getattr(self.controller, "symbolic", False))
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for before it has seen anything, shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)
@@ -108,21 +120,31 @@ class DisturbanceObserver:
         """Forces, and what is remembered: residual, momentum, and what changes it by itself."""
         robot, h = robot_of(self), look.h
         q, v = state_of(robot, look.q, look.v)
-        p, n = _momentum(robot, q, v)
+        p, n = _momentum(robot, q, v, look.t)
+        part, gain = look.over(lambda h: _forgotten(h, self._gain))
         r = np.zeros(p.shape)
         if memory is not None:
             known = look.impulse + 0.5 * h * (memory["forces"] + n)
             impulse = p - memory["momentum"] - known
-            forgotten = -np.expm1(-self._gain * h)
-            r = (1.0 - forgotten) * memory["disturbance"]
-            r = r + (forgotten / h if h else self._gain) * impulse
-        tau = torque(self.controller, look.t, q, v) - self._motors * r
+            r = (1.0 - part) * memory["disturbance"] + gain * impulse
+        tau = asked_of(self.controller, look.t, q, v) - self._motors * r
         return tau, {"disturbance": r, "momentum": p, "forces": n}
 
 
-def _momentum(robot: Robot, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _forgotten(h: FloatArray, gain: FloatArray) -> FloatArray:
+    """What the filter forgets in times ``h`` [s], and that as a rate, shape (n, 2, nv)."""
+    time = h[:, None]
+    part = -np.expm1(-gain * time)
+    rate = np.where(time > 0.0, part / np.where(time > 0.0, time, 1.0), gain)
+    return np.stack([part, rate], axis=1)
+
+
+def _momentum(
+    robot: Robot, q: FloatArray, v: FloatArray, t: float
+) -> tuple[FloatArray, FloatArray]:
     """Momentum along each speed, and what changes it besides forces, shape (..., nv)."""
-    M, C = robot.mass_matrix(q), robot.coriolis_matrix(q, v)
-    rest = robot.passive_forces(q, v) - robot.gravity_forces(q)
-    p = np.einsum("...ij,...j->...i", M, v)
-    return p, np.einsum("...ji,...j->...i", C, v) + rest
+    M = asked(robot, "mass_matrix", {"q": q}, None, t)
+    C = asked(robot, "coriolis_matrix", {"q": q, "v": v}, None, t)
+    passive = asked(robot, "passive_forces", {"q": q, "v": v}, None, t)
+    rest = passive - asked(robot, "gravity_forces", {"q": q}, None, t)
+    return times(M, v), times(np.swapaxes(C, -1, -2), v) + rest

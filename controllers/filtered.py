@@ -14,13 +14,13 @@ from robodyn.array_types import FloatArray
 from robodyn.controllers.wrapping import (
     Controller,
     alone,
+    asked_of,
     fitting,
     positive,
     remembering,
     wrapped,
 )
 from robodyn.simulation import Look, Remembering
-from robodyn.simulation.callbacks import torque
 
 __all__ = ["Filtered"]
 
@@ -82,6 +82,11 @@ class Filtered:
             raise UnknownNameError("signal", str(self.signal), SIGNALS)
         object.__setattr__(self, "_modes", _butterworth(self.order))
 
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is arithmetic only: whether the controller in it is."""
+        return bool(getattr(self.controller, "symbolic", False))
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for at its first look, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)
@@ -93,41 +98,73 @@ class Filtered:
     def answer(self, look: Look, memory: Any) -> tuple[FloatArray, dict[str, Any]]:
         """Forces, and the state of the filter."""
         if self.signal == "speed":
-            memory = self._passed(look.v, look.h, memory)
-            return torque(self.controller, look.t, look.q, memory["filtered"]), memory
-        memory = self._passed(torque(self.controller, look.t, look.q, look.v), look.h, memory)
+            memory = self._passed(look, np.asarray(look.v), memory)
+            return asked_of(self.controller, look.t, look.q, memory["filtered"]), memory
+        memory = self._passed(look, asked_of(self.controller, look.t, look.q, look.v), memory)
         return memory["filtered"], memory
 
-    def _passed(self, u: FloatArray, h: float, memory: Any) -> dict[str, Any]:
-        """The filter after its input has come to ``u``, over a time ``h`` [s]."""
+    def _passed(self, look: Look, u: FloatArray, memory: Any) -> dict[str, Any]:
+        """The filter after its input has come to ``u``: real and imaginary part of each mode."""
         cutoff = fitting("cutoff", self._cutoff, u.shape[-1])
+        grown = look.over(lambda h: _over(h, np.array([p for p, _ in self._modes]), cutoff))
         states, y = [], np.zeros(u.shape)
-        for k, (pole, residue) in enumerate(self._modes):
-            p = pole * cutoff
+        for k, (pole, weight) in enumerate(self._modes):
             if memory is None:
-                x = -u / p
+                x = -1.0 / (pole * cutoff)
+                re, im = x.real * u, x.imag * u
             else:
-                before, u0 = memory["states"][k], memory["input"]
-                x = _moved(p, before, u0, u - u0, h)
-            states.append(x)
-            y = y + np.real(residue * cutoff * x)
+                before, u0 = memory["states"][2 * k : 2 * k + 2], memory["input"]
+                re, im = _moved(grown[k], before[0], before[1], u0, u - u0)
+            states += [re, im]
+            y = y + weight.real * cutoff * re - weight.imag * cutoff * im
         return {"filtered": y, "states": states, "input": u}
 
 
 def _butterworth(order: int) -> list[tuple[complex, complex]]:
-    """Poles of the filter whose cutoff is 1, and its residues at them."""
+    """Poles of the filter whose cutoff is 1, and the weights of their modes in what comes out.
+
+    Of a pair of poles it is the one above, whose real part counts twice.
+    """
     angles = [math.pi * (2 * k + order + 1) / (2 * order) for k in range(order)]
     poles = [complex(math.cos(angle), math.sin(angle)) for angle in angles]
-    return [
-        (p, 1.0 / complex(np.prod([p - x for j, x in enumerate(poles) if j != k])))
-        for k, p in enumerate(poles)
-    ]
+    modes = []
+    for k, p in enumerate(poles):
+        residue = 1.0 / complex(np.prod([p - x for j, x in enumerate(poles) if j != k]))
+        if 2 * k + 1 == order:
+            modes.append((complex(p.real, 0.0), complex(residue.real, 0.0)))
+        elif p.imag > 0.0:
+            modes.append((p, 2.0 * residue))
+    return modes
 
 
-def _moved(p: Any, x: Any, u: FloatArray, change: FloatArray, h: float) -> Any:
-    """The solution of ``x' = p x + u`` after a time ``h``, in which ``u`` changes linearly."""
-    if not h:
-        return x
-    grown = np.expm1(p * h)
-    held, ramp = grown / p, (grown - p * h) / (p * p * h)
-    return (1.0 + grown) * x + held * u + ramp * change
+def _over(h: FloatArray, poles: Any, cutoff: FloatArray) -> FloatArray:
+    """What times make of ``x' = p x + u``, where ``u`` changes linearly, for each pole ``p``.
+
+    Parameters
+    ----------
+    h : ndarray, shape (n,) [s]
+    poles : ndarray, shape (k,), complex
+    cutoff : ndarray, shape (nv,), (1,) or () [rad/s]
+
+    Returns
+    -------
+    factors : ndarray, shape (n, k, 3, 2, nv), (n, k, 3, 2, 1) or (n, k, 3, 2)
+        Of x, of u as it was, and of its change: real and imaginary parts.
+    """
+    time = h.reshape(-1, 1, *[1] * cutoff.ndim)
+    p = poles.reshape(-1, *[1] * cutoff.ndim) * cutoff
+    grown = np.expm1(p * time)
+    ramp = (grown - p * time) / (p * p * np.where(time > 0.0, time, 1.0))
+    factors = np.stack([1.0 + grown, grown / p + 0.0 * grown, ramp], axis=2)
+    return np.stack([factors.real, factors.imag], axis=3)
+
+
+def _moved(
+    factors: FloatArray, re: FloatArray, im: FloatArray, u: FloatArray, change: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Real and imaginary part of a mode after a time whose factors these are."""
+    (a, b), held, ramp = factors
+    return (
+        a * re - b * im + held[0] * u + ramp[0] * change,
+        a * im + b * re + held[1] * u + ramp[1] * change,
+    )

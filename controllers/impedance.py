@@ -16,7 +16,7 @@ from robodyn.controllers.plant import Base, refuse_passive
 from robodyn.controllers.task_space import COMPONENTS, Reference, Task
 from robodyn.controllers.travelling import made_of
 from robodyn.controllers.wrench import in_world, six
-from robodyn.simulation.law import SymbolicTime
+from robodyn.simulation.symbolic_time import SymbolicTime
 
 __all__ = ["Impedance"]
 

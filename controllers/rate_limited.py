@@ -10,16 +10,17 @@ from numpy.typing import ArrayLike
 
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.controllers.symbols import cut, is_symbolic
 from robodyn.controllers.wrapping import (
     Controller,
     alone,
+    asked_of,
     fitting,
     positive,
     remembering,
     wrapped,
 )
 from robodyn.simulation import Look, Remembering
-from robodyn.simulation.callbacks import torque
 
 __all__ = ["RateLimited"]
 
@@ -70,6 +71,11 @@ class RateLimited:
                     given=self.start,
                 )
 
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is arithmetic only: whether the controller in it is."""
+        return bool(getattr(self.controller, "symbolic", False))
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for at its first look, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)
@@ -80,14 +86,18 @@ class RateLimited:
 
     def answer(self, look: Look, memory: Any) -> tuple[FloatArray, dict[str, FloatArray]]:
         """Forces as they may be, after those that are remembered."""
-        tau = torque(self.controller, look.t, look.q, look.v)
+        tau = asked_of(self.controller, look.t, look.q, look.v)
         nv = tau.shape[-1]
-        change = fitting("rate", self._rate, nv) * look.h
-        if memory is not None or self.start is not None:
-            last = (
-                fitting("start", np.array(self.start, float), nv)
-                if memory is None
-                else (memory["torque"])
-            )
-            tau = np.clip(tau, last - change, last + change)
+        rate = fitting("rate", self._rate, nv)
+        if memory is not None:
+            tau = _within(tau, memory["torque"], rate * look.h)
+        elif self.start is not None:
+            tau = fitting("start", np.array(self.start, float), nv) + np.zeros(tau.shape)
         return tau, {"torque": tau}
+
+
+def _within(tau: FloatArray, last: FloatArray, change: FloatArray) -> FloatArray:
+    """Forces, or what is nearest to them and differs from the last ones by no more than that."""
+    if not is_symbolic(tau):
+        return np.clip(tau, last - change, last + change)
+    return np.asarray(last + cut(tau - last, change), object)

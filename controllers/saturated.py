@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.controllers.symbols import cut
 from robodyn.controllers.wrapping import (
     Controller,
     asked_of,
@@ -20,7 +21,6 @@ from robodyn.controllers.wrapping import (
     wrapped,
 )
 from robodyn.simulation.limits import effort_bounds
-from robodyn.symbolic.scalar import sqrt
 
 __all__ = ["Saturated"]
 
@@ -100,9 +100,7 @@ class Saturated:
         limits = np.broadcast_to(fitting("limits", self._limits, *nv), nv)
         tau[..., limits == 0.0] = 0.0
         at = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
-        ratio = _size(tau[..., at]) / limits[at]
-        over = ratio - 1.0
-        tau[..., at] = tau[..., at] / (1.0 + 0.5 * (over + _size(over)))  # within limits by 1
+        tau[..., at] = cut(tau[..., at], limits[at])
         return tau
 
 
@@ -118,10 +116,3 @@ def _checked(value: ArrayLike) -> FloatArray:
             given=value,
         )
     return given
-
-
-def _size(x: FloatArray) -> FloatArray:
-    """Numbers or symbols without their sign; among symbols there may be numbers, as zeros."""
-    if x.dtype == object:
-        return np.array([sqrt(y * y) for y in x], object)
-    return np.asarray(np.sqrt(x * x))

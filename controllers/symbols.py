@@ -11,10 +11,21 @@ from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
 from robodyn.controllers.gains import wanted
-from robodyn.simulation.law import ManyMotions, SymbolicTime
+from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime
 from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import sqrt
 
-__all__ = ["asked", "base_at", "dynamics", "is_symbolic", "reference_at", "time_of", "times"]
+__all__ = [
+    "asked",
+    "base_at",
+    "cut",
+    "difference",
+    "dynamics",
+    "is_symbolic",
+    "reference_at",
+    "time_of",
+    "times",
+]
 
 Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
@@ -97,6 +108,7 @@ def dynamics(
     base : mapping of str to ndarray, or None
         From `base_at`.
     t : SymbolicTime
+        Or any number, for what does not depend on time.
     **options
         As for `Robot.function`.
     """
@@ -114,8 +126,35 @@ def dynamics(
     return tuple(x.reshape(p.shape) for x, p in zip(parts, program.outputs, strict=True))
 
 
+def difference(robot: Robot, q0: FloatArray, q1: FloatArray) -> FloatArray:
+    """The motion from one position to another, in numbers or in symbols."""
+    if is_symbolic(q0) or is_symbolic(q1):
+        return dynamics(robot, "difference", {"q0": q0, "q1": q1}, None, 0.0)[0]
+    return robot.difference(q0, q1)
+
+
 def times(A: FloatArray, x: FloatArray) -> FloatArray:
     """Matrix times vector, of one state or many, in numbers or symbols."""
     if is_symbolic(A) or is_symbolic(x):
         return A @ x
     return np.asarray(np.einsum("...ij,...j->...i", A, x))
+
+
+def cut(x: FloatArray, most: FloatArray) -> FloatArray:
+    """Numbers or symbols, or the nearest with ``-most <= x <= most``; those within as they are.
+
+    Parameters
+    ----------
+    x : ndarray, shape (..., n)
+    most : ndarray, shape (n,)
+        Positive numbers or symbols.
+    """
+    over = _size(x) / most - 1.0
+    return np.asarray(x / (1.0 + 0.5 * (over + _size(over))))  # within limits by 1
+
+
+def _size(x: FloatArray) -> FloatArray:
+    """Numbers or symbols without their sign; among symbols there may be numbers, as zeros."""
+    if x.dtype == object:
+        return np.array([sqrt(y * y) for y in x], object)
+    return np.asarray(np.sqrt(x * x))

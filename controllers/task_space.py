@@ -21,7 +21,7 @@ from robodyn.controllers.plant import Base, base_path, motor_error, motor_speeds
 from robodyn.controllers.symbols import asked, base_at, is_symbolic, reference_at, times
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SingularWarning
-from robodyn.simulation.law import SymbolicTime
+from robodyn.simulation.symbolic_time import SymbolicTime
 from robodyn.symbolic.guarded import if_not_negative
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]

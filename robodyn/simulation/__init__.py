@@ -3,6 +3,7 @@
 from robodyn.simulation import events
 from robodyn.simulation.audit import EnergyAudit
 from robodyn.simulation.closed_loop import closed_loop
+from robodyn.simulation.control_law import ControlLaw, control_law
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
@@ -20,6 +21,7 @@ from robodyn.simulation.trajectory_gradient import TrajectoryGradient, trajector
 
 __all__ = [
     "INTEGRATORS",
+    "ControlLaw",
     "EnergyAudit",
     "Event",
     "EventRecord",
@@ -33,6 +35,7 @@ __all__ = [
     "Trajectory",
     "TrajectoryGradient",
     "closed_loop",
+    "control_law",
     "events",
     "mode_motion",
     "rollout",

@@ -14,6 +14,7 @@ from robodyn.errors import InconsistentStateError, RobodynError, SingularError
 from robodyn.simulation.breakdown import breaking_down
 from robodyn.simulation.callbacks import refuse_not_finite
 from robodyn.simulation.compiled_motion import CompiledMotion
+from robodyn.simulation.memory_law import MemoryLaw
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import SINGULAR, Record
 from robodyn.simulation.stepper import Stepper
@@ -42,12 +43,17 @@ class _Carrier:
         self._torques = torques
         self._last = len(times) - 1
         self._first, self._room = 0, list[FloatArray]()
+        self._law = motion.law if isinstance(motion.law, MemoryLaw) else None
         self._look_for_room(0)
 
     def _look_for_room(self, first: int) -> None:
         """Point machine code to where samples from a step on belong."""
         self._first, self._room = first, self.record.room()
         self.motion.samples(self._room, first, self.record.every)
+        if self._law is not None:
+            rows = len(self._room[0]), len(self.motion.q), self._law.recorded
+            self._memory = np.empty(rows)
+            self.motion.samples_of_memory(self._memory)
         before = -(-first // self.record.every)
         #: The step that there is no room for.
         self.end = min(self._last, (before + len(self._room[0]) - 1) * self.record.every)
@@ -64,6 +70,9 @@ class _Carrier:
             stop = int(kept[-1]) + 1
         last = bool(len(kept)) and int(kept[-1]) == stop - 1
         steps_done, self._first = stop - self._first, stop
+        if self._law is not None:
+            at = self.times[kept]
+            self._law.record(at, self._memory[: len(kept)], self.record.shape)
         self.record.filled(self.times[kept], steps_done, last)
         if error is not None:
             with breaking_down(self.record, float(self.times[kept[-1]])):
@@ -128,7 +137,7 @@ class _Carrier:
         m, t = self.motion, float(self.times[k])
         q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
         if not all_finite(tau):  # of a law, where there is no straight-line code
-            tau = self._torques(t, q, v)
+            tau = self._asked(k, r, q, v)
         try:
             refuse_not_finite(self.stepper.robot, tau, t, k)
             a, forces = self.stepper.of_row(r, len(m.q)).accelerations(t, q, v, tau)
@@ -136,6 +145,22 @@ class _Carrier:
             self._break_down(k, error)
         self._sample(k, r, (q, v, a, forces))
         return q, v, tau, a
+
+    def _asked(self, k: int, r: int, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces of the controller of a robot at an instant, by Python."""
+        m, law = self.motion, self._law
+        if law is None:
+            return self._torques(float(self.times[k]), q, v)
+        if k:
+            law.recall(float(self.times[k - 1]), m.acted[r].copy(), m.memory_before[r].copy())
+        else:
+            law.forget()
+        m.tau[r] = tau = self._torques(float(self.times[k]), q, v)
+        m.memory[r] = law.remembered()
+        row = self._row(k)
+        if row is not None:
+            self._memory[row, r] = m.memory[r, : law.recorded]
+        return tau
 
     def _break_down(self, k: int, error: RobodynError) -> NoReturn:
         """Raise what a motion breaks down by on its way to an instant."""
@@ -153,11 +178,17 @@ class _Carrier:
         self.count(self._last + 1)
 
     def _sample(self, k: int, r: int, state: tuple[FloatArray, ...]) -> None:
-        every = self.record.every
-        if k % every == 0 or k == self._last:
-            row = -(-k // every) - -(-self._first // every)
+        row = self._row(k)
+        if row is not None:
             for room, x in zip(self._room, state, strict=True):
                 room[row].reshape(-1, len(x))[r] = x
+
+    def _row(self, k: int) -> int | None:
+        """Where the sample of an instant belongs, if it is one."""
+        every = self.record.every
+        if k % every and k != self._last:
+            return None
+        return -(-k // every) - -(-self._first // every)
 
 
 def carry(

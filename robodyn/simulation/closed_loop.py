@@ -65,7 +65,7 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     graph = Graph()
     numbers = numbered(graph, ports)
     controlled = [x for port in law.inputs for x in numbers[port.name]]
-    numbers["tau"] = inline(law.program, controlled)
+    numbers["tau"] = inline(law, controlled)
     a = inline(dynamics, [x for port in dynamics.inputs for x in numbers[port.name]])
     edges = tuple(edge_of(graph, x) for x in a)
     return Function(
@@ -73,8 +73,8 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     )
 
 
-def traced_law(robot: Robot, controller: Any) -> Function | None:
-    """The function of a controller: q, v, the time and its signals -> tau; none of no controller.
+def traced_law(robot: Robot, controller: Any) -> Program | None:
+    """The program of a controller: q, v, the time and its signals -> tau; none of no controller.
 
     Raises
     ------
@@ -86,15 +86,18 @@ def traced_law(robot: Robot, controller: Any) -> Function | None:
     law = law_of(robot, controller)
     if law is None:
         raise untraced(robot, controller)
-    return law.function
+    return law.program
 
 
-def untraced(robot: Robot, controller: Any) -> SettingsError:
-    """Why a controller is no function."""
+def untraced(robot: Robot, controller: Any, *, memory: bool = True) -> SettingsError:
+    """Why a controller is no function; ``memory``: because it may have one, too."""
     kind = type(controller).__name__
     fresh = getattr(controller, "fresh", None)
-    if fresh is not None and fresh() is not controller:
-        reason = f"{kind} has a memory, so that its forces are no function of the state"
+    if memory and fresh is not None and fresh() is not controller:
+        reason = (
+            f"{kind} has a memory, so that its forces are no function of the state; "
+            "robodyn.control_law has it as functions from look to look"
+        )
     elif getattr(controller, "symbolic", False):
         reason = f"there is no straight-line code of {kind} for {robot.name!r}"
     else:
@@ -102,7 +105,8 @@ def untraced(robot: Robot, controller: Any) -> SettingsError:
             f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
             "does nothing with t, q and v but arithmetic"
         )
-    return SettingsError(f"robot and controller cannot be one function: {reason}")
+    what = "robot and controller cannot be one function" if memory else "there are no functions"
+    return SettingsError(f"{what}: {reason}")
 
 
 def numbered(graph: Graph, ports: list[Port]) -> dict[str, list[Number]]:

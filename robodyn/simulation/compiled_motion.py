@@ -18,6 +18,7 @@ from robodyn.codegen.llvm.once import Memo
 from robodyn.robot import Robot
 from robodyn.simulation.integrators.method import Integrator
 from robodyn.simulation.law import Law
+from robodyn.simulation.memory_law import MemoryLaw
 from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.path_tables import Answers, Paths, instants
 from robodyn.simulation.step_code.plan import Plan
@@ -89,7 +90,7 @@ class CompiledMotion:
     times : ndarray, shape (steps + 1,) [s]
     q, v : ndarray, shape (n, nq), (n, nv)
         At the start; written into from then on.
-    law : Law, optional
+    law : Law, MemoryLaw or NumbaLaw, optional
         A controller that is machine code.
     effort : ndarray, shape (nv,), optional
         Largest efforts of the controller.
@@ -99,7 +100,11 @@ class CompiledMotion:
     Attributes
     ----------
     q, v, tau : ndarray, shape (n, nq), (n, nv), (n, nv)
-        The state that the motion has come to; forces of a controller that is called from Python.
+        The state that the motion has come to; forces of the controller, which may be called from
+        Python.
+    memory, memory_before, acted : ndarray, shape (n, memory), (n, memory), (n, nv)
+        What the controller remembers, what it did before it looked last, and the forces that acted
+        before that.
     """
 
     def __init__(
@@ -111,7 +116,7 @@ class CompiledMotion:
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | NumbaLaw | None = None,
+        law: Law | MemoryLaw | NumbaLaw | None = None,
         effort: FloatArray | None = None,
         tabled: int | None = None,
     ) -> None:
@@ -119,7 +124,10 @@ class CompiledMotion:
         self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
         self.tau = np.zeros(self.v.shape)
         self._robot, self._paths, driven = robot, paths, paths.driven
-        self._law = law
+        self.law = law
+        size = 0 if law is None else law.memory
+        self.memory, self.memory_before = np.zeros((2, len(self.v), size))
+        self.acted = np.zeros(self.v.shape)
         self._functions, self._times = functions, np.ascontiguousarray(times)
         self._plan = Plan(
             flat=functions.integrate is None,
@@ -130,6 +138,7 @@ class CompiledMotion:
             control=-1 if law is None else law.extras,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=law is not None and effort is not None,
+            remembers=size > 0,
         )
         self._program, self._run = _loaded(integrator, self._plan)
         self._words = np.zeros(len(self._plan.words), np.int64)
@@ -168,9 +177,9 @@ class CompiledMotion:
             f: Function | None = getattr(own, name)
             if f is not None:
                 self._set(**{name: f.rows_address(n > 1)})
-        if self._law is not None:
-            self._set(control=self._law.address(n > 1))
-        for name in ("q", "v", "tau"):
+        if self.law is not None:
+            self._set(control=self.law.address(n > 1), memory_size=self.law.memory)
+        for name in ("q", "v", "tau", "memory", "memory_before", "acted"):
             self._point(name, getattr(self, name))
         self._point("times", self._times)
         self._point("reached", self._reached)
@@ -195,6 +204,11 @@ class CompiledMotion:
             self._point(f"samples_{name}", x)
         self._set(every=every, before=-(-first // every))
 
+    def samples_of_memory(self, array: FloatArray) -> None:
+        """Where what is recorded of the controller's memory goes, shape (samples, n, recorded)."""
+        self._point("samples_memory", array)
+        self._set(recorded=array.shape[-1])
+
     def begin_samples(self, first: int) -> None:
         """Let samples go to the same place again, those of every step from ``first`` on."""
         self._words[self._before] = first
@@ -212,7 +226,9 @@ class CompiledMotion:
         at = instants(self._times[first : first + self._rows + 1], self._program.parts)
         own = self._functions.dynamics.inputs
         given = self._paths.asked(at[: len(times)], any(x.name == "base_pose" for x in own))
-        signals = self._law.tables(times) if self._law is not None else []
+        signals = []
+        if self.law is not None:
+            signals = self.law.tables(self._times, first, first + len(times))
         return Asked(first, first + len(times), given, signals)
 
     def tell(self, asked: Asked | None) -> int:
@@ -259,11 +275,27 @@ class CompiledMotion:
         while first < last or final:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
                 self.tell(self.ask(first))
+            if first == 0 and isinstance(self.law, MemoryLaw):
+                self._look_first(last, final, rescue)
+                first = 1
+                if not last:
+                    return
+                continue
             stop = min(last, self._tabled[1] - 1)
             self._until(first, stop, final and stop == last, rescue)
             if stop == last:
                 return
             first = stop
+
+    def _look_first(self, last: int, final: bool, rescue: Rescue) -> None:
+        """Do the first step, before which the controller remembers nothing."""
+        assert isinstance(self.law, MemoryLaw)
+        for code in self.law.codes:
+            self._set(control=code.function.rows_address(len(self.q) > 1))
+            for constants in code.constants:
+                self._point(f"control{self.law.extras - 1}", constants)
+            if code is self.law.codes[0]:
+                self._until(0, min(last, 1), final and not last, rescue)
 
     def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
         """The same while tables hold."""

@@ -8,81 +8,33 @@ reference that is not symbolic, is sampled beforehand: these are its signals.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.codegen import Function
 from robodyn.errors import ActuationError, ShapeError, SingularError
 from robodyn.robot import Robot
+from robodyn.simulation.law_code import Code, known_codes
+from robodyn.simulation.symbolic_time import (
+    ManyMotions,
+    Signal,
+    SymbolicTime,
+    Undecided,
+    symbols,
+)
 from robodyn.symbolic.graph import Graph, Port, Program
-from robodyn.symbolic.scalar import Scalar, edge_of, inputs
+from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
-__all__ = ["Law", "ManyMotions", "Signal", "SymbolicTime", "law_of"]
+__all__ = ["NO_LAW", "Law", "begin_trace", "law_of", "one_a_speed"]
 
-
-@dataclass(frozen=True, eq=False)
-class Signal:
-    """An input of a controller that is a function of time.
-
-    Attributes
-    ----------
-    name : str
-    size : int
-        Numbers at an instant.
-    function : callable
-        Time [s] -> arrays, which hold that many numbers together.
-    """
-
-    name: str
-    size: int
-    function: Callable[[float], tuple[FloatArray, ...]]
-
-    def at(self, t: float) -> FloatArray:
-        """The numbers at an instant."""
-        return np.concatenate([np.ravel(np.asarray(x, float)) for x in self.function(t)])
-
-
-class SymbolicTime(Scalar):
-    """The time while a controller is traced; it takes note of the signals that are asked for."""
-
-    __slots__ = ("ports", "signals")
-
-    ports: list[Port]
-    signals: list[Signal]
-
-    def sampled(self, name: str, function: Callable[[float], Any]) -> tuple[Array, ...]:
-        """Symbols for what a function of time returns: one array or a tuple of them."""
-        shapes = [np.shape(x) for x in function(0.0)]
-        sizes = [int(np.prod(shape)) for shape in shapes]
-        signal = Signal(f"{name}{len(self.signals)}", sum(sizes), function)
-        first = sum(port.size for port in self.ports)
-        self.ports.append(Port(signal.name, (signal.size,)))
-        self.signals.append(signal)
-        numbers = _symbols(self.graph, first, signal.size)
-        ends = np.cumsum(sizes)
-        parts = np.split(numbers, ends[:-1])
-        return tuple(x.reshape(shape) for x, shape in zip(parts, shapes, strict=True))
-
-
-def _symbols(graph: Graph, first: int, count: int) -> Array:
-    array = np.empty(count, object)
-    array[:] = inputs(graph, first, count)
-    return array
-
-
-class _Undecided(Graph):
-    """What a controller writes into, whose symbols it takes for numbers."""
-
-    __slots__ = ()
-
-    decided = False
+#: What tracing raises where there is no straight-line code for a controller.
+NO_LAW = (ActuationError, SingularError, ManyMotions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,40 +43,55 @@ class Law:
 
     Attributes
     ----------
-    function : Function
+    program : Program
         q, v, the time and the signals -> tau.
+    code : Code
+        The machine code that does it.
     signals : tuple of Signal
     controller : callable
         What was traced: it says what is wrong where the function gives no numbers.
     """
 
-    function: Function
+    program: Program
+    code: Code
     signals: tuple[Signal, ...]
     controller: Callable[[float, FloatArray, FloatArray], Any]
 
+    #: Numbers that it remembers.
+    memory: ClassVar[int] = 0
+
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        tau = self.function(q, v, t, *(signal.at(t) for signal in self.signals))
+        function, constants = self.code
+        tau = function(q, v, t, *(signal.at(t) for signal in self.signals), *constants)
         return np.asarray(tau if all_finite(tau) else self.controller(t, q, v))
+
+    @cached_property
+    def function(self) -> Function:
+        """The same as a function of its own."""
+        return Function(self.program)
 
     @property
     def extras(self) -> int:
-        """Inputs besides the state: the time and the signals."""
-        return 1 + len(self.signals)
+        """Inputs besides the state: the time, the signals, and constants if there are any."""
+        return 1 + len(self.signals) + len(self.code.constants)
 
     def address(self, batch: bool) -> int:
         """Address of ``rows(begin, end, pointers, strides)``."""
-        return self.function.rows_address(batch)
+        return self.code.function.rows_address(batch)
 
-    def tables(self, times: FloatArray) -> list[tuple[FloatArray, int]]:
-        """The time and the signals at some instants, and how many numbers each has at one."""
-        at = times.tolist()
-        signals = [np.array([s.at(t) for t in at]) for s in self.signals]
-        return [(np.ascontiguousarray(times), 1), *((x, x.shape[1]) for x in signals)]
+    def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
+        """These at some instants, and how many numbers there are from one instant to the next."""
+        tables = signal_tables(self.signals, times, first, stop)
+        return tables + [(x, 0) for x in self.code.constants]
 
 
-#: The latest law of each controller, for its machine code.
-_latest: weakref.WeakKeyDictionary[Any, Law] = weakref.WeakKeyDictionary()
+def signal_tables(
+    signals: tuple[Any, ...], times: FloatArray, first: int, stop: int
+) -> list[tuple[FloatArray, int]]:
+    """The time and signals at some instants, and how many numbers each has at one."""
+    tables = [(np.ascontiguousarray(x.rows(times, first, stop)), x.size) for x in signals]
+    return [(np.ascontiguousarray(times[first:stop]), 1), *tables]
 
 
 def law_of(robot: Robot, controller: Any) -> Law | None:
@@ -140,48 +107,40 @@ def law_of(robot: Robot, controller: Any) -> Law | None:
     """
     if not getattr(controller, "symbolic", False):
         return None
+    fresh = getattr(controller, "fresh", None)
+    if fresh is not None and fresh() is not controller:  # what remembers is no function of a state
+        return None
     traced = _traced(robot, controller)
     if traced is None:
         return None
     program, signals = traced
-    with suppress(TypeError):  # of a controller without a hash, or without weak references
-        known = _latest.get(controller)
-        if known is None or not _same(known.function.program, program):
-            known = _latest[controller] = Law(Function(program), signals, controller)
-        return Law(known.function, signals, controller)
-    return Law(Function(program), signals, controller)
+    return Law(program, known_codes(program)[0], signals, controller)
 
 
-def _same(one: Program, other: Program) -> bool:
-    """Whether two programs have the same operations, in the same order."""
-    if (one.inputs, one.results) != (other.inputs, other.results):
-        return False
-    a, b = one.graph, other.graph
-    return (a.op, a.a, a.b, a.value) == (b.op, b.a, b.b, b.value)
-
-
-class ManyMotions(Exception):
-    """What a controller follows is that of many motions: it is no law of one."""
+def begin_trace(robot: Robot, kind: type[Any]) -> tuple[Any, Any, Any]:
+    """The time, of a kind of `SymbolicTime`, and the position and velocity of a trace."""
+    nq, nv = robot.nq, robot.nv
+    graph: Graph = Undecided()
+    q, v = symbols(graph, 0, nq), symbols(graph, nq, nv)
+    t = kind(graph, edge_of(graph, symbols(graph, nq + nv, 1)[0]))
+    t.ports = [Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s"), Port("t", (), "s")]
+    t.signals = []
+    return t, q, v
 
 
 def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]] | None:
-    nq, nv = robot.nq, robot.nv
-    graph = _Undecided()
-    t = SymbolicTime(graph, 2 * graph.node(1, nq + nv))
-    t.ports = [Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s"), Port("t", (), "s")]
-    t.signals = []
+    t, q, v = begin_trace(robot, SymbolicTime)
     try:
-        tau = controller(t, _symbols(graph, 0, nq), _symbols(graph, nq, nv))
-    except (ActuationError, SingularError, ManyMotions):  # there is no straight-line code for it
+        tau = controller(t, q, v)
+    except NO_LAW:
         return None
-    edges = tuple(edge_of(graph, x) for x in _one_a_speed(tau, nv))
-    outputs = (Port("tau", (nv,), "N m, N"),)
+    edges = tuple(edge_of(t.graph, x) for x in one_a_speed(tau, robot.nv))
+    outputs = (Port("tau", (robot.nv,), "N m, N"),)
     rates = robot.function("integrate").program.rates
-    program = Program("control", tuple(t.ports), outputs, graph, edges, rates)
-    return program, tuple(t.signals)
+    return Program("control", tuple(t.ports), outputs, t.graph, edges, rates), tuple(t.signals)
 
 
-def _one_a_speed(tau: Any, nv: int) -> list[Any]:
+def one_a_speed(tau: Any, nv: int) -> list[Number]:
     """Symbols and numbers that a controller returned."""
     try:
         given = [*np.array(tau, object).flat] if np.shape(tau) == (nv,) else None

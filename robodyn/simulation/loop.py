@@ -29,6 +29,7 @@ from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.makers import Makers
 from robodyn.simulation.memory import let_know
+from robodyn.simulation.memory_law import MemoryLaw, memory_law_of
 from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
@@ -107,9 +108,13 @@ def move(
     def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         return let_know(controller, t, limits.cut(torque(controller, t, q, v), v))
 
-    law = controller if isinstance(controller, Law | NumbaLaw) else None
-    if limits.depend_on_speed:
-        law = None
+    law: Law | MemoryLaw | NumbaLaw | None = None
+    if controller is None or limits.depend_on_speed:
+        pass
+    elif isinstance(controller, Law | NumbaLaw):
+        law = controller
+    elif stepper.by_machine_code:
+        law = memory_law_of(stepper.robot, controller, times)
     motion = stepper.compiled(times, q, v, law, limits.efforts)
     if motion is not None:
         known = controller is None or law is not None

@@ -32,6 +32,8 @@ class NumbaLaw:
 
     #: Inputs besides the state: the time.
     extras = 1
+    #: Numbers that it remembers.
+    memory = 0
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> Any:
         """Torques at time ``t`` [s], of one state or of each of many."""
@@ -43,9 +45,9 @@ class NumbaLaw:
         """Address of the loop."""
         return int(self.rows.address)
 
-    def tables(self, times: FloatArray) -> list[tuple[FloatArray, int]]:
-        """The time at some instants, and how many numbers it has at one."""
-        return [(np.ascontiguousarray(times), 1)]
+    def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
+        """The time at some of all instants, and how many numbers it has at one."""
+        return [(np.ascontiguousarray(times[first:stop]), 1)]
 
 
 _laws: weakref.WeakKeyDictionary[Any, dict[tuple[int, int], NumbaLaw | None]] = (

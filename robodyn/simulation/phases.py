@@ -12,7 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.robot import Robot
 from robodyn.simulation.computed_fields import COMPUTED
 from robodyn.simulation.event_record import EventRecord
-from robodyn.simulation.memory import joined_memories
+from robodyn.simulation.memories import joined_memories
 
 __all__ = ["at_instants", "joined"]
 

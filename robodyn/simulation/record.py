@@ -15,7 +15,7 @@ from robodyn.robot import Robot
 from robodyn.simulation.archive import MEMORY, STATES, events_text, outside_arrays
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.event_record import EventRecord
-from robodyn.simulation.memory import Memories
+from robodyn.simulation.memories import Memories
 from robodyn.simulation.recording import Folder, read
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory

@@ -30,6 +30,7 @@ from robodyn.simulation.integrators.method import (
 )
 from robodyn.simulation.law import Law
 from robodyn.simulation.loop_keeper import LoopKeeper
+from robodyn.simulation.memory_law import MemoryLaw
 from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.step_code.plan import DIVERGED, OPEN
 from robodyn.simulation.step_functions import Functions
@@ -126,12 +127,17 @@ class Stepper:
         other._acting = acting
         return other
 
+    @property
+    def by_machine_code(self) -> bool:
+        """Whether its method can be machine code."""
+        return self._explicit is not None
+
     def compiled(
         self,
         times: FloatArray,
         q: FloatArray,
         v: FloatArray,
-        law: Law | NumbaLaw | None = None,
+        law: Law | MemoryLaw | NumbaLaw | None = None,
         efforts: FloatArray | None = None,
         tabled: int | None = None,
     ) -> CompiledMotion | None:
@@ -144,7 +150,7 @@ class Stepper:
         times : ndarray, shape (n,) [s]
         q, v : ndarray, shape (..., nq), (..., nv)
             Closed, as `start` has them.
-        law : Law or NumbaLaw, optional
+        law : Law, MemoryLaw or NumbaLaw, optional
             A controller that is machine code too.
         efforts : ndarray, shape (nv,), optional
             What its forces are cut to.

@@ -68,7 +68,7 @@ def test_two_motions_with_steps_of_their_own_share_an_admittance(puma):
     law = Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
     alone = Admittance(position, lambda t, q, v: np.ones(6), 1.0, 2.0, 3.0)
     object.__setattr__(law, "_steps", Forgetful())
-    np.testing.assert_array_equal(law._over(0.01), alone._over(0.01))
+    np.testing.assert_array_equal(law._over(np.array([0.01])), alone._over(np.array([0.01])))
 
 
 @pytest.fixture(scope="module")

@@ -37,15 +37,19 @@ class Block:
         self.taken[kind] += 1
         return self._room.part(self._most * each)
 
+    def width(self, kind: str) -> Number | int:
+        """Numbers of a robot: positions, speeds, one, or what its controller remembers."""
+        if kind == "m":
+            return self.words.number("memory_size")
+        return {"q": self.nq, "v": self.nv}.get(kind, 1)
+
     def size(self, kind: str) -> Number:
         """How many numbers such an array holds."""
-        width = {"q": self.nq, "v": self.nv, "1": 1}[kind]
-        return self.count * width
+        return self.count * self.width(kind)
 
     def state(self, name: str, kind: str) -> Buffer:
         """An array over all robots, at the first of the block."""
-        width = self.nq if kind == "q" else self.nv
-        return self.words.array(name).part(self.first * width)
+        return self.words.array(name).part(self.first * self.width(kind))
 
     def kept(self, rows: Rows, kind: str) -> Buffer:
         """An expression in memory."""

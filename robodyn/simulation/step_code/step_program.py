@@ -104,12 +104,25 @@ class _Writer:
         if self.plan.control >= 0:
             row = k - self.words.number("table")
             extras = [block.extra(f"control{n}", row) for n in range(self.plan.control)]
+            given: list[tuple[str, Number | int]]
             given = [(q.pointer, block.nq), (v.pointer, block.nv), *extras]
-            block.call("control", [*given, (tau.pointer, block.nv)])
+            results: list[tuple[str, Number | int]] = [(tau.pointer, block.nv)]
+            if self.plan.remembers:
+                acted, *memory = self._look(block, tau)
+                given, results = [*given[:3], acted, *given[3:], memory[0]], [*results, memory[1]]
+            block.call("control", [*given, *results])
         if self.plan.cut:
             self._cut(block, tau)
         self._tau = tau
         return self._dynamics(block, k, 0, q, v)
+
+    def _look(self, block: Block, tau: Buffer) -> list[tuple[str, Number | int]]:
+        """Forces that acted, and what was and what will be remembered."""
+        acted, before = block.state("acted", "v"), block.state("memory_before", "m")
+        memory, size = block.state("memory", "m"), block.width("m")
+        block.copy(tau, acted, "v")
+        block.copy(memory, before, "m")
+        return [(acted.pointer, block.nv), (before.pointer, size), (memory.pointer, size)]
 
     def _cut(self, block: Block, tau: Buffer) -> None:
         """Efforts within their limits."""
@@ -139,6 +152,17 @@ class _Writer:
                 ("samples_tau", "v", block.nv, forces),
             ):
                 block.copy(source, words.array(name).part(row * width), kind)
+            if self.plan.remembers:
+                self._record_memory(block, row)
+
+    def _record_memory(self, block: Block, row: Number) -> None:
+        """Copy what is recorded of the memory of a controller, the first numbers of it."""
+        code, count, size = self.code, self.words.number("recorded"), block.width("m")
+        memory = block.state("memory", "m")
+        target = self.words.array("samples_memory").part(row * count)
+        for r in code.each(block.count):
+            for j in code.each(count):
+                target.put(r * count + j, memory.get(r * size + j))
 
     def _step(
         self, block: Block, k: Number, state: tuple[Buffer, Buffer, Buffer], going: Variable

@@ -1,0 +1,330 @@
+"""Controllers with a memory in machine code and C, against the same controllers in Python."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+import warnings
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import (
+    Adaptive,
+    Admittance,
+    ComputedTorque,
+    DisturbanceObserver,
+    Filtered,
+    FrictionCompensation,
+    JointPD,
+    OperationalSpace,
+    PassivityBased,
+    RateLimited,
+    Sampled,
+    Saturated,
+    SineReference,
+)
+from robodyn.errors import SettingsError, ShapeError, SingularWarning
+from robodyn.simulation import Remembering, loop
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
+)
+
+START = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
+WAVE = SineReference(START, 0.1 * np.ones(6), 2.0 * np.ones(6))
+
+
+def push(t, q, v):
+    return np.array([1.0 + 3.0 * t, 2.0, -1.0, 0.0, 0.1, 0.0]) + 0.1 * v[0]
+
+
+push.symbolic = True
+
+
+class Integral:
+    """A controller of a user, with a memory that it does not hold."""
+
+    remembers = ("sum",)
+    symbolic = True
+
+    def __call__(self, t, q, v):
+        return self.fresh()(t, q, v)
+
+    def fresh(self):
+        return Remembering(self)
+
+    def answer(self, look, memory):
+        before = np.zeros(look.v.shape) if memory is None else memory["sum"]
+        total = before + look.h * (START - look.q)
+        return 300.0 * (START - look.q) - 30.0 * look.v + 400.0 * total, {"sum": total}
+
+
+MAKE = {
+    "rate": lambda r, c: RateLimited(c, 60.0),
+    "rate of each, from rest": lambda r, c: RateLimited(c, 40.0 + np.arange(6.0), start=0.0),
+    "filter": lambda r, c: Filtered(c, 100.0),
+    "filter of each": lambda r, c: Filtered(c, 80.0 + 10.0 * np.arange(6), order=4),
+    "filter of speeds": lambda r, c: Filtered(c, 200.0, order=3, signal="speed"),
+    "observer": lambda r, c: DisturbanceObserver(c, 10.0 * np.arange(6)),
+    "adaptive": lambda r, c: Adaptive(
+        PassivityBased(r, WAVE, 20.0), ["link3.m", "link4"], adaptation=0.1
+    ),
+    "admittance": lambda r, c: Admittance(
+        OperationalSpace(r, "flange", WAVE), push, 5.0, 100.0, 500.0
+    ),
+    "sampled": lambda r, c: Sampled(c, 0.0053),
+    "sampled and late": lambda r, c: Sampled(c, 0.005, delay=0.0131),
+    "late": lambda r, c: Sampled(c, 0.0, delay=0.003),
+    "what looks now and then": lambda r, c: Sampled(
+        RateLimited(DisturbanceObserver(c, 40.0), 100.0), 0.004, delay=0.001
+    ),
+    "filters in each other": lambda r, c: Saturated(
+        RateLimited(Filtered(Filtered(c, 100.0), 200.0, order=2), 500.0), 30.0
+    ),
+    "with friction": lambda r, c: FrictionCompensation(Filtered(c, 100.0, order=2), share=0.5),
+    "between rates": lambda r, c: RateLimited(
+        Sampled(RateLimited(Filtered(c, 50.0, order=2), 300.0), 0.003, delay=0.004), 200.0
+    ),
+    "of a user": lambda r, c: Integral(),
+}
+
+
+@pytest.fixture(scope="module")
+def puma():
+    return rd.load("puma560")
+
+
+def in_python(monkeypatch):
+    monkeypatch.setattr(loop, "memory_law_of", lambda *given: None)
+
+
+def traced(monkeypatch):
+    """Take note of which motions were machine code."""
+    found = []
+
+    def law(*given):
+        found.append(memory_law_of(*given))
+        return found[-1]
+
+    memory_law_of = loop.memory_law_of
+    monkeypatch.setattr(loop, "memory_law_of", law)
+    return found
+
+
+def same(run, other, atol=1e-9):
+    for name in ("t", "q", "v", "tau"):
+        x, y = getattr(run, name), getattr(other, name)
+        np.testing.assert_allclose(x, y, rtol=1e-9, atol=atol, err_msg=name)
+    assert list(run.memory) == list(other.memory)
+    for name, x in run.memory.items():
+        np.testing.assert_allclose(x, other.memory[name], rtol=1e-9, atol=atol, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_a_motion_is_that_of_the_controller_in_python(puma, kind, monkeypatch):
+    controller = MAKE[kind](puma, ComputedTorque(puma, WAVE))
+    options = {"q0": START, "duration": 0.15, "limits": "enforce"}
+    found = traced(monkeypatch)
+    run = rd.simulate(puma, controller, **options)
+    assert len(found) == 1 and found[0] is not None
+    in_python(monkeypatch)
+    same(run, rd.simulate(puma, controller, **options))
+
+
+@pytest.mark.parametrize("kind", ["filters in each other", "what looks now and then", "adaptive"])
+def test_many_motions_and_samples(puma, kind, monkeypatch, tmp_path):
+    controller = MAKE[kind](puma, ComputedTorque(puma, WAVE))
+    q0 = START + 0.02 * np.arange(70)[:, None] * np.ones(6)  # more than a block
+    options = {"duration": 0.031, "every": 7}
+    many = rd.rollout(puma, controller, q0, 0.0 * q0, **options)
+    written = rd.rollout(puma, controller, q0[:3], 0.0 * q0[:3], to=tmp_path / "runs", **options)
+    in_python(monkeypatch)
+    slow = rd.rollout(puma, controller, q0, 0.0 * q0, **options)
+    same(many, slow)
+    for name, x in written.memory.items():
+        np.testing.assert_array_equal(x, many.memory[name][:, :3])
+
+
+def test_instants_at_other_steps(puma, monkeypatch):
+    """The last step is shorter, and so is what passes in it."""
+    controller = MAKE["filter of each"](puma, ComputedTorque(puma, WAVE))
+    options = {"q0": START, "duration": 0.0503, "step": 1e-3}
+    run = rd.simulate(puma, controller, **options)
+    in_python(monkeypatch)
+    same(run, rd.simulate(puma, controller, **options))
+
+
+@pytest.mark.parametrize("wrap", [lambda c: c, lambda c: RateLimited(c, 1e6)])
+def test_other_gains_are_other_motions(puma, wrap):
+    """Also where all that differs between two controllers is a constant."""
+    ends = []
+    for stiffness in (50.0, 60.0, 50.0):
+        pd = JointPD(puma, WAVE, stiffness=stiffness, damping=10.0)
+        ends.append(rd.simulate(puma, wrap(pd), q0=START + 0.1, duration=0.02).q[-1])
+    assert np.abs(ends[1] - ends[0]).max() > 1e-5
+    np.testing.assert_array_equal(ends[0], ends[2])
+
+
+@pytest.mark.parametrize("name", ["four_bar", "arm7"])
+def test_linkages_and_moving_bases(name, monkeypatch):
+    robot, base = rd.load(name), None
+    if name == "arm7":
+        robot = rd.load(name, base="moving")
+
+        def base(t):
+            rate, slope = (0.0, 0.0, 0.2 - 0.4 * t), np.array([0.0, 0.0, -0.4])
+            height = 0.1 + 0.2 * t - 0.2 * t * t
+            turn = (0.0, np.sin(2.0 * t), 0.0, np.cos(2.0 * t))
+            spin = (0.0, 4.0, 0.0)
+            return rd.BaseMotion.from_world(
+                (0.0, 0.0, height), turn, rate, spin, slope, np.zeros(3)
+            )
+
+    q0 = robot.neutral()
+    wave = SineReference(q0, 0.05 * np.ones(robot.nv), np.ones(robot.nv))
+    learnt = [x for x in robot.parameter_names if x.endswith(".m")][1:3]
+    controller = Sampled(
+        Adaptive(PassivityBased(robot, wave, 5.0, base=base), learnt, 0.1), 0.002, delay=0.001
+    )
+    found = traced(monkeypatch)
+    run = rd.simulate(robot, controller, duration=0.05, base=base)
+    assert found[0] is not None
+    in_python(monkeypatch)
+    same(run, rd.simulate(robot, controller, duration=0.05, base=base))
+
+
+# -- where machine code gives no numbers ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["alone", "now and then", "many"])
+def test_python_damps_at_singular_postures_and_hands_the_memory_back(kind, monkeypatch):
+    """An arm that is led through its stretched posture, where straight-line code gives up."""
+    robot = rd.load("double_pendulum", passive=False)
+    q0 = np.array([0.4, 0.05])
+    bend = SineReference(np.array([0.4, 0.0]), np.array([0.1, 0.05]), np.array([3.0, 20.0]))
+    frame = OperationalSpace(robot, "tip", bend, 400.0, components=[0, 2])
+    controller = RateLimited(DisturbanceObserver(Filtered(frame, 300.0, order=2), 20.0), 1e5)
+    if kind == "now and then":
+        controller = Sampled(controller, 0.002, delay=0.0031)
+    found, v0 = traced(monkeypatch), np.zeros((2, 2))
+    run_it = {
+        "many": lambda: rd.rollout(robot, controller, [q0, q0 + 0.01], v0, duration=0.1),
+    }.get(kind, lambda: rd.simulate(robot, controller, q0=q0, duration=0.1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SingularWarning)
+        run = run_it()
+        assert found[0] is not None
+        in_python(monkeypatch)
+        slow = run_it()
+    damped = frame.damped(0.0, run.q, run.v)
+    assert 0 < np.count_nonzero(damped) < damped.size, "the motion passes no singular posture"
+    same(run, slow, atol=1e-7)
+
+
+def test_forces_that_are_no_numbers_are_named(puma, monkeypatch):
+    def gone(t):
+        q, v, a = WAVE(t)
+        return q, v, a * (np.nan if t > 0.0295 else 1.0)
+
+    controller = Filtered(ComputedTorque(puma, gone), 100.0)
+    texts = []
+    for way in (traced, in_python):
+        way(monkeypatch)
+        with pytest.raises(ShapeError, match=r"a\[0\] is nan \(joint 'joint1'\)") as caught:
+            rd.simulate(puma, controller, q0=START, duration=0.1)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+
+
+class Wrong(Integral):
+    """A controller that forgets what it says that it remembers, or answers something else."""
+
+    def __init__(self, what):
+        self.what = what
+
+    def answer(self, look, memory):
+        tau, kept = super().answer(look, memory)
+        return {
+            "nothing": (tau, {}),
+            "text": (tau, {"sum": "much"}),
+            "another shape": (tau, {"sum": kept["sum"] if memory is None else kept["sum"][:2]}),
+            "no pair": tau,
+            "two forces": (tau[:2], kept),
+        }[self.what]
+
+
+@pytest.mark.parametrize("what", ["nothing", "text", "another shape", "no pair", "two forces"])
+def test_wrong_answers_are_told(puma, what):
+    with pytest.raises(rd.RobodynError) as caught:
+        rd.simulate(puma, Wrong(what), q0=START, duration=0.01)
+    assert isinstance(caught.value, ShapeError) or "shape" in str(caught.value)
+
+
+# -- C --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def c_library(tmp_path_factory):
+    compiler = shutil.which("cc")
+    assert compiler, "this test needs a C compiler named cc"
+
+    def made(law):
+        folder = tmp_path_factory.mktemp("c")
+        text = law.first.c_source("look_first") + law.following.c_source("look")
+        (folder / "law.c").write_text(text)
+        library = folder / "law.so"
+        command = [compiler, "-O1", "-shared", "-fPIC", "-o", library, folder / "law.c", "-lm"]
+        subprocess.run(command, check=True)
+        return ctypes.CDLL(str(library))
+
+    return made
+
+
+def called(function, *arrays):
+    function(*(np.asarray(x, float).ctypes.data_as(ctypes.c_void_p) for x in arrays))
+
+
+@pytest.mark.parametrize("kind", ["filters in each other", "observer", "late", "admittance"])
+def test_a_loop_in_c_does_what_a_simulation_does(puma, kind, c_library):
+    controller = MAKE[kind](puma, ComputedTorque(puma, WAVE))
+    step = 0.001
+    run = rd.simulate(puma, controller, q0=START, duration=0.03, step=step)
+    law = rd.control_law(puma, controller, step=step)
+    library, memory, tau = c_library(law), np.zeros(law.following.inputs[4].size), np.zeros(6)
+    for k, t in enumerate(run.t):
+        new, state = np.zeros(memory.shape), (np.array(t), run.q[k].copy(), run.v[k].copy())
+        if k == 0:
+            called(library.look_first, *state, tau, new)
+        else:
+            called(library.look, *state, tau.copy(), memory, tau, new)
+        memory = new
+        np.testing.assert_allclose(tau, run.tau[k], rtol=0, atol=1e-9)
+        for name, x in run.memory.items():
+            np.testing.assert_allclose(memory[law.memory[name]], x[k], rtol=0, atol=1e-9)
+    assert set(law.memory) == set(run.memory)
+
+
+def test_functions_of_what_has_no_memory(puma):
+    pd = Saturated(JointPD(puma, WAVE, stiffness=100.0, damping=10.0), 20.0)
+    law = rd.control_law(puma, pd)
+    v = 0.1 * np.arange(6.0)
+    np.testing.assert_allclose(law.first(0.3, START, v), pd(0.3, START, v), rtol=0, atol=1e-12)
+    assert law.following is law.first and not law.memory
+
+
+@pytest.mark.parametrize(
+    ("make", "step", "message"),
+    [
+        (lambda c: Filtered(c, 10.0), None, "Filtered has a memory: give step="),
+        (lambda c: Filtered(c, 10.0), 0.0, "expected a positive number"),
+        (lambda c: Sampled(c, 0.005), 0.001, "looks every 0.005 s: give step=0.005"),
+        (lambda c: Filtered(lambda t, q, v: v, 10.0), 0.001, "does not say that it is symbolic"),
+        (lambda c: lambda t, q, v: v, None, "does not say that it is symbolic"),
+    ],
+)
+def test_functions_that_cannot_be_had(puma, make, step, message):
+    with pytest.raises(SettingsError, match=message):
+        rd.control_law(puma, make(ComputedTorque(puma, WAVE)), step=step)
