@@ -64,14 +64,18 @@ def numbers_of(mask, columns, rng):
     return M, np.where(mask[:, np.arange(columns) % n], rng.normal(size=(n, columns)), 0.0)
 
 
-def run(program, target, dtype, arrays):
+def compiled(program, target, dtype):
+    """The program, and machine code of it for one state."""
+    return program, load_object(object_code(scalar_ir(program, target, dtype)))
+
+
+def run(code, arrays, dtype="f8"):
     """All outputs of one state."""
-    engine = load_object(object_code(scalar_ir(program, target, dtype)))
-    x = [np.array(array, "f8" if dtype == "double" else "f4") for array in arrays]
-    x += [np.full(port.shape, np.nan, x[0].dtype) for port in program.outputs]
-    RUN(engine.get_function_address("packed"))(
-        (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
-    )
+    program, engine = code
+    x = [np.array(array, dtype) for array in arrays]
+    x += [np.full(port.shape, np.nan, dtype) for port in program.outputs]
+    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
+    RUN(engine.get_function_address("packed"))(pointers)
     return x[len(arrays) :]
 
 
@@ -90,10 +94,10 @@ def always(monkeypatch):
 def test_lanes_are_what_scalars_are_to_the_last_bit(bits, dtype, monkeypatch):
     program, mask = tree_solve(19)
     arrays = numbers_of(mask, 19, np.random.default_rng(0))
-    target = replace(host(), bits=bits)
-    alone = run(program, replace(host(), bits=64), dtype, arrays)
+    target, kind = replace(host(), bits=bits), "f8" if dtype == "double" else "f4"
+    alone = run(compiled(program, replace(host(), bits=64), dtype), arrays, kind)
     monkeypatch.setattr(worth, "WORTH", np.inf)
-    found = run(program, target, dtype, arrays)
+    found = run(compiled(program, target, dtype), arrays, kind)
     assert words(program, target.lanes(dtype)).order or bits == 64 or not target.fma
     for x, y in zip(found, alone, strict=True):
         np.testing.assert_array_equal(x, y)
@@ -136,12 +140,29 @@ def test_columns_of_different_branches_share_their_products(always):
     assert len(products) <= vectors * (2 * related + n)
 
 
-def test_what_is_no_number_stays_in_its_column(always):
-    program, mask = tree_solve(8)
-    M, B = numbers_of(mask, 8, np.random.default_rng(1))
-    B[0, 3] = np.nan
-    X = run(program, host(), "double", (M, B))[0]
-    np.testing.assert_array_equal(np.isnan(X).any(axis=0), np.arange(8) == 3)
+def test_a_factor_that_is_no_number_meets_the_lanes_that_have_it(always):
+    """``S X``, where some numbers of X are zero: not even their products with infinity are."""
+    n, m, graph, rng = 9, 8, Graph(), np.random.default_rng(1)
+    there = rng.random((n, m)) < 0.6
+    S, X = rng.normal(size=(n, n)), np.where(there, rng.normal(size=(n, m)), 0.0)
+    numbers = inputs(graph, 0, n * n + n * m)
+    s, x = np.array(numbers[: n * n]).reshape(n, n), np.array(numbers[n * n :]).reshape(n, m)
+    edges = tuple(
+        edge_of(graph, sum((s[i, k] * x[k, j] for k in range(n) if there[k, j]), 0.0))
+        for i in range(n)
+        for j in range(m)
+    )
+    given = Port("S", (n, n)), Port("X", (n, m))
+    program = Program("product", given, (Port("SX", (n, m)),), graph, edges)
+    assert words(program, host().lanes("double")).order
+    code = compiled(program, host(), "double")
+    for value in (np.inf, np.nan):
+        for k in range(n):
+            S[:, k] = value
+            found = run(code, (S, X))[0]
+            np.testing.assert_array_equal(np.isfinite(found), [~there[k]] * n)
+            S[:, k] = rng.normal(size=n)
+    np.testing.assert_allclose(run(code, (S, X))[0], S @ X, atol=1e-14)
 
 
 def test_long_chains_that_begin_with_their_end(always):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from robodyn.codegen.llvm.kernel_body import Body, scalars_of, suffix
 from robodyn.codegen.llvm.sincos import constant
-from robodyn.codegen.llvm.sums import Known
+from robodyn.codegen.llvm.sums import ZERO, Known
 from robodyn.codegen.llvm.superwords import Superword, Superwords
 from robodyn.symbolic.graph import CONST
 
@@ -90,30 +90,37 @@ class SuperwordCode:
         body, t = self._body, self._type
         value = self._start(word) if any(x is not None for x in word.start) else None
         for factor, negative, other in word.terms:
-            x, y = self._splat(factor), self._names[other]
+            x, y, before = self._splat(factor), self._names[other], value or "zeroinitializer"
             if negative:
                 x = body.put(f"fneg {t} {x}")
             if value is None:
                 value = body.put(f"fmul {t} {x}, {y}")
             else:
-                value = body.put(
-                    f"call {t} @llvm.fma.{self._suffix}({t} {x}, {t} {y}, {t} {value})"
-                )
+                given = f"{t} {x}, {t} {y}, {t} {value}"
+                value = body.put(f"call {t} @llvm.fma.{self._suffix}({given})")
+            # a factor may be no number, which must not meet the zeros of lanes that have it not
+            pairs = zip(word.lanes, other.lanes, strict=True)
+            has = [x is None or y != ZERO for x, y in pairs]
+            value = self._where(has, value, before)
         return value or "zeroinitializer"
 
     def _start(self, word: Superword) -> str:
         """What the sums begin with."""
-        body, t, n, dtype = self._body, self._type, self._lanes, self._body.dtype
+        body, t, dtype = self._body, self._type, self._body.dtype
         known = [x.value if isinstance(x, Known) else 0.0 for x in word.start]
         constants = ", ".join(f"{dtype} {constant(x, dtype, 1)}" for x in known)
         if word not in self._starts:
             return f"<{constants}>"
         value = body.put(f"load {t}, ptr {self._at('kept', self._starts[word])}, align 64")
-        flags = ["true" if isinstance(x, int) else "false" for x in word.start]
-        if "false" not in flags:
+        return self._where([isinstance(x, int) for x in word.start], value, f"<{constants}>")
+
+    def _where(self, lanes: Sequence[bool], value: str, other: str) -> str:
+        """One vector in some lanes, another in the others."""
+        if all(lanes):
             return value
-        mask = ", ".join(f"i1 {flag}" for flag in flags)
-        return body.put(f"select <{n} x i1> <{mask}>, {t} {value}, {t} <{constants}>")
+        mask = ", ".join(f"i1 {int(x)}" for x in lanes)
+        t = self._type
+        return self._body.put(f"select <{self._lanes} x i1> <{mask}>, {t} {value}, {t} {other}")
 
     def _splat(self, factor: int) -> str:
         """A scalar in all lanes."""

@@ -7,7 +7,7 @@ Columns that solve linear systems with the same matrix do so: in ::
 all columns j have the factors ``l_ki``. Such values of several columns, one a lane, are a
 *superword* [Larsen and Amarasinghe 2000]. What its lanes share and what they begin with (``l_ki``,
 ``b_kj``) are scalars, and no scalar is made of superwords: what both need is computed twice. A lane
-that has one of the products not adds zero instead. So lanes are rounded as scalars are, and one
+that has one of the products not keeps what it has. So lanes are rounded as scalars are, and one
 state and many give the same numbers to the last bit.
 """
 
