@@ -98,10 +98,9 @@ class SuperwordCode:
             else:
                 given = f"{t} {x}, {t} {y}, {t} {value}"
                 value = body.put(f"call {t} @llvm.fma.{self._suffix}({given})")
-            # a factor may be no number, which must not meet the zeros of lanes that have it not
+            # a factor may be no number, which must not meet the zeros of lanes that lack it
             pairs = zip(word.lanes, other.lanes, strict=True)
-            has = [x is None or y != ZERO for x, y in pairs]
-            value = self._where(has, value, before)
+            value = self._where([x is None or y != ZERO for x, y in pairs], value, before)
         return value or "zeroinitializer"
 
     def _start(self, word: Superword) -> str:

@@ -7,8 +7,8 @@ Columns that solve linear systems with the same matrix do so: in ::
 all columns j have the factors ``l_ki``. Such values of several columns, one a lane, are a
 *superword* [Larsen and Amarasinghe 2000]. What its lanes share and what they begin with (``l_ki``,
 ``b_kj``) are scalars, and no scalar is made of superwords: what both need is computed twice. A lane
-that has one of the products not keeps what it has. So lanes are rounded as scalars are, and one
-state and many give the same numbers to the last bit.
+that lacks one of the products keeps what it has. So lanes are rounded as scalars are, and one state
+and many give the same numbers to the last bit.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ __all__ = ["Superword", "Superwords", "superwords"]
 
 Lanes = tuple[Lane, ...]
 
-#: With superwords, operations are worth their compilation below this part of what they are without.
+#: Superwords are worthwhile where they leave less than this part of the operations.
 WORTH = 0.9
 
-#: What passing numbers from scalars to superwords, through memory, takes at least, in operations.
+#: Operations that passing scalars to superwords costs at least: loads wait for stores.
 PASSING = 200
 
 
@@ -99,6 +99,8 @@ def superwords(program: Program, fused: Mapping[int, int], lanes: int) -> Superw
         for k, edge in enumerate(row):
             if word.terms and isinstance(edge, int):
                 place[edge >> 1] = word, k
+    if not place:
+        return Superwords([], {})
     found = Superwords(finder.order, place)
     worthwhile = found.operations(program) + PASSING < WORTH * len(program.live())
     return found if worthwhile else Superwords([], {})
