@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robodyn.codegen.llvm.sincos import RANGE, constant, sincos, slow_function
+from robodyn.codegen.llvm.superwords import Superwords, superwords
 from robodyn.codegen.llvm.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Port, Program
 
@@ -29,7 +30,11 @@ class Body:
         self.stores_in_block = 0
         self.never_null = "%in0"
         self.nodes = program.live()
-        self.products = products_in_sums(program) if target.fma else {}
+        #: Sums that are one instruction with a product are the same for one state and many.
+        self.superwords = (
+            superwords(program, target.lanes(dtype)) if target.fma else Superwords([], {}, {})
+        )
+        self.products = self.superwords.fused
         self.fused = {edge >> 1 for edge in self.products.values()}
 
     def put(self, text: str) -> str:
@@ -192,33 +197,6 @@ class Body:
         text += ["declare double @robodyn_sin(double)", "declare double @robodyn_cos(double)"]
         text.append('!0 = !{!"branch_weights", i32 1, i32 100000}')
         return text
-
-
-def products_in_sums(program: Program) -> dict[int, int]:
-    """Sums that are one instruction with a product that nothing else needs: edge of the product.
-
-    Of two such products that is the one made last, so that a sum grows product by product.
-
-    They are told to LLVM one by one: where it looks for them itself, it finds others for a vector
-    of states than for one state, and their results differ in the last bits.
-    """
-    graph, live = program.graph, program.live()
-    uses = [0] * len(graph.op)
-    for edge in program.results:
-        uses[edge >> 1] += 1
-    for node in live:
-        if graph.op[node] > INPUT:
-            uses[graph.a[node] >> 1] += 1
-            if graph.op[node] in (ADD, MUL, DIV):
-                uses[graph.b[node] >> 1] += 1
-    found = {}
-    for node in live:
-        if graph.op[node] == ADD:
-            for edge in (graph.b[node], graph.a[node]):
-                if graph.op[edge >> 1] == MUL and uses[edge >> 1] == 1:
-                    found[node] = edge
-                    break
-    return found
 
 
 def suffix(dtype: str, lanes: int) -> str:

@@ -33,7 +33,7 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
         f"define void @kernel({arguments}) {target.attributes} {{",
         "entry:",
         *body.scratch(),
-        *body.superwords.room(),
+        *body.words.room(),
         *body.lines,
         "  br label %exit",
         "exit:",

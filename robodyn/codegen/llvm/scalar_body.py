@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from robodyn.codegen.llvm.kernel_body import Body, scalars_of
 from robodyn.codegen.llvm.superword_code import SuperwordCode
-from robodyn.codegen.llvm.superwords import superwords
 from robodyn.codegen.llvm.target import Target
 from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program
 
@@ -18,13 +17,11 @@ class ScalarBody(Body):
         super().__init__(program, target, dtype, 1)
         self.inputs = scalars_of(program.inputs)
         self.outputs = scalars_of(program.outputs)
-        lanes = target.lanes(dtype)
-        found = superwords(program, self.products, lanes)
-        self.superwords = SuperwordCode(self, found, lanes)
-        self.nodes = program.needed(found.scalars(program))
+        self.words = SuperwordCode(self, self.superwords, target.lanes(dtype))
+        self.nodes = program.needed(self.superwords.scalars(program))
         self.stores: dict[int, list[int]] = {}
         for k, edge in enumerate(program.results):
-            if edge >> 1 not in found.place:
+            if edge >> 1 not in self.superwords.place:
                 self.stores.setdefault(edge >> 1, []).append(k)
 
     def input(self, index: int) -> str:
@@ -45,12 +42,12 @@ class ScalarBody(Body):
             )
             self.do(f"store {self.dtype} {value}, ptr {at}")
             self.stored()  # here, as one node may be stored often: zero is
-        self.superwords.keep(node)
+        self.words.keep(node)
 
     def emit(self) -> None:
         """All scalars, and then all superwords."""
         super().emit()
-        self.superwords.emit()
+        self.words.emit()
 
     def gather_angles(self) -> None:
         """Angles that are inputs, or inputs and a constant, fill vectors of their own."""

@@ -7,9 +7,18 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from robodyn.symbolic.graph import CONST, MUL, ByPrecision, Graph
+from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, ByPrecision, Graph, Program
 
-__all__ = ["ZERO", "Known", "Lane", "Sum", "as_lane", "opposite", "shared_factor"]
+__all__ = [
+    "ZERO",
+    "Known",
+    "Lane",
+    "Sum",
+    "as_lane",
+    "opposite",
+    "products_in_sums",
+    "shared_factor",
+]
 
 
 class Known(NamedTuple):
@@ -120,3 +129,36 @@ def shared_factor(sums: Sequence[Sum]) -> int | None:
     """A factor of what most sums add last, if that are several."""
     counts = Counter(chain.from_iterable(each.factors() for each in sums))
     return next((factor for factor, count in counts.most_common(1) if count > 1), None)
+
+
+def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
+    """Sums that are one instruction with a product that nothing else needs: edge of the product.
+
+    They are told to LLVM one by one: where it looks for them itself, it finds others for a vector
+    of states than for one state, and their results differ in the last bits.
+
+    Parameters
+    ----------
+    program : Program
+    last : bool
+        Of two such products, take the one that was made last, so that sums of many products grow
+        product by product, whatever they begin with.
+    """
+    graph, live = program.graph, program.live()
+    uses = [0] * len(graph.op)
+    for edge in program.results:
+        uses[edge >> 1] += 1
+    for node in live:
+        if graph.op[node] > INPUT:
+            uses[graph.a[node] >> 1] += 1
+            if graph.op[node] in (ADD, MUL, DIV):
+                uses[graph.b[node] >> 1] += 1
+    found = {}
+    for node in live:
+        if graph.op[node] == ADD:
+            pair = graph.a[node], graph.b[node]
+            for edge in pair[::-1] if last else pair:
+                if graph.op[edge >> 1] == MUL and uses[edge >> 1] == 1:
+                    found[node] = edge
+                    break
+    return found

@@ -15,7 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from robodyn.codegen.llvm.sums import ZERO, Lane, Sum, as_lane, opposite, shared_factor
+from robodyn.codegen.llvm.sums import (
+    ZERO,
+    Lane,
+    Sum,
+    as_lane,
+    opposite,
+    products_in_sums,
+    shared_factor,
+)
 from robodyn.symbolic.graph import INPUT, Graph, Program
 
 __all__ = ["Superword", "Superwords", "superwords"]
@@ -63,10 +71,17 @@ class Superwords:
     order : list of Superword
     place : dict of int to (Superword, int)
         Where nodes of results are: superword and lane.
+    fused : dict of int to int
+        Sums of the program that are one instruction with a product: edge of the product.
     """
 
-    def __init__(self, order: list[Superword], place: dict[int, tuple[Superword, int]]) -> None:
-        self.order, self.place = order, place
+    def __init__(
+        self,
+        order: list[Superword],
+        place: dict[int, tuple[Superword, int]],
+        fused: dict[int, int],
+    ) -> None:
+        self.order, self.place, self.fused = order, place, fused
 
     def scalars(self, program: Program) -> Iterator[int]:
         """Edges of the scalars that superwords and all other results need."""
@@ -82,28 +97,28 @@ class Superwords:
         return len(program.needed(self.scalars(program))) + stored + 2 * len(factors)
 
 
-def superwords(program: Program, fused: Mapping[int, int], lanes: int) -> Superwords:
+def superwords(program: Program, lanes: int) -> Superwords:
     """Superwords for the matrices among the results; none if that is no less work.
 
     Parameters
     ----------
     program : Program
-    fused : mapping of int to int
-        Sums that are one instruction with a product: edge of the product.
     lanes : int
         Numbers in a vector.
     """
-    finder, place = _Finder(program.graph, fused), dict[int, tuple[Superword, int]]()
-    for row in _rows(program, lanes) if lanes > 1 else ():
-        word, _ = finder.word(row)
-        for k, edge in enumerate(row):
-            if word.terms and isinstance(edge, int):
-                place[edge >> 1] = word, k
-    if not place:
-        return Superwords([], {})
-    found = Superwords(finder.order, place)
-    worthwhile = found.operations(program) + PASSING < WORTH * len(program.live())
-    return found if worthwhile else Superwords([], {})
+    rows = list(_rows(program, lanes)) if lanes > 1 else []
+    if rows:
+        fused = products_in_sums(program, last=True)
+        finder, place = _Finder(program.graph, fused), dict[int, tuple[Superword, int]]()
+        for row in rows:
+            word, _ = finder.word(row)
+            for k, edge in enumerate(row):
+                if word.terms and isinstance(edge, int):
+                    place[edge >> 1] = word, k
+        found = Superwords(finder.order, place, fused)
+        if found.operations(program) + PASSING < WORTH * len(program.live()):
+            return found
+    return Superwords([], {}, products_in_sums(program))
 
 
 def _rows(program: Program, lanes: int) -> Iterator[Lanes]:
