@@ -276,23 +276,13 @@ class CompiledMotion:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
                 self.tell(self.ask(first))
             if first == 0 and isinstance(self.law, MemoryLaw):
-                self._look_first(last, final, rescue)
-                first = 1
-                if not last:
-                    return
-                continue
+                given = [self._kept[f"control{k}"][0] for k in range(self.law.extras)]
+                self.tau[...], self.memory[...] = self.law.begin(self.q, self.v, given)
             stop = min(last, self._tabled[1] - 1)
             self._until(first, stop, final and stop == last, rescue)
             if stop == last:
                 return
             first = stop
-
-    def _look_first(self, last: int, final: bool, rescue: Rescue) -> None:
-        """Do the first step, before which the controller remembers nothing."""
-        assert isinstance(self.law, MemoryLaw)
-        self._set(control=self.law.first_address(len(self.q) > 1))
-        self._until(0, min(last, 1), final and not last, rescue)
-        self._set(control=self.law.address(len(self.q) > 1))
 
     def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
         """The same while tables hold."""

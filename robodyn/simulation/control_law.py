@@ -107,7 +107,7 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
     if law is None:
         raise untraced(robot, controller, memory=False)
     return ControlLaw(
-        _ordered(law.first.program, "control_first", ("t", "q", "v")),
+        _ordered(law.first, "control_first", ("t", "q", "v")),
         _ordered(law.following.program, "control", ("t", "q", "v", "acted", "memory")),
         _places(law),
         float(step),

@@ -27,7 +27,7 @@ from robodyn.simulation.symbolic_time import (
     Undecided,
     symbols,
 )
-from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
 __all__ = ["NO_LAW", "Law", "begin_trace", "known_function", "law_of", "one_a_speed"]
@@ -134,10 +134,9 @@ def _same(one: Program, other: Program) -> bool:
     return (a.op, a.a, a.b, a.value) == (b.op, b.a, b.b, b.value)
 
 
-def begin_trace(robot: Robot, kind: type[Any]) -> tuple[Any, Any, Any]:
+def begin_trace(robot: Robot, kind: type[Any], graph: Undecided) -> tuple[Any, Any, Any]:
     """The time, of a kind of `SymbolicTime`, and the position and velocity of a trace."""
     nq, nv = robot.nq, robot.nv
-    graph: Graph = Undecided()
     q, v = symbols(graph, 0, nq), symbols(graph, nq, nv)
     t = kind(graph, edge_of(graph, symbols(graph, nq + nv, 1)[0]))
     t.ports = [Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s"), Port("t", (), "s")]
@@ -146,7 +145,7 @@ def begin_trace(robot: Robot, kind: type[Any]) -> tuple[Any, Any, Any]:
 
 
 def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]] | None:
-    t, q, v = begin_trace(robot, SymbolicTime)
+    t, q, v = begin_trace(robot, SymbolicTime, Undecided())
     try:
         tau = controller(t, q, v)
     except NO_LAW:

@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.controllers import JointPD, PointToPoint, RateLimited, Sampled
-from robodyn.simulation import Remembering, loop
+from robodyn.controllers import (
+    ComputedTorque,
+    DisturbanceObserver,
+    Filtered,
+    JointPD,
+    PointToPoint,
+    RateLimited,
+    Sampled,
+    SineReference,
+)
+from robodyn.simulation import Remembering, loop, memory_law, symbolic_time
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -149,3 +158,30 @@ def test_results_on_their_way_take_no_memory_at_each_instant(arm):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 120e6
+
+
+def test_huge_laws_are_left_to_python(arm, monkeypatch):
+    """Machine code of them takes longer to make than it saves; C is written all the same."""
+    wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
+    controller = Filtered(ComputedTorque(arm, wave), 100.0)
+    fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
+    nodes = len(laws[0].following.program.graph.op)
+    for most, known in ((nodes, True), (nodes // 2, False), (10, False)):
+        monkeypatch.setattr(memory_law, "MOST", most)
+        again, _, laws = both(
+            monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01)
+        )
+        assert (laws[0] is not None) == known
+        same(again, fast if known else slow)
+    assert rd.control_law(arm, controller, step=0.01).following.c_source()
+
+
+def test_what_stays_the_same_is_written_down_once(arm, monkeypatch):
+    """The same function of the same numbers, at the first look and at all others."""
+    calls, inline = [], symbolic_time.inline
+    monkeypatch.setattr(symbolic_time, "inline", lambda p, x: calls.append(p.name) or inline(p, x))
+    wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
+    controller = DisturbanceObserver(ComputedTorque(arm, wave), 20.0)
+    rd.simulate(arm, controller, q0=Q0, duration=0.01)
+    assert calls
+    assert sorted(calls) == sorted(set(calls))
