@@ -14,8 +14,8 @@ from robodyn.symbolic.scalar import sqrt
 
 __all__ = ["components", "mobility", "turning"]
 
-#: Keeps a root of zero, at half a turn, from being divided by.
-HALF_TURN = 1e-12
+#: Keeps a root of zero, at half a turn, from being divided by; its square is more than rounding.
+HALF_TURN = 1e-7
 
 
 def mobility(J: FloatArray) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -14,13 +14,15 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError, SimulationError, Trajectory, rollout, simulate
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, expect, number, numbers
+from robodyn.arrays import checked, expect, named_alone, number, numbers
 from robodyn.controllers.linear_feedback import state_error
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.quadratic_cost import Cost, Expansion, expanded
 from robodyn.controllers.riccati import Forces, best_forces
 from robodyn.errors import ConvergenceWarning
-from robodyn.simulation.arguments import base_path, step_times
+from robodyn.simulation.acting import WrenchesAt
+from robodyn.simulation.arguments import base_path, step_times, wrenches_on
+from robodyn.simulation.driven import PathOfTime, driven_joints
 from robodyn.simulation.limits import effort_bounds
 from robodyn.simulation.step_slopes import StepSlopes
 
@@ -80,6 +82,9 @@ def iterative_lqr(
     limits: ArrayLike | None = None,
     integrator: str = "rk4",
     base: Any = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     iterations: int = 200,
     tolerance: float = 1e-5,
 ) -> Plan:
@@ -109,6 +114,11 @@ def iterative_lqr(
         An explicit one.
     base : callable, optional
         Time [s] -> `BaseMotion`, of a robot with a moving base.
+    controlled, locked
+        Joints along paths of time and joints that stand still, as `robodyn.simulate` takes them;
+        their motors are none of the plan's, and a cost gets zero for the forces of these.
+    wrenches : mapping of link name to array_like, shape (6,), or callable, optional
+        External wrenches [N, N m]; a callable as of `robodyn.step_derivatives`.
     iterations : int
         At most so many.
     tolerance : float
@@ -146,7 +156,16 @@ def iterative_lqr(
     expect("robot", robot, Robot)
     _check_search(iterations, tolerance)
     search = _Search(
-        robot, cost, limits, duration=duration, step=step, integrator=integrator, base=base
+        robot,
+        cost,
+        limits,
+        duration=duration,
+        step=step,
+        integrator=integrator,
+        base=base,
+        controlled=controlled,
+        locked=named_alone("locked", locked),
+        wrenches=wrenches,
     )
     return search.plan(q0, v0, tau, iterations, tolerance)
 
@@ -170,13 +189,23 @@ class _Search:
     def __init__(self, robot: Robot, cost: Cost, limits: ArrayLike | None, **given: Any) -> None:
         _check_cost(robot, cost)
         self._robot, self._cost, self._given = robot, cost, given
-        self._error, self._motors = state_error(robot), list(motor_speeds(robot))
-        if not self._motors:
-            raise ShapeError(f"{robot.name!r} has no motors, which a plan needs", name="robot")
-        self._most = _limits(robot, limits)[self._motors]
-        base = base_path(given["base"], np.array([0.0, 1e-3]))
-        self._slopes = StepSlopes(robot, given["integrator"], base)
         self._times = step_times(given["duration"], given["step"])
+        driven = driven_joints(robot, given["controlled"], given["locked"], self._times)
+        self._error = state_error(robot)
+        self._motors = [k for k in motor_speeds(robot) if k not in driven.speeds]
+        if not self._motors:
+            left = " that no path drives" if driven else ""
+            raise ShapeError(
+                f"{robot.name!r} has no motors{left}, which a plan needs", name="robot"
+            )
+        self._most = _limits(robot, limits)[self._motors]
+        self._slopes = StepSlopes(
+            robot,
+            given["integrator"],
+            base_path(given["base"], self._times),
+            driven=driven,
+            wrenches=wrenches_on(given["wrenches"], ()),
+        )
 
     def plan(
         self,
@@ -264,12 +293,15 @@ class _Search:
 
     def _motion(self, run: Trajectory) -> _Motion:
         """A motion with its cost."""
-        h = np.diff(run.t)
-        tau = run.tau[:-1, self._motors]
-        n, nv, m = len(h), self._robot.nv, len(self._motors)
+        h, every = np.diff(run.t), list(motor_speeds(self._robot))
+        n, nv, m = len(h), self._robot.nv, len(every)
+        planned = np.isin(every, self._motors)
+        tau = np.where(planned, run.tau[:-1, every], 0.0)
         at = self._cost.running_cost(run.t[:-1], run.q[:-1], run.v[:-1], tau)
         at = expanded("running_cost", at, n, 2 * nv + m)
-        running = Expansion(h * at.value, h[:, None] * at.slope, h[:, None, None] * at.curvature)
+        kept = np.concatenate([np.ones(2 * nv, bool), planned])
+        slope, curvature = at.slope[:, kept], at.curvature[:, kept][:, :, kept]
+        running = Expansion(h * at.value, h[:, None] * slope, h[:, None, None] * curvature)
         final = expanded("final_cost", self._cost.final_cost(run.q[-1:], run.v[-1:]), 1, 2 * nv)
         return _Motion(run, running, final)
 

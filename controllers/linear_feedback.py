@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robodyn import ActuationError, Function, Robot
+from robodyn import Function, Robot
 from robodyn.array_types import FloatArray
+from robodyn.controllers.symbols import difference
 
 __all__ = ["StateError", "StepSlope", "is_flat", "linear_feedback", "slope_of_steps", "state_error"]
 
@@ -48,18 +49,13 @@ def slope_of_steps(robot: Robot) -> StepSlope | None:
 def state_error(robot: Robot) -> StateError:
     """The function ``(q, v, q_ref, v_ref) -> x``: what states are off, shape (..., 2 nv).
 
-    It is the motion from the wanted position, and the difference of speeds. Of symbols there is
-    none, an `ActuationError`, where coordinates do not add.
+    It is the motion from the wanted position, and the difference of speeds.
     """
     if is_flat(robot):
         return lambda q, v, q_ref, v_ref: np.concatenate([q - q_ref, v - v_ref], axis=-1)
-
-    def error(q: FloatArray, v: FloatArray, q_ref: FloatArray, v_ref: FloatArray) -> FloatArray:
-        if q.dtype == object:
-            raise ActuationError(f"joints of {robot.name!r} turn by quaternions")
-        return np.concatenate([robot.difference(q_ref, q), v - v_ref], axis=-1)
-
-    return error
+    return lambda q, v, q_ref, v_ref: np.concatenate(
+        [difference(robot, q_ref, q), v - v_ref], axis=-1
+    )
 
 
 def linear_feedback(

@@ -8,6 +8,7 @@ import numpy as np
 
 from robodyn import ActuationError, BaseMotion, BasePath, Robot, ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.controllers.symbols import difference
 
 __all__ = [
     "Base",
@@ -73,7 +74,7 @@ def motor_error(
         own = np.zeros(robot.nq, bool)
         for joint in moved:
             own[joint.q] = True
-        return lambda q, q_ref: mask * _difference(robot, q, np.where(own, q_ref, q))
+        return lambda q, q_ref: mask * difference(robot, q, np.where(own, q_ref, q))
     coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
     speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
 
@@ -84,13 +85,6 @@ def motor_error(
         return result
 
     return error
-
-
-def _difference(robot: Robot, q: FloatArray, q_ref: FloatArray) -> FloatArray:
-    """The step from one position to another; there is no straight-line code for it."""
-    if q.dtype == object:
-        raise ActuationError(f"joints with motors of {robot.name!r} turn by quaternions")
-    return robot.difference(q, q_ref)
 
 
 def refuse_passive(robot: Robot, why: str, *, floats: bool) -> None:

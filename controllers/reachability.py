@@ -9,6 +9,7 @@ import numpy as np
 
 from robodyn import MissingExtraError, PathError, Robot
 from robodyn.array_types import FloatArray
+from robodyn.controllers.path_torques import path_torques
 
 __all__ = ["Way", "quickest"]
 
@@ -45,8 +46,8 @@ def _rows(
 ) -> tuple[FloatArray, ...]:
     """Rows ``abs(a u + b x + c) <= limit`` at points: u the acceleration, x the squared speed.
 
-    Inverse dynamics is ``M a + h(v) + g + f(v)``, of which h is even in v and friction f odd: it is
-    that of the speeds from the round before.
+    Inverse dynamics, also of the motors of a linkage, is ``M a + h(v) + g + f(v)``, of which h is
+    even in v and friction f odd: it is that of the speeds from the round before.
     """
     q, dq, ddq = motion
     columns: list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]] = []
@@ -54,11 +55,12 @@ def _rows(
         columns.append((dq, ddq, 0.0 * q, limits["acceleration"]))
     if robot is not None:
         zero, v = 0.0 * q, dq * speeds[:, None]
-        c = robot.inverse_dynamics(q, zero, zero)
-        a = robot.inverse_dynamics(q, zero, dq) - c
-        back, forth = (robot.inverse_dynamics(q, sign * dq, ddq) for sign in (-1.0, 1.0))
+        torques = path_torques(robot)
+        c = torques(q, zero, zero)
+        a = torques(q, zero, dq) - c
+        back, forth = (torques(q, sign * dq, ddq) for sign in (-1.0, 1.0))
         b = 0.5 * (back + forth) - c
-        f = 0.5 * (robot.inverse_dynamics(q, v, zero) - robot.inverse_dynamics(q, -v, zero))
+        f = 0.5 * (torques(q, v, zero) - torques(q, -v, zero))
         columns.append((a, b, c + f, limits["torque"]))
     parts = [np.concatenate(x, axis=-1) for x in zip(*columns, strict=True)]
     return tuple(x[..., np.isfinite(parts[-1])] for x in parts)

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import PathError, Robot, SettingsError, ShapeError
+from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect, number
-from robodyn.controllers.linear_feedback import is_flat
+from robodyn.arrays import number
+from robodyn.controllers.path_torques import (
+    check_closed,
+    path_torques,
+    too_heavy,
+    torque_limits,
+)
 from robodyn.controllers.profile import check_reference, duration_of, limit
 from robodyn.motion.continuity import check_continuous, sampled
 from robodyn.simulation.column_names import speed_names
-from robodyn.simulation.limits import effort_bounds
 
-__all__ = ["Stretched", "slowness", "too_heavy", "torque_limits"]
+__all__ = ["Stretched", "slowness"]
 
 Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
@@ -87,7 +91,8 @@ class Stretched:
         velocity, acceleration : float or array_like, shape (n,), optional
             Largest of each joint.
         robot : Robot, optional
-            That has to follow, with a fixed base and no loops.
+            That has to follow, with a fixed base; the motors of a closed linkage, of which the
+            reference gives all joints.
         torque : float or array_like, shape (nv,), optional [N m, N]
             Largest of each joint of the robot. Default: what its joints and motors allow, if
             ``robot`` is given.
@@ -95,11 +100,13 @@ class Stretched:
         Raises
         ------
         SettingsError
-            Without limits, for a reference that stands still, and for a robot with loops, another
-            base or joints whose coordinates do not add.
+            Without limits, for a reference that stands still, and for a robot with another base,
+            joints whose coordinates do not add, or that depends on time.
+        ActuationError
+            For a closed linkage whose motors do not set all of its motions, each by one.
         PathError
             Where no slowness lets torques hold: gravity alone is too much. Where the reference
-            jumps, or its rates are those of something else.
+            jumps, its rates are those of something else, or it leaves loops open.
         """
         times = np.linspace(0.0, duration_of(duration), LOOKS)
         check_reference("reference", reference)
@@ -114,6 +121,8 @@ class Stretched:
                 name="reference",
                 given=q.shape[1:],
             )
+        if robot is not None:
+            check_closed(robot, times, q)
         columns = range(v.shape[-1])
         names = [str(k) for k in columns] if robot is None else speed_names(robot)
         check_continuous(reference, times, lambda x, y: y - x, columns, names)
@@ -154,53 +163,15 @@ def slowness(
     return _for_torques(robot, motion, torque_limits(robot, torque), max(needed))
 
 
-def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
-    """The largest torque of each joint that has to follow, shape (nv,) [N m, N].
-
-    Raises
-    ------
-    ShapeError
-        Without a robot.
-    SettingsError
-        For a robot whose torques do not follow from its joints alone.
-    """
-    if robot is None:
-        raise ShapeError("torque= is given, and no robot= that takes torques", name="torque")
-    expect("robot", robot, Robot)
-    if robot.nc or robot.base != "fixed" or not is_flat(robot):
-        raise SettingsError(
-            f"{robot.name!r} has {'loops' if robot.nc else f'a {robot.base} base'} or joints whose "
-            "coordinates do not add: what torques a path takes is known for others only"
-        )
-    if torque is not None:
-        return limit("torque", torque, robot.nv)
-    given = effort_bounds(robot)
-    if not np.isfinite(given).any():
-        raise SettingsError(f"{robot.name!r} gives no limits of torques: give torque=")
-    return given
-
-
-def too_heavy(robot: Robot, times: FloatArray, q: FloatArray, effort: FloatArray) -> PathError:
-    """What to raise where torques do not suffice to rest: of the instant that takes most."""
-    tau = np.abs(robot.inverse_dynamics(q, 0.0 * q, 0.0 * q))
-    row, k = np.unravel_index(int((tau - effort).argmax()), tau.shape)
-    joint = speed_names(robot)[k]
-    return PathError(
-        f"at t = {times[row]:.6g} s of the reference joint {joint!r} takes {tau[row, k]:.4g} N m "
-        f"or N at rest, and may have {effort[k]:.4g}: no slowness helps",
-        time=float(times[row]),
-        joint=joint,
-    )
-
-
 def _for_torques(
     robot: Robot, motion: tuple[FloatArray, ...], effort: FloatArray, least: float
 ) -> float:
     """The smallest factor, and not below another one, with which torques hold."""
     times, q, v, a = motion
+    torques = path_torques(robot)
 
     def over(factor: float) -> FloatArray:
-        tau = robot.inverse_dynamics(q, v / factor, a / factor**2)
+        tau = torques(q, v / factor, a / factor**2)
         return np.asarray((np.abs(tau) - effort).max(axis=1))
 
     high = least or 1.0

@@ -14,7 +14,17 @@ from robodyn.controllers.gains import wanted
 from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime
 from robodyn.symbolic.scalar import sqrt
 
-__all__ = ["asked", "base_at", "cut", "dynamics", "is_symbolic", "reference_at", "time_of", "times"]
+__all__ = [
+    "asked",
+    "base_at",
+    "cut",
+    "difference",
+    "dynamics",
+    "is_symbolic",
+    "reference_at",
+    "time_of",
+    "times",
+]
 
 Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
@@ -97,6 +107,7 @@ def dynamics(
     base : mapping of str to ndarray, or None
         From `base_at`.
     t : SymbolicTime
+        Or any number, for what does not depend on time.
     **options
         As for `Robot.function`.
     """
@@ -113,6 +124,13 @@ def dynamics(
     ends = np.cumsum([port.size for port in program.outputs])[:-1]
     parts = np.split(results, ends)
     return tuple(x.reshape(p.shape) for x, p in zip(parts, program.outputs, strict=True))
+
+
+def difference(robot: Robot, q0: FloatArray, q1: FloatArray) -> FloatArray:
+    """The motion from one position to another, in numbers or in symbols."""
+    if is_symbolic(q0) or is_symbolic(q1):
+        return dynamics(robot, "difference", {"q0": q0, "q1": q1}, None, 0.0)[0]
+    return robot.difference(q0, q1)
 
 
 def times(A: FloatArray, x: FloatArray) -> FloatArray:

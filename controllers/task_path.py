@@ -12,6 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, of_one_state
 from robodyn.controllers.linear_feedback import is_flat
 from robodyn.controllers.profile import duration_of
+from robodyn.motion.base_motion import check_rigid
 
 __all__ = ["TaskPath"]
 
@@ -42,6 +43,8 @@ class TaskPath:
     ------
     PathError
         Where a pose is not reached, or joints would have to jump.
+    ShapeError
+        For a pose that is no rigid motion.
     """
 
     robot: Robot
@@ -70,6 +73,7 @@ class TaskPath:
                 name="poses",
                 given=poses.shape,
             )
+        check_rigid(poses, "poses")
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "poses", poses)
         path = JointPath.from_samples(times, self._positions(), ends="rest")
@@ -129,7 +133,7 @@ class TaskPath:
         duration : float [s]
         q0 : array_like, shape (nq,), optional [rad, m]
         """
-        X, Y = (checked(n, x, 4, 4) for n, x in (("start", start), ("end", end)))
+        X, Y = _pose("start", start), _pose("end", end)
         times, s = _timing(duration)
         places = X[:3, 3] + s[:, None] * (Y[:3, 3] - X[:3, 3])
         return cls(robot, frame, times, _turning(X, Y, s, places), q0)
@@ -161,9 +165,9 @@ class TaskPath:
         ShapeError
             If the three points lie on a line.
         """
-        X, Y = (checked(n, x, 4, 4) for n, x in (("start", start), ("end", end)))
+        X, Y = _pose("start", start), _pose("end", end)
         times, s = _timing(duration)
-        places = _circle(X[:3, 3], checked("through", through, 3), Y[:3, 3], s)
+        places = _circle(X[:3, 3], of_one_state("through", through, 3), Y[:3, 3], s)
         return cls(robot, frame, times, _turning(X, Y, s, places), q0)
 
 
@@ -175,6 +179,15 @@ def _timing(duration: float) -> tuple[FloatArray, FloatArray]:
     """Times, and the part of the way that is done then, at rest at both ends."""
     u = np.linspace(0.0, 1.0, POSES)
     return u * duration_of(duration), u**3 * (10.0 - 15.0 * u + 6.0 * u * u)
+
+
+def _pose(name: str, given: ArrayLike) -> FloatArray:
+    """One pose, shape (4, 4)."""
+    X = checked(name, given, 4, 4)
+    if X.ndim != 2:
+        raise ShapeError(f"{name} has shape {X.shape}, expected (4, 4)", name=name, given=X.shape)
+    check_rigid(X, name)
+    return X
 
 
 def _turning(X: FloatArray, Y: FloatArray, s: FloatArray, places: FloatArray) -> FloatArray:

@@ -13,9 +13,16 @@ from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
 from robodyn.controllers.linear_feedback import is_flat
+from robodyn.controllers.path_torques import (
+    check_closed,
+    path_torques,
+    too_heavy,
+    torque_limits,
+)
 from robodyn.controllers.profile import check_reference, limit
 from robodyn.controllers.reachability import Way, quickest
-from robodyn.controllers.stretched import slowness, too_heavy, torque_limits
+from robodyn.controllers.stretched import slowness
+from robodyn.motion.derivative_check import instants
 from robodyn.motion.samples import spline, within
 
 __all__ = ["TimeOptimal"]
@@ -24,6 +31,9 @@ Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 #: Instants of the path at which its length is measured, for each point at which limits hold.
 FINER = 10
+#: Instants at which velocities of the path are compared with its positions, and the part of them
+#: that may be across.
+CHECKED, ASIDE = 50, 1e-3
 #: Part of the distance between two points by which a smooth path may miss the one that is given
 #: there: more is a corner.
 CORNER = 1e-2
@@ -48,13 +58,15 @@ class TimeOptimal:
     Attributes
     ----------
     path : callable
-        Time [s] -> position, velocity, acceleration, for joints whose coordinates add.
+        Time [s] -> position, velocity, acceleration, for joints whose coordinates add. Velocities
+        are looked at for their direction alone.
     length : float [s]
         When the path ends.
     velocity, acceleration : float or array_like, shape (n,), optional
         Largest of each joint.
     robot : Robot, optional
-        That has to follow, with a fixed base and without loops; its friction counts.
+        That has to follow, with a fixed base; its friction counts. Of a closed linkage the path
+        gives all joints, and torques are those of its motors.
     torque : float or array_like, shape (nv,), optional [N m, N]
         Largest of each joint of the robot. Default: what its joints and motors allow, if ``robot``
         is given.
@@ -69,9 +81,12 @@ class TimeOptimal:
         Without toppra (extra ``toppra``).
     SettingsError
         Without limits, for a path that stands still, and for a robot that cannot be asked.
+    ActuationError
+        For a closed linkage whose motors do not set all of its motions, each by one.
     PathError
-        Where the path has a corner, which cannot be passed without stopping, and where torques do
-        not suffice however slow it is.
+        Where the path has a corner, which cannot be passed without stopping, where torques do not
+        suffice however slow it is, where it leaves loops open, and where velocities are not along
+        it, as of planar joints.
     """
 
     path: Reference
@@ -97,7 +112,7 @@ class TimeOptimal:
                 "nothing bounds accelerations: give acceleration=, or robot= with its torques"
             )
         check_reference("path", self.path)
-        _check_coordinates(self.path)
+        _check_coordinates(self.path, length)
         if self.robot is not None or self.torque is not None:
             torque_limits(self.robot, self.torque)
         for finer in range(REFINED + 1):
@@ -118,7 +133,8 @@ class TimeOptimal:
         limits = self._limits(way[0](0.0).size)
         if self.robot is not None:
             q = way[0](s)
-            weight = np.abs(self.robot.inverse_dynamics(q, 0.0 * q, 0.0 * q))
+            check_closed(self.robot, at, q)
+            weight = np.abs(path_torques(self.robot)(q, 0.0 * q, 0.0 * q))
             if (weight > limits["torque"]).any():
                 raise too_heavy(self.robot, at, q, limits["torque"])
         speeds, rates = quickest(s, way, limits, self.robot)
@@ -172,7 +188,7 @@ class TimeOptimal:
         return q, v, a
 
 
-def _check_coordinates(path: Reference) -> None:
+def _check_coordinates(path: Reference, length: float) -> None:
     """Refuse paths of joints whose coordinates do not add.
 
     Raises
@@ -181,6 +197,8 @@ def _check_coordinates(path: Reference) -> None:
         For a path made for a robot with such joints.
     ShapeError
         For other numbers of coordinates than of speeds.
+    PathError
+        For velocities that lead elsewhere than positions, as those of planar joints.
     """
     made: Any = path
     while made is not None:
@@ -199,6 +217,32 @@ def _check_coordinates(path: Reference) -> None:
             name="path",
             given=q,
         )
+    if v:
+        _check_directions(path, length)
+
+
+def _check_directions(path: Reference, length: float) -> None:
+    """Refuse velocities that lead elsewhere than positions; how large they are is of no account.
+
+    Raises
+    ------
+    PathError
+        With the time.
+    """
+    at, interval = instants(np.linspace(0.0, length, CHECKED), CHECKED)
+    for t in at.tolist():
+        ends = [[np.asarray(x, float) for x in path(t + s)[:2]] for s in (0.0, interval)]
+        (q, v), (there, after) = ends
+        size = float(np.linalg.norm(there - q))
+        way = (there - q) / (size or 1.0)
+        off = np.linalg.norm(v - (v @ way) * way)
+        if size and off > ASIDE * np.linalg.norm(v) + np.linalg.norm(after - v):
+            raise PathError(
+                f"the velocity of the path at t = {t:.6g} s is {v}, and its positions change "
+                f"along {way}; velocities of planar joints are in axes that turn, where limits of "
+                "coordinates are none of theirs: a way is known of joints whose coordinates add",
+                time=t,
+            )
 
 
 def _smooth_way(path: Reference, length: float, points: int) -> tuple[FloatArray, FloatArray, Way]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import ActuationError, Robot, ShapeError, Trajectory
+from robodyn import ActuationError, Robot, SettingsError, ShapeError, Trajectory
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import state_of
@@ -26,9 +27,9 @@ from robodyn.controllers.quadratic_cost import Expansion
 from robodyn.controllers.riccati import Forces, best_forces
 from robodyn.controllers.travelling import made_of
 from robodyn.controllers.weights import weights
-from robodyn.simulation.step_slopes import StepSlopes
+from robodyn.simulation.driven import PathOfTime
 from robodyn.simulation.symbolic_time import SymbolicTime
-from robodyn.simulation.trajectory_gradient import robot_of_steps, steps_along
+from robodyn.simulation.trajectory_gradient import robot_of_steps, slopes_of_steps, steps_along
 
 __all__ = ["TimeVaryingLQR"]
 
@@ -61,6 +62,10 @@ class TimeVaryingLQR:
         What acts after the end. Default: the last forces and gains, at the last position.
     integrator : str
         That of the motion.
+    controlled : mapping of joint name to path, optional
+    locked : tuple of str
+        Joints that followed paths and joints that stood still, as in the motion. They are left to
+        what drives them: their motors are none of this law's.
     gains : ndarray, shape (n, m, 2 nv)
         ``K_k``, made by the class.
     cost_to_go : ndarray, shape (2 nv, 2 nv)
@@ -72,7 +77,8 @@ class TimeVaryingLQR:
         For weights of another shape, not symmetric or of the wrong sign, and if ``then`` is no
         `LQR` of a robot with such joints and motors.
     SettingsError
-        If samples are not the steps of the integrator, and as `robodyn.trajectory_gradient` does.
+        If samples are not the steps of the integrator, for ``then`` where joints are driven, and as
+        `robodyn.trajectory_gradient` does.
     ActuationError
         If forces of the motion act at joints without motors.
     """
@@ -86,6 +92,8 @@ class TimeVaryingLQR:
     final: ArrayLike | None = None
     then: LQR | None = None
     integrator: str = "rk4"
+    controlled: Mapping[str, PathOfTime] | None = None
+    locked: tuple[str, ...] = ()
     gains: FloatArray = field(init=False, repr=False)
     cost_to_go: FloatArray = field(init=False, repr=False)
     _motors: tuple[int, ...] = field(init=False, repr=False)
@@ -96,9 +104,10 @@ class TimeVaryingLQR:
     def __post_init__(self) -> None:
         expect("robot", self.robot, Robot)
         _check(self.robot, self.run)
-        motors = motor_speeds(self.robot)
+        driven = self.run.driven
+        motors = tuple(k for k in motor_speeds(self.robot) if k not in driven)
         if self.then is not None:
-            _check_next(self.robot, self.then)
+            _check_next(self.robot, self.then, driven)
         object.__setattr__(self, "_motors", motors)
         object.__setattr__(self, "_error", state_error(self.robot))
         object.__setattr__(self, "_slope", slope_of_steps(self.robot))
@@ -128,8 +137,7 @@ class TimeVaryingLQR:
         Q = weights("state", self.state, 2 * nv, what)
         R = weights("effort", self.effort, m, "forces of motors", definite=True)
         Q_end = self._final_weights(Q, what)
-        base = getattr(run.surroundings, "base", None)
-        slopes = StepSlopes(robot, self.integrator, base)
+        slopes = slopes_of_steps(robot, run, self.integrator, self.controlled, self.locked)
         F = steps_along(robot, run, slopes, 0, n, self.integrator)
         columns = [*range(2 * nv), *(2 * nv + k for k in self._motors)]
         L = np.zeros((2 * nv + m, 2 * nv + m))
@@ -192,7 +200,8 @@ def _check(robot: Robot, run: Trajectory) -> None:
         raise ShapeError(
             f"run is {run!r}, expected one motion of {robot.name!r}, of a step or more", name="run"
         )
-    others = np.abs(np.delete(run.tau[:-1], list(motor_speeds(robot)), axis=-1))
+    acting = [*motor_speeds(robot), *run.driven]
+    others = np.abs(np.delete(run.tau[:-1], acting, axis=-1))
     if others.any():
         raise ActuationError(
             f"forces of the motion act at joints of {robot.name!r} without motors, up to "
@@ -200,8 +209,12 @@ def _check(robot: Robot, run: Trajectory) -> None:
         )
 
 
-def _check_next(robot: Robot, then: LQR) -> None:
+def _check_next(robot: Robot, then: LQR, driven: tuple[int, ...]) -> None:
     expect("then", then, LQR)
+    if driven:
+        raise SettingsError(
+            f"then= is a law for all motors of {robot.name!r}, and in the motion joints were driven"
+        )
     own = then.robot
     if (own.nq, own.nv, motor_speeds(own)) != (robot.nq, robot.nv, motor_speeds(robot)):
         raise ShapeError(

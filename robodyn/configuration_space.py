@@ -99,7 +99,7 @@ class ConfigurationSpace:
         else:
             refuse_zero_quaternions(self._model, "q0", x)
             refuse_zero_quaternions(self._model, "q1", y)
-            found = configuration.difference(self._model.blocks, x, y)
+            found = self._evaluator.call("difference", (x, y))
         if not all_finite(found):
             finite(q0=x, q1=y)
         return found

@@ -266,15 +266,18 @@ class Robot:
             return self._parts
         return self._parts.at(t)
 
-    def _posed(self, t: ArrayLike | None) -> Parts:
-        """The same for one posture, which depends on time only where there are constraints."""
+    def _posed(self, t: ArrayLike | None, *, forces: bool = False) -> Parts:
+        """The same for one posture, which depends on time only where there are constraints.
+
+        With ``forces`` also what acts in it counts, which depends on joints that time moves.
+        """
         if t is not None and np.ndim(t):
             raise ShapeError(
                 f"t has shape {np.shape(t)}, expected one time: postures are found one at a time",
                 name="t",
                 given=t,
             )
-        return self._parts if t is None and not self.nc else self._at(t)
+        return self._parts if t is None and not (self.nc or forces) else self._at(t)
 
     # -- what it is -------------------------------------------------------------------------------
 
@@ -1040,7 +1043,7 @@ class Robot:
         wrenches, base
             As in `linearize`.
         t : float, optional [s]
-            Time, of a robot that depends on it.
+            Time, of a robot that depends on it: it is at rest then, and maybe not later.
 
         Returns
         -------
@@ -1053,6 +1056,8 @@ class Robot:
             joint that is beyond its limit, where the rest is.
         AssemblyError
             If the loops do not close near the start.
+        ShapeError
+            Also without ``t``, for a robot that depends on time.
 
         Notes
         -----
@@ -1067,7 +1072,7 @@ class Robot:
         True
         """
         around = Surroundings(None, (), wrenches, base, 0.0 if t is None else t)
-        return self._posed(t).equilibria.at_rest(q, held, tau, around)
+        return self._posed(t, forces=True).equilibria.at_rest(q, held, tau, around)
 
     def steady_motion(
         self,
@@ -1123,7 +1128,7 @@ class Robot:
         'unstable'
         """
         around = Surroundings(None, locked, wrenches, base, 0.0 if t is None else t)
-        return self._posed(t).equilibria.steady(q, v, tau, around)
+        return self._posed(t, forces=True).equilibria.steady(q, v, tau, around)
 
     def mass_matrix(
         self, q: ArrayLike, *, t: ArrayLike | None = None, out: Array | None = None
@@ -2128,14 +2133,16 @@ class Robot:
         restitution: float = 0.0,
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
+        controlled: Iterable[str] = (),
+        friction: float = 0.0,
         t: ArrayLike | None = None,
         parameters: bool = False,
     ) -> ImpactDerivatives:
-        """How speeds after a hit without friction change with the state before it.
+        """How speeds after a hit change with the state before it.
 
         Parameters
         ----------
-        q, v, link, point, direction, restitution, against, base, t
+        q, v, link, point, direction, restitution, against, base, controlled, friction, t
             As in `impact`. What is hit stays the same.
         parameters : bool
             Also the derivative with respect to `inertial_parameters`.
@@ -2171,7 +2178,16 @@ class Robot:
             expect("robot of against", against.robot, Robot, "against")
         dynamics = self._impacts(t)
         return impact_derivatives(
-            dynamics, (q, v), (link, point), direction, restitution, against, base, parameters
+            dynamics,
+            (q, v),
+            (link, point),
+            direction,
+            restitution,
+            against,
+            base,
+            controlled,
+            friction,
+            parameters,
         )
 
     def simultaneous_impacts(

@@ -285,6 +285,14 @@ QUANTITIES: dict[str, Quantity] = {
         lambda t: {"q": coordinate_steps.integrate(t.model, t.numbers["q"], t.numbers["dv"])},
         timeless=True,
     ),
+    "difference": Quantity(
+        ("q0", "q1"),
+        (Output("dv", ("nv",), "rad, m"),),
+        lambda t: {
+            "dv": coordinate_steps.difference(t.model, *(t.numbers[k] for k in ("q0", "q1")))
+        },
+        timeless=True,
+    ),
     "tangent_rate": Quantity(
         ("u", "v"),
         (Output("rate", ("nv",), "rad/s, m/s"),),

@@ -45,6 +45,8 @@ INPUTS: dict[str, tuple[str, str]] = {
     "tau": ("nv", "N m, N"),
     "dv": ("nv", "rad, m"),
     "u": ("nv", "rad, m"),
+    "q0": ("nq", "rad, m"),
+    "q1": ("nq", "rad, m"),
     "goals": ("goals", "1, m"),
     "damping": ("2", "1"),
     "a_controlled": ("controlled", "rad/s^2, m/s^2"),

@@ -12,6 +12,7 @@ from robodyn.arrays import expect, number, numbers
 from robodyn.errors import IdentificationError, SettingsError, ShapeError
 from robodyn.identification.fourier import Excitation
 from robodyn.identification.identify import structure
+from robodyn.identification.least_squares import hidden
 from robodyn.identification.moving import Mover, States, mover_of
 from robodyn.identification.selection import selected
 from robodyn.identification.series import Bounds, Series
@@ -58,7 +59,7 @@ def excitation(
     Parameters
     ----------
     robot : Robot
-        With joints of one freedom, and a base that is fixed or moves as it is given.
+        With joints of one freedom; a moving base stands still in the motion.
     period : float [s]
     harmonics : int
         Sines and cosines of each joint, at least two.
@@ -234,6 +235,24 @@ class _Search:
         W = (W / (self._rows[:, None] * self._scale)).reshape(-1, len(self._columns))
         return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(W.T @ W / len(W)), 0.0)))
 
+    def _unseen(self, robot: Robot, states: States) -> IdentificationError:
+        """What to raise where a motion does not show all base parameters."""
+        W = self._mover.regressor(states)[..., self._columns] / self._rows[:, None]
+        _, unseen = hidden(W, self._scale)
+        names = self._described.names
+        names = tuple(n for n, x in zip(names, unseen, strict=True) if x) or names
+        base = ""
+        if robot.base == "moving":
+            base = (
+                ": its base stands still in it; to identify what shows so, load the robot with "
+                "base='fixed'"
+            )
+        return IdentificationError(
+            f"no motion of {robot.name!r} within the limits was found that shows "
+            f"{', '.join(names)}{base}",
+            parameters=names,
+        )
+
     def motion(self, robot: Robot, x: FloatArray) -> Excitation:
         """The motion of some coefficients, its amplitudes such that torques hold."""
         x = self._held(x)
@@ -242,11 +261,7 @@ class _Search:
         assert states is not None, "amplitudes are such that there are states"
         sizes = self._sizes(states)
         if not sizes[0] > SHOWN * sizes[-1]:
-            raise IdentificationError(
-                f"no motion of {robot.name!r} within the limits was found that shows all of "
-                f"{', '.join(self._described.names)}",
-                parameters=self._described.names,
-            )
+            raise self._unseen(robot, states)
         at = self._mover.places(robot)
         sines, cosines = np.zeros((2, self._series.harmonics, robot.nq))
         sines[:, at], cosines[:, at] = sine, cosine

@@ -39,7 +39,8 @@ class Identified:
     described_values : ndarray, shape (r,)
         What the description says of them.
     covariance : ndarray, shape (r, r)
-        Of the estimates; infinite variances of those that the data do not excite.
+        Of the estimates, by the noise of forces alone; infinite variances of those that the data do
+        not excite.
     noise : ndarray, shape (u,) [N m, N]
         Standard deviation of the forces that are left, at each of ``rows``.
     rows : tuple of str
@@ -66,14 +67,19 @@ class Identified:
         )
 
     def __str__(self) -> str:
-        """A table of the base parameters, with twice their standard deviation."""
+        """A table of the base parameters, with twice their standard deviation.
+
+        It counts the noise of forces; what noise of positions does to the estimates is a bias, of
+        which nothing is known from one motion.
+        """
         width = max((len(name) for name in self.base.names), default=4)
         head = f"{'':{width}}  {'described':>11}  {'identified':>11}  {'+-':>9}"
         rows = zip(
             self.base.names, self.described_values, self.base.values, self.deviation, strict=True
         )
         lines = [f"{n:{width}}  {x:11.5g}  {y:11.5g}  {2.0 * s:9.2g}" for n, x, y, s in rows]
-        return "\n".join([head, *lines])
+        note = "+-: two standard deviations by the noise of forces, not by that of positions"
+        return "\n".join([head, *lines, note])
 
     @property
     def deviation(self) -> FloatArray:

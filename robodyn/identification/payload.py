@@ -25,6 +25,11 @@ from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["Payload", "identify_payload"]
 
+#: Where the mass stands among the parameters of a body.
+MASS = PARAMETERS.index("m")
+#: Part of the mass that combinations of parameters may leave out, and still tell it.
+TOLD = 1e-6
+
 
 @dataclass(frozen=True, eq=False)
 class Payload:
@@ -56,7 +61,22 @@ class Payload:
     noise: FloatArray
 
     def __repr__(self) -> str:
-        return f"<Payload at {self.link!r}: {self.inertia.mass:.6g} kg>"
+        off = self.mass_deviation
+        known = "as guessed: motions do not tell it" if off is None else f"+- {2.0 * off:.2g} kg"
+        return f"<Payload at {self.link!r}: {self.inertia.mass:.6g} kg {known}>"
+
+    @property
+    def mass_deviation(self) -> float | None:
+        """Standard deviation of the mass [kg]; None where motions of the robot do not tell it.
+
+        It is then that of the guess, as far as its place and inertia leave one.
+        """
+        C = self.base.combination
+        mass = np.array([float(k == MASS) for k in range(len(PARAMETERS))])
+        part = np.linalg.lstsq(C.T, mass, rcond=None)[0]
+        if np.abs(C.T @ part - mass).max() > TOLD:
+            return None
+        return float(np.sqrt(part @ self.covariance @ part))
 
     @property
     def deviation(self) -> FloatArray:

@@ -201,12 +201,25 @@ class ImpactDynamics:
         return f(*given), f.jacobian("q")(*given)
 
     def slopes_at_rest(
-        self, q: Array, forces: Array, base: BaseMotion | None
+        self, q: Array, forces: Array, controlled: tuple[int, ...], base: BaseMotion | None
     ) -> tuple[Array, Array]:
-        """Of jumps under generalised impulses, by q and by these, shapes (..., nv, nv)."""
-        arrays = (q, np.zeros_like(forces), forces)
-        found = self._dynamics.derivatives("forward_dynamics", arrays, None, _at_rest(base))
-        return found[1], found[3]
+        """Of jumps under generalised impulses, by q and by these, shapes (..., nv, nv).
+
+        Speeds of ``controlled`` joints do not jump.
+        """
+        rest, still = np.zeros_like(forces), _at_rest(base)
+        if not controlled:
+            arrays = (q, rest, forces)
+            found = self._dynamics.derivatives("forward_dynamics", arrays, None, still)
+            return found[1], found[3]
+        free = [k for k in range(forces.shape[-1]) if k not in controlled]
+        by_forces = np.zeros((*forces.shape, forces.shape[-1]))
+        if not free:
+            return np.zeros_like(by_forces), by_forces
+        given = (q, rest, rest[..., : len(controlled)], forces[..., free])
+        found = self._dynamics.derivatives("hybrid_dynamics", given, None, still, controlled)
+        by_forces[..., free] = found[4]
+        return found[1], by_forces
 
     def slopes_of_inertia(self, q: Array, jump: Array, base: BaseMotion | None) -> Array:
         """Of the generalised impulses that a jump takes, by inertial parameters (..., nv, 10 n)."""

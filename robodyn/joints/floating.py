@@ -6,21 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
 from robodyn.joints.common.coordinates import Coordinates
 from robodyn.joints.common.cut import Cut
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.joints.common.quaternion import (
     angle_of,
-    conjugate,
-    left_jacobian,
     logarithm,
-    product,
     quaternion_rates,
+    relative,
     turned,
+    velocity_along,
 )
 from robodyn.joints.common.relative import quaternion_of
-from robodyn.motion.base_motion import rotation_from_quaternion
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, sin
 from robodyn.symbolic.spatial import Placement, Twist
@@ -67,12 +64,12 @@ def _bracket(x: Numbers, y: Numbers) -> list[Number]:
     return [*(w.cross(other) + v.cross(turning)), *w.cross(turning)]
 
 
-def _difference(x: FloatArray, y: FloatArray) -> FloatArray:
-    w = logarithm(product(conjugate(x[..., 3:]), y[..., 3:]))
-    R = rotation_from_quaternion(x[..., 3:])
-    shift = np.einsum("...ji,...j->...i", R, y[..., :3] - x[..., :3])
-    jacobian = np.broadcast_to(left_jacobian(w), (*shift.shape, 3))
-    return np.concatenate([np.linalg.solve(jacobian, shift[..., None])[..., 0], w], axis=-1)
+def _difference(x: Numbers, y: Numbers) -> list[Number]:
+    """The screw that leads from one to the other."""
+    turn = relative(x[3:], y[3:])
+    R = Rotation.from_quaternion(x[3], x[4], x[5], x[6])
+    shift = R.inverse_times(Vec3(*y[:3]) - Vec3(*x[:3]))
+    return [*velocity_along(shift, turn), *logarithm(turn)]
 
 
 KIND = JointKind(

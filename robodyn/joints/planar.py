@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
 from robodyn.joints.common.coordinates import TINY, Coordinates
 from robodyn.joints.common.cut import Cut, along, parallel
 from robodyn.joints.common.gap import axis_gap
@@ -45,13 +44,14 @@ def _bracket(x: Numbers, y: Numbers) -> list[Number]:
     return [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], 0.0]
 
 
-def _difference(x: FloatArray, y: FloatArray) -> FloatArray:
-    w = y[..., 2] - x[..., 2]
-    mean = np.sinc(0.5 * w / np.pi)
-    middle = x[..., 2] + 0.5 * w
-    c, s = np.cos(middle), np.sin(middle)
-    dx, dy = y[..., 0] - x[..., 0], y[..., 1] - x[..., 1]
-    return np.stack([(c * dx + s * dy) / mean, (c * dy - s * dx) / mean, w], axis=-1)
+def _difference(x: Numbers, y: Numbers) -> list[Number]:
+    """Along an arc, as `_step` goes."""
+    w = y[2] - x[2]
+    half = sqrt(w * w + TINY) * 0.5
+    inverse = half / sin(half)
+    c, s = inverse * cos(x[2] + w * 0.5), inverse * sin(x[2] + w * 0.5)
+    dx, dy = y[0] - x[0], y[1] - x[1]
+    return [c * dx + s * dy, c * dy - s * dx, w]
 
 
 KIND = JointKind(

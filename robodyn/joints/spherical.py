@@ -8,10 +8,9 @@ from robodyn.joints.common.coordinates import Coordinates
 from robodyn.joints.common.cut import Cut, position
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.joints.common.quaternion import (
-    conjugate,
     logarithm,
-    product,
     quaternion_rates,
+    relative,
     turned,
 )
 from robodyn.joints.common.relative import quaternion_of
@@ -38,7 +37,7 @@ KIND = JointKind(
         rates=quaternion_rates,
         step=lambda q, d: turned(q, Vec3(*d)),
         bracket=lambda x, y: list(Vec3(*x).cross(Vec3(*y))),
-        difference=lambda q0, q1: logarithm(product(conjugate(q0), q1)),
+        difference=lambda q0, q1: [*logarithm(relative(q0, q1))],
         quaternion=True,
     ),
     words=("ball",),

@@ -95,10 +95,14 @@ class LinearModels:
         moved = []
         for name in named("inputs", inputs):
             for k in speed_indices(self._whole, name):
+                why = ""
                 if k in driven:
+                    why = "controlled: its force follows from its motion, and is no input"
+                elif k in moved:
+                    why = "named twice in inputs"
+                if why:
                     raise ActuationError(
-                        f"joint {name!r} of {self._model.mechanism.name!r} is controlled: its "
-                        "force follows from its motion, and is no input",
+                        f"joint {name!r} of {self._model.mechanism.name!r} is {why}",
                         direction=name,
                     )
                 moved.append(k)
@@ -137,9 +141,14 @@ class LinearModels:
         if name in self._whole.joints or name not in self._model.bodies.frames:
             try:
                 at = list(speed_indices(self._whole, name))
-            except UnknownNameError:
-                if name not in self._model.bodies.frames:
-                    raise
+            except UnknownNameError as error:
+                links = self._model.bodies.frames
+                if name not in links:
+                    if error.kind != "joint":
+                        raise
+                    known = (*self._whole.joint_names, *links)
+                    where = repr(self._model.mechanism.name)
+                    raise UnknownNameError("joint or link", name, known, where) from None
             else:
                 return S[..., at, :], [f"q:{x}" for x in self._labels(self._whole, at)]
         J = self._evaluator.call("frame_jacobian", (q,), frame=name, axes="world", base=base)

@@ -27,6 +27,9 @@ LEFT = 1e-10
 #: Longest step of a coordinate [rad, m].
 LONGEST = 0.5
 
+#: First step of creeping, and the shortest where it only gets faster, as from an unstable posture.
+BEGUN = 0.1
+
 #: Singular values below this part of the largest one are directions in which nothing changes.
 FLAT = 1e-7
 
@@ -122,7 +125,7 @@ class StateRoots:
 
         By implicit Euler steps, which grow as the rest comes nearer.
         """
-        now, step = start, 0.1
+        now, step = start, BEGUN
         for _ in range(4 * ROUNDS):
             if now.is_root:
                 break
@@ -133,7 +136,8 @@ class StateRoots:
             except RobodynError:  # no state of the robot, or near a singular one
                 step *= 0.25
                 continue
-            step *= 2.0 if np.abs(ahead.left).max() < np.abs(now.left).max() else 0.7
+            less = np.abs(ahead.left).max() < np.abs(now.left).max()
+            step = 2.0 * step if less else max(0.25 * step, min(step, BEGUN))
             now = ahead
         return now
 

@@ -1,7 +1,4 @@
-"""The space of all coordinates: differences, random points within limits.
-
-``difference`` is the inverse of ``integrate`` (see `robodyn.equations.mechanism.coordinate_steps`).
-"""
+"""The space of all coordinates: its zero, unit quaternions, random points within limits."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.joints.common.kind import JointKind
 
-__all__ = ["Block", "difference", "euclidean", "neutral", "normalised", "random"]
+__all__ = ["Block", "euclidean", "neutral", "normalised", "random"]
 
 #: Quaternions of unit length are that long up to this.
 ROUNDING = 1e-14
@@ -72,14 +69,3 @@ def normalised(blocks: tuple[Block, ...], q: FloatArray) -> FloatArray:
                 np.abs(length - 1.0) > ROUNDING, part / length, part
             )
     return q
-
-
-def difference(blocks: tuple[Block, ...], q0: FloatArray, q1: FloatArray) -> FloatArray:
-    """Twist, shape (..., nv), that leads from ``q0`` to ``q1`` in unit time."""
-    nv = blocks[-1].v.stop if blocks else 0
-    batch = np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1])
-    dv = np.empty((*batch, nv))
-    for block in blocks:
-        space = block.kind.coordinates
-        dv[..., block.v] = space.difference(q0[..., block.q], q1[..., block.q])
-    return dv

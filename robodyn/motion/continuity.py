@@ -71,6 +71,15 @@ def _check(
 ) -> None:
     h = np.diff(times)[:, None]
     accounted = h * (rate[:-1] + 4.0 * halfway + rate[1:]) / 6.0
+    endless = np.argwhere(~np.isfinite(change + accounted))
+    if len(endless):
+        row, k = endless[0]
+        raise PathError(
+            f"the {what} of joint {names[k]!r} in the reference, or its rate, is no finite number "
+            f"between t = {times[row]:.6g} s and {times[row + 1]:.6g} s",
+            time=float(times[row]),
+            joint=names[k],
+        )
     kink = h * (np.abs(rate[1:] - rate[:-1]) + np.abs(halfway - rate[:-1]))
     slack = TOLERANCE * max(float(np.abs(change).max(initial=0.0)), 1e-3 * float(h.max()))
     wrong = np.argwhere(~(np.abs(change - accounted) <= slack + kink))

@@ -276,7 +276,7 @@ class CompiledMotion:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
                 self.tell(self.ask(first))
             if first == 0 and isinstance(self.law, MemoryLaw):
-                given = [self._kept[f"control{k}"][0] for k in range(self.law.extras)]
+                given = [self._kept[f"control{k}"][0] for k in range(1 + len(self.law.signals))]
                 self.tau[...], self.memory[...] = self.law.begin(self.q, self.v, given)
             stop = min(last, self._tabled[1] - 1)
             self._until(first, stop, final and stop == last, rescue)

@@ -17,7 +17,7 @@ from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath
 from robodyn.robot import Robot
 
-__all__ = ["Driven", "DrivenPath", "PathOfTime", "driven_joints", "independent"]
+__all__ = ["Driven", "DrivenPath", "PathOfTime", "driven_joints", "driven_places", "independent"]
 
 Indices = NDArray[np.intp]
 PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -81,8 +81,7 @@ class Driven:
         self.speeds = tuple(sorted(given))
         #: Where the accelerations of the paths stand in those of `speeds`, if that is elsewhere.
         self._order = None if given == sorted(given) else np.argsort(given)
-        if len({*given}) < len(given):
-            raise ActuationError("a joint is driven twice, or both driven and locked")
+        _refuse_twice(given)
         self.is_free = np.ones(nv, bool)
         self.is_free[list(self.speeds)] = False
         self.free = np.flatnonzero(self.is_free)
@@ -172,6 +171,33 @@ def driven_joints(
     return Driven(robot.nv, paths)
 
 
+def driven_places(
+    robot: Robot, controlled: Iterable[str], locked: Iterable[str]
+) -> tuple[list[int], list[int], list[int]]:
+    """Where driven coordinates and speeds stand, and speeds of locked joints, each ascending.
+
+    Raises
+    ------
+    UnknownNameError, ActuationError, ShapeError
+    """
+    moving = [
+        _indices(*_moving_joint(robot, name)) for name in named_alone("controlled", controlled)
+    ]
+    still = [
+        int(k)
+        for name in named_alone("locked", locked)
+        for k in _indices(*_moving_joint(robot, name))[1]
+    ]
+    coordinates, speeds = (sorted(int(k) for pair in moving for k in pair[i]) for i in (0, 1))
+    _refuse_twice([*speeds, *still])
+    return coordinates, speeds, sorted(still)
+
+
+def _refuse_twice(speeds: Sequence[int]) -> None:
+    if len({*speeds}) < len(speeds):
+        raise ActuationError("a joint is driven twice, or both driven and locked")
+
+
 def independent(robot: Robot, q: FloatArray, speeds: Sequence[int]) -> bool:
     """Whether the loops of a robot, at a posture, let some speeds be chosen freely.
 
@@ -212,8 +238,12 @@ def _followed(robot: Robot, name: str, given: PathOfTime, times: FloatArray) -> 
         path = _of_unit_norm(path, name)
     at, interval = instants(times, CHECKED)
     space = joint.kind.coordinates
-    difference = None if axis is not None or space.flat else space.difference
-    path.check(at, name, interval=interval, difference=difference)
+
+    def apart(one: FloatArray, other: FloatArray) -> FloatArray:
+        return np.array(space.difference(one.tolist(), other.tolist()), float)
+
+    adds = axis is not None or space.flat
+    path.check(at, name, interval=interval, difference=None if adds else apart)
     if not len(coordinates):  # a speed without a coordinate: its path has gone some way
         return DrivenPath(lambda t: _columns(np.zeros(0), *path(t)[1:]), coordinates, speeds)
     return DrivenPath(lambda t: _columns(*path(t)), coordinates, speeds)

@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.codegen import Function
 from robodyn.robot import Robot
 from robodyn.simulation.law import (
     NO_LAW,
     begin_trace,
-    known_function,
     one_a_speed,
     signal_tables,
 )
+from robodyn.simulation.law_code import Code, known_codes
 from robodyn.simulation.look_time import IMPULSE, LOOKED, Layout, LookTime
 from robodyn.simulation.memory import Remembering, chain
 from robodyn.simulation.memory_log import Log
@@ -42,11 +41,11 @@ class MemoryLaw:
 
     Attributes
     ----------
-    first : Program
+    first, following : Program
         q, v, the time, the forces that acted, signals, what is remembered -> tau, and what is
-        remembered from then on; at the first look. One look is not worth machine code.
-    following : Function
-        The same at all others.
+        remembered from then on; at the first look, and at all others.
+    code : Code
+        The machine code of all others; one look is not worth any.
     signals : tuple of Signal and Steps
     layout : Layout
         Where memories stand in the row of what is remembered.
@@ -57,7 +56,8 @@ class MemoryLaw:
     """
 
     first: Program
-    following: Function
+    following: Program
+    code: Code
     signals: tuple[Any, ...]
     layout: Layout
     holders: tuple[Remembering, ...]
@@ -75,12 +75,12 @@ class MemoryLaw:
 
     @property
     def extras(self) -> int:
-        """Inputs besides the state, forces and memory: the time and the signals."""
-        return 1 + len(self.signals)
+        """Inputs besides the state, forces and memory: the time, signals, constants if any."""
+        return 1 + len(self.signals) + len(self.code.constants)
 
     def address(self, batch: bool) -> int:
         """Address of ``rows(begin, end, pointers, strides)`` of all looks but the first."""
-        return self.following.rows_address(batch)
+        return self.code.function.rows_address(batch)
 
     def begin(
         self, q: FloatArray, v: FloatArray, given: list[FloatArray]
@@ -101,8 +101,9 @@ class MemoryLaw:
         return tau, memory
 
     def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
-        """The time and the signals at some instants, and how many numbers each has at one."""
-        return signal_tables(self.signals, times, first, stop)
+        """These at some instants, and how many numbers there are from one instant to the next."""
+        tables = signal_tables(self.signals, times, first, stop)
+        return tables + [(x, 0) for x in self.code.constants]
 
     def record(self, t: FloatArray, rows: FloatArray, batch: tuple[int, ...]) -> None:
         """Write down what was remembered after looks.
@@ -201,10 +202,11 @@ def _law(robot: Robot, controller: Any, times: FloatArray, step: float | None) -
     holders = [holder for holder, _ in begun.after]
     if [holder for holder, _ in going.after] != holders or begun.ports != going.ports:
         return None
+    graph.forget()
     first = _program(robot, "control_first", begun, layout, tau)
-    following = known_function(_program(robot, "control", going, layout, forces))
-    logs = tuple(holder.log for holder in holders)
-    return MemoryLaw(first, following, tuple(going.signals), layout, tuple(holders), logs)
+    following = _program(robot, "control", going, layout, forces)
+    own = tuple(going.signals), layout, tuple(holders), tuple(holder.log for holder in holders)
+    return MemoryLaw(first, following, known_codes(following)[0], *own)
 
 
 def _traced(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +12,9 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, refuse_not_finite, shaped, together
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
-from robodyn.simulation.acting import BaseAt
-from robodyn.simulation.arguments import base_path
+from robodyn.simulation.acting import BaseAt, WrenchesAt
+from robodyn.simulation.arguments import base_path, wrenches_on
+from robodyn.simulation.driven import PathOfTime, driven_joints
 from robodyn.simulation.moved import Moved
 from robodyn.simulation.step_slopes import StepSlopes
 
@@ -60,6 +62,9 @@ def step_derivatives(
     integrator: str = "rk4",
     parameters: bool = False,
     base: BaseAt | None = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     t: ArrayLike = 0.0,
 ) -> StepDerivatives:
     """A step of `robodyn.simulate` and its exact derivatives in tangent space.
@@ -79,8 +84,15 @@ def step_derivatives(
         Also derivatives by ``robot.inertial_parameters``.
     base : callable, optional
         Time [s] -> `BaseMotion`, of a robot with a moving base. Default: at rest.
+    controlled, locked
+        Joints along paths of time and joints that stand still, as `robodyn.simulate` takes them.
+        Where they are and how fast follows from the time: the state after a step does not change
+        with what ``q`` and ``v`` hold for them, nor with ``tau``. A locked joint stays at its q.
+    wrenches : mapping of link name to array_like, shape (6,) or (..., 6), or callable, optional
+        External wrenches in the step [N, N m]; a callable gets ``(t, q, v)``, and is to be symbolic
+        (``symbolic = True``): nothing but arithmetic with them.
     t : array_like, shape (...) [s]
-        When the step begins, for the base.
+        When the step begins, for the base, paths, and robots that depend on time.
 
     Returns
     -------
@@ -91,7 +103,10 @@ def step_derivatives(
     ------
     ShapeError
     SettingsError
-        For other integrators, robots that depend on time, and where the rank of loops changes.
+        For other integrators, wrenches that are a function and not symbolic, and where the rank of
+        loops changes.
+    UnknownNameError, ActuationError, PathError
+        For joints that cannot be driven so, as of `robodyn.simulate`.
     SingularError
         Where numbers are not finite.
 
@@ -115,8 +130,15 @@ def step_derivatives(
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     start = np.broadcast_to(shaped("t", t), batch)
     refuse_not_finite("t", start, 0)
-    path = base_path(base, np.array([start.min(), start.max() + step]))
-    slopes = StepSlopes(robot, integrator, path, parameters)
+    span = np.array([start.min(), start.max() + step])
+    slopes = StepSlopes(
+        robot,
+        integrator,
+        base_path(base, span),
+        driven=driven_joints(robot, controlled, locked, span),
+        wrenches=wrenches_on(wrenches, batch),
+        parameters=parameters,
+    )
     h = np.full((*batch, 1), float(step))
     return _split(robot.nv, parameters, *slopes(start[..., None], q, v, tau, h))
 

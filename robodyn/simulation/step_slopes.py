@@ -1,34 +1,38 @@
 """What a step leads to, and its derivatives by all that it is given.
 
 The integrator's own text is run with values that know their derivatives (`Moved`). What it calls
-are the compiled functions of the robot and their derivatives, over all states of a batch, chained
-in tangent space::
+are the compiled functions of the robot and their derivatives (`AccelerationSlopes`), over all
+states of a batch, chained in tangent space::
 
-    a = FD(q, v, tau)          da = FD_q dq + FD_v dv + FD_tau (dtau - Y dp)
     q' = integrate(q, u)       dq' = T(q') (I_q dq + I_u du)
 
-where Y is the regressor and T takes rates of coordinates back to speeds. Loops are closed as a step
-closes them, by Newton's steps ``M dq = K^T x, K dq = -gap`` that are differentiated one by one.
+where T takes rates of coordinates back to speeds. Driven joints are put where their paths have
+them, as in the step itself: there they change with nothing. Loops are closed as a step closes them,
+by Newton's steps ``M dq = K^T x, K dq = -gap`` that are differentiated one by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError, ShapeError, SingularError
-from robodyn.motion.base_motion import BaseMotion, BasePath
+from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
+from robodyn.simulation.acceleration_slopes import AccelerationSlopes, along_speeds
 from robodyn.simulation.driven import Driven
 from robodyn.simulation.integrators.method import Coordinates, Integrator
 from robodyn.simulation.moved import Moved
+from robodyn.simulation.path_tables import Paths
 from robodyn.simulation.step_code.plan import DRIFT, NEWTON
 from robodyn.simulation.step_functions import Functions, functions_of
+from robodyn.simulation.wrench_law import wrench_law
 
 __all__ = ["StepSlopes"]
 
@@ -43,6 +47,10 @@ class StepSlopes:
         An explicit one.
     base : BasePath, optional
         Of a robot with a moving base. Default: at rest.
+    driven : Driven, optional
+        Joints along paths of time.
+    wrenches : mapping of link name to ndarray, shape (..., 6), or callable, optional
+        Held in the step [N, N m], or a symbolic function ``(t, q, v)``.
     parameters : bool
         Differentiate with respect to inertial parameters, too.
 
@@ -51,19 +59,30 @@ class StepSlopes:
     ShapeError
         For the path of a base that does not move.
     SettingsError
-        For an integrator that is not explicit, a robot that depends on time, and where loops have
-        no straight-line code.
+        For an integrator that is not explicit, wrenches that are a function which is not symbolic,
+        and where loops have no straight-line code.
     """
 
     def __init__(
-        self, robot: Robot, integrator: str, base: BasePath | None = None, parameters: bool = False
+        self,
+        robot: Robot,
+        integrator: str,
+        base: BasePath | None = None,
+        *,
+        driven: Driven | None = None,
+        wrenches: Mapping[str, FloatArray] | Callable[..., Any] | None = None,
+        parameters: bool = False,
     ) -> None:
         self._robot, self._parameters = robot, parameters
-        self._base = _base(robot, base)
+        law = wrench_law(robot, wrenches) if callable(wrenches) else None
+        held = {} if callable(wrenches) else wrenches or {}
+        driven = Driven(robot.nv) if driven is None else driven
+        _check_base(robot, base)
+        paths = Paths(driven, base, held, None)
         #: Its text is run with `Moved` in place of arrays.
         self._method: Any = _explicit(integrator)
-        self._functions = _functions(robot)
-        self._slopes = robot.function("forward_dynamics_derivatives")
+        self._functions = _functions(robot, paths)
+        self._dynamics = AccelerationSlopes(robot, paths, law, parameters)
 
     def __call__(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, h: FloatArray
@@ -86,22 +105,52 @@ class StepSlopes:
         SingularError
             Where the numbers are not finite.
         """
-        nv, batch = self._robot.nv, np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, tau, h)))
-        count = self._robot.inertial_parameters.size if self._parameters else 0
-        seeds = np.broadcast_to(np.eye(nv, 3 * nv + count), (*batch, nv, 3 * nv + count))
-        tau = np.broadcast_to(tau, (*batch, nv))
-        start = Moved(np.broadcast_to(q, (*batch, self._robot.nq)), seeds)
-        speed = Moved(np.broadcast_to(v, (*batch, nv)), np.roll(seeds, nv, axis=-1))
+        batch = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, tau, h)))
+        tau = np.broadcast_to(tau, (*batch, self._robot.nv))
 
         def acceleration(t: FloatArray, q: Moved, v: Moved) -> Moved:
-            return self._accelerated(t, q, v, tau)
+            self._placed(t, q, v)
+            return self._dynamics.accelerations(t, q, v, tau)
 
         with np.errstate(all="ignore"):
-            first = acceleration(t, start, speed)
+            start, speed = self.start(t, q, v, batch)
+            first = self._dynamics.accelerations(t, start, speed, tau)
             end = self._method.step(acceleration, self._coordinates, t, start, speed, h, first)
-            moved, speed = self._closed(*end)
+            self._placed(t + h, *end)
+            moved, speed = self._closed(t + h, *end)
         self._check(moved, speed)
         return moved, speed
+
+    def start(
+        self, t: FloatArray, q: FloatArray, v: FloatArray, batch: tuple[int, ...]
+    ) -> tuple[Moved, Moved]:
+        """The state before a step: driven joints are where they have to be, whatever is given."""
+        nv, count = self._robot.nv, self.parameters
+        seeds = np.broadcast_to(np.eye(nv, 3 * nv + count), (*batch, nv, 3 * nv + count))
+        start = Moved(np.array(np.broadcast_to(q, (*batch, self._robot.nq))), seeds.copy())
+        speed = Moved(np.array(np.broadcast_to(v, (*batch, nv))), np.roll(seeds, nv, axis=-1))
+        self._placed(t, start, speed)
+        return start, speed
+
+    @property
+    def parameters(self) -> int:
+        """How many inertial parameters there are derivatives by."""
+        return self._robot.inertial_parameters.size if self._parameters else 0
+
+    def of_start(self, t: float, q: FloatArray, v: FloatArray, lam: FloatArray) -> FloatArray:
+        """Derivatives by a state that is given, from those by the one that a motion starts from."""
+        time = np.full((*q.shape[:-1], 1), t)
+        start, speed = self.start(time, q, v, q.shape[:-1])
+        slope = np.concatenate([start.slope, speed.slope], axis=-2)
+        return np.asarray(np.einsum("...ij,...i->...j", slope, lam))[..., : lam.shape[-1]]
+
+    def driving_forces(self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> Moved:
+        """Forces of driven speeds at the start of steps, with the derivatives that a step has."""
+        start = self.start(t, q, v, tau.shape[:-1])
+        return self._dynamics.driving_forces(t, *start, tau)
+
+    def _placed(self, t: FloatArray, q: Moved, v: Moved) -> None:
+        self._dynamics.placed(t, q, v, self._rates)
 
     def _check(self, *parts: Moved) -> None:
         finite = np.all([np.isfinite(x.slope).all(axis=(-2, -1)) for x in parts], axis=0)
@@ -113,33 +162,12 @@ class StepSlopes:
                 rows=rows,
             )
 
-    def _accelerated(self, t: FloatArray, q: Moved, v: Moved, tau: FloatArray) -> Moved:
-        nv, around = self._robot.nv, self._around(t)
-        a, by_q, by_v, by_tau = self._slopes(q.value, v.value, tau, *around)
-        slope = by_q @ q.slope + by_v @ v.slope
-        slope[..., 2 * nv : 3 * nv] += by_tau
-        if self._parameters:
-            slope[..., 3 * nv :] -= by_tau @ self._regressor(q.value, v.value, a, *around)
-        return Moved(a, slope)
-
-    def _around(self, t: FloatArray) -> list[Array]:
-        """Inputs besides the state: the motion of a base at times, shape (..., 1)."""
-        if self._base is None:
-            return []
-        motion, batch = self._base.at(t.reshape(-1)), t.shape[:-1]
-        parts = (getattr(motion, name) for name in ("pose", "twist", "acceleration"))
-        return [x.reshape(*batch, *x.shape[1:]) for x in parts]
-
-    @cached_property
-    def _regressor(self) -> Function:
-        return self._robot.function("regressor")
-
-    def _closed(self, q: Moved, v: Moved) -> tuple[Moved, Moved]:
+    def _closed(self, t: FloatArray, q: Moved, v: Moved) -> tuple[Moved, Moved]:
         """The state with its loops closed, as `close_loops` does it."""
         if self._functions.corrections is None:
             return q, v
         for n in range(NEWTON + 1):
-            dq, dv, gap = self._corrections(q, v)
+            dq, dv, gap = self._corrections(t, q, v)
             drifted = gap > DRIFT
             if n == NEWTON or not np.any(drifted):
                 break
@@ -150,27 +178,17 @@ class StepSlopes:
             )
         return self._coordinates.move(q, dq), v + dv
 
-    def _corrections(self, q: Moved, v: Moved) -> tuple[Moved, Moved, FloatArray]:
-        (dq, dv, gap), by_q, by_v = (f(q.value, v.value) for f in self._closing)
+    def _corrections(self, t: FloatArray, q: Moved, v: Moved) -> tuple[Moved, Moved, FloatArray]:
+        around = self._dynamics.around(self._closing[0], 2, t)
+        (dq, dv, gap), by_q, by_v = (f(q.value, v.value, *around) for f in self._closing)
         found = []
         for k, x in enumerate((dq, dv)):
             slope = by_q[k] @ q.slope + by_v[k] @ v.slope
             if self._parameters:
-                slope[..., 3 * self._robot.nv :] -= self._of_inertia(q.value, x)
+                nv = self._robot.nv
+                slope[..., 3 * nv :] -= self._dynamics.of_inertia(t, q.value, x)
             found.append(Moved(x, slope))
         return found[0], found[1], gap
-
-    def _of_inertia(self, q: FloatArray, x: FloatArray) -> FloatArray:
-        """By how much a correction is less for each inertial parameter.
-
-        It is ``G dM x`` with the accelerations G that forces bring about, and ``dM x`` the change
-        of the forces that accelerate by x.
-        """
-        rest = np.zeros_like(x)
-        around = self._around(np.zeros(1))
-        by_tau = self._slopes(q, rest, rest, *around)[3]
-        forces = self._regressor(q, rest, x, *around) - self._regressor(q, rest, rest, *around)
-        return np.asarray(by_tau @ forces)
 
     @cached_property
     def _closing(self) -> tuple[Function, Function, Function]:
@@ -180,22 +198,27 @@ class StepSlopes:
         return corrections, corrections.jacobian("q"), corrections.jacobian("v")
 
     @cached_property
+    def _rates(self) -> Function | None:
+        """Rates of coordinates by speeds; None where coordinates add."""
+        integrate = self._functions.integrate
+        return None if integrate is None else Function(integrate.program.rates["q"])
+
+    @cached_property
     def _coordinates(self) -> Any:
         """`Coordinates` of `Moved`."""
         f = self._functions
         if f.integrate is None or f.rate is None:
             return Coordinates(lambda q, u: q + u, lambda u, v: v, flat=True)
         integrate, rate = f.integrate, f.rate
-        rates = Function(integrate.program.rates["q"])
+        rates = self._rates
+        assert rates is not None
         of_q, of_step = (integrate.jacobian(name) for name in ("q", "dv"))
         of_u, of_v = (rate.jacobian(name) for name in ("u", "v"))
 
         def move(q: Any, u: Any) -> Any:
             value = integrate(q.value, u.value)
             raw = of_q(q.value, u.value) @ q.slope + of_step(q.value, u.value) @ u.slope
-            R = rates(value)
-            turned = np.swapaxes(R, -1, -2)
-            return Moved(value, np.linalg.solve(turned @ R, turned @ raw))
+            return Moved(value, along_speeds(rates(value), raw))
 
         def speed(u: Any, v: Any) -> Any:
             slope = of_u(u.value, v.value) @ u.slope + of_v(u.value, v.value) @ v.slope
@@ -214,25 +237,16 @@ def _explicit(integrator: str) -> Integrator:
     return method
 
 
-def _base(robot: Robot, base: BasePath | None) -> BasePath | None:
-    """The path of a moving base."""
+def _check_base(robot: Robot, base: BasePath | None) -> None:
     if base is not None and robot.base != "moving":
         raise ShapeError(
             f"base= given, but {robot.name!r} has a {robot.base} base; load it with base='moving'",
             name="base",
         )
-    if base is None and robot.base == "moving":
-        return BasePath(lambda t: BaseMotion.at_rest())
-    return base
 
 
-def _functions(robot: Robot) -> Functions:
-    if robot.depends_on_time:
-        raise SettingsError(
-            f"derivatives of steps of {robot.name!r} are not known: joints or constraints depend "
-            "on time"
-        )
-    functions = functions_of(robot, Driven(robot.nv), (), False)
+def _functions(robot: Robot, paths: Paths) -> Functions:
+    functions = functions_of(robot, paths.driven, paths.wrenches, False)
     if functions is None:
         raise SettingsError(
             f"derivatives of steps of {robot.name!r} are not known: the rank of its loops changes, "

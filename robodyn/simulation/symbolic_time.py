@@ -50,6 +50,10 @@ class Undecided(Graph):
                 raise ManyMotions
         return self._inlined[key][1]
 
+    def forget(self) -> None:
+        """Be done with writing: a graph may be kept for long, and what helped to write it not."""
+        self._inlined = {}
+
 
 class ManyMotions(Exception):
     """What a controller follows is that of many motions: it is no law of one."""

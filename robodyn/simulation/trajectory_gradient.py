@@ -7,11 +7,13 @@ product with a matrix a step, however many forces and parameters there are::
     lam[n] = dJ/dx[n]          lam[k] = dJ/dx[k] + A[k]^T lam[k+1]
     dJ/dtau[k] += B[k]^T lam[k+1]        dJ/dp = sum P[k]^T lam[k+1]
 
-Forces of a controller are changed by the state, too: ``dtau[k] = C[k] dx[k]``.
+Forces of a controller are changed by the state, too: ``dtau[k] = C[k] dx[k]``. So are those that
+drive joints along paths; of these the derivatives by the other forces are added as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,11 +26,19 @@ from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.callbacks import check_callable
 from robodyn.simulation.closed_loop import untraced
-from robodyn.simulation.law import Law, law_of
+from robodyn.simulation.driven import PathOfTime, driven_joints
+from robodyn.simulation.law import Law, law_of, signal_tables
 from robodyn.simulation.step_slopes import StepSlopes
+from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["TrajectoryGradient", "robot_of_steps", "steps_along", "trajectory_gradient"]
+__all__ = [
+    "TrajectoryGradient",
+    "robot_of_steps",
+    "slopes_of_steps",
+    "steps_along",
+    "trajectory_gradient",
+]
 
 #: So many steps are differentiated at once.
 AT_ONCE = 500
@@ -47,7 +57,8 @@ class TrajectoryGradient:
         By the state at the start; positions are moved along the speeds.
     tau : ndarray, shape (n, ..., nv)
         By the forces that act from each sample to the next; those of the last one do not act. Where
-        there is a controller: by forces that are added to its own.
+        there is a controller: by forces that are added to its own. Zero at driven joints, whose
+        forces follow from the rest.
     parameters : ndarray, shape (..., 10 n), or None
         By ``robot.inertial_parameters``, if asked for.
     """
@@ -69,6 +80,8 @@ def trajectory_gradient(
     tau: ArrayLike | None = None,
     integrator: str = "rk4",
     controller: Any = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
     parameters: bool = False,
 ) -> TrajectoryGradient:
     """The gradient of a cost of a simulated motion, exact for its steps, by a discrete adjoint.
@@ -87,6 +100,9 @@ def trajectory_gradient(
     controller : callable, optional
         That of the motion: forces then change with the state. One of `robodyn.controllers` or
         another one with ``symbolic = True``. Default: forces are the numbers that they were.
+    controlled, locked
+        Those of the motion: joints along paths of time, and joints that stand still. A locked joint
+        stands where it starts; nothing changes with the start of one along a path.
     parameters : bool
         Also the derivatives by inertial parameters; those of a controller's own model stay.
 
@@ -99,8 +115,8 @@ def trajectory_gradient(
     ShapeError
     SettingsError
         If samples are not the steps of that integrator or forces not those of that controller,
-        nothing is known of the robot, joints were driven, wrenches or events acted, and as
-        `robodyn.step_derivatives` does.
+        nothing is known of the robot, other joints were driven, wrenches were functions that
+        are not symbolic, events happened, and as `robodyn.step_derivatives` does.
     SingularError
         Where a step has no derivative.
 
@@ -124,12 +140,14 @@ def trajectory_gradient(
     """
     robot = robot_of_steps(run)
     given = [_over_samples(name, x, run) for name, x in (("q", q), ("v", v), ("tau", tau))]
-    slopes = StepSlopes(robot, integrator, getattr(run.surroundings, "base", None), parameters)
-    by_state = np.concatenate(given[:2], axis=-1)
-    by_tau, feedback = given[2].copy(), _Feedback(robot, controller, run)
+    slopes = slopes_of_steps(robot, run, integrator, controlled, locked, parameters)
     nv, last = robot.nv, len(run.t) - 1
-    count = robot.inertial_parameters.size if parameters else 0
-    total = np.zeros((*run.q.shape[1:-1], count))
+    partial = np.zeros((*run.v.shape[:-1], 3 * nv + slopes.parameters))
+    partial[..., : 3 * nv] = np.concatenate(given, axis=-1)
+    _drive(partial, run, slopes)
+    by_state, by_tau = partial[..., : 2 * nv], partial[..., 2 * nv : 3 * nv].copy()
+    feedback = _Feedback(robot, controller, run)
+    total = partial[..., 3 * nv :].sum(axis=0)
     lam = by_state[last] + feedback.pulled(last, by_tau[last])
     for stop in range(last, 0, -AT_ONCE):
         start = max(0, stop - AT_ONCE)
@@ -139,6 +157,7 @@ def trajectory_gradient(
             by_tau[k] += change[..., 2 * nv : 3 * nv]
             total += change[..., 3 * nv :]
             lam = by_state[k] + change[..., : 2 * nv] + feedback.pulled(k, by_tau[k])
+    lam = slopes.of_start(run.t[0], run.q[0], run.v[0], lam)
     return TrajectoryGradient(lam[..., :nv], lam[..., nv:], by_tau, total if parameters else None)
 
 
@@ -155,15 +174,78 @@ def robot_of_steps(run: Trajectory) -> Robot:
         raise SettingsError("the trajectory does not know its robot: it was read from a file")
     if run.t.ndim != 1 or not len(run.t):
         raise ShapeError("the trajectory has no samples along time", name="run", given=run.t.shape)
-    acting = {
-        "joints were driven along paths or locked": len(run.driven) > 0,
-        "events happened within it": len(run.events) > 0,
-        "wrenches acted": bool(getattr(run.surroundings, "wrenches", None)),
-    }
-    for reason, true in acting.items():
-        if true:
-            raise SettingsError(f"derivatives of a motion are not known where {reason}")
+    if len(run.events) > 0:
+        raise SettingsError(
+            "derivatives of a motion are not known where events happened within it: "
+            f"{run.events[0].name!r} at {run.events[0].time:.6g} s"
+        )
     return run.robot
+
+
+def slopes_of_steps(
+    robot: Robot,
+    run: Trajectory,
+    integrator: str,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    parameters: bool = False,
+) -> StepSlopes:
+    """Derivatives of the steps of a motion, under all that acted on it.
+
+    Parameters
+    ----------
+    robot : Robot
+    run : Trajectory
+    integrator : str
+    controlled, locked
+        Those of the motion.
+    parameters : bool
+
+    Raises
+    ------
+    SettingsError
+        If other joints than these were driven, what acted is known at samples only, and as
+        `StepSlopes` does.
+    """
+    driven = driven_joints(robot, controlled, locked, run.t)
+    if driven.speeds != tuple(run.driven):
+        names = np.array(run.joint_names)
+        was, now = (", ".join(names[list(x)]) or "none" for x in (run.driven, driven.speeds))
+        raise SettingsError(
+            f"driven along paths or locked in the motion: {was}; given here: {now}. Give "
+            "controlled= and locked= of the motion, of which it keeps no paths"
+        )
+    around = run.surroundings
+    if not isinstance(around, Given) and (around.base is not None or around.wrenches):
+        raise SettingsError(
+            "the motion of the base and wrenches are known at samples only, and not in between: "
+            "take the trajectory that robodyn.simulate returned"
+        )
+    wrenches = around.wrenches
+    if not callable(wrenches):
+        wrenches = {link: np.asarray(x, float) for link, x in (wrenches or {}).items()}
+    base = around.base if isinstance(around, Given) else None
+    return StepSlopes(
+        robot, integrator, base, driven=driven, wrenches=wrenches, parameters=parameters
+    )
+
+
+def _drive(partial: FloatArray, run: Trajectory, slopes: StepSlopes) -> None:
+    """Turn derivatives by forces of driven joints into those by what these follow from.
+
+    Parameters
+    ----------
+    partial : ndarray, shape (n, ..., 3 nv + parameters)
+        Derivatives at samples; changed.
+    """
+    columns = [2 * run.v.shape[-1] + k for k in run.driven]
+    if not partial[..., columns].any():
+        return
+    t = run.t.reshape(-1, *(1,) * (run.q.ndim - 1))
+    forces = slopes.driving_forces(t, run.q, run.v, run.tau)
+    given = partial[..., columns]
+    partial[..., columns] = 0.0
+    partial += np.einsum("...ij,...i->...j", forces.slope, given)
 
 
 def _over_samples(name: str, given: ArrayLike | None, run: Trajectory) -> FloatArray:
@@ -234,13 +316,14 @@ class _Feedback:
 
 def _tables(law: Law, run: Trajectory) -> list[FloatArray]:
     """The time and signals at samples, to be broadcast over motions."""
-    time, *signals = (x for x, _ in law.tables(run.t, 0, len(run.t)))
+    time, *signals = (x for x, _ in signal_tables(law.signals, run.t, 0, len(run.t)))
     ones = (1,) * (run.q.ndim - 2)
     return [time.reshape(-1, *ones), *(x.reshape(len(x), *ones, -1) for x in signals)]
 
 
 def _check_forces(law: Law, run: Trajectory) -> None:
     off = np.abs(law.function(run.q, run.v, *_tables(law, run)) - run.tau)
+    off[..., list(run.driven)] = 0.0  # their forces are those of their paths
     wrong = ~(off <= APART * (1.0 + np.abs(run.tau)))
     if wrong.any():
         k = int(np.argwhere(wrong)[0][0])

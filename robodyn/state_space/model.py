@@ -226,11 +226,7 @@ class StateSpace:
             from control import ss
         except ImportError:
             raise MissingExtraError("control", "control", "a model of python-control") from None
-        # names of signals must not have dots and the like there
-        names = {
-            what: [_plain(x) for x in getattr(self, what)]
-            for what in ("states", "inputs", "outputs")
-        }
+        names = {what: _plain(getattr(self, what)) for what in ("states", "inputs", "outputs")}
         return ss(self.A, self.B, self.C, self.D, 0 if self.dt is None else self.dt, **names)
 
     def _one(self, what: str) -> None:
@@ -297,5 +293,12 @@ def _expect(name: str, matrix: Array, shape: tuple[int, ...]) -> None:
         )
 
 
-def _plain(name: str) -> str:
-    return name.replace(".", "_")
+def _plain(names: tuple[str, ...]) -> list[str]:
+    """Names without dots, which signals of python-control must not have, and all different."""
+    found: list[str] = []
+    for name in names:
+        plain, count = name.replace(".", "_"), 2
+        while plain in found:
+            plain, count = f"{name.replace('.', '_')}_{count}", count + 1
+        found.append(plain)
+    return found

@@ -133,8 +133,10 @@ Number = float | Scalar
 
 
 def _is_array(x: object) -> bool:
-    """Whether there is more than one number."""
-    return type(x) is not float and getattr(x, "ndim", 0) > 0
+    """Whether numpy has to take it apart: more than one number, or a symbol in an array."""
+    if type(x) is float:
+        return False
+    return getattr(x, "ndim", 0) > 0 or getattr(getattr(x, "dtype", None), "kind", "") == "O"
 
 
 def _sum(graph: Graph, a: int, b: int) -> Number:

@@ -10,9 +10,11 @@ import subprocess
 import numba
 import numpy as np
 import pytest
+from random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.controllers import (
+    LQR,
     ComputedTorque,
     GravityCompensation,
     Impedance,
@@ -327,8 +329,8 @@ def test_what_is_no_function():
         rd.closed_loop(robot, lambda t, q, v: -v)
     with pytest.raises(SettingsError, match="implicit"):
         rd.step_function(robot, integrator="implicit")
-    with pytest.raises(SettingsError, match="moving base"):
-        rd.step_function(rd.load("arm7", base="moving"))
+    with pytest.raises(rd.UnknownNameError, match="hand9"):
+        rd.step_function(robot, wrenches=["hand9"])
     for step in (0.0, -1e-3, np.nan):
         with pytest.raises(SettingsError, match="step is"):
             rd.step_function(robot, step=step)
@@ -526,3 +528,49 @@ def test_references_of_many_motions_are_each_followed_by_its_own(made, symbolic)
         rd.simulate(robot, many, **options)
     with pytest.raises(SettingsError, match="no straight-line code"):
         rd.closed_loop(robot, many)
+
+
+def turning(seed):
+    """Motors that turn a ball, slide a plate and turn a hinge."""
+    mechanism = random_mechanism(
+        np.random.default_rng(seed), ("spherical", "revolute", "planar"), damping=0.3
+    )
+    robot = rd.load(mechanism)
+    goal = robot.random(np.random.default_rng(2))
+    rest = np.zeros(robot.nv)
+    return robot, goal, lambda t: (goal, rest, rest)
+
+
+BALLS = {
+    "PD": lambda robot, goal, still: JointPD(robot, still, 30.0, 6.0),
+    "computed torque": lambda robot, goal, still: ComputedTorque(robot, still),
+    "a frame": lambda robot, goal, still: OperationalSpace(
+        robot, robot.link_names[-1], still, components=(0, 1, 2)
+    ),
+    "a spring": lambda robot, goal, still: Impedance(
+        robot, robot.link_names[-1], still, 20.0, 5.0, components=(0, 1, 2)
+    ),
+    "LQR": lambda robot, goal, still: LQR(robot, goal),
+}
+
+
+@pytest.mark.parametrize("kind", BALLS)
+def test_motors_that_turn_balls_have_a_law_in_machine_code(kind):
+    robot, goal, still = turning(0)
+    controller = BALLS[kind](robot, goal, still)
+    law = law_of(robot, controller)
+    assert isinstance(law, Law)
+    rng = np.random.default_rng(5)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    right = controller(0.0, q, v)
+    np.testing.assert_allclose(law(0.0, q, v), right, atol=1e-11 * np.abs(right).max())
+    start = {"q0": robot.integrate(goal, 0.3 * rng.normal(size=robot.nv)), "limits": "ignore"}
+    run = rd.simulate(robot, controller, duration=0.05, step=1e-3, **start)
+    slow = rd.simulate(
+        robot, lambda t, q, v: controller(t, q, v), duration=0.05, step=1e-3, **start
+    )
+    np.testing.assert_allclose(run.q, slow.q, atol=1e-11)
+    f = rd.closed_loop(robot, controller)
+    signals = [signal.at(0.0) for signal in law.signals]
+    wanted = robot.forward_dynamics(q, v, right)
+    np.testing.assert_allclose(f(0.0, q, v, *signals), wanted, atol=1e-10 * np.abs(wanted).max())

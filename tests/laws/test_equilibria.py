@@ -83,6 +83,24 @@ def test_rest_is_found_from_anywhere_and_not_turns_away():
             assert np.abs(robot.difference(q, rest)).max() < np.pi
 
 
+def test_a_root_beyond_a_limit_is_left_for_one_within():
+    """Newton's method takes a pendulum that is nearly up to the top, which it cannot reach."""
+    links = (rd.Link("wall"), rd.Link("rod", mass(1.0, -0.5, 0.1)))
+    pin = rd.Joint("pin", "revolute", "wall", "rod", axis=(0, 1, 0), limits=rd.Limits(-2.5, 2.5))
+    rest = rd.load(rd.Mechanism("pendulum", links, (pin,))).equilibrium([2.4])
+    np.testing.assert_allclose(rest, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["watt", "stephenson"])
+def test_a_linkage_that_falls_from_an_unstable_posture_comes_to_rest(name):
+    """Newton's method gets stuck where forces are least; on the way down they grow first."""
+    robot = rd.load(name)
+    zero = np.zeros(robot.nv)
+    for seed in (3, 4, 5, 6, 9, 10):
+        q = robot.equilibrium(robot.random(seed))
+        assert np.abs(robot.forward_dynamics(q, zero, zero)).max() < 1e-7
+
+
 def test_a_floating_robot_keeps_what_nothing_depends_on():
     robot = rd.load("pan_tilt", base="floating", gravity=(0, 0, 0), springs={"tilt": (3.0, 0.3)})
     q = robot.random(2)
@@ -327,3 +345,20 @@ def test_s21_gyrostats_in_a_circular_orbit():
         found = robot.frame_pose(motion.q, f"body{i}")[:3, :3]
         np.testing.assert_allclose(found, R[i], atol=1e-7)
     np.testing.assert_allclose(motion.v, v, atol=1e-9)
+
+
+def test_a_joint_that_time_moves_has_no_rest_without_a_time():
+    """What hangs on it hangs down at each time, and no time is taken for granted."""
+
+    def tilted(q, t):
+        c, s = rd.cos(0.4 * t), rd.sin(0.4 * t)
+        return [[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+
+    robot = rd.load("double_pendulum", joint_maps={"shoulder": rd.JointMap(0, tilted)})
+    for ask in (robot.equilibrium, lambda q: robot.steady_motion(q, [0.0])):
+        with pytest.raises(rd.ShapeError, match=r"joint 'shoulder'.: give t="):
+            ask([0.1])
+    for t in (0.0, 0.5):
+        q = robot.equilibrium([0.1], t=t)
+        a = robot.forward_dynamics(q, [0.0], [0.0], t=t)
+        np.testing.assert_allclose(a, 0.0, atol=1e-7)

@@ -15,6 +15,7 @@ from robodyn.identification.equations import equations
 from robodyn.identification.measurements import measured
 from robodyn.identification.moving import Follower, mover_of
 from robodyn.identification.pseudo_inertia import ball, matrix, moved, possible, ten, thickened
+from robodyn.identification.series import Bounds, Series
 
 
 def along(motion, t):
@@ -134,7 +135,8 @@ def test_cross_validation(puma_found, puma_run, tmp_path):
 
 
 def test_a_table_of_what_was_found(puma_found):
-    lines = str(puma_found).splitlines()
+    *lines, note = str(puma_found).splitlines()
+    assert "by the noise of forces, not by that of positions" in note
     assert len(lines) == 1 + len(puma_found.base)
     for line, name in zip(lines[1:], puma_found.base.names, strict=True):
         assert line.startswith(name)
@@ -384,6 +386,25 @@ def test_the_payload_of_the_palletizer(palletizer, sack_run):
     assert np.abs(here - there).max() < 0.02 * np.abs(bare - there).max()
 
 
+def test_a_payload_says_whether_its_mass_is_a_guess(palletizer, sack_run):
+    """A body that turns about a fixed axis shows its moments, and not its mass."""
+    found = rd.identify_payload(palletizer, sack_run, "flange")
+    assert found.mass_deviation == pytest.approx(found.deviation[0])
+    assert f"kg +- {2.0 * found.deviation[0]:.2g} kg>" in repr(found)
+    robot = rd.load("double_pendulum")
+    t = np.arange(0.0, 4.0, 0.02)
+    q = np.stack([np.sin(2.0 * t), np.cos(3.0 * t)], axis=-1)
+    v = np.stack([2.0 * np.cos(2.0 * t), -3.0 * np.sin(3.0 * t)], axis=-1)
+    a = -q * [4.0, 9.0]
+    load = rd.Inertia.from_matrix(1.5, [0.1, 0.0, -0.3], 0.1 * np.eye(3))
+    for link, told in (("lower", True), ("upper", False)):
+        tau = robot.with_(payload={link: load}).inverse_dynamics(q, v, a)
+        found = rd.identify_payload(robot, rd.Measurements(t, q, v, a, tau), link)
+        assert (found.mass_deviation is not None) == told
+        assert ("kg as guessed: motions do not tell it>" in repr(found)) == (not told)
+        assert (abs(found.inertia.mass - 1.5) < 1e-6) == told
+
+
 def test_rounding_is_not_taken_for_what_no_motion_shows(palletizer, sack_run):
     """A flange that stays level does not show how low the sack hangs, however exact the data."""
     full, q, v, a = palletizer.with_(payload={"flange": SACK}), sack_run.q, sack_run.v, sack_run.a
@@ -510,6 +531,17 @@ def test_a_filter_without_delay(pan_tilt, small_motion):
         found.noise, np.sqrt(2.0 * 10.0 * 1e-3) * np.array([0.3, 0.5]), rtol=0.2
     )
     assert len(found.predicted(data)[0]) == pytest.approx(2.0 * 10.0 * 9.6, rel=0.02)
+
+
+def test_rates_behind_a_filter_are_of_fourth_order(pan_tilt):
+    t, w = np.arange(0.0, 6.0, 0.01), 2.0 * np.pi
+    size = np.array([0.4, 0.3])
+    q = size * np.sin(w * t)[:, None]
+    data = rd.Measurements.filtered(pan_tilt, t, q, 0.0 * q, cutoff=20.0)
+    inner = (data.t > 2.0) & (data.t < 4.0)
+    phase = w * data.t[inner, None]
+    np.testing.assert_allclose(data.v[inner], size * w * np.cos(phase), atol=1e-5)
+    np.testing.assert_allclose(data.a[inner], -size * w * w * np.sin(phase), atol=1e-4)
 
 
 def test_a_filtered_linkage_is_closed(palletizer, sack_run):
@@ -645,6 +677,24 @@ def test_an_excitation_keeps_limits_and_rests_at_its_ends(puma, puma_motion):
     np.testing.assert_allclose((v[2:] - v[:-2]) / (2 * h), a[1:-1], atol=1e-2)
 
 
+def test_an_excitation_as_large_as_can_be_keeps_limits_between_samples():
+    """With so few samples that it goes well beyond the largest of them."""
+    bounds = Bounds(
+        *np.array([[-1.0, -0.2, -9.0], [0.5, 0.3, 9.0], [1.0, 9.0, 9.0], [9.0, 9.0, 2.0]])
+    )
+    series, rng, reached = Series(3, 4, 5.0, 12, bounds), np.random.default_rng(0), []
+    for _ in range(20):
+        x = series.random(rng).reshape(3, -1)
+        x[:, -2] = 40.0
+        x[:, -1] = rng.choice([-40.0, 40.0], 3)
+        q, v, a = series.motion(x.ravel(), dense=40)
+        assert (q >= bounds.lower - 1e-9).all() and (q <= bounds.upper + 1e-9).all()
+        assert (np.abs(v) <= bounds.velocity * (1.0 + 1e-9)).all()
+        assert (np.abs(a) <= bounds.acceleration * (1.0 + 1e-9)).all()
+        reached.append((np.abs(v[:, 0]).max(), np.ptp(q[:, 1]) / 0.5, np.abs(a[:, 2]).max() / 2.0))
+    assert np.max(reached, axis=0).min() > 0.5
+
+
 def test_robot_controller_and_excitation_are_one_function(pan_tilt, small_motion):
     controller = ComputedTorque(pan_tilt, small_motion)
     f = rd.closed_loop(pan_tilt, controller)
@@ -722,6 +772,21 @@ def test_what_linkages_cannot_do_excites_nothing(palletizer, why):
     assert {"open": ~closed, "beyond limits": closed & ~inside, "next to singular": inside & ~far}[
         why
     ].any()
+
+
+def test_what_no_excitation_shows_is_named():
+    given = {"period": 4.0, "acceleration": 10.0, "iterations": 0}
+    moving = rd.load("pan_tilt", base="moving")
+    with pytest.raises(IdentificationError, match=r"stands still.*base='fixed'") as error:
+        rd.excitation(moving, **given)
+    # with the base at rest the axis of the pan stays upright, and friction shows all the same
+    assert {"fork.hx", "fork.hy"} <= {*error.value.parameters}
+    assert not {"pan.damping", "tilt.damping", "tilt.friction"} & {*error.value.parameters}
+    stuck = limited(rd.load("pan_tilt"), "tilt", rd.Limits(0.3, 0.3))
+    with pytest.raises(IdentificationError, match=r"shows .*tilt\.damping") as error:
+        rd.excitation(stuck, **given)
+    assert {"tilt.damping", "tilt.friction"} <= {*error.value.parameters}
+    assert "pan.damping" not in error.value.parameters
 
 
 def test_an_excitation_of_a_linkage(palletizer, sack_motion):

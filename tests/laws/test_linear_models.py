@@ -511,6 +511,10 @@ def test_what_is_refused():
         robot.linearize(q, v, None, inputs=["crank"])
     with pytest.raises(UnknownNameError, match="elbow"):
         robot.linearize(q, v, None, outputs=["elbow"])
+    with pytest.raises(UnknownNameError, match=r"no joint or link 'x:coupler'.*'coupler'"):
+        robot.linearize(q, v, None, outputs=["x:coupler"])
+    with pytest.raises(ActuationError, match=r"'crank_drive' .*twice in inputs"):
+        robot.linearize(q, v, None, inputs=["crank_drive", "crank_drive"])
     with pytest.raises(ActuationError, match=r"left_drive.*controlled"):
         five_bar.linearize(
             five_bar.neutral(), np.zeros(4), None, locked=["left_drive"], inputs=["left_drive"]

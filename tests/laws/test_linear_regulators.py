@@ -108,6 +108,29 @@ def test_what_comes_after_a_motion_costs_what_it_says():
     assert np.abs(plain.cost_to_go / after.cost_to_go - 1.0).max() > 0.5
 
 
+def test_after_the_motion_the_forces_are_those_of_the_next_law():
+    robot = cart_pole()
+    after = LQR(robot, UP, state=2.0, effort=0.5)
+    law = TimeVaryingLQR(robot, rd.simulate(robot, q0=UP, duration=0.1, step=0.01), then=after)
+    q, v = UP + TIPPED, np.array([0.3, 0.1])
+    for t in (0.1, 0.1004, 7.0):
+        np.testing.assert_allclose(law(t, q, v), after(t, q, v), rtol=1e-12)
+
+
+def test_a_short_last_step_counts_by_its_length():
+    robot = cart_pole()
+    run = rd.simulate(robot, q0=UP, duration=0.0525, step=0.01)
+    lengths = np.diff(run.t)
+    assert lengths[-1] == pytest.approx(0.0025)
+    S = 2.0 * np.eye(4)
+    for h in lengths[::-1]:
+        model = robot.linearize(UP, np.zeros(2), np.zeros(2), dt=h)
+        gains = np.linalg.solve(0.5 * h + model.B.T @ S @ model.B, model.B.T @ S @ model.A)
+        S = 2.0 * h * np.eye(4) + model.A.T @ S @ (model.A - model.B @ gains)
+    law = TimeVaryingLQR(robot, run, state=2.0, effort=0.5)
+    np.testing.assert_allclose(law.cost_to_go, S, rtol=1e-6)
+
+
 def test_a_law_is_one_program_with_the_robot():
     robot = cart_pole()
     law = LQR(robot, UP)
@@ -130,6 +153,21 @@ def test_what_motors_do_not_reach():
     with pytest.raises(rd.ActuationError, match="'pivot' accelerates") as error:
         LQR(cart_pole(), [0.0, 1.0])
     assert error.value.direction == "pivot"
+
+
+def test_what_decays_by_itself_needs_no_motor():
+    rod = rd.Inertia.from_matrix(1.0, (0.0, 0.0, -0.5), 0.1 * np.eye(3))
+    names = ("driven", "idle")
+    links = rd.Link("wall"), *(rd.Link(name, rod) for name in names)
+    pins = (rd.Joint(f"{n}_pin", "continuous", "wall", n, axis=(0, 1, 0)) for n in names)
+    apart = rd.Mechanism("apart", links, tuple(pins))
+    robot = rd.load(apart, actuators={"driven_pin": rd.Actuator()})
+    with pytest.raises(rd.ActuationError, match="do not reach the mode 'q:idle_pin'"):
+        LQR(robot, [np.pi, 0.0])
+    law = LQR(robot.with_(parameters={"idle_pin.damping": 0.5}), [np.pi, 0.0])
+    assert law.model.states[1::2] == ("q:idle_pin", "v:idle_pin")
+    np.testing.assert_allclose(law.gains[:, 1::2], 0.0, atol=1e-12)
+    assert law.gains[0, 0] > 0.0
 
 
 BAD = {

@@ -165,7 +165,7 @@ def test_huge_laws_are_left_to_python(arm, monkeypatch):
     wave = SineReference(Q0, 0.1 * np.ones(2), np.ones(2))
     controller = Filtered(ComputedTorque(arm, wave), 100.0)
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
-    nodes = len(laws[0].following.program.graph.op)
+    nodes = len(laws[0].following.graph.op)
     for most, known in ((nodes, True), (nodes // 2, False), (10, False)):
         monkeypatch.setattr(memory_law, "MOST", most)
         again, _, laws = both(

@@ -265,8 +265,6 @@ def test_what_is_no_chain_of_these_steps_is_refused():
     refused("does not know its robot", dataclasses.replace(run, robot=None))
     locked = rd.simulate(robot, q0=[0.3, 0.2], duration=0.1, step=STEP, locked=["elbow"])
     refused("driven along paths or locked", locked)
-    pushed = rd.simulate(robot, duration=0.1, step=STEP, wrenches={"lower": np.ones(6)})
-    refused("wrenches acted", pushed)
     other = JointPD(robot, PointToPoint([0.0, 0.0], [1.0, 1.0], 1.0), 5.0, 1.0)
     refused("not those of the controller", run, controller=other)
     refused("does not say that it is symbolic", run, controller=lambda t, q, v: 0.0 * v)

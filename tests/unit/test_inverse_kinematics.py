@@ -138,6 +138,60 @@ def test_out_of_reach_the_arm_is_stretched_toward_the_target():
     np.testing.assert_allclose(found.q, [angle, 0.0, 0.0], atol=1e-3)
 
 
+def test_a_little_out_of_reach_the_nearest_posture_is_found_all_the_same():
+    """There steps that are not short enough swing to and fro about it."""
+    robot = planar_arm((0.7, 0.5, 0.3))
+    beyond = 1.5 + np.array([1e-3, 0.01, 0.05, 0.13, 0.4, 1.0])
+    angle = np.linspace(-1.0, 1.0, len(beyond))
+    p = beyond[:, None] * np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=-1)
+    with pytest.warns(ConvergenceWarning):
+        found = robot.inverse_kinematics({"end": p})
+    np.testing.assert_allclose(found.residual, beyond - 1.5, atol=1e-6)
+    np.testing.assert_allclose(found.q[:, 0], angle, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["puma560", "arm7", "scara"])
+def test_out_of_reach_nothing_better_is_near_and_no_start_was_better(name):
+    """The cost of the page: distance squared plus (4 sin(angle / 4))^2, by differences."""
+    robot = rd.load(name)
+    frame = last_frame(robot)
+    q0 = postures(robot, 8)
+    X = robot.frame_pose(postures(robot, 8, 50), frame)
+    X[:, :3, 3] *= 1.2 + 3.0 / np.linalg.norm(X[:, :3, 3], axis=-1)[:, None]
+
+    def cost(q):
+        F = robot.frame_pose(q, frame)
+        turn = np.trace(np.swapaxes(F[..., :3, :3], -1, -2) @ X[:, :3, :3], axis1=-2, axis2=-1)
+        angle = np.arccos(np.clip((turn - 1.0) / 2.0, -1.0, 1.0))
+        apart = F[..., :3, 3] - X[:, :3, 3]
+        return (apart**2).sum(axis=-1) + (4.0 * np.sin(angle / 4.0)) ** 2
+
+    with pytest.warns(ConvergenceWarning):
+        found = robot.inverse_kinematics({frame: X}, q0).q
+    again = rd.load(name)
+    with pytest.warns(ConvergenceWarning):
+        nearer = again.inverse_kinematics({frame: X}, found).q
+    assert (cost(nearer) <= cost(found) * (1.0 + 1e-6)).all()
+    assert (cost(found) <= cost(q0)).all()
+    h = 1e-5
+    for k, step in enumerate(h * np.eye(robot.nq)):
+        slope = (cost(found + step) - cost(found - step)) / (2.0 * h)
+        low, high = found[:, k] <= robot.lower_limits[k], found[:, k] >= robot.upper_limits[k]
+        slope[low], slope[high] = np.minimum(slope[low], 0.0), np.maximum(slope[high], 0.0)
+        assert np.abs(slope).max() < 0.02
+
+
+def test_limits_on_either_side_are_dealt_with_alike():
+    """A target and its mirror image, from one start between them."""
+    robot = planar_arm((0.7, 0.5, 0.3), limit=1.0)
+    for q in np.random.default_rng(0).uniform(-1.0, 1.0, (20, 3)):
+        one, other = (
+            robot.inverse_kinematics({"end": robot.frame_pose(x, "end")[:3, 3]}, np.zeros(3)).q
+            for x in (q, -q)
+        )
+        np.testing.assert_allclose(one, -other, atol=1e-8)
+
+
 def test_a_limit_in_the_way_is_held_and_named():
     robot = planar_arm((1.0,), limit=0.5)
     with pytest.warns(ConvergenceWarning, match="with joints at their limits: joint0"):
@@ -359,6 +413,8 @@ def test_operational_inertia_of_chosen_components_and_batches():
     np.testing.assert_allclose(inertia[1], expected, rtol=1e-10)
     with pytest.raises(rd.SingularError, match="components"):
         robot.operational_inertia([0.1, 0.0], "end", components=(0, 1))
+    with pytest.raises(rd.SingularError, match="components"):
+        robot.operational_inertia([[0.1, 0.9], [0.1, 0.0]], "end", components=(0, 1))
     with pytest.raises(rd.SingularError, match="components"):
         robot.operational_inertia(q, "end")
     with pytest.raises(rd.ShapeError, match="components"):

@@ -224,6 +224,19 @@ def test_what_jumps_is_not_stretched():
         Stretched.within(lambda t: (MOVE(t)[0], 0 * MOVE.q1, 0 * MOVE.q1), 1.0, velocity=1.0)
 
 
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_a_reference_that_is_no_number_for_a_while_is_refused_with_time_and_joint(k):
+    def broken(t):
+        found = [np.array(x) for x in MOVE(t)]
+        if 0.4 < t < 0.5:
+            found[k][1] = np.nan
+        return tuple(found)
+
+    with pytest.raises(rd.PathError, match=r"joint '1' .*no finite number") as error:
+        Stretched.within(broken, 1.0, velocity=1.0)
+    assert (error.value.time, error.value.joint) == (pytest.approx(0.4, abs=2e-3), "1")
+
+
 def test_what_is_not_of_joints_whose_coordinates_add():
     ball = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(3), np.zeros(3)
     with pytest.raises(rd.ShapeError, match=r"positions \(4,\), velocities \(3,\)"):
@@ -248,9 +261,11 @@ def test_what_is_not_of_joints_whose_coordinates_add():
 
 
 def test_robots_whose_torques_follow_from_more_than_their_joints():
-    for robot in (rd.load("four_bar"), rd.load("double_pendulum", base="moving")):
+    for base in ("floating", "moving"):
         with pytest.raises(rd.SettingsError, match="what torques a path takes"):
-            Stretched.within(MOVE, 1.0, robot=robot)
+            Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum", base=base))
+    with pytest.raises(rd.ShapeError, match="2 positions, and 'four_bar' has 3 coordinates"):
+        Stretched.within(MOVE, 1.0, robot=rd.load("four_bar"))
     with pytest.raises(rd.SettingsError, match="gives no limits of torques"):
         Stretched.within(MOVE, 1.0, robot=rd.load("double_pendulum"))
 
@@ -325,6 +340,26 @@ def test_the_long_way_round():
     place = ROBOT.frame_pose(q, "flange")[:, :3, 3]
     length = np.linalg.norm(np.diff(place, axis=0), axis=1).sum()
     assert length == pytest.approx(1.5 * np.pi * radius, rel=1e-3)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((4, 4)), 2.0 * START, START @ np.diag([1, 1, -1, 1])])
+def test_a_pose_of_no_rigid_body_is_refused_by_its_own_name(wrong):
+    through = START[:3, 3] + [0.1, 0.1, 0.0]
+    for make, name in (
+        (lambda: TaskPath.line(ROBOT, "flange", wrong, START, 1.0, Q0), "start"),
+        (lambda: TaskPath.line(ROBOT, "flange", START, wrong, 1.0, Q0), "end"),
+        (lambda: TaskPath.arc(ROBOT, "flange", START, through, wrong, 1.0, Q0), "end"),
+        (lambda: TaskPath(ROBOT, "flange", [0.0, 1.0], [START, wrong], Q0), "poses"),
+    ):
+        with pytest.raises(rd.ShapeError, match=f"^{name} is that of no rigid body"):
+            make()
+
+
+def test_many_poses_are_no_end_of_a_line():
+    with pytest.raises(rd.ShapeError, match=r"^end has shape \(2, 4, 4\), expected \(4, 4\)"):
+        TaskPath.line(ROBOT, "flange", START, [START, START], 1.0, Q0)
+    with pytest.raises(rd.ShapeError, match=r"^through has shape \(2, 3\), expected \(3,\)"):
+        TaskPath.arc(ROBOT, "flange", START, np.zeros((2, 3)), START, 1.0, Q0)
 
 
 def test_what_is_no_path_of_a_frame():

@@ -164,6 +164,16 @@ def test_python_control_gets_the_same():
         StateSpace(A, B[:, :0], C, D[:, :0]).to_control()
 
 
+def test_names_that_python_control_would_take_for_one_stay_apart():
+    pytest.importorskip("control", reason="python-control is an extra")
+    names = {"states": ("q:a.b", "q:a_b"), "inputs": ("tau:a.b", "tau:a_b", "tau:a_b_2")}
+    theirs = StateSpace(
+        np.eye(2), np.ones((2, 3)), np.eye(2), np.ones((2, 3)), outputs=names["states"], **names
+    ).to_control()
+    assert theirs.state_labels == theirs.output_labels == ["q:a_b", "q:a_b_2"]
+    assert len(set(theirs.input_labels)) == 3
+
+
 def test_a_picture_of_a_mode(tmp_path):
     model = rd.load("double_pendulum").linearize([0, 0], [0, 0], None)
     model.modes[0].plot(tmp_path / "mode.png")

@@ -41,6 +41,20 @@ def test_equal_expressions_are_one_node():
     assert cos(-x).edge == cos(x).edge
 
 
+def test_one_symbol_of_an_array_is_a_symbol():
+    """``x[..., 0]`` is an array without axes, on either side of an operation."""
+    graph = Graph()
+    row = np.empty(2, object)
+    row[:] = x, y = inputs(graph, 0, 2)
+    one = row[..., 0]
+    assert one.shape == ()
+    for mixed, plain in (
+        (y * one, y * x), (one * y, y * x), (y + one, y + x), (y - one, y - x), (one - y, x - y),
+        (y / one, y / x), (one / y, x / y), (2.0 * one, 2.0 * x), (sin(y) * one, sin(y) * x),
+    ):  # fmt: skip
+        assert mixed.edge == plain.edge
+
+
 def test_zeros_and_ones_disappear():
     graph = Graph()
     (x,) = inputs(graph, 0, 1)

@@ -16,6 +16,7 @@ from robodyn.controllers import (
     TimeOptimal,
     Trapezoidal,
 )
+from robodyn.controllers.path_torques import path_torques
 from robodyn.simulation.limits import effort_bounds
 
 ARM = rd.load("puma560")
@@ -132,13 +133,80 @@ def test_along_a_line_of_a_frame():
         (PATH, 3.0, {"acceleration": 1.0, "points": 3}, rd.SettingsError, "at least 10 points"),
         (PATH, 0.0, {"acceleration": 1.0}, rd.SettingsError, "length is 0"),
         (SineReference([0.0], [0.0], [1.0]), 1.0, {"acceleration": 1.0}, rd.SettingsError, "still"),
-        (PATH, 3.0, {"robot": rd.load("four_bar")}, rd.SettingsError, "has loops"),
+        (PATH, 3.0, {"robot": rd.load("four_bar")}, rd.ShapeError, "6 positions.*'four_bar' has 3"),
+        (PATH, 3.0, {"robot": rd.load("puma560", base="moving")}, rd.SettingsError, "moving base"),
         (PATH, 3.0, {"robot": rd.load("puma560", base="floating")}, rd.SettingsError, "floating"),
     ],
 )  # fmt: skip
 def test_what_has_no_quickest_motion(path, length, options, error, text):
     with pytest.raises(error, match=text):
         TimeOptimal(path, length, **options)
+
+
+def test_velocities_that_are_not_along_the_way():
+    """Those of planar joints are in axes that turn, where limits of x and y are none of theirs."""
+    t = np.linspace(0.0, 1.0, 6)
+    turning = rd.JointPath.from_planar(t, np.stack([t, 0.5 * t * t, 2.0 * t], axis=-1))
+    with pytest.raises(rd.PathError, match="velocities of planar joints"):
+        TimeOptimal(turning, 1.0, velocity=1.0, acceleration=1.0)
+    straight = rd.JointPath.from_planar(t, np.stack([t, 0.5 * t * t, 0.0 * t], axis=-1))
+    again = rd.JointPath.from_samples(t, np.stack([t, 0.5 * t * t, 0.0 * t], axis=-1))
+    limits = {"velocity": 1.0, "acceleration": 1.0}
+    found = [TimeOptimal(path, 1.0, **limits).duration for path in (straight, again)]
+    assert found[0] == pytest.approx(found[1], rel=1e-9)
+
+
+LINKAGES = {"four_bar": 8.0, "five_bar": 12.0, "palletizer": None}
+
+
+def led(robot, by):
+    """A path of all joints of a linkage while each of its motors moves by so much."""
+    motors, rows = robot.actuated_joints, [robot.neutral()]
+    for _ in range(40):
+        q = rows[-1].copy()
+        for name in motors:
+            q[robot.joints[name].q] += by / 40
+        rows.append(robot.assemble(q, hold=motors))
+    return rd.JointPath.from_samples(np.linspace(0.0, 2.0, 41), rows, ends="rest")
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_motors_of_linkages_are_at_their_limits(name):
+    """As forward dynamics have it, by motors alone."""
+    robot, most = rd.load(name), LINKAGES[name]
+    torque = effort_bounds(robot) if most is None else np.full(robot.nv, most)
+    path = led(robot, 0.4)
+    quick = TimeOptimal(path, 2.0, robot=robot, torque=most)
+    slow = Stretched.within(path, 2.0, robot=robot, torque=most)
+    t = np.linspace(0.0, quick.duration, 801)[1:-1]
+    q, v, a = (np.array(x) for x in zip(*map(quick, t.tolist()), strict=True))
+    tau = path_torques(robot)(q, v, a)
+    motors = [robot.joints[x].v.start for x in robot.actuated_joints]
+    assert not np.delete(tau, motors, axis=1).any()
+    found = robot.forward_dynamics(*robot.closed_state(q, v), tau)[:, motors]
+    np.testing.assert_allclose(found, a[:, motors], atol=1e-3 * np.abs(a[:, motors]).max())
+    part = (np.abs(tau) / torque).max(axis=1)
+    assert part.max() < 1.002 and np.mean(part > 0.97) > 0.9
+    assert quick.duration < 0.8 * 2.0 * slow.factor
+    ends = [abs(x(d)[0] - path(2.0)[0]).max() for x, d in ((quick, 99.0), (slow, 2 * slow.factor))]
+    assert max(ends) < 1e-9
+
+
+def test_linkages_whose_way_or_motors_do_not_fit():
+    robot = rd.load("five_bar")
+    path = led(robot, 0.3)
+    tied = rd.load("four_bar", actuators={x: rd.Actuator() for x in ("crank_pin", "rocker_pivot")})
+    for use in (TimeOptimal, Stretched.within):
+        with pytest.raises(rd.ActuationError, match="1 motions and motors at 3 speeds"):
+            use(path, 2.0, robot=tied, torque=5.0)
+        apart = PointToPoint(robot.neutral(), robot.neutral() + 0.2, 2.0)
+        with pytest.raises(rd.PathError, match="leaves the loops of 'five_bar' open") as error:
+            use(apart, 2.0, robot=robot, torque=50.0)
+        assert 0.0 < error.value.time < 2.0
+    clock = rd.Constraint("clock", lambda q, t: q[0] - 0.1 * rd.sin(t), "left_drive")
+    timed = rd.load("five_bar", constraints=[clock])
+    with pytest.raises(rd.SettingsError, match="depend on time"):
+        TimeOptimal(path, 2.0, robot=timed, torque=5.0)
 
 
 def moved(kind):

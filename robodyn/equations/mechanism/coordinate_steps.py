@@ -8,7 +8,7 @@ from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import Number, edge_of, inputs
 
-__all__ = ["integrate", "moving", "tangent_rate"]
+__all__ = ["difference", "integrate", "moving", "tangent_rate"]
 
 Numbers = Sequence[Number]
 
@@ -22,6 +22,17 @@ def integrate(model: MechanismModel, q: Numbers, dv: Numbers) -> list[Number]:
         for k, x in zip(at, new, strict=True):
             moved[k] = x
     return moved
+
+
+def difference(model: MechanismModel, q0: Numbers, q1: Numbers) -> list[Number]:
+    """The joint twists that lead from one position to another in unit time."""
+    twist: list[Number] = [0.0] * model.nv
+    for body in model:
+        at, speeds = [k for k, *_ in body.q], [speed.index for speed in body.speeds]
+        found = body.joint.kind.coordinates.difference([q0[k] for k in at], [q1[k] for k in at])
+        for k, x in zip(speeds, found, strict=True):
+            twist[k] = x
+    return twist
 
 
 def moving(model: MechanismModel) -> Program | None:

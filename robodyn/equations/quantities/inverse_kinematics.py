@@ -111,14 +111,15 @@ def _goal_rows(t: Tracer) -> tuple[list[_Row], Number]:
 def _turning_error(R: Rotation, goal: Mat3) -> tuple[Vec3, Number]:
     """``2 sin(angle / 2)`` along the axis that leads to a rotation, in the frame's axes.
 
-    It vanishes at half a turn, too: the second result does not.
+    It vanishes at half a turn, too: its square and the second result make ``(4 sin(angle / 4))^2``,
+    whose slope it is.
     """
     E = R.T.matrix @ goal
     axis = Vec3((E.zy - E.yz) * 0.5, (E.xz - E.zx) * 0.5, (E.yx - E.xy) * 0.5)
     cosine = (E.xx + E.yy + E.zz + 1.0) * 0.25  # of half the angle, squared
     half = 1.0 / sqrt(_size(cosine) + 1e-12)
-    rest = 1.0 - cosine
-    return axis * half, rest * rest
+    rest = 1.0 - cosine * half
+    return axis * half, 4.0 * rest * rest
 
 
 def _misfit(X: Sequence[Number]) -> Number:

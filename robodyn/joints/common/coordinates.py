@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from robodyn.array_types import FloatArray
 from robodyn.symbolic.scalar import Number
 
 __all__ = ["FLAT", "TINY", "Coordinates"]
@@ -36,7 +33,7 @@ class Coordinates:
     bracket : callable
         ``x, y -> [x, y]``, the commutator of two joint twists.
     difference : callable
-        ``q0, q1 -> d``, the inverse of ``step``, over arrays of shape (..., nq); gives (..., nv).
+        ``q0, q1 -> d``, the inverse of ``step``.
     flat : bool
         The coordinates are the integrals of the speeds, one by one.
     quaternion : bool
@@ -50,7 +47,7 @@ class Coordinates:
     rates: Callable[[Numbers, Numbers], list[Number]]
     step: Callable[[Numbers, Numbers], list[Number]]
     bracket: Callable[[Numbers, Numbers], list[Number]]
-    difference: Callable[[FloatArray, FloatArray], FloatArray]
+    difference: Callable[[Numbers, Numbers], list[Number]]
     flat: bool = False
     quaternion: bool = False
     integrals: Mapping[int, int] = field(default_factory=dict)
@@ -65,6 +62,6 @@ FLAT = Coordinates(
     rates=lambda q, v: list(v),
     step=lambda q, d: [x + dx for x, dx in zip(q, d, strict=True)],
     bracket=lambda x, y: [0.0] * len(x),
-    difference=lambda q0, q1: np.asarray(q1 - q0),
+    difference=lambda q0, q1: [y - x for x, y in zip(q0, q1, strict=True)],
     flat=True,
 )

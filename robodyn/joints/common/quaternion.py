@@ -1,25 +1,33 @@
-"""Rotations as unit quaternions x, y, z, w: rates and steps as equations, logarithms of arrays."""
+"""Rotations as unit quaternions x, y, z, w: rates, steps and logarithms as equations."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from robodyn.array_types import FloatArray
 from robodyn.joints.common.coordinates import TINY
-from robodyn.symbolic.scalar import Number, cos, sin, sqrt
+from robodyn.symbolic.scalar import Number, Scalar, by_precision, cos, sin, sqrt
 from robodyn.symbolic.vector import Vec3
 
 __all__ = [
     "angle_of",
-    "conjugate",
-    "left_jacobian",
     "logarithm",
-    "product",
     "quaternion_rates",
+    "relative",
     "turned",
+    "velocity_along",
 ]
+
+#: How often an angle is halved before its tangent is small enough for series.
+HALVINGS = 3
+
+#: Of ``arctan(t) / t`` and of ``(1 - y cot y) / y^2``, by powers of ``t^2`` and ``y^2``: what is
+#: left out is less than rounding, where angles are below a 64th of a turn.
+ARCTANGENT = tuple((-1.0) ** k / (2 * k + 1) for k in range(8))
+COTANGENT = (1 / 3, 1 / 45, 2 / 945, 1 / 4725, 2 / 93555)
+
+#: Up to it, in double and in single precision, a cosine counts as positive: at half a turn there
+#: are two ways round, and one of them is taken.
+NO_SIGN = 1e-150, 1e-18
 
 
 def quaternion_rates(quat: Sequence[Number], w: Sequence[Number]) -> list[Number]:
@@ -51,37 +59,63 @@ def turned(quat: Sequence[Number], w: Vec3) -> list[Number]:
     return [*(vector * inverse), scalar * inverse]
 
 
-def conjugate(quat: FloatArray) -> FloatArray:
-    """The inverse rotation, shape (..., 4)."""
-    return np.asarray(quat * np.array([-1.0, -1.0, -1.0, 1.0]))
+def relative(a: Sequence[Number], b: Sequence[Number]) -> list[Number]:
+    """The rotation that leads from one to another, in axes of the first."""
+    u, v = Vec3(*a[:3]), Vec3(*b[:3])
+    return [*(v * a[3] - u * b[3] - u.cross(v)), a[3] * b[3] + u.dot(v)]
 
 
-def product(a: FloatArray, b: FloatArray) -> FloatArray:
-    """One rotation after another, of unit norm, shape (..., 4)."""
-    a, b = np.broadcast_arrays(a, b)
-    vector = a[..., 3:] * b[..., :3] + b[..., 3:] * a[..., :3] + np.cross(a[..., :3], b[..., :3])
-    scalar = a[..., 3] * b[..., 3] - np.sum(a[..., :3] * b[..., :3], axis=-1)
-    result = np.concatenate([vector, scalar[..., None]], axis=-1)
-    return np.asarray(result / np.linalg.norm(result, axis=-1, keepdims=True))
+def logarithm(quat: Sequence[Number]) -> Vec3:
+    """Rotation vector of a quaternion of any norm but zero, the short way round [rad]."""
+    tangent = _quarter(quat)
+    return tangent * (4.0 * _arcs(_halved(tangent.dot(tangent)))[0])
 
 
-def logarithm(quat: FloatArray) -> FloatArray:
-    """Rotation vector of a rotation, the short way round, shape (..., 3) [rad]."""
-    quat = np.where(quat[..., 3:] < 0.0, -quat, quat)
-    sine = np.linalg.norm(quat[..., :3], axis=-1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, quat[..., 3:])
-    factor = np.where(sine > 1e-12, angle / np.where(sine > 1e-12, sine, 1.0), 2.0)
-    return np.asarray(factor * quat[..., :3])
+def velocity_along(shift: Vec3, quat: Sequence[Number]) -> Vec3:
+    """What, held in axes that turn, leads along a displacement while they turn by a rotation.
+
+    ``shift - w x shift / 2 + g w x (w x shift)`` with the rotation vector ``w``, half its angle
+    ``x`` and ``4 g x^2 = 1 - x cot x``. That is ``y tan y + 1 - y cot y`` with ``y = x / 2``, and
+    so on, so that numbers which are nearly equal are never taken from each other.
+    """
+    tangent = _quarter(quat)
+    squares = _halved(tangent.dot(tangent))
+    arcs = _arcs(squares)
+    part = _polynomial(COTANGENT, arcs[-1] * arcs[-1] * squares[-1])
+    for arc in reversed(arcs):
+        part = (part + 1.0 / arc) * 0.25
+    w = tangent * (4.0 * arcs[0])
+    once = w.cross(shift)
+    return shift - once * 0.5 + w.cross(once) * (part * 0.25)
 
 
-def left_jacobian(w: FloatArray) -> FloatArray:
-    """Integral over unit time of the rotation exp(w t), shape (..., 3, 3)."""
-    angle = np.linalg.norm(w, axis=-1)[..., None, None]
-    small = angle < 1e-4
-    safe = np.where(small, 1.0, angle)
-    b = np.where(small, 0.5 - angle**2 / 24, (1 - np.cos(safe)) / safe**2)
-    c = np.where(small, 1 / 6 - angle**2 / 120, (safe - np.sin(safe)) / safe**3)
-    W = np.zeros((*w.shape[:-1], 3, 3))
-    W[..., 0, 1], W[..., 0, 2], W[..., 1, 2] = -w[..., 2], w[..., 1], -w[..., 0]
-    W -= np.swapaxes(W, -1, -2)
-    return np.asarray(np.eye(3) + b * W + c * (W @ W))
+def _quarter(quat: Sequence[Number]) -> Vec3:
+    """Tangent of a quarter of the angle, along the axis: modified Rodrigues parameters."""
+    vector, c = Vec3(*quat[:3]), quat[3]
+    small = by_precision(c.graph, *NO_SIGN) if isinstance(c, Scalar) else NO_SIGN[0]
+    side = (c + small) / sqrt((c + small) * (c + small))
+    return vector * (side / (sqrt(vector.dot(vector) + c * c) + c * side))
+
+
+def _halved(square: Number) -> list[Number]:
+    """Squares of the tangents of an angle, up to an eighth of a turn, of its half, and so on."""
+    squares = [square]
+    for _ in range(HALVINGS):
+        root = 1.0 + sqrt(squares[-1] + 1.0)
+        squares.append(squares[-1] / (root * root))
+    return squares
+
+
+def _arcs(squares: list[Number]) -> list[Number]:
+    """``arctan(t) / t`` of the tangents of `_halved`: by a series for the last of them."""
+    arcs = [_polynomial(ARCTANGENT, squares[-1])]
+    for square in reversed(squares[:-1]):
+        arcs.append(arcs[-1] * 2.0 / (1.0 + sqrt(square + 1.0)))
+    return arcs[::-1]
+
+
+def _polynomial(factors: Sequence[float], x: Number) -> Number:
+    total: Number = 0.0
+    for factor in reversed(factors):
+        total = total * x + factor
+    return total

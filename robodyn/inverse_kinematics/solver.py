@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +15,10 @@ from robodyn.arrays import by_name, checked, numbers, refuse_not_finite, truth
 from robodyn.codegen import Function, Memo
 from robodyn.codegen.iteration import Iteration
 from robodyn.configuration_space import ConfigurationSpace
-from robodyn.errors import AssemblyError, ConvergenceWarning, ShapeError
+from robodyn.errors import ConvergenceWarning, ShapeError
 from robodyn.evaluator import Evaluator
+from robodyn.inverse_kinematics.search import REACHED, PostureSearch, open_rows
+from robodyn.inverse_kinematics.starts import Postures, PostureStarts
 from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion, check_rigid
 from robodyn.results import IKResult
@@ -27,38 +30,12 @@ Targets = Mapping[str, ArrayLike]
 
 STEP = "inverse_kinematics_step"
 
-#: Errors [m, rad] that steps are made for, and below which a target is reached.
-WANTED, REACHED = 1e-10, 1e-9
+#: Errors [m, rad] that steps are made for.
+WANTED = 1e-10
 #: Steps [rad, m] that lead nowhere: toward targets, and toward a posture.
 STUCK, SETTLED = 1e-11, 1e-8
-#: Steps from each start, toward a preferred posture before, and to settle at last.
-STEPS, POSTURE_STEPS, LAST_STEPS = 30, 300, 400
-#: Starts after the given one, without loops and with loops, and what makes them, with their number.
-RESTARTS, LOOP_RESTARTS, SEED = 100, 20, 7919
-#: Damping as a part of the square of the error, and its bound: for targets that may be reached, and
-#: for those that seem to be out of reach.
-QUICK, SHORT = np.array([0.1, 0.1]), np.array([0.5, np.inf])
 #: Stands for no limit [rad, m].
 FAR = 1e9
-
-
-class _Postures(Protocol):
-    """What knows closed postures: `robodyn.postures.Postures`, or like it."""
-
-    def neutral(self) -> Array:
-        """The possible posture nearest to the zero position, shape (nq,)."""
-
-    def random(self, rng: np.random.Generator) -> Array:
-        """A possible posture within the limits, shape (nq,)."""
-
-    def assemble(
-        self,
-        q: ArrayLike | None,
-        hold: tuple[str, ...],
-        near: ArrayLike | None,
-        beyond_limits: bool = False,
-    ) -> Array:
-        """The possible posture near a guess, shape (nq,)."""
 
 
 class _Choices(NamedTuple):
@@ -82,14 +59,12 @@ class InverseKinematics:
     """
 
     def __init__(
-        self, model: Model, evaluator: Evaluator, space: ConfigurationSpace, postures: _Postures
+        self, model: Model, evaluator: Evaluator, space: ConfigurationSpace, postures: Postures
     ) -> None:
         self._model, self._evaluator = model, evaluator
-        self._space, self._postures = space, postures
+        self._space = space
         self._iterations: Memo[Iteration] = Memo()
-        self._starts: dict[int, Array | None] = {}
-        self._middle: Array | None = None
-        self._lower, self._upper = model.lower, model.upper
+        self._starts = PostureStarts(postures, model.lower, model.upper, model.setup.closed)
 
     def solve(
         self,
@@ -107,24 +82,51 @@ class InverseKinematics:
         start = self._start(q0, wish)
         batches = [x.shape[: -1 if n in points else -2] for n, x in arrays.items()]
         batch = _together(batches, arrays, start, wish)
-        search = _Search(self, choices, arrays, batch, wish, base)
-        q, error = search.found(start)
-        reached = error <= REACHED
-        if not reached.all():
-            search.refuse_wrong(arrays)
-            left = np.flatnonzero(~reached)
-            q[left] = self._closed(q[left])
+        search = self._search(choices, arrays, batch, wish, base)
+        q, error = search.found(self._begun(start, limits, batch))
+        left = open_rows(error)
+        if len(left):
+            _refuse_wrong(arrays, points)
+            q[left] = self._starts.closed(q[left])
             error[left] = self._distance(q[left], arrays, points, batch, left, base)
-            reached = error <= REACHED
+        reached = error <= REACHED
         result = IKResult(
             q.reshape(*batch, self._space.nq),
             error.reshape(batch)[()],
             reached.reshape(batch)[()],
             self._model.joints,
         )
-        if not reached.all():
+        if len(left) and not reached.all():
             self._announce(result)
         return result
+
+    def _search(
+        self,
+        choices: _Choices,
+        arrays: Mapping[str, FloatArray],
+        batch: tuple[int, ...],
+        wish: FloatArray | None,
+        base: BaseMotion | None,
+    ) -> PostureSearch:
+        goals, wished = _rows(arrays, choices.points, batch), None
+        if wish is not None:
+            wide = np.broadcast_to(wish, (*batch, self._space.nq)).reshape(
+                len(goals), wish.shape[-1]
+            )
+            wished = self.iteration(choices._replace(posture=True)), wide
+        fixed = self.surroundings(base)
+        iteration = self.iteration(choices)
+        return PostureSearch(self._starts, choices.limits, iteration, goals, fixed, wished)
+
+    def _begun(self, start: FloatArray, limits: bool, batch: tuple[int, ...]) -> FloatArray:
+        """Where the search begins, within limits, shape (n, nq)."""
+        if start is self._starts.neutral:
+            within = self._starts.neutral_within(limits)
+        else:
+            within = self._starts.within(start, limits)
+        if batch:
+            within = np.broadcast_to(within, (*batch, self._space.nq))
+        return within.reshape(math.prod(batch), self._space.nq)
 
     def _announce(self, result: IKResult) -> None:
         """Warn once that targets are out of reach, as far as the search has seen."""
@@ -146,7 +148,7 @@ class InverseKinematics:
     def _wish(self, posture: ArrayLike, limits: bool) -> FloatArray:
         """The preferred posture: nothing is wished beyond a limit."""
         wish = checked("posture", posture, self._space.nq, of=self._model.mechanism.name)
-        return self.within(wish, limits)
+        return self._starts.within(wish, limits)
 
     def _start(self, q0: ArrayLike | None, wish: FloatArray | None) -> FloatArray:
         """Where the search begins, shape (..., nq)."""
@@ -155,39 +157,7 @@ class InverseKinematics:
             return self._space.normalised("q0", start) if self._model.has_quaternions else start
         if wish is not None:
             return self._space.normalised("posture", wish)
-        if self._middle is None:
-            self._middle = self._postures.neutral()
-        return self._middle
-
-    @property
-    def restarts(self) -> int:
-        """How many other starts there are."""
-        return LOOP_RESTARTS if self._model.setup.closed else RESTARTS
-
-    def restart(self, k: int) -> Array | None:
-        """The k-th other start, which depends on nothing else, shape (nq,), if one is found."""
-        if k not in self._starts:
-            try:
-                self._starts[k] = self._postures.random(np.random.default_rng([SEED, k]))
-            except AssemblyError:
-                self._starts[k] = None
-        return self._starts[k]
-
-    def within(self, q: FloatArray, limits: bool) -> FloatArray:
-        """Postures moved within the limits, a copy."""
-        return np.minimum(np.maximum(q, self._lower), self._upper) if limits else np.array(q)
-
-    def _closed(self, q: FloatArray) -> FloatArray:
-        """Postures with loops closed, shape (n, nq); the neutral one where none is near."""
-        if not self._model.setup.closed:
-            return q
-        closed = q.copy()
-        for k, row in enumerate(q):
-            try:
-                closed[k] = self._postures.assemble(row, (), None)
-            except AssemblyError:
-                closed[k] = self._postures.neutral()
-        return closed
+        return self._starts.neutral
 
     # -- functions ----------------------------------------------------------------------------
 
@@ -196,7 +166,7 @@ class InverseKinematics:
         return self._iterations.get(choices, lambda: self._made(choices))
 
     def _made(self, choices: _Choices) -> Iteration:
-        lower, upper = self._lower, self._upper
+        lower, upper = self._model.lower, self._model.upper
         flat = tuple(
             (n, k)
             for block in self._model.blocks
@@ -255,88 +225,24 @@ class InverseKinematics:
         return np.asarray(np.sqrt(square))
 
 
-class _Search:
-    """The search for all rows of one call."""
-
-    def __init__(
-        self,
-        of: InverseKinematics,
-        choices: _Choices,
-        arrays: Mapping[str, FloatArray],
-        batch: tuple[int, ...],
-        wish: FloatArray | None,
-        base: BaseMotion | None,
-    ) -> None:
-        self._of, self._choices, self._batch = of, choices, batch
-        self._iteration = of.iteration(choices)
-        parts = []
-        for name, x in arrays.items():
-            tail = (3,) if name in choices.points else (4, 4)
-            whole = x if x.shape == (*batch, *tail) else np.broadcast_to(x, (*batch, *tail))
-            parts.append(whole.reshape(-1, 3 if len(tail) == 1 else 16))
-        goals = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-        self._rows = [goals]
-        if wish is not None:
-            nq = wish.shape[-1]
-            wide = np.broadcast_to(wish, (*batch, nq)).reshape(len(goals), nq)
-            self._rows.append(wide)
-            self._with_posture = of.iteration(choices._replace(posture=True))
-        self._fixed = of.surroundings(base)
-
-    def found(self, start: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Postures (n, nq) and their errors (n,): the first that reach the targets, or the best."""
-        n, nq, limits = len(self._rows[0]), start.shape[-1], self._choices.limits
-        if start.ndim > 1 or n != 1:
-            start = np.broadcast_to(start, (*self._batch, nq))
-        q = np.ascontiguousarray(self._of.within(start.reshape(n, nq), limits))
-        if n == 0:
-            return q, np.zeros(0)
-        error = self._improve(q, None, STEPS)
-        left = _open(error)
-        for k in range(self._of.restarts if len(left) else 0):
-            if not len(left):
-                return q, error
-            other = self._of.restart(k)
-            if other is not None:
-                self._try(q, error, left, self._of.within(other, limits))
-                left = _open(error)
-        if len(left):
-            best = q[left]
-            error[left] = self._improve(best, left, LAST_STEPS, SHORT)
-            q[left] = best
-        return q, error
-
-    def _try(self, q: FloatArray, error: FloatArray, left: Array, start: FloatArray) -> None:
-        """Another start for some rows: kept where it is better."""
-        tried = np.repeat(start[None], len(left), axis=0)
-        new = self._improve(tried, left, STEPS)
-        better = ~(new >= error[left])
-        q[left[better]], error[left[better]] = tried[better], new[better]
-
-    def _improve(
-        self, q: FloatArray, rows: Array | None, steps: int, damping: FloatArray = QUICK
-    ) -> FloatArray:
-        """Steps of some rows, in place; their errors."""
-        own = self._rows if rows is None else [x[rows] for x in self._rows]
-        goals, *wish = [(np.ascontiguousarray(x), x.shape[1]) for x in own]
-        fixed = [(damping, 0), *wish, *self._fixed]
-        if wish:
-            self._with_posture.run(q, [goals, *fixed], POSTURE_STEPS)
-            fixed = [(damping, 0), *self._fixed]
-        return self._iteration.run(q, [goals, *fixed], steps)[:, 0]
-
-    def refuse_wrong(self, arrays: Mapping[str, FloatArray]) -> None:
-        """Say which targets no frame can have."""
-        for name, x in arrays.items():
-            point = name in self._choices.points
-            refuse_not_finite(f"targets[{name!r}]", x, 1 if point else 2)
-            if not point:
-                check_rigid(x, f"targets[{name!r}]")
+def _rows(
+    arrays: Mapping[str, FloatArray], points: tuple[str, ...], batch: tuple[int, ...]
+) -> FloatArray:
+    """All targets in one array, shape (n, numbers)."""
+    parts = []
+    for name, x in arrays.items():
+        tail = (3,) if name in points else (4, 4)
+        whole = x if x.shape == (*batch, *tail) else np.broadcast_to(x, (*batch, *tail))
+        parts.append(whole.reshape(-1, 3 if len(tail) == 1 else 16))
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
-def _open(error: FloatArray) -> Array:
-    """Rows whose targets are not reached."""
-    return (~(error <= REACHED)).nonzero()[0]
+def _refuse_wrong(arrays: Mapping[str, FloatArray], points: tuple[str, ...]) -> None:
+    """Say which targets no frame can have."""
+    for name, x in arrays.items():
+        refuse_not_finite(f"targets[{name!r}]", x, 1 if name in points else 2)
+        if name not in points:
+            check_rigid(x, f"targets[{name!r}]")
 
 
 def _arrays(targets: Targets) -> dict[str, FloatArray]:

@@ -1,0 +1,98 @@
+"""Where searches for postures begin."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array, FloatArray
+from robodyn.errors import AssemblyError
+
+__all__ = ["PostureStarts", "Postures"]
+
+#: Starts after the first one, without loops and with loops, and what makes them, with their number.
+RESTARTS, LOOP_RESTARTS, SEED = 100, 20, 7919
+
+
+class Postures(Protocol):
+    """What knows closed postures: `robodyn.postures.Postures`, or like it."""
+
+    def neutral(self) -> Array:
+        """The possible posture nearest to the zero position, shape (nq,)."""
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A possible posture within the limits, shape (nq,)."""
+
+    def assemble(
+        self,
+        q: ArrayLike | None,
+        hold: tuple[str, ...],
+        near: ArrayLike | None,
+        beyond_limits: bool = False,
+    ) -> Array:
+        """The possible posture near a guess, shape (nq,)."""
+
+
+class PostureStarts:
+    """Starts of searches, the same whenever they are asked for.
+
+    Parameters
+    ----------
+    postures : Postures
+    lower, upper : ndarray, shape (nq,) [rad, m]
+        Limits of positions.
+    closed : bool
+        There are loops.
+    """
+
+    def __init__(self, postures: Postures, lower: Array, upper: Array, closed: bool) -> None:
+        self._postures, self._lower, self._upper, self._closed = postures, lower, upper, closed
+        self._known: dict[tuple[int, bool], Array | None] = {}
+        self._neutral: Array | None = None
+        self._within: dict[bool, Array] = {}
+
+    @property
+    def neutral(self) -> Array:
+        """The possible posture nearest to the zero position, shape (nq,)."""
+        if self._neutral is None:
+            self._neutral = self._postures.neutral()
+        return self._neutral
+
+    def neutral_within(self, limits: bool) -> Array:
+        """The same moved within the limits."""
+        if limits not in self._within:
+            self._within[limits] = self.within(self.neutral, limits)
+        return self._within[limits]
+
+    @property
+    def restarts(self) -> int:
+        """How many random starts there are."""
+        return LOOP_RESTARTS if self._closed else RESTARTS
+
+    def restart(self, k: int, limits: bool) -> Array | None:
+        """The k-th random start, which depends on nothing else, shape (nq,), if one is found."""
+        if (k, limits) not in self._known:
+            try:
+                q = self.within(self._postures.random(np.random.default_rng([SEED, k])), limits)
+            except AssemblyError:
+                q = None
+            self._known[k, limits] = q
+        return self._known[k, limits]
+
+    def within(self, q: FloatArray, limits: bool) -> FloatArray:
+        """Postures moved within the limits, a copy."""
+        return np.minimum(np.maximum(q, self._lower), self._upper) if limits else np.array(q)
+
+    def closed(self, q: FloatArray) -> FloatArray:
+        """Postures with loops closed, shape (n, nq); the neutral one where none is near."""
+        if not self._closed:
+            return q
+        closed = q.copy()
+        for k, row in enumerate(q):
+            try:
+                closed[k] = self._postures.assemble(row, (), None)
+            except AssemblyError:
+                closed[k] = self.neutral
+        return closed

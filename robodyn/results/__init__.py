@@ -1,0 +1,24 @@
+"""What methods of a robot return, where that is more than one array."""
+
+from robodyn.results.base_parameters import BaseParameters
+from robodyn.results.dynamics import ConstrainedDynamics, HybridDerivatives, HybridDynamics
+from robodyn.results.ground_contact import GroundContact
+from robodyn.results.impacts import Impact, ImpactDerivatives
+from robodyn.results.postures import IKResult, LoopGap
+from robodyn.results.steady_motion import SteadyMotion
+from robodyn.results.wrenches import JointWrenches, WrenchMapping
+
+__all__ = [
+    "BaseParameters",
+    "ConstrainedDynamics",
+    "GroundContact",
+    "HybridDerivatives",
+    "HybridDynamics",
+    "IKResult",
+    "Impact",
+    "ImpactDerivatives",
+    "JointWrenches",
+    "LoopGap",
+    "SteadyMotion",
+    "WrenchMapping",
+]

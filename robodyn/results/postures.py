@@ -1,0 +1,112 @@
+"""What searches for postures found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array
+
+__all__ = ["IKResult", "LoopGap"]
+
+#: A joint [rad, m] so near to its limit is at it.
+AT_LIMIT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class IKResult:
+    """Postures in which frames are where they are wanted, or as near to it as was found.
+
+    Attributes
+    ----------
+    q : ndarray, shape (..., nq) [rad, m]
+    residual : ndarray, shape (...) [m, rad]
+        Root of the sum of squares of all distances and angles to the targets.
+    converged : ndarray of bool, shape (...)
+        The targets are reached: the residual is at most 1e-9.
+    """
+
+    q: Array
+    residual: Array
+    converged: Array
+    _joints: Mapping[str, Any] = field(repr=False)
+
+    @cached_property
+    def at_limits(self) -> dict[str, Array]:
+        """Joints that are at a limit of their position, each with where, of shape (...)."""
+        found = {}
+        for name, joint in self._joints.items():
+            limits = joint.position_limits
+            if limits is not None and joint.q.stop == joint.q.start + 1:
+                x = self.q[..., joint.q.start]
+                at = (x <= limits[0] + AT_LIMIT) | (x >= limits[1] - AT_LIMIT)
+                if np.any(at):
+                    found[name] = at
+        return found
+
+    def __repr__(self) -> str:
+        reached, worst = np.mean(self.converged), np.max(self.residual, initial=0.0)
+        limits = ", ".join(self.at_limits)
+        return (
+            f"<IKResult: q {self.q.shape}, {reached:.0%} converged, residual up to {worst:.3g}"
+            + (f", at limits: {limits}>" if limits else ">")
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LoopGap:
+    """Where the two frames of a closure stand at a posture; where they agree, the loop is closed.
+
+    Attributes
+    ----------
+    name, kind : str
+        Of the joint or loop that was cut.
+    links : (str, str)
+        The predecessor, and the successor.
+    poses : ndarray, shape (2, 4, 4) [1, m]
+        The frame on each of them, in the world.
+    residual : float [m, rad]
+        How far the loop is from being closed: the largest of its rows in `Robot.loop_residual`.
+    axis : (3,) or None
+        In the axes of either frame, of a kind with one axis.
+    """
+
+    name: str
+    kind: str
+    links: tuple[str, str]
+    poses: Array
+    residual: float
+    axis: tuple[float, float, float] | None = None
+
+    @property
+    def distance(self) -> float:
+        """Between the origins of the frames [m]."""
+        return float(np.linalg.norm(self.poses[1, :3, 3] - self.poses[0, :3, 3]))
+
+    @property
+    def angle(self) -> float:
+        """By which one frame is turned away from the other, 0 to pi [rad]."""
+        R = self.poses[0, :3, :3].T @ self.poses[1, :3, :3]
+        sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+        return float(np.arctan2(np.linalg.norm(sine), np.trace(R) - 1.0))
+
+    @property
+    def tilt(self) -> float | None:
+        """Angle between the axes of the two frames, 0 to pi [rad]; ``None`` without one axis."""
+        if self.axis is None:
+            return None
+        a, b = self.poses[:, :3, :3] @ np.array(self.axis)
+        return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
+
+    def __repr__(self) -> str:
+        return f"<LoopGap of {self.name!r}: {self}>"
+
+    def __str__(self) -> str:
+        text = f"{self.distance:.3g} m apart and turned by {np.degrees(self.angle):.3g} degrees"
+        if self.tilt is not None:
+            text += f" (their axes by {np.degrees(self.tilt):.3g} degrees)"
+        return text

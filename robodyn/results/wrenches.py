@@ -1,0 +1,113 @@
+"""Wrenches by name, and those in joints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.errors import UnknownNameError
+
+__all__ = ["JointWrenches", "WrenchMapping"]
+
+
+class WrenchMapping(Mapping[str, Array]):
+    """Wrenches by joint name, shape (..., 6) [N, N m]; unknown names raise `UnknownNameError`."""
+
+    def __init__(self, names: tuple[str, ...], values: Array) -> None:
+        self._names, self.values_array = names, values
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self._names:
+            raise UnknownNameError("joint", name, self._names)
+        return np.asarray(self.values_array[..., self._names.index(name), :])
+
+    def __repr__(self) -> str:
+        of = (
+            f" of each of {self.values_array.shape[:-2]} states"
+            if self.values_array.ndim > 2
+            else ""
+        )
+        return f"<{type(self).__name__}{of}: {', '.join(self._names)}>"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class JointWrenches(WrenchMapping):
+    """What each joint's parent exerts on its child, by joint name, and ``"base"``.
+
+    Parameters
+    ----------
+    joints : tuple of str
+    values : ndarray, shape (..., n, 6) [N, N m]
+    parts : callable
+        Makes the motor and passive parts, shape (..., n - 1, 6), when they are asked for.
+    pose : callable
+        ``(joint, frame)`` -> pose of the joint's child link in a frame; ``None``: the root.
+
+    Attributes
+    ----------
+    base : ndarray, shape (..., 6) [N, N m]
+        What is also called ``"base"``, unless a joint has that name.
+    """
+
+    def __init__(
+        self,
+        joints: tuple[str, ...],
+        values: Array,
+        parts: Callable[[], tuple[Array, Array]],
+        pose: Callable[[str | None, str], Array],
+    ) -> None:
+        super().__init__((*joints, "base"), values)
+        self.base = np.asarray(values[..., -1, :])
+        self._make_parts, self._pose = parts, pose
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array]:
+        return self._make_parts()
+
+    @property
+    def motor(self) -> WrenchMapping:
+        """The part along the joint's freedoms that a motor gives, its rotor taken off."""
+        return WrenchMapping(self._names[:-1], self._parts[0])
+
+    @property
+    def passive(self) -> WrenchMapping:
+        """The part along the joint's freedoms of its damping, friction and springs."""
+        return WrenchMapping(self._names[:-1], self._parts[1])
+
+    @property
+    def bearing(self) -> WrenchMapping:
+        """The rest: it does no work."""
+        motor, passive = self._parts
+        return WrenchMapping(self._names[:-1], self.values_array[..., :-1, :] - motor - passive)
+
+    def in_frame(self, frame: str) -> WrenchMapping:
+        """The same wrenches about the origin of a link, in its axes (``"world"``: of the world).
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such link.
+        """
+        joints = (*self._names[:-1], None)
+        rows = [
+            _moved(self._pose(joint, frame), self.values_array[..., k, :])
+            for k, joint in enumerate(joints)
+        ]
+        return WrenchMapping(self._names, np.stack(rows, axis=-2))
+
+
+def _moved(X_FL: Array, wrench: Array) -> Array:
+    force = np.einsum("...ij,...j->...i", X_FL[..., :3, :3], wrench[..., :3])
+    moment = np.einsum("...ij,...j->...i", X_FL[..., :3, :3], wrench[..., 3:])
+    return np.concatenate([force, moment + np.cross(X_FL[..., :3, 3], force)], axis=-1)
