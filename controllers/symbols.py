@@ -11,7 +11,7 @@ from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
 from robodyn.controllers.gains import wanted
-from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime
+from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime, inlined
 from robodyn.symbolic.scalar import sqrt
 
 __all__ = [
@@ -111,16 +111,15 @@ def dynamics(
     **options
         As for `Robot.function`.
     """
-    assert isinstance(t, SymbolicTime)
     made = name if isinstance(name, Function) else robot.function(name, **options)
     program = made.program
-    known: dict[str, Any] = {**arrays, **(base or {}), "t": t}
+    known: dict[str, Any] = {**arrays, **(base or {}), "t": t}  # type: ignore[dict-item]
     given = [np.asarray(known[port.name], object) for port in program.inputs]
     if any(x.size != port.size for x, port in zip(given, program.inputs, strict=True)):
         raise ManyMotions
     numbers = [x for array in given for x in array.flat]
     results = np.empty(len(program.results), object)
-    results[:] = t.graph.inlined(program, numbers)
+    results[:] = inlined(program, numbers)
     ends = np.cumsum([port.size for port in program.outputs])[:-1]
     parts = np.split(results, ends)
     return tuple(x.reshape(p.shape) for x, p in zip(parts, program.outputs, strict=True))

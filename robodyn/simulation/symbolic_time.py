@@ -13,7 +13,7 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, inputs
 
-__all__ = ["ManyMotions", "Signal", "SymbolicTime", "Undecided", "symbols"]
+__all__ = ["ManyMotions", "Signal", "SymbolicTime", "Undecided", "inlined", "symbols"]
 
 
 class Undecided(Graph):
@@ -116,6 +116,16 @@ class SymbolicTime(Scalar):
     def over(self, function: Callable[[FloatArray], FloatArray]) -> Any:
         """Symbols for what a function makes of the time since the last look."""
         raise ManyMotions
+
+
+def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:
+    """Results of a program in what a controller writes, or of numbers alone."""
+    graph = next((x.graph for x in numbers if isinstance(x, Scalar)), None)
+    return (
+        graph.inlined(program, numbers)
+        if isinstance(graph, Undecided)
+        else inline(program, numbers)
+    )
 
 
 def symbols(graph: Graph, first: int, count: int) -> Array:
