@@ -138,7 +138,7 @@ class CompiledMotion:
             control=-1 if law is None else law.extras,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=law is not None and effort is not None,
-            remembers=size > 0,
+            remembers=isinstance(law, MemoryLaw),
         )
         self._program, self._run = _loaded(integrator, self._plan)
         self._words = np.zeros(len(self._plan.words), np.int64)

@@ -185,3 +185,14 @@ def test_what_stays_the_same_is_written_down_once(arm, monkeypatch):
     rd.simulate(arm, controller, q0=Q0, duration=0.01)
     assert calls
     assert sorted(calls) == sorted(set(calls))
+
+
+@pytest.mark.parametrize("period", [None, 0.003])
+def test_nothing_may_be_remembered(arm, period, monkeypatch):
+    controller = Own(lambda look, memory: (-look.v - 0.1 * look.h - look.impulse, {}))
+    if period:
+        controller = Sampled(controller, period)
+    options = {"q0": Q0, "v0": [0.3, -0.2], "duration": 0.01}
+    fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, **options))
+    assert laws[0] is not None
+    same(fast, slow)
