@@ -196,3 +196,58 @@ def test_nothing_may_be_remembered(arm, period, monkeypatch):
     fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, **options))
     assert laws[0] is not None
     same(fast, slow)
+
+
+def counting(look, memory):
+    """Remembers a number that is the same for all motions, and one for each."""
+    n, way = (0, 0.0 * look.q[..., 0]) if memory is None else (memory["n"], memory["way"])
+    way = way + look.h * look.v[..., 0]
+    return -look.v + 0.01 * n, {"n": n + 1, "way": way, "h": look.h}
+
+
+@pytest.mark.parametrize("count", [1, 2, 70])
+def test_one_number_of_each_motion_is_remembered(arm, count, monkeypatch):
+    q0 = Q0 + 0.01 * np.arange(count)[:, None]
+    fast, slow, laws = both(
+        monkeypatch,
+        lambda: rd.rollout(
+            arm, Own(counting, "n", "way", "h"), q0, np.ones((count, 2)), duration=0.01
+        ),
+    )
+    assert laws[0] is not None
+    same(fast, slow)
+    assert {x.shape for x in fast.memory.values()} == {(11, count, 1)}
+    alone = rd.simulate(
+        arm, Own(counting, "n", "way", "h"), q0=q0[-1], v0=np.ones(2), duration=0.01
+    )
+    for name, x in alone.memory.items():
+        np.testing.assert_allclose(fast.memory[name][:, -1], x, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "decide",
+    [
+        lambda v: np.clip(v, -1.0, 1.0),
+        lambda v: v if v[0] > 0.0 else -v,
+        lambda v: v if v[0] >= v[1] else -v,
+        lambda v: max(v) * np.ones(2),
+        lambda v: v if 0.0 <= v[0] else -v,
+    ],
+)
+def test_controllers_that_decide_are_told_that_they_are_not_symbolic(arm, decide):
+    controller = Own(lambda look, memory: (-decide(look.v), {}))
+    with pytest.raises(TypeError, match="a symbolic controller or reference cannot"):
+        rd.simulate(arm, controller, q0=Q0, duration=0.01)
+
+
+def test_nothing_is_traced_where_python_takes_part_in_steps(arm, monkeypatch):
+    def push(t, q, v):
+        return {"lower": np.array([0.0, 0.0, -10.0 * v[0], 0.0, 0.0, 0.0])}
+
+    still = JointPD(arm, PointToPoint(Q0, Q0, 1.0), stiffness=10.0, damping=1.0)
+    fast, slow, laws = both(
+        monkeypatch,
+        lambda: rd.simulate(arm, RateLimited(still, 1.0), q0=Q0, duration=0.01, wrenches=push),
+    )
+    assert not laws
+    same(fast, slow)
