@@ -251,3 +251,19 @@ def test_nothing_is_traced_where_python_takes_part_in_steps(arm, monkeypatch):
     )
     assert not laws
     same(fast, slow)
+
+
+@pytest.mark.parametrize("wrap", [lambda c: c, lambda c: RateLimited(c, 1e3)])
+@pytest.mark.parametrize("when", [-1.0, 0.0055])
+def test_the_motion_whose_forces_are_no_numbers_is_named(arm, wrap, when):
+    """The first of them, as where Python is asked."""
+
+    def lost(t):
+        return Q0 + (np.nan if t > when else 0.0), np.zeros(2), np.zeros(2)
+
+    controller = wrap(JointPD(arm, lost, stiffness=10.0, damping=1.0))
+    q0 = Q0 + 0.01 * np.arange(3)[:, None]
+    with pytest.raises(rd.RobodynError, match="nan for joint 'shoulder' of motion 0 at t = "):
+        rd.rollout(arm, controller, q0, 0.0 * q0, duration=0.01)
+    with pytest.raises(rd.RobodynError, match="nan for joint 'shoulder' at t = "):
+        rd.simulate(arm, controller, q0=Q0, duration=0.01)
