@@ -24,11 +24,19 @@ from robodyn.simulation.law_code import Code, known_codes
 from robodyn.simulation.look_time import IMPULSE, LOOKED, Layout, LookTime
 from robodyn.simulation.memory import Remembering, chain
 from robodyn.simulation.memory_log import Log
-from robodyn.simulation.symbolic_time import ManyMotions, symbols
+from robodyn.simulation.symbolic_time import ManyMotions, Undecided, symbols
+from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, edge_of
 
 __all__ = ["MemoryLaw", "fixed_step_law", "memory_law_of"]
+
+#: Nodes of a law, for each look and at all, beyond which it takes longer to make machine code than
+#: to ask Python; looks so few that nothing is traced.
+PER_LOOK, MOST, FEW = 20, 20_000, 50
+
+#: Motions that Python asks together in about twice the time that it needs for one.
+TOGETHER = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +48,8 @@ class MemoryLaw:
     first, following : Program
         q, v, the time, the forces that acted, signals, what is remembered -> tau, and what is
         remembered from then on; at the first look, and at all others.
-    codes : (Code, Code)
-        The machine code that does it.
+    code : Code
+        The machine code of all others; one look is not worth any.
     signals : tuple of Signal and Steps
     layout : Layout
         Where memories stand in the row of what is remembered.
@@ -53,7 +61,7 @@ class MemoryLaw:
 
     first: Program
     following: Program
-    codes: tuple[Code, Code]
+    code: Code
     signals: tuple[Any, ...]
     layout: Layout
     holders: tuple[Remembering, ...]
@@ -72,16 +80,34 @@ class MemoryLaw:
     @property
     def extras(self) -> int:
         """Inputs besides the state, forces and memory: the time, signals, constants if any."""
-        return 1 + len(self.signals) + len(self.codes[1].constants)
+        return 1 + len(self.signals) + len(self.code.constants)
 
     def address(self, batch: bool) -> int:
         """Address of ``rows(begin, end, pointers, strides)`` of all looks but the first."""
-        return self.codes[1].function.rows_address(batch)
+        return self.code.function.rows_address(batch)
+
+    def begin(
+        self, q: FloatArray, v: FloatArray, given: list[FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Forces and memory after the first look, shapes (n, nv), (n, memory).
+
+        Parameters
+        ----------
+        q, v : ndarray, shape (n, nq), (n, nv)
+        given : list of ndarray
+            The time and the signals then.
+        """
+        parts = zip(given, self.first.inputs[2:3] + self.first.inputs[4:-1], strict=True)
+        time, *signals = (x.reshape(port.shape) for x, port in parts)
+        nothing = np.zeros(v.shape), *signals, np.zeros(self.memory)
+        with np.errstate(all="ignore"):
+            tau, memory = evaluate(self.first, q, v, time, *nothing)
+        return tau, memory
 
     def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
         """These at some instants, and how many numbers there are from one instant to the next."""
         tables = signal_tables(self.signals, times, first, stop)
-        return tables + [(x, 0) for x in self.codes[1].constants]
+        return tables + [(x, 0) for x in self.code.constants]
 
     def record(self, t: FloatArray, rows: FloatArray, batch: tuple[int, ...]) -> None:
         """Write down what was remembered after looks.
@@ -139,8 +165,12 @@ class MemoryLaw:
         return row
 
 
-def memory_law_of(robot: Robot, controller: Any, times: FloatArray) -> MemoryLaw | None:
+def memory_law_of(
+    robot: Robot, controller: Any, times: FloatArray, motions: int = 1
+) -> MemoryLaw | None:
     """The law of a controller at the start of a motion; none if it has no memory, or no law.
+
+    Nor is there one where Python is done sooner: in short motions, and for huge laws.
 
     Parameters
     ----------
@@ -149,8 +179,13 @@ def memory_law_of(robot: Robot, controller: Any, times: FloatArray) -> MemoryLaw
         With a `Remembering` in it, or being one.
     times : ndarray, shape (n,) [s]
         All instants of the motion.
+    motions : int
+        Motions at the same time.
     """
-    return _law(robot, controller, times, None)
+    looks = len(times) * (1 + motions // TOGETHER)
+    if looks < FEW:
+        return None
+    return _law(robot, controller, times, None, min(MOST, PER_LOOK * looks))
 
 
 def fixed_step_law(robot: Robot, controller: Any, step: float) -> MemoryLaw | None:
@@ -161,27 +196,33 @@ def fixed_step_law(robot: Robot, controller: Any, step: float) -> MemoryLaw | No
     SettingsError
         If part of it looks at other times.
     """
-    return _law(robot, controller, np.zeros(0), step)
+    return _law(robot, controller, np.zeros(0), step, None)
 
 
-def _law(robot: Robot, controller: Any, times: FloatArray, step: float | None) -> MemoryLaw | None:
+def _law(
+    robot: Robot, controller: Any, times: FloatArray, step: float | None, most: int | None
+) -> MemoryLaw | None:
+    """The law, if it has no more nodes than it may have."""
     if not (any(True for _ in chain(controller)) and getattr(controller, "symbolic", False)):
         return None
     try:
-        begun, tau = _traced(robot, controller, times, step, None)
+        graph = Undecided(most)
+        begun, tau = _traced(robot, controller, times, step, graph, None)
         layout = _layout(begun)
         given = layout, tuple(begun.ports), begun.forms
-        going, forces = _traced(robot, controller, times, step, given)
+        going, forces = _traced(robot, controller, times, step, graph, given)
     except NO_LAW:
+        return None
+    if most is not None and len(graph.op) > most:
         return None
     holders = [holder for holder, _ in begun.after]
     if [holder for holder, _ in going.after] != holders or begun.ports != going.ports:
         return None
+    graph.forget()
     first = _program(robot, "control_first", begun, layout, tau)
     following = _program(robot, "control", going, layout, forces)
-    one, other = known_codes(first, following)
     own = tuple(going.signals), layout, tuple(holders), tuple(holder.log for holder in holders)
-    return MemoryLaw(first, following, (one, other), *own)
+    return MemoryLaw(first, following, known_codes(following)[0], *own)
 
 
 def _traced(
@@ -189,10 +230,11 @@ def _traced(
     controller: Any,
     times: FloatArray,
     step: float | None,
+    graph: Undecided,
     known: tuple[Layout, tuple[Port, ...], list[dict[str, Any]]] | None,
 ) -> tuple[LookTime, list[Number]]:
     """A look in symbols, and the forces: at first, or with a memory in a layout behind inputs."""
-    t, q, v = begin_trace(robot, LookTime)
+    t, q, v = begin_trace(robot, LookTime, graph)
     t.times, t.step, t.after, t.forms, t.gate, t.before = times, step, [], [], None, None
     t.acted = symbols(t.graph, robot.nq + robot.nv + 1, robot.nv)
     t.ports.append(Port("acted", (robot.nv,), "N m, N"))

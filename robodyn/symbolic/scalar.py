@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
 
@@ -86,6 +87,12 @@ class Scalar:
         return self is other
 
     __hash__ = object.__hash__
+
+    def _compare(self, _: object) -> Any:
+        self._refuse_decisions()
+        return NotImplemented
+
+    __lt__ = __le__ = __gt__ = __ge__ = _compare
 
     def _refuse_decisions(self) -> None:
         if not self.graph.decided:
