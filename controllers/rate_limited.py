@@ -100,5 +100,4 @@ def _within(tau: FloatArray, last: FloatArray, change: FloatArray) -> FloatArray
     """Forces, or what is nearest to them and differs from the last ones by no more than that."""
     if not is_symbolic(tau):
         return np.clip(tau, last - change, last + change)
-    difference = tau - last
-    return np.asarray(tau - (difference - cut(difference, change)), object)
+    return np.asarray(last + cut(tau - last, change), object)

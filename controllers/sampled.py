@@ -157,8 +157,8 @@ class Sampled:
 
     def _in_symbols(self, look: Look, t: LookTime, memory: Any) -> tuple[FloatArray, Any]:
         plan = _plan(t.times, self.period, self.delay)
-        n = plan.acting.shape[1]
-        row = t.table("sampled", plan.table())
+        n = plan.most
+        row = t.table("sampled", 4 + 2 * n, plan.rows)
         (looks, rests, looked, due), acting, times = row[:4], row[4 : 4 + n], row[4 + n :]
         gate = Gate(looks, rests, plan.intervals, looked)
         with t.only(gate):
@@ -176,28 +176,41 @@ class _Plan(NamedTuple):
 
     Attributes
     ----------
+    most : int
+        Looks whose results are on their way at once, the latest one counted.
+    at : ndarray, shape (k,) [s]
+        Of all looks.
     looks : ndarray of bool, shape (n,)
     due : ndarray, shape (n,)
         How often it should have looked, before the first instant as well.
-    acting : ndarray, shape (n, m)
-        One for the look that acts, counted backward from the latest; nothing but zeros: none does.
-    times : ndarray, shape (n, m) [s]
-        Of these looks; zero where there is none.
+    latest, acting : ndarray of int, shape (n,)
+        The last look, and the one that acts; -1: none does.
     intervals : ndarray, shape (n,) [s]
         Since the look before, where it looks; zero at the first.
     """
 
+    most: int
+    at: FloatArray
     looks: Array
     due: FloatArray
-    acting: FloatArray
-    times: FloatArray
+    latest: Array
+    acting: Array
     intervals: FloatArray
 
-    def table(self) -> FloatArray:
-        """All that machine code has to be told, a row for each instant."""
-        looked = self.times[:, :1]
-        columns = [self.looks, ~self.looks, looked[:, 0], self.due]
-        return np.concatenate([np.stack(columns, axis=1, dtype=float), self.acting, self.times], 1)
+    def rows(self, first: int, stop: int) -> FloatArray:
+        """All that machine code has to be told of some instants, a row for each.
+
+        Whether it looks, whether it does not, when it did last, how often it should have; for the
+        looks on their way, counted backward from the latest, one for the one that acts, and when
+        they were: zero where there is none.
+        """
+        some = slice(first, stop)
+        looks, latest, acting = self.looks[some], self.latest[some], self.acting[some]
+        back = latest[:, None] - np.arange(self.most)
+        acts = (back == acting[:, None]) & (back >= 0)
+        times = np.where(back >= 0, self.at[np.maximum(back, 0)], 0.0)
+        columns = [looks, ~looks, times[:, 0], self.due[some]]
+        return np.concatenate([np.stack(columns, axis=1, dtype=float), acts, times], axis=1)
 
 
 def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
@@ -217,13 +230,10 @@ def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
     most = int((latest - np.maximum(acts, 0)).max(initial=0)) + 1
     if not looks[0] or most > MOST:
         raise ManyMotions
-    back = latest[:, None] - np.arange(most)
-    acting = (back == acts[:, None]) & (acts[:, None] >= 0)
-    times = np.where(back >= 0, at[np.maximum(back, 0)], 0.0)
     since = np.diff(at, prepend=at[0])
     waiting = since[-1] if len(at) > 1 else 1.0  # of no look: any that is not zero
     intervals = np.where(looks, since[latest], waiting)
-    return _Plan(looks, due, acting.astype(float), times, intervals)
+    return _Plan(most, at, looks, due, latest, acts, intervals)
 
 
 def _rounded(x: FloatArray, quantum: float) -> FloatArray:

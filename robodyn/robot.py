@@ -2134,14 +2134,15 @@ class Robot:
         against: tuple[str, ArrayLike] | PointMass | RobotPoint | None = None,
         base: BaseMotion | None = None,
         controlled: Iterable[str] = (),
+        friction: float = 0.0,
         t: ArrayLike | None = None,
         parameters: bool = False,
     ) -> ImpactDerivatives:
-        """How speeds after a hit without friction change with the state before it.
+        """How speeds after a hit change with the state before it.
 
         Parameters
         ----------
-        q, v, link, point, direction, restitution, against, base, controlled, t
+        q, v, link, point, direction, restitution, against, base, controlled, friction, t
             As in `impact`. What is hit stays the same.
         parameters : bool
             Also the derivative with respect to `inertial_parameters`.
@@ -2185,6 +2186,7 @@ class Robot:
             against,
             base,
             controlled,
+            friction,
             parameters,
         )
 

@@ -8,7 +8,8 @@ With the mobility ``A = f X`` of the points along the axes ``f`` of impulses, an
 
 in which ``dX p`` is how accelerations at rest change under the forces ``f^T p``; with the inertial
 parameters, ``dX p = -M^-1 dM (v+ - v)``. Where joints are driven, whose speeds do not jump,
-``M^-1`` is the inverse for the other speeds, with zeros beside it. This is what a hybrid system
+``M^-1`` is the inverse for the other speeds, with zeros beside it. With friction, ``dp`` is that of
+`friction_slopes`. This is what a hybrid system
 needs to linearise a motion with impacts: the state before the hit to that after it, at the same
 instant.
 """
@@ -16,13 +17,16 @@ instant.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.impacts.contact import Contact, unit_direction
+from robodyn.impacts.friction import check_energy, coefficient, with_friction
+from robodyn.impacts.friction_slopes import FrictionSlopes
 from robodyn.impacts.impact_dynamics import ImpactDynamics, each_axis
 from robodyn.impacts.one_hit import checked_restitution
 from robodyn.motion.base_motion import BaseMotion
@@ -40,6 +44,7 @@ def impact_derivatives(
     against: Any,
     base: BaseMotion | None,
     controlled: Iterable[str] = (),
+    friction: float = 0.0,
     parameters: bool = False,
 ) -> ImpactDerivatives:
     """See `robodyn.Robot.impact_derivatives`."""
@@ -53,6 +58,14 @@ def impact_derivatives(
     if direction is not None:
         c.check_approach(dynamics.robot, place[0])
     p = c.impulses(e, dynamics.robot, place[0])
+    changes: _Impulses = _Along(c, e)
+    if coefficient(friction, direction is None):
+        normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
+        c = dynamics.contact(q, v, places, axes, speeds, partner, base)
+        hit = with_friction(c.velocity, c.mobility, normal, e, float(friction))
+        p = hit.impulse
+        check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
+        changes = FrictionSlopes(hit, c.velocity, c.mobility, normal, e)
     after = v + np.einsum("...k,k...n->...n", p, c.jumps)
     slopes = _Slopes(dynamics, c, q, axes, places, base)
     f, df_p = slopes.forces(), slopes.of_forces(p)
@@ -61,14 +74,34 @@ def impact_derivatives(
     X = np.moveaxis(c.jumps, 0, -1)
     dX_p = by_q + inverse @ df_p
     F = np.moveaxis(f, 0, -2)
-    rates = e * slopes.of_speeds(v) + slopes.of_speeds(after)
-    dp_q, dp_v = c.solved(-rates - F @ dX_p), c.solved(-(1.0 + e) * F)
+    dp_q = changes.of(slopes.of_speeds(v), slopes.of_speeds(after) + F @ dX_p)
+    dp_v = changes.of(F, F)
     by_parameters = None
     if parameters:
         dX_p_m = -inverse @ dynamics.slopes_of_inertia(q, after - v, base)
-        by_parameters = dX_p_m + X @ c.solved(-F @ dX_p_m)
+        rate = F @ dX_p_m
+        by_parameters = dX_p_m + X @ changes.of(np.zeros_like(rate), rate)
     by_v = np.eye(v.shape[-1]) + X @ dp_v
     return ImpactDerivatives(after, dX_p + X @ dp_q, by_v, by_parameters)
+
+
+class _Impulses(Protocol):
+    """What knows how the impulses of a hit change."""
+
+    def of(self, du: Array, rate: Array) -> Array:
+        """With the velocity before, and that afterwards while impulses stay, (..., k, m)."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Along:
+    """Impulses along the axes of a contact, without friction."""
+
+    contact: Contact
+    restitution: float
+
+    def of(self, du: Array, rate: Array) -> Array:
+        """See `_Impulses`."""
+        return self.contact.solved(-(rate + self.restitution * du))
 
 
 class _Slopes:

@@ -9,12 +9,14 @@ friction, or ends, or turns back, whichever agrees with it [Whittaker 1904; Kell
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import ImpactError, SettingsError
 
-__all__ = ["check_energy", "coefficient", "frictional_impulse"]
+__all__ = ["Friction", "check_energy", "coefficient", "with_friction"]
 
 #: Parts of a speed, or of a mobility, that are rounding.
 ROUNDING = 1e-12
@@ -61,8 +63,33 @@ def check_energy(lost: Array, u: Array, least: Array) -> None:
         )
 
 
-def frictional_impulse(u: Array, W: Array, n: Array, restitution: float, friction: float) -> Array:
-    """The impulse on the link that is hit, shape (..., 3) [N s].
+@dataclass(frozen=True, eq=False)
+class Friction:
+    """What friction makes of a hit: the point sticks, slides on, or its slip ends.
+
+    Attributes
+    ----------
+    impulse : ndarray, shape (..., 3) [N s]
+        On the link that is hit. Where it does not stick, ``p_n (normal - part slip)``.
+    sticks, ends : ndarray of bool, shape (...)
+        It sticks; if not, its slip ends.
+    slip : ndarray, shape (..., 3)
+        Unit direction of the slip at the start.
+    begins : ndarray of bool, shape (...)
+        There is no slip at the start: the direction is that in which it would begin.
+    part : ndarray, shape (...)
+    """
+
+    impulse: Array
+    sticks: Array
+    ends: Array
+    slip: Array
+    begins: Array
+    part: Array
+
+
+def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: float) -> Friction:
+    """The impulse on the link that is hit, and how it came about.
 
     Parameters
     ----------
@@ -87,7 +114,7 @@ def frictional_impulse(u: Array, W: Array, n: Array, restitution: float, frictio
     sticks = (np.linalg.norm(p_t, axis=-1) <= friction * p_n[..., 0] * (1.0 + ROUNDING)) & (
         stops <= 1e-9 * np.linalg.norm(u, axis=-1)
     )
-    s = _slip(u - _dot(u, n)[..., None] * n, u, -p_t)
+    s, moving = _slip(u - _dot(u, n)[..., None] * n, u, -p_t)
     # along the slip: what would end it, or as much of it as friction can give
     Wn, Ws = _times(W, n), _times(W, s)
     nn, ns, ss = _dot(n, Wn), _dot(n, Ws), _dot(s, Ws)
@@ -105,15 +132,16 @@ def frictional_impulse(u: Array, W: Array, n: Array, restitution: float, frictio
         )
     with np.errstate(divide="ignore", invalid="ignore"):
         along = (asked_n / parting)[..., None] * (n - part[..., None] * s)
-    return np.where(sticks[..., None], stick, along)
+    impulse = np.where(sticks[..., None], stick, along)
+    return Friction(impulse, sticks, ending <= friction, s, ~moving, part)
 
 
-def _slip(u_t: Array, u: Array, instead: Array) -> Array:
-    """Unit direction of a slip; where there is none, that in which it would begin."""
+def _slip(u_t: Array, u: Array, instead: Array) -> tuple[Array, Array]:
+    """Unit direction of a slip; where there is none, that in which it would begin. And if any."""
     moving = np.linalg.norm(u_t, axis=-1) > ROUNDING * np.linalg.norm(u, axis=-1)
     s = np.where(moving[..., None], u_t, instead)
     size = np.linalg.norm(s, axis=-1, keepdims=True)
-    return np.asarray(s / np.where(size > 0.0, size, 1.0))
+    return np.asarray(s / np.where(size > 0.0, size, 1.0)), np.asarray(moving)
 
 
 def _dot(a: Array, b: Array) -> Array:

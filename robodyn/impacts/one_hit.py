@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.errors import SettingsError
 from robodyn.impacts.contact import ContactPoint, unit_direction
-from robodyn.impacts.friction import check_energy, coefficient, frictional_impulse
+from robodyn.impacts.friction import check_energy, coefficient, with_friction
 from robodyn.impacts.impact_dynamics import ImpactDynamics, each_axis
 from robodyn.impacts.partners import World
 from robodyn.motion.base_motion import BaseMotion
@@ -47,7 +47,7 @@ def impact(
     if coefficient(friction, direction is None):
         normal, axes = axes[0], np.broadcast_to(each_axis(v), (3, *v.shape[:-1], 3))
         c = dynamics.contact(q, v, places, axes, speeds, partner, base)
-        p = frictional_impulse(c.velocity, c.mobility, normal, e, float(friction))
+        p = with_friction(c.velocity, c.mobility, normal, e, float(friction)).impulse
         check_energy(c.energy_loss(p), c.velocity, c.mobility_scale)
     impulse = np.einsum("...k,k...i->...i", p, axes)
     return Impact(

@@ -65,7 +65,7 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     graph = Graph()
     numbers = numbered(graph, ports)
     controlled = [x for port in law.inputs for x in numbers[port.name]]
-    numbers["tau"] = inline(law.program, controlled)
+    numbers["tau"] = inline(law, controlled)
     a = inline(dynamics, [x for port in dynamics.inputs for x in numbers[port.name]])
     edges = tuple(edge_of(graph, x) for x in a)
     return Function(
@@ -73,8 +73,8 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     )
 
 
-def traced_law(robot: Robot, controller: Any) -> Function | None:
-    """The function of a controller: q, v, the time and its signals -> tau; none of no controller.
+def traced_law(robot: Robot, controller: Any) -> Program | None:
+    """The program of a controller: q, v, the time and its signals -> tau; none of no controller.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def traced_law(robot: Robot, controller: Any) -> Function | None:
     law = law_of(robot, controller)
     if law is None:
         raise untraced(robot, controller)
-    return law.function
+    return law.program
 
 
 def untraced(robot: Robot, controller: Any, *, memory: bool = True) -> SettingsError:

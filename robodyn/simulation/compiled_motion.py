@@ -290,9 +290,12 @@ class CompiledMotion:
     def _look_first(self, last: int, final: bool, rescue: Rescue) -> None:
         """Do the first step, before which the controller remembers nothing."""
         assert isinstance(self.law, MemoryLaw)
-        self._set(control=self.law.first_address(len(self.q) > 1))
-        self._until(0, min(last, 1), final and not last, rescue)
-        self._set(control=self.law.address(len(self.q) > 1))
+        for code in self.law.codes:
+            self._set(control=code.function.rows_address(len(self.q) > 1))
+            for constants in code.constants:
+                self._point(f"control{self.law.extras - 1}", constants)
+            if code is self.law.codes[0]:
+                self._until(0, min(last, 1), final and not last, rescue)
 
     def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
         """The same while tables hold."""

@@ -107,8 +107,8 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
     if law is None:
         raise untraced(robot, controller, memory=False)
     return ControlLaw(
-        _ordered(law.first.program, "control_first", ("t", "q", "v")),
-        _ordered(law.following.program, "control", ("t", "q", "v", "acted", "memory")),
+        _ordered(law.first, "control_first", ("t", "q", "v")),
+        _ordered(law.following, "control", ("t", "q", "v", "acted", "memory")),
         _places(law),
         float(step),
     )
@@ -118,7 +118,7 @@ def _without_memory(robot: Robot, controller: Any, step: float | None) -> Contro
     law = controller if isinstance(controller, Law) else law_of(robot, controller)
     if law is None:
         raise untraced(robot, controller, memory=False)
-    function = _ordered(law.function.program, "control", ("t", "q", "v"))
+    function = _ordered(law.program, "control", ("t", "q", "v"))
     return ControlLaw(function, function, MappingProxyType({}), step)
 
 

@@ -8,9 +8,9 @@ reference that is not symbolic, is sampled beforehand: these are its signals.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from robodyn.arrays import all_finite
 from robodyn.codegen import Function
 from robodyn.errors import ActuationError, ShapeError, SingularError
 from robodyn.robot import Robot
+from robodyn.simulation.law_code import Code, known_codes
 from robodyn.simulation.symbolic_time import (
     ManyMotions,
     Signal,
@@ -30,13 +31,10 @@ from robodyn.simulation.symbolic_time import (
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
-__all__ = ["NO_LAW", "Law", "begin_trace", "known_function", "law_of", "one_a_speed"]
+__all__ = ["NO_LAW", "Law", "begin_trace", "law_of", "one_a_speed"]
 
 #: What tracing raises where there is no straight-line code for a controller.
 NO_LAW = (ActuationError, SingularError, ManyMotions)
-
-#: Functions of controllers that are kept for the next motion, and their operations together.
-KEPT, OPERATIONS = 64, 500_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +43,17 @@ class Law:
 
     Attributes
     ----------
-    function : Function
+    program : Program
         q, v, the time and the signals -> tau.
+    code : Code
+        The machine code that does it.
     signals : tuple of Signal
     controller : callable
         What was traced: it says what is wrong where the function gives no numbers.
     """
 
-    function: Function
+    program: Program
+    code: Code
     signals: tuple[Signal, ...]
     controller: Callable[[float, FloatArray, FloatArray], Any]
 
@@ -61,21 +62,28 @@ class Law:
 
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
-        tau = self.function(q, v, t, *(signal.at(t) for signal in self.signals))
+        function, constants = self.code
+        tau = function(q, v, t, *(signal.at(t) for signal in self.signals), *constants)
         return np.asarray(tau if all_finite(tau) else self.controller(t, q, v))
+
+    @cached_property
+    def function(self) -> Function:
+        """The same as a function of its own."""
+        return Function(self.program)
 
     @property
     def extras(self) -> int:
-        """Inputs besides the state: the time and the signals."""
-        return 1 + len(self.signals)
+        """Inputs besides the state: the time, the signals, and constants if there are any."""
+        return 1 + len(self.signals) + len(self.code.constants)
 
     def address(self, batch: bool) -> int:
         """Address of ``rows(begin, end, pointers, strides)``."""
-        return self.function.rows_address(batch)
+        return self.code.function.rows_address(batch)
 
     def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
-        """The time and the signals at some instants, and how many numbers each has at one."""
-        return signal_tables(self.signals, times, first, stop)
+        """These at some instants, and how many numbers there are from one instant to the next."""
+        tables = signal_tables(self.signals, times, first, stop)
+        return tables + [(x, 0) for x in self.code.constants]
 
 
 def signal_tables(
@@ -84,24 +92,6 @@ def signal_tables(
     """The time and signals at some instants, and how many numbers each has at one."""
     tables = [(np.ascontiguousarray(x.rows(times, first, stop)), x.size) for x in signals]
     return [(np.ascontiguousarray(times[first:stop]), 1), *tables]
-
-
-_known: dict[Any, Function] = {}
-_lock = threading.Lock()
-
-
-def known_function(program: Program) -> Function:
-    """The function of a program, with the machine code that it got in an earlier motion."""
-    key = program.name, program.inputs, program.outputs, program.results, len(program.graph.op)
-    with _lock:
-        known = _known.pop(key, None)
-        if known is None or not _same(known.program, program):
-            known = Function(program)
-        _known[key] = known  # the latest is the last
-        count = sum(len(f.program.graph.op) for f in _known.values())
-        while len(_known) > KEPT or (count > OPERATIONS and len(_known) > 1):
-            count -= len(_known.pop(next(iter(_known))).program.graph.op)
-    return known
 
 
 def law_of(robot: Robot, controller: Any) -> Law | None:
@@ -124,15 +114,7 @@ def law_of(robot: Robot, controller: Any) -> Law | None:
     if traced is None:
         return None
     program, signals = traced
-    return Law(known_function(program), signals, controller)
-
-
-def _same(one: Program, other: Program) -> bool:
-    """Whether two programs have the same operations, in the same order."""
-    if (one.inputs, one.results) != (other.inputs, other.results):
-        return False
-    a, b = one.graph, other.graph
-    return (a.op, a.a, a.b, a.value) == (b.op, b.a, b.b, b.value)
+    return Law(program, known_codes(program)[0], signals, controller)
 
 
 def begin_trace(robot: Robot, kind: type[Any]) -> tuple[Any, Any, Any]:

@@ -22,6 +22,9 @@ __all__ = ["IMPULSE", "LOOKED", "Gate", "Layout", "LookTime", "Steps"]
 #: integral of forces since it looked, and when it did.
 IMPULSE, LOOKED = " impulse", " looked"
 
+#: What one number may be.
+NUMBERS = (Scalar, int, float, np.number, np.bool_)
+
 
 @dataclass(frozen=True, eq=False)
 class Steps:
@@ -77,11 +80,16 @@ class Layout:
     ----------
     places : tuple of (int, str, tuple of int)
         Which controller, the name of what it remembers, its shape: one behind the other.
+    forms : tuple
+        Lists and tuples that stand there, as `form_of` has them.
+    controllers : int
     recorded : int
         How many numbers are recorded.
     """
 
     places: tuple[tuple[int, str, tuple[int, ...]], ...]
+    forms: tuple[Any, ...]
+    controllers: int
     recorded: int
 
     @property
@@ -99,6 +107,35 @@ class Layout:
             at += count
         return found
 
+    def memories(self, row: Any) -> list[dict[str, Any]]:
+        """What each controller remembers, in the form that it gave to it."""
+        found: list[dict[str, Any]] = [{} for _ in range(self.controllers)]
+        for (slot, key, x), form in zip(self.parted(row), self.forms, strict=True):
+            found[slot][key] = formed(form, x)
+        return found
+
+
+def form_of(x: Any) -> Any:
+    """Lists and tuples in what is remembered: the same with ``None`` for numbers and arrays.
+
+    Raises
+    ------
+    ManyMotions
+        If something else is there, which only Python knows how to go on with.
+    """
+    if type(x) in (list, tuple):
+        return type(x)(map(form_of, x))
+    if type(x) is np.ndarray or isinstance(x, NUMBERS):
+        return None
+    raise ManyMotions
+
+
+def formed(form: Any, x: Any) -> Any:
+    """An array as the lists and tuples that stood there, of numbers and arrays of their own."""
+    if form is None:
+        return x.copy() if isinstance(x, np.ndarray) else x
+    return type(form)(map(formed, form, x))
+
 
 class LookTime(SymbolicTime):
     """Makes symbols of memories, and takes note of what becomes of them.
@@ -115,29 +152,30 @@ class LookTime(SymbolicTime):
         What each controller remembers, in the order in which they look; none at the first look.
     after : list of (Remembering, dict)
         The same after this look.
+    forms : list of dict
+        Lists and tuples in these memories, as `form_of` has them; they stay as they are.
     gate : Gate or None
         Whether controllers look now.
     """
 
-    __slots__ = ("acted", "after", "before", "gate", "step", "times")
+    __slots__ = ("acted", "after", "before", "forms", "gate", "step", "times")
 
     times: FloatArray
     step: float | None
     acted: Array
     before: list[dict[str, Array]] | None
     after: list[tuple[Remembering, dict[str, Array]]]
+    forms: list[dict[str, Any]]
     gate: Gate | None
 
-    def table(self, name: str, values: FloatArray) -> Array:
-        """Symbols for a row of numbers at each instant, shape (n, size)."""
-        size = values.shape[1]
-        steps = Steps(f"{name}{len(self.signals)}", size, lambda first, stop: values[first:stop])
-        return self.input(steps)
+    def table(self, name: str, size: int, between: Callable[[int, int], FloatArray]) -> Array:
+        """Symbols for a row of numbers at each instant, as `Steps` has them."""
+        return self.input(Steps(f"{name}{len(self.signals)}", size, between))
 
     def over(self, function: Callable[[FloatArray], FloatArray]) -> Any:
         """Symbols for what a function makes of the time since the last look."""
         if self.step is not None:
-            return function(np.array([self.step]))[0]
+            return function(np.array([0.0 if self.before is None else self.step]))[0]
         intervals = self.gate.intervals if self.gate else np.diff(self.times, prepend=self.times[0])
         shape = np.shape(function(intervals[-1:]))[1:]
         between = partial(_of_intervals, function, intervals)
@@ -164,10 +202,18 @@ class LookTime(SymbolicTime):
                 raise ManyMotions
             before = self.before[len(self.after)]
         self.after.append((remembering, {}))  # those that it holds come behind it
-        own = len(self.after) - 1
+        own, known = len(self.after) - 1, None
+        if before is None:
+            self.forms.append({})
+        else:
+            known = {key: formed(form, before[key]) for key, form in self.forms[own].items()}
         h, impulse, beside = self._since(before)
-        given = remembering.controller.answer(Look(self, q, v, h, impulse), _own(before))  # type: ignore[arg-type]
+        given = remembering.controller.answer(Look(self, q, v, h, impulse), known)  # type: ignore[arg-type]
         tau, memory = _forces_and_memory(given, len(self.acted))
+        forms = {key: form_of(x) for key, x in memory.items()}
+        if before is not None and forms != self.forms[own]:
+            raise ManyMotions
+        self.forms[own] = forms
         kept = {key: self._kept(key, x, before) for key, x in memory.items()}
         self.after[own] = remembering, kept | beside
         return tau
@@ -193,8 +239,7 @@ class LookTime(SymbolicTime):
             new = np.array(x, object)
         except ValueError:  # arrays of different shapes
             raise ManyMotions from None
-        numbers = (Scalar, int, float, np.number, np.bool_)
-        if not all(isinstance(part, numbers) for part in new.flat):
+        if not all(isinstance(part, NUMBERS) for part in new.flat):
             raise ManyMotions
         if before is None:
             return new
@@ -209,13 +254,6 @@ def _of_intervals(
     """What a function makes of some intervals, of which most are the same."""
     different, which = np.unique(intervals[first:stop], return_inverse=True)
     return np.asarray(function(different))[which]
-
-
-def _own(before: Mapping[str, Array] | None) -> dict[str, Array] | None:
-    """What a controller said itself that it remembers."""
-    if before is None:
-        return None
-    return {key: x for key, x in before.items() if key not in (IMPULSE, LOOKED)}
 
 
 def _forces_and_memory(given: Any, nv: int) -> tuple[Array, Mapping[str, Any]]:

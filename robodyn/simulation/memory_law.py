@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.codegen import Function
 from robodyn.robot import Robot
 from robodyn.simulation.law import (
     NO_LAW,
     begin_trace,
-    known_function,
     one_a_speed,
     signal_tables,
 )
+from robodyn.simulation.law_code import Code, known_codes
 from robodyn.simulation.look_time import IMPULSE, LOOKED, Layout, LookTime
 from robodyn.simulation.memory import Remembering, chain
 from robodyn.simulation.memory_log import Log
@@ -38,9 +37,11 @@ class MemoryLaw:
 
     Attributes
     ----------
-    first, following : Function
+    first, following : Program
         q, v, the time, the forces that acted, signals, what is remembered -> tau, and what is
         remembered from then on; at the first look, and at all others.
+    codes : (Code, Code)
+        The machine code that does it.
     signals : tuple of Signal and Steps
     layout : Layout
         Where memories stand in the row of what is remembered.
@@ -50,8 +51,9 @@ class MemoryLaw:
         What is recorded of each.
     """
 
-    first: Function
-    following: Function
+    first: Program
+    following: Program
+    codes: tuple[Code, Code]
     signals: tuple[Any, ...]
     layout: Layout
     holders: tuple[Remembering, ...]
@@ -69,20 +71,17 @@ class MemoryLaw:
 
     @property
     def extras(self) -> int:
-        """Inputs besides the state, forces and memory: the time and the signals."""
-        return 1 + len(self.signals)
+        """Inputs besides the state, forces and memory: the time, signals, constants if any."""
+        return 1 + len(self.signals) + len(self.codes[1].constants)
 
     def address(self, batch: bool) -> int:
         """Address of ``rows(begin, end, pointers, strides)`` of all looks but the first."""
-        return self.following.rows_address(batch)
-
-    def first_address(self, batch: bool) -> int:
-        """The same of the first look."""
-        return self.first.rows_address(batch)
+        return self.codes[1].function.rows_address(batch)
 
     def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
-        """The time and the signals at some instants, and how many numbers each has at one."""
-        return signal_tables(self.signals, times, first, stop)
+        """These at some instants, and how many numbers there are from one instant to the next."""
+        tables = signal_tables(self.signals, times, first, stop)
+        return tables + [(x, 0) for x in self.codes[1].constants]
 
     def record(self, t: FloatArray, rows: FloatArray, batch: tuple[int, ...]) -> None:
         """Write down what was remembered after looks.
@@ -118,11 +117,8 @@ class MemoryLaw:
             Forces that act since then.
         row : ndarray, shape (memory,)
         """
-        found: list[dict[str, Any]] = [{} for _ in self.holders]
-        for slot, key, x in self.layout.parted(row):
-            found[slot][key] = x
         self.forget()
-        for holder, own in zip(self.holders, found, strict=True):
+        for holder, own in zip(self.holders, self.layout.memories(row), strict=True):
             impulse, looked = own.pop(IMPULSE, 0.0), float(own.pop(LOOKED, t))
             holder.go_on(own, looked, impulse, t, acted)
 
@@ -174,17 +170,18 @@ def _law(robot: Robot, controller: Any, times: FloatArray, step: float | None) -
     try:
         begun, tau = _traced(robot, controller, times, step, None)
         layout = _layout(begun)
-        given = layout, tuple(begun.ports), len(begun.after)
+        given = layout, tuple(begun.ports), begun.forms
         going, forces = _traced(robot, controller, times, step, given)
     except NO_LAW:
         return None
     holders = [holder for holder, _ in begun.after]
     if [holder for holder, _ in going.after] != holders or begun.ports != going.ports:
         return None
-    first = known_function(_program(robot, "control_first", begun, layout, tau))
-    following = known_function(_program(robot, "control", going, layout, forces))
-    logs = tuple(holder.log for holder in holders)
-    return MemoryLaw(first, following, tuple(going.signals), layout, tuple(holders), logs)
+    first = _program(robot, "control_first", begun, layout, tau)
+    following = _program(robot, "control", going, layout, forces)
+    one, other = known_codes(first, following)
+    own = tuple(going.signals), layout, tuple(holders), tuple(holder.log for holder in holders)
+    return MemoryLaw(first, following, (one, other), *own)
 
 
 def _traced(
@@ -192,17 +189,17 @@ def _traced(
     controller: Any,
     times: FloatArray,
     step: float | None,
-    known: tuple[Layout, tuple[Port, ...], int] | None,
+    known: tuple[Layout, tuple[Port, ...], list[dict[str, Any]]] | None,
 ) -> tuple[LookTime, list[Number]]:
     """A look in symbols, and the forces: at first, or with a memory in a layout behind inputs."""
     t, q, v = begin_trace(robot, LookTime)
-    t.times, t.step, t.after, t.gate, t.before = times, step, [], None, None
+    t.times, t.step, t.after, t.forms, t.gate, t.before = times, step, [], [], None, None
     t.acted = symbols(t.graph, robot.nq + robot.nv + 1, robot.nv)
     t.ports.append(Port("acted", (robot.nv,), "N m, N"))
     if known is not None:
-        layout, ports, count = known
+        layout, ports, t.forms = known
         behind = sum(port.size for port in ports)
-        t.before = [{} for _ in range(count)]
+        t.before = [{} for _ in t.forms]
         for slot, key, x in layout.parted(symbols(t.graph, behind, layout.size)):
             t.before[slot][key] = x
     return t, one_a_speed(controller(t, q, v), robot.nv)
@@ -224,7 +221,9 @@ def _layout(t: LookTime) -> Layout:
             recorded.append((slot, name, memory[name].shape))
         others += [(slot, key, x.shape) for key, x in memory.items() if key not in holder.log.names]
     count = sum(int(np.prod(shape)) for _, _, shape in recorded)
-    return Layout((*recorded, *others), count)
+    places = *recorded, *others
+    forms = (t.forms[slot].get(key) for slot, key, _ in places)
+    return Layout(places, tuple(forms), len(t.forms), count)
 
 
 def _program(robot: Robot, name: str, t: LookTime, layout: Layout, tau: list[Number]) -> Program:

@@ -165,7 +165,7 @@ class _Writer:
     def __init__(
         self,
         robot: Robot,
-        law: Function | None,
+        law: Program | None,
         links: tuple[str, ...],
         driven: _Driven,
         h: float,
@@ -253,7 +253,7 @@ class _Writer:
         tau = np.zeros(self._robot.nv, object)
         if self._law is not None:
             known = {**self._numbers, "q": [*q], "v": [*v]}
-            tau[:] = inline(self._law.program, [x for p in self._law.inputs for x in known[p.name]])
+            tau[:] = inline(self._law, [x for p in self._law.inputs for x in known[p.name]])
         return tau
 
     def _called(self, name: str, *arrays: Array, **options: Any) -> list[Array]:

@@ -12,7 +12,7 @@ from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.law import begin_trace, known_function
+from robodyn.simulation.law import begin_trace
 from robodyn.simulation.symbolic_time import SymbolicTime
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import edge_of
@@ -78,7 +78,7 @@ def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
     outputs = (Port("wrenches", (len(rows),), "N, N m"),)
     rates = robot.function("integrate").program.rates
     program = Program("wrenches", tuple(t.ports), outputs, t.graph, edges, rates)
-    return WrenchLaw(tuple(given), known_function(program))
+    return WrenchLaw(tuple(given), Function(program))
 
 
 def _unfit(name: str, given: Any, expected: str) -> ShapeError:

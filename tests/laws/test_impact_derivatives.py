@@ -99,6 +99,98 @@ def test_closed_linkages(name):
     np.testing.assert_allclose(analytic, wanted, atol=1e-6 * (1.0 + np.abs(wanted).max()))
 
 
+def rough(seed, base="floating"):
+    """An arm that hits a floor somehow."""
+    robot = rd.load("puma560", base=base)
+    rng = np.random.default_rng(seed)
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    place = (robot.link_names[-1], (0.03, 0.01, 0.1))
+    try:
+        robot.impact(q, v, *place, UP)
+    except rd.ImpactError:
+        v = -v
+    return robot, q, v, place
+
+
+#: How the slip goes on: seeds and coefficients with which it does.
+SLIPS = {"slides": (0, 0.15), "ends": (4, 0.75), "turns back": (44, 0.15), "sticks": (0, 3.0)}
+
+
+@pytest.mark.parametrize("way", SLIPS)
+@pytest.mark.parametrize("restitution", [0.0, 0.3])
+def test_hits_with_friction(way, restitution):
+    seed, friction = SLIPS[way]
+    robot, q, v, place = rough(seed)
+    options = {"restitution": restitution, "friction": friction}
+
+    def hit(q, v, robot=robot):
+        return robot.impact(q, v, *place, UP, **options)
+
+    assert slip_of(robot, hit(q, v), q, v, place, friction) == way
+    found = robot.impact_derivatives(q, v, *place, UP, **options, parameters=True)
+    np.testing.assert_allclose(found.v, hit(q, v).v, atol=1e-12)
+    eye, none = np.eye(robot.nv), np.zeros((robot.nv, robot.nv))
+    for analytic, moved in ((found.by_q, (eye, none)), (found.by_v, (none, eye))):
+        wanted = differences(robot, hit, q, v, zip(*moved, strict=True)).T
+        np.testing.assert_allclose(analytic, wanted, atol=3e-7 * (1.0 + np.abs(wanted).max()))
+
+    def loaded(mass):
+        central = 0.02 * mass, 0.0, 0.0, 0.03 * mass, 0.0, 0.04 * mass
+        load = rd.Inertia(mass, Pose((0.1, 0.2, -0.1)), *central)
+        return robot.with_(payload={place[0]: load}) if mass else robot
+
+    h = 1e-5
+    dp = (loaded(2 * h).inertial_parameters - robot.inertial_parameters) / (2 * h)
+    none, one, two = (hit(q, v, loaded(k * h)).v for k in range(3))
+    wanted = (4.0 * one - two - 3.0 * none) / (2 * h)
+    slope = found.by_parameters @ dp
+    np.testing.assert_allclose(slope, wanted, atol=1e-6 * max(1.0, np.abs(wanted).max()))
+
+
+def slip_of(robot, hit, q, v, place, friction):
+    """What became of a slip."""
+    n = UP / np.linalg.norm(UP)
+    before, after = (sliding(robot, q, speeds, place, n) for speeds in (v, hit.v))
+    if np.linalg.norm(after) < 1e-9:
+        return "sticks"
+    along = before / np.linalg.norm(before)
+    if abs(after @ along) < 1e-9:
+        return "ends"
+    push = hit.impulse - n * (hit.impulse @ n)
+    assert np.linalg.norm(push) == pytest.approx(friction * (hit.impulse @ n))
+    return "slides" if push @ along < 0.0 else "turns back"
+
+
+def sliding(robot, q, v, place, n):
+    """Velocity of the point along the floor."""
+    V, X = robot.frame_twist(q, v, place[0], axes="world"), robot.frame_pose(q, place[0])
+    u = V[:3] + np.cross(V[3:], X[:3, :3] @ place[1])
+    return u - n * (u @ n)
+
+
+def test_a_slip_that_begins_in_a_hit_has_no_derivative():
+    """An arm that falls without turning: its hand slides off, to where it did not go before."""
+    robot, q, _, place = rough(0)
+    v = np.zeros(robot.nv)
+    v[:3] = 0.3, -0.5, 0.8
+    normal = -sum(v[k] * robot.frame_pose(q, robot.link_names[0])[:3, k] for k in range(3))
+    assert np.linalg.norm(robot.impact(q, v, *place, normal, friction=0.01).v[3:6]) > 0.1
+    with pytest.raises(rd.ImpactError, match="does not slip before the hit"):
+        robot.impact_derivatives(q, v, *place, normal, friction=0.01)
+
+
+def test_hits_of_many_states_with_friction_are_those_of_each():
+    robot, q, v, place = rough(0)
+    rng = np.random.default_rng(8)
+    q = np.stack([robot.integrate(q, 0.1 * rng.normal(size=robot.nv)) for _ in range(4)])
+    v = v + 0.1 * rng.normal(size=(4, robot.nv))
+    many = robot.impact_derivatives(q, v, *place, UP, friction=0.4)
+    for k in range(4):
+        one = robot.impact_derivatives(q[k], v[k], *place, UP, friction=0.4)
+        np.testing.assert_allclose(many.by_q[k], one.by_q, atol=1e-11)
+        np.testing.assert_allclose(many.by_v[k], one.by_v, atol=1e-11)
+
+
 DRIVEN = {
     "a tree": ("puma560", ["joint2", "joint5"], {"restitution": 0.4, "direction": UP}),
     "sticking": ("puma560", ["joint1"], {"direction": None}),

@@ -1,0 +1,151 @@
+"""Controllers with a memory that do what machine code could take for something else."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import JointPD, PointToPoint, RateLimited, Sampled
+from robodyn.simulation import Remembering, loop
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
+)
+
+Q0 = np.array([0.4, -0.3])
+
+
+class Own:
+    """A controller with a memory: what it answers is given."""
+
+    symbolic = True
+
+    def __init__(self, answer, *remembers):
+        self.answer, self.remembers = answer, remembers
+
+    def __call__(self, t, q, v):
+        return self.fresh()(t, q, v)
+
+    def fresh(self):
+        return Remembering(self)
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return rd.load("double_pendulum", passive=False)
+
+
+def both(monkeypatch, run):
+    """What machine code and Python make of a motion, and the laws that were traced."""
+    laws, memory_law_of = [], loop.memory_law_of
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "memory_law_of", lambda *x: laws.append(memory_law_of(*x)) or laws[-1])
+        fast = run()
+        patch.setattr(loop, "memory_law_of", lambda *x: None)
+        return fast, run(), laws
+
+
+def same(run, other):
+    for name in ("t", "q", "v", "tau"):
+        x, y = getattr(run, name), getattr(other, name)
+        np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-11, err_msg=name)
+    assert list(run.memory) == list(other.memory)
+    for name, x in run.memory.items():
+        np.testing.assert_allclose(x, other.memory[name], rtol=1e-11, atol=1e-11, err_msg=name)
+
+
+def in_place(look, memory):
+    """Change what is remembered where it stands."""
+    if memory is None:
+        return 0.0 * look.v, {"sum": look.q + 0.0}
+    memory["sum"] += look.h * look.q
+    memory["sum"][0] += 0.01
+    return -3.0 * memory["sum"], memory
+
+
+@pytest.mark.parametrize("period", [None, 0.003])
+def test_memories_may_be_changed_where_they_stand(arm, period, monkeypatch):
+    controller = Own(in_place, "sum")
+    if period:
+        controller = Sampled(controller, period)
+    fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.02))
+    assert laws[0] is not None
+    same(fast, slow)
+
+
+def last_three(look, memory):
+    """The mean of the last three positions, in a list that grows at first."""
+    seen = [] if memory is None else memory["seen"]
+    seen = [*seen, look.q][-3:]
+    return -20.0 * sum(seen) / len(seen), {"seen": seen}
+
+
+def appended(look, memory):
+    """The same, where a list is longer by what is added to it."""
+    seen = (([] if memory is None else memory["seen"]) + [look.q])[-3:]
+    return -20.0 * sum(seen) / len(seen), {"seen": seen}
+
+
+def turning(look, memory):
+    """A list of three, of which the first goes and another one comes."""
+    seen = [look.q] * 2 if memory is None else memory["seen"][1:]
+    seen += [look.q]
+    times = (0.0, 0.0) if memory is None else memory["times"]
+    times = (*times[1:], times[1] + look.h)
+    return -20.0 * sum(seen) / len(seen) - times[0], {"seen": seen, "times": times}
+
+
+@pytest.mark.parametrize("answer", [last_three, appended, turning])
+@pytest.mark.parametrize("period", [None, 0.003])
+def test_lists_stay_lists(arm, answer, period, monkeypatch):
+    controller = Own(answer)
+    if period:
+        controller = Sampled(controller, period, delay=0.001)
+    fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.02))
+    assert (laws[0] is not None) == (answer is turning)
+    same(fast, slow)
+
+
+def decaying(look, memory):
+    """Uses a function of the time since the last look at the first look too."""
+    part = look.over(lambda h: np.exp(-20.0 * h))
+    kept = 0.0 * look.q if memory is None else memory["kept"]
+    kept = part * kept + (2.0 - part) * look.q
+    return -5.0 * kept, {"kept": kept}
+
+
+def test_no_time_has_passed_at_the_first_look(arm, monkeypatch):
+    controller = Own(decaying, "kept")
+    fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
+    assert laws[0] is not None
+    same(fast, slow)
+    law = rd.control_law(arm, controller, step=1e-3)
+    tau, memory = law.first(0.0, fast.q[0], fast.v[0])
+    for k in range(len(fast.t)):
+        np.testing.assert_allclose(tau, slow.tau[k], rtol=0, atol=1e-11)
+        if k + 1 < len(fast.t):
+            state = fast.t[k + 1], fast.q[k + 1], fast.v[k + 1]
+            tau, memory = law.following(*state, tau, memory)
+
+
+def test_huge_forces_change_by_their_rate_and_no_less(arm, monkeypatch):
+    there = PointToPoint(Q0 + 0.1, Q0 + 0.1, 1.0)
+    stiff = JointPD(arm, there, stiffness=1e16, damping=1.0, gravity=False)
+    controller = RateLimited(stiff, 50.0, start=0.0)
+    fast, slow, laws = both(monkeypatch, lambda: rd.simulate(arm, controller, q0=Q0, duration=0.01))
+    assert laws[0] is not None
+    same(fast, slow)
+
+
+def test_results_on_their_way_take_no_memory_at_each_instant(arm):
+    """Sixty results are on their way; tables of them at all instants would be 300 MB."""
+    still = JointPD(arm, PointToPoint(Q0, Q0, 1.0), stiffness=10.0, damping=1.0)
+    controller = Sampled(still, 0.0, delay=0.006)
+    tracemalloc.start()
+    rd.simulate(arm, controller, q0=Q0, duration=10.0, step=1e-4, every=1000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 120e6
