@@ -267,7 +267,7 @@ def test_one_number_of_each_motion_is_remembered(arm, count, monkeypatch):
 )
 def test_controllers_that_decide_are_told_that_they_are_not_symbolic(arm, decide):
     controller = Own(lambda look, memory: (-decide(look.v), {}))
-    with pytest.raises(TypeError, match="a symbolic controller or reference cannot"):
+    with pytest.raises(TypeError, match="a symbolic controller, reference or cost cannot"):
         rd.simulate(arm, controller, q0=Q0, duration=0.01)
 
 
