@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn import Robot, SettingsError
+from robodyn import BasePath, Robot
 from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import gain, state_of
-from robodyn.controllers.plant import motor_mask
-from robodyn.controllers.symbols import asked, times
+from robodyn.controllers.momentum import Balance, balance
+from robodyn.controllers.plant import Base, base_path, motor_mask
+from robodyn.controllers.symbols import base_at
+from robodyn.controllers.travelling import made_of
 from robodyn.controllers.wrapping import (
     Controller,
     alone,
@@ -39,7 +41,10 @@ class DisturbanceObserver:
     It looks at the robot once a step. Forces that acted since the last look are known, as also
     wrappers around it and limits of the simulation leave them; what follows from the state is
     integrated by the trapezoidal rule, and the filter exactly, for a disturbance that does not
-    change between looks. The residual is ``run.memory["disturbance"]``.
+    change between looks. Of trees all speeds are observed, also those without a motor; of closed
+    linkages those of motors, which feel the disturbance of all joints. Of these, of robots on a
+    moving base and of those that depend on time, the change of ``p - M' v`` is taken, by the mean
+    of ``M``. The residual is ``run.memory["disturbance"]``.
 
     Attributes
     ----------
@@ -50,14 +55,19 @@ class DisturbanceObserver:
     compensate : bool
         Take the residual off what the motors are asked for; if not, it is only observed.
     robot : Robot, optional
-        The model, a tree on a fixed or floating base. Default: that of the controller.
+        The model. Default: that of the controller.
+    base : BaseMotion or callable, optional
+        Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
 
     Raises
     ------
     SettingsError
-        Without a robot, for closed linkages, for a moving base, and if the robot depends on time.
+        Without a robot.
     ShapeError
-        For gains of another shape, negative or not finite, and if the controller is no function.
+        For gains of another shape, negative or not finite, and if the controller is no function;
+        for a moving base without ``base``, and for ``base`` without a moving base.
+    ActuationError
+        For a linkage without motors, and with more of them than motions.
 
     Examples
     --------
@@ -83,25 +93,22 @@ class DisturbanceObserver:
     gain: ArrayLike
     compensate: bool = True
     robot: Robot | None = None
+    base: Base | None = None
     _gain: FloatArray = field(init=False, repr=False)
     _motors: FloatArray = field(init=False, repr=False)
+    _path: BasePath | None = field(init=False, repr=False)
+    _balance: Balance = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         robot = robot_of(self)
-        if robot.nc or robot.coordinates == "minimal" or robot.base == "moving":
-            has = "a moving base" if robot.base == "moving" else "closed loops"
-            raise SettingsError(
-                f"a disturbance is observed by the momentum of trees on fixed or floating bases, "
-                f"and {robot.name!r} has {has}"
-            )
-        if robot.depends_on_time:
-            raise SettingsError(
-                f"{robot.name!r} depends on time, and so does its inertia: the momentum that "
-                "disturbances are observed by does not count what time adds to it"
-            )
-        object.__setattr__(self, "_gain", gain("gain", self.gain, robot.nv))
+        object.__setattr__(self, "_balance", balance(robot))
+        each = gain("gain", self.gain, robot.nv)
+        object.__setattr__(self, "_gain", each[self._balance.speeds])
         object.__setattr__(self, "_motors", motor_mask(robot) * bool(self.compensate))
+        object.__setattr__(self, "_path", base_path(robot, self.base))
+
+    __reduce__ = made_of
 
     @property
     def symbolic(self) -> bool:
@@ -117,18 +124,17 @@ class DisturbanceObserver:
         return remembering(self)
 
     def answer(self, look: Look, memory: Any) -> tuple[FloatArray, dict[str, FloatArray]]:
-        """Forces, and what is remembered: residual, momentum, and what changes it by itself."""
-        robot, h = robot_of(self), look.h
-        q, v = state_of(robot, look.q, look.v)
-        p, n = _momentum(robot, q, v, look.t)
+        """Forces, and what is remembered: the residual, and the equations of motion."""
+        q, v = state_of(robot_of(self), look.q, look.v)
+        base = base_at(self._path, look.t)
+        at, known = self._balance.speeds, self._balance.at(q, v, base, look.t)
         part, gain = look.over(lambda h: _forgotten(h, self._gain))
-        r = np.zeros(p.shape)
+        found = np.zeros(v.shape, v.dtype)
         if memory is not None:
-            known = look.impulse + 0.5 * h * (memory["forces"] + n)
-            impulse = p - memory["momentum"] - known
-            r = (1.0 - part) * memory["disturbance"] + gain * impulse
-        tau = asked_of(self.controller, look.t, q, v) - self._motors * r
-        return tau, {"disturbance": r, "momentum": p, "forces": n}
+            impulse = self._balance.impulse(memory, known, look.h) - look.impulse[..., at]
+            found[..., at] = (1.0 - part) * memory["disturbance"][..., at] + gain * impulse
+        tau = asked_of(self.controller, look.t, q, v) - self._motors * found
+        return tau, {"disturbance": found} | known
 
 
 def _forgotten(h: FloatArray, gain: FloatArray) -> FloatArray:
@@ -137,14 +143,3 @@ def _forgotten(h: FloatArray, gain: FloatArray) -> FloatArray:
     part = -np.expm1(-gain * time)
     rate = np.where(time > 0.0, part / np.where(time > 0.0, time, 1.0), gain)
     return np.stack([part, rate], axis=1)
-
-
-def _momentum(
-    robot: Robot, q: FloatArray, v: FloatArray, t: float
-) -> tuple[FloatArray, FloatArray]:
-    """Momentum along each speed, and what changes it besides forces, shape (..., nv)."""
-    M = asked(robot, "mass_matrix", {"q": q}, None, t)
-    C = asked(robot, "coriolis_matrix", {"q": q, "v": v}, None, t)
-    passive = asked(robot, "passive_forces", {"q": q, "v": v}, None, t)
-    rest = passive - asked(robot, "gravity_forces", {"q": q}, None, t)
-    return times(M, v), times(np.swapaxes(C, -1, -2), v) + rest

@@ -16,7 +16,7 @@ from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.symbols import asked, dynamics, is_symbolic, time_of, times
 from robodyn.simulation.driven import independent
 
-__all__ = ["Coriolis", "MotorSpace", "motor_coriolis", "motor_space"]
+__all__ = ["AtState", "Coriolis", "MotorSpace", "joint_space", "motor_coriolis", "motor_space"]
 
 #: Acceleration [rad/s^2, m/s^2] by which the inertia of each motor is found: it makes forces that
 #: are large beside those of weight, of which rounding would be left.
@@ -62,7 +62,7 @@ def motor_space(robot: Robot) -> AtState:
     if not motors:
         raise ActuationError(f"{robot.name!r} has no motors: there is nothing to control it with")
     if len(motors) == robot.nv and not robot.nc:
-        return _of_all_joints(robot)
+        return joint_space(robot)
     if not independent(robot, robot.neutral(t=0.0 if robot.depends_on_time else None), motors):
         raise ActuationError(
             f"{robot.name!r} has more motors than motions, so that its loops tie motors "
@@ -71,7 +71,9 @@ def motor_space(robot: Robot) -> AtState:
     return _of_driven_motors(robot, motors)
 
 
-def _of_all_joints(robot: Robot) -> AtState:
+def joint_space(robot: Robot) -> AtState:
+    """The same over all speeds of a tree, as if each had a motor."""
+
     def at(q: FloatArray, v: FloatArray, base: Any, t: float) -> MotorSpace:
         M = asked(robot, "mass_matrix", {"q": q}, None, t)
         h = asked(robot, "bias_forces", {"q": q, "v": v}, base, t)

@@ -28,8 +28,8 @@ from robodyn.controllers.riccati import Forces, best_forces
 from robodyn.controllers.travelling import made_of
 from robodyn.controllers.weights import weights
 from robodyn.simulation.driven import PathOfTime
+from robodyn.simulation.motion_steps import robot_of_steps, slopes_of_steps, steps_along
 from robodyn.simulation.symbolic_time import SymbolicTime
-from robodyn.simulation.trajectory_gradient import robot_of_steps, slopes_of_steps, steps_along
 
 __all__ = ["TimeVaryingLQR"]
 

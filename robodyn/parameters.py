@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import generator
 from robodyn.equations.quantities.regressors import motor_parameters
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.evaluator import Evaluator
@@ -73,7 +74,7 @@ class Parameters:
 
     def base_parameters(self, rng: np.random.Generator | int | None) -> BaseParameters:
         """Combinations that can be identified; see `Robot.base_parameters`."""
-        Y = self._random_regressor(np.random.default_rng(rng))
+        Y = self._random_regressor(generator(rng))
         return base_of(self.inertial_names, self.inertial, Y)
 
     def _random_regressor(self, rng: np.random.Generator) -> Array:

@@ -20,6 +20,8 @@ from robodyn.controllers import (
     Saturated,
     SineReference,
 )
+from robodyn.controllers.motor_space import motor_space
+from robodyn.controllers.plant import motor_speeds
 from robodyn.simulation import Look
 from robodyn.simulation.stepper import Stepper
 
@@ -264,6 +266,65 @@ def test_a_push_on_a_floating_robot():
     run = rd.simulate(robot, observer, v0=v0, duration=0.2, wrenches=push)
     d = robot.frame_jacobian(run.q[-1], link).T @ push[link]
     np.testing.assert_allclose(run.memory["disturbance"][-1], d, atol=1e-2)
+
+
+def rolling(t):
+    """A base that pitches and heaves."""
+    turn = (0.0, np.sin(0.1 * np.sin(2.0 * t)), 0.0, np.cos(0.1 * np.sin(2.0 * t)))
+    spin, gain = 0.4 * np.cos(2.0 * t), -0.8 * np.sin(2.0 * t)
+    return rd.BaseMotion.from_world(
+        (0.0, 0.0, 0.1 * np.sin(3.0 * t)), turn, (0.0, 0.0, 0.3 * np.cos(3.0 * t)),
+        (0.0, spin, 0.0), (0.0, 0.0, -0.9 * np.sin(3.0 * t)), (0.0, gain, 0.0),
+    )  # fmt: skip
+
+
+OTHERS = {
+    "four_bar": ("coupler", {}),
+    "palletizer": (None, {}),
+    "five_bar": (None, {}),
+    "four_bar in minimal coordinates": ("coupler", {"coordinates": "minimal"}),
+    "arm7": (None, {"base": "moving"}),
+}
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_a_push_on_linkages_and_on_a_moving_base(case):
+    """Motors feel what pushes any link, by the motions of it that they make, and bear it."""
+    link, options = OTHERS[case]
+    robot = rd.load(case.partition(" ")[0], **options)
+    link = link or robot.link_names[-1]
+    base = rolling if robot.base == "moving" else None
+    q0 = robot.neutral()
+    still = ComputedTorque(robot, PointToPoint(q0, q0, 1.0), base=base)
+    observer = DisturbanceObserver(still, 40.0, base=base)
+    push = {link: [3.0, -2.0, 4.0, 0.1, 0.2, 0.0]}
+    given = {"duration": 0.4, "base": base, "limits": "ignore"}
+    run = rd.simulate(robot, observer, wrenches=push, **given)
+    plain = rd.simulate(robot, still, wrenches=push, **given)
+    follow = motor_space(robot)(run.q[-1], run.v[-1], base and base(0.4), 0.4).follow
+    felt = follow.T @ (robot.frame_jacobian(run.q[-1], link).T @ push[link])
+    found = run.memory["disturbance"][-1, list(motor_speeds(robot))]
+    np.testing.assert_allclose(found, felt, atol=3e-3 * np.abs(felt).max())
+    assert np.abs(run.q[-1] - q0).max() < 0.2 * np.abs(plain.q[-1] - q0).max()
+
+
+def test_what_time_does_to_a_robot_is_no_disturbance():
+    """A slide on a table that turns ever faster, and a push along it."""
+
+    def table(q, t):
+        c, s = rd.cos(0.5 * t * t), rd.sin(0.5 * t * t)
+        return [[c, -s, 0, c * q[0]], [s, c, 0, s * q[0]], [0, 0, 1, 0], [0, 0, 0, 1]]
+
+    slide = rd.Joint("slide", "prismatic", "ground", "stone")
+    stone = rd.Link("stone", rd.Inertia.from_matrix(2.0, (0.0, 0.0, 0.0), POINT))
+    mechanism = rd.Mechanism("table", (rd.Link("ground"), stone), (slide,))
+    robot = rd.load(mechanism, joint_maps={"slide": rd.JointMap(1, table)}, gravity=(0, 0, 0))
+    observer = DisturbanceObserver(lambda t, q, v: 0.0 * v, 20.0, compensate=False, robot=robot)
+    run = rd.simulate(
+        robot, observer, q0=[0.3], duration=1.0, wrenches={"stone": [3.0, 0, 0, 0, 0, 0]}
+    )
+    expected = 3.0 * -np.expm1(-20.0 * run.t)
+    np.testing.assert_allclose(run.memory["disturbance"][:, 0], expected, atol=1e-5)
 
 
 # -- the same motion, whatever computes it --------------------------------------------------------

@@ -155,6 +155,12 @@ def test_base_parameters_predict_and_are_independent(name, base, count):
     close(found.combination @ robot.inertial_parameters, found.values)
 
 
+@pytest.mark.parametrize("rng", [-1, "one", 1.5])
+def test_what_makes_no_random_motions_is_refused(rng):
+    with pytest.raises(rd.ShapeError, match=r"rng is .*expected a numpy Generator or a seed"):
+        rd.load("double_pendulum").base_parameters(rng)
+
+
 def test_expressions_name_what_combines():
     found = rd.load("arm7", passive=False).base_parameters()
     assert all(

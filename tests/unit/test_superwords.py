@@ -132,8 +132,8 @@ def test_a_product_is_one_operation_for_all_lanes(lanes, always):
     assert sum(len(word.terms) for word in found.order) == n * (n - 1) + n
     one = Program("factors", given, (), graph, ())
     factorised = edge_of(graph, factors.L[n - 1][0]), edge_of(graph, factors.inverse_D[0])
-    left = {node for node in program.needed(found.scalars(program)) if graph.op[node] > 1}
-    assert left == {node for node in one.needed(factorised) if graph.op[node] > 1}
+    left = {node for node in program.live_for(found.scalars(program)) if graph.op[node] > 1}
+    assert left == {node for node in one.live_for(factorised) if graph.op[node] > 1}
 
 
 def test_columns_of_different_branches_share_their_products(always):

@@ -18,7 +18,7 @@ class ScalarBody(Body):
         self.inputs = scalars_of(program.inputs)
         self.outputs = scalars_of(program.outputs)
         self.words = SuperwordCode(self, self.superwords, target.lanes(dtype))
-        self.nodes = program.needed(self.superwords.scalars(program))
+        self.nodes = program.live_for(self.superwords.scalars(program))
         self.stores: dict[int, list[int]] = {}
         for k, edge in enumerate(program.results):
             if edge >> 1 not in self.superwords.place:

@@ -94,7 +94,7 @@ class Superwords:
         """About how many there are: scalars, those stored, and two a product of a superword."""
         factors = [factor for word in self.order for factor, _, _ in word.terms]
         stored = sum(len(list(word.scalars())) for word in self.order) + len(set(factors))
-        return len(program.needed(self.scalars(program))) + stored + 2 * len(factors)
+        return len(program.live_for(self.scalars(program))) + stored + 2 * len(factors)
 
 
 def superwords(program: Program, lanes: int) -> Superwords:
