@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
 
@@ -98,16 +99,18 @@ class Scalar:
             f"cannot {what}"
         )
 
-    def _unordered(self, other: object) -> bool:
-        raise self._unknown("compare them, or decide by them")
+    if not TYPE_CHECKING:  # they say why they are refused; checkers know of none
 
-    __lt__ = __le__ = __gt__ = __ge__ = _unordered
+        def _unordered(self, other: object) -> bool:
+            raise self._unknown("compare them, or decide by them")
 
-    def __abs__(self) -> Number:
-        raise self._unknown("ask for their sign; np.sqrt(x * x) is their size")
+        __lt__ = __le__ = __gt__ = __ge__ = _unordered
 
-    def __float__(self) -> float:
-        raise self._unknown("make numbers of them; take np.sin, np.cos and np.sqrt, not math")
+        def __abs__(self) -> Number:
+            raise self._unknown("ask for their sign; np.sqrt(x * x) is their size")
+
+        def __float__(self) -> float:
+            raise self._unknown("make numbers of them; take np.sin, np.cos and np.sqrt, not math")
 
     def __pow__(self, power: float) -> Number:
         if power == 0.5:
