@@ -11,12 +11,13 @@ from robodyn.controllers.filtered import Filtered
 from robodyn.controllers.friction_compensation import FrictionCompensation
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.impedance import Impedance
-from robodyn.controllers.iterative_lqr import Plan, iterative_lqr
+from robodyn.controllers.iterative_lqr import iterative_lqr
 from robodyn.controllers.joint_pd import JointPD
 from robodyn.controllers.lqr import LQR
 from robodyn.controllers.noisy import Noisy
 from robodyn.controllers.operational_space import OperationalSpace
 from robodyn.controllers.passivity_based import PassivityBased
+from robodyn.controllers.plan import Plan
 from robodyn.controllers.quadratic_cost import QuadraticCost
 from robodyn.controllers.rate_limited import RateLimited
 from robodyn.controllers.recorded import Recorded

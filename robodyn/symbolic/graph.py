@@ -182,6 +182,12 @@ class Program:
                         needed[graph.b[node] >> 1] = 1
         return tuple(node for node in range(len(needed)) if needed[node])
 
+    @cached_property
+    def needed(self) -> tuple[int, ...]:
+        """Scalar inputs that the results need."""
+        graph = self.graph
+        return tuple(sorted(graph.a[node] for node in self.live() if graph.op[node] == INPUT))
+
     def operations(self) -> dict[str, int]:
         """Number of operations: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos`` (pairs)."""
         graph = self.graph

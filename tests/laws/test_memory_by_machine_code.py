@@ -186,9 +186,8 @@ def test_linkages_and_moving_bases(name, monkeypatch):
     q0 = robot.neutral()
     wave = SineReference(q0, 0.05 * np.ones(robot.nv), np.ones(robot.nv))
     learnt = [x for x in robot.parameter_names if x.endswith(".m")][1:3]
-    controller = Sampled(
-        Adaptive(PassivityBased(robot, wave, 5.0, base=base), learnt, 0.1), 0.002, delay=0.001
-    )
+    learns = Adaptive(PassivityBased(robot, wave, 5.0, base=base), learnt, 0.1)
+    controller = DisturbanceObserver(Sampled(learns, 0.002, delay=0.001), 20.0, base=base)
     found = traced(monkeypatch)
     run = rd.simulate(robot, controller, duration=0.05, base=base)
     assert found[0] is not None

@@ -337,8 +337,8 @@ def test_a_memory_may_be_one_number(double):
     clock = Clock(lambda look, memory: (0.0 * look.v, {"time": look.t}))
     run = rd.simulate(double, clock, duration=0.003)
     np.testing.assert_array_equal(run.memory["time"], run.t[:, None])
-    with pytest.raises(ShapeError, match="remembers 'time'"):
-        rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)
+    many = rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)
+    np.testing.assert_array_equal(many.memory["time"], np.tile(run.t[:, None, None], (1, 3, 1)))
 
 
 def test_what_is_no_robot_is_not_taken_for_one():

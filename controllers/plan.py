@@ -1,0 +1,42 @@
+"""A motion that was planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from robodyn import Trajectory
+from robodyn.array_types import FloatArray
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A motion and the forces that make it.
+
+    Attributes
+    ----------
+    run : Trajectory
+        The motion, as `robodyn.simulate` makes it of these forces: a sample a step.
+    gains : ndarray, shape (n, m, 2 nv)
+        By how much the forces of the m motors change, in the best law near the motion, with the
+        motion away from a sample's position and with the speeds; zero where a limit holds them.
+    costs : ndarray, shape (iterations + 1,)
+        Of the motions that were found one after the other.
+    converged : bool
+        No change of forces makes the cost notably less.
+    reason : str
+        Why the search ended.
+    """
+
+    run: Trajectory
+    gains: FloatArray
+    costs: FloatArray
+    converged: bool
+    reason: str
+
+    def __repr__(self) -> str:
+        return (
+            f"<Plan of {self.run.t[-1]:g} s: cost {self.costs[-1]:.6g} after "
+            f"{len(self.costs) - 1} iterations, {self.reason}>"
+        )
