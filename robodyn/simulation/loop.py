@@ -8,7 +8,6 @@ in it, `robodyn.simulation.event_loop` where events are looked for within each s
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
@@ -115,7 +114,7 @@ def move(
     elif isinstance(controller, Law | NumbaLaw):
         law = controller
     elif stepper.by_machine_code:
-        law = memory_law_of(stepper.robot, controller, times, math.prod(q.shape[:-1]))
+        law = memory_law_of(stepper.robot, controller, times)
     motion = stepper.compiled(times, q, v, law, limits.efforts)
     if motion is not None:
         known = controller is None or law is not None

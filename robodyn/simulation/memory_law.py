@@ -31,12 +31,8 @@ from robodyn.symbolic.scalar import Number, edge_of
 
 __all__ = ["MemoryLaw", "fixed_step_law", "memory_law_of"]
 
-#: Nodes of a law, for each look and at all, beyond which it takes longer to make machine code than
-#: to ask Python; looks so few that nothing is traced.
-PER_LOOK, MOST, FEW = 20, 20_000, 50
-
-#: Motions that Python asks together in about twice the time that it needs for one.
-TOGETHER = 64
+#: Nodes of a law beyond which machine code takes longer to make than it saves.
+MOST = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +161,8 @@ class MemoryLaw:
         return row
 
 
-def memory_law_of(
-    robot: Robot, controller: Any, times: FloatArray, motions: int = 1
-) -> MemoryLaw | None:
+def memory_law_of(robot: Robot, controller: Any, times: FloatArray) -> MemoryLaw | None:
     """The law of a controller at the start of a motion; none if it has no memory, or no law.
-
-    Nor is there one where Python is done sooner: in short motions, and for huge laws.
 
     Parameters
     ----------
@@ -179,13 +171,8 @@ def memory_law_of(
         With a `Remembering` in it, or being one.
     times : ndarray, shape (n,) [s]
         All instants of the motion.
-    motions : int
-        Motions at the same time.
     """
-    looks = len(times) * (1 + motions // TOGETHER)
-    if looks < FEW:
-        return None
-    return _law(robot, controller, times, None, min(MOST, PER_LOOK * looks))
+    return _law(robot, controller, times, None)
 
 
 def fixed_step_law(robot: Robot, controller: Any, step: float) -> MemoryLaw | None:
@@ -196,24 +183,21 @@ def fixed_step_law(robot: Robot, controller: Any, step: float) -> MemoryLaw | No
     SettingsError
         If part of it looks at other times.
     """
-    return _law(robot, controller, np.zeros(0), step, None)
+    return _law(robot, controller, np.zeros(0), step)
 
 
-def _law(
-    robot: Robot, controller: Any, times: FloatArray, step: float | None, most: int | None
-) -> MemoryLaw | None:
-    """The law, if it has no more nodes than it may have."""
+def _law(robot: Robot, controller: Any, times: FloatArray, step: float | None) -> MemoryLaw | None:
     if not (any(True for _ in chain(controller)) and getattr(controller, "symbolic", False)):
         return None
     try:
-        graph = Undecided(most)
+        graph = Undecided(MOST if step is None else None)
         begun, tau = _traced(robot, controller, times, step, graph, None)
         layout = _layout(begun)
         given = layout, tuple(begun.ports), begun.forms
         going, forces = _traced(robot, controller, times, step, graph, given)
     except NO_LAW:
         return None
-    if most is not None and len(graph.op) > most:
+    if step is None and len(graph.op) > MOST:
         return None
     holders = [holder for holder, _ in begun.after]
     if [holder for holder, _ in going.after] != holders or begun.ports != going.ports:

@@ -28,13 +28,6 @@ pytestmark = pytest.mark.filterwarnings(
 Q0 = np.array([0.4, -0.3])
 
 
-@pytest.fixture(autouse=True)
-def machine_code_of_short_motions(monkeypatch):
-    """Also where Python would be done sooner."""
-    monkeypatch.setattr(memory_law, "FEW", 0)
-    monkeypatch.setattr(memory_law, "PER_LOOK", 100_000)
-
-
 class Own:
     """A controller with a memory: what it answers is given."""
 
@@ -184,30 +177,6 @@ def test_huge_laws_are_left_to_python(arm, monkeypatch):
     assert rd.control_law(arm, controller, step=0.01).following.c_source()
 
 
-@pytest.mark.parametrize(
-    ("few", "per_look", "count", "known"),
-    [
-        (0, 100, 1, True),
-        (21, 100, 1, True),
-        (22, 100, 1, False),
-        (22, 100, 64, True),
-        (0, 1, 63, False),
-        (0, 1, 64 * 100, True),
-    ],
-)
-def test_short_motions_are_left_to_python(arm, monkeypatch, few, per_look, count, known):
-    monkeypatch.setattr(memory_law, "FEW", few)
-    monkeypatch.setattr(memory_law, "PER_LOOK", per_look)
-    still = JointPD(arm, PointToPoint(Q0, Q0, 1.0), stiffness=10.0, damping=1.0)
-    q0 = np.tile(Q0, (count, 1))
-    fast, slow, laws = both(
-        monkeypatch,
-        lambda: rd.rollout(arm, Filtered(still, 100.0), q0, 0.0 * q0, duration=0.02),
-    )
-    assert (laws[0] is not None) == known
-    same(fast, slow)
-
-
 def test_what_stays_the_same_is_written_down_once(arm, monkeypatch):
     """The same function of the same numbers, at the first look and at all others."""
     calls, inline = [], symbolic_time.inline
@@ -268,7 +237,7 @@ def test_one_number_of_each_motion_is_remembered(arm, count, monkeypatch):
 )
 def test_controllers_that_decide_are_told_that_they_are_not_symbolic(arm, decide):
     controller = Own(lambda look, memory: (-decide(look.v), {}))
-    with pytest.raises(TypeError, match="a symbolic controller or reference cannot"):
+    with pytest.raises(TypeError, match="a symbolic controller, reference or cost cannot"):
         rd.simulate(arm, controller, q0=Q0, duration=0.01)
 
 

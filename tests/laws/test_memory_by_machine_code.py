@@ -27,7 +27,7 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError, SingularWarning
-from robodyn.simulation import Remembering, loop, memory_law
+from robodyn.simulation import Remembering, loop
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -90,13 +90,6 @@ MAKE = {
     ),
     "of a user": lambda r, c: Integral(),
 }
-
-
-@pytest.fixture(autouse=True)
-def machine_code_of_short_motions(monkeypatch):
-    """Also where Python would be done sooner."""
-    monkeypatch.setattr(memory_law, "FEW", 0)
-    monkeypatch.setattr(memory_law, "PER_LOOK", 100_000)
 
 
 @pytest.fixture(scope="module")

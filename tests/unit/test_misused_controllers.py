@@ -90,6 +90,16 @@ def test_forces_at_a_joint_without_a_motor_do_not_hold_a_posture(acrobot):
         LQR(acrobot, [np.pi, 0.0], tau=np.zeros((2, 2)))
 
 
+def test_a_reference_of_another_robot_is_refused_in_words_where_it_is_compiled_too(double):
+    law = JointPD(double, PointToPoint(np.zeros(6), np.ones(6), 1.0), 20.0, 5.0)
+    for use in (
+        lambda: rd.closed_loop(double, law),
+        lambda: rd.simulate(double, law, duration=0.1),
+    ):
+        with pytest.raises(ShapeError, match=r"positions of shape \(6,\), expected \(2,\)$"):
+            use()
+
+
 def test_weights_too_far_apart_are_said_to_be(acrobot):
     with pytest.raises(SettingsError, match="too far apart"):
         LQR(acrobot, [np.pi, 0.0], state=1e12, effort=1e-12)
