@@ -19,6 +19,7 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.simulation import Remembering, loop, memory_law, symbolic_time
+from robodyn.symbolic.scalar import edge_of
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -267,3 +268,48 @@ def test_the_motion_whose_forces_are_no_numbers_is_named(arm, wrap, when):
         rd.rollout(arm, controller, q0, 0.0 * q0, duration=0.01)
     with pytest.raises(rd.RobodynError, match="nan for joint 'shoulder' at t = "):
         rd.simulate(arm, controller, q0=Q0, duration=0.01)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("which", [1, 2])
+def test_the_motion_that_is_named_is_the_one(arm, which):
+    root = Own(lambda look, memory: (-np.sqrt(look.q), {}))
+    q0 = np.full((3, 2), 0.4)
+    q0[which] = -0.4
+    with pytest.raises(rd.RobodynError, match=f"nan for joint 'shoulder' of motion {which} at"):
+        rd.rollout(arm, root, q0, 0.0 * q0, duration=0.01)
+
+
+def becoming_a_list(look, memory):
+    """An array at first, and a list from then on: twice a list is longer."""
+    seen = np.stack([look.q, look.q]) if memory is None else [*memory["seen"][1:], look.q]
+    count = 0 if memory is None else len(memory["seen"] * 2)
+    return -count * look.q, {"seen": seen}
+
+
+def test_what_is_remembered_in_another_form_is_python_s(arm, monkeypatch):
+    fast, slow, laws = both(
+        monkeypatch, lambda: rd.simulate(arm, Own(becoming_a_list), q0=Q0, duration=0.01)
+    )
+    assert laws[0] is None
+    same(fast, slow)
+
+
+def test_python_is_not_asked_where_a_digital_controller_does_not_look(arm, monkeypatch):
+    still = JointPD(arm, PointToPoint(Q0, Q0, 1.0), stiffness=10.0, damping=1.0)
+    controller = Sampled(RateLimited(Filtered(still, 50.0), 100.0), 0.003, delay=0.002)
+    monkeypatch.setattr(loop, "torque", None)
+    assert np.isfinite(rd.simulate(arm, controller, q0=Q0, duration=0.02).tau).all()
+
+
+def test_what_was_written_for_other_numbers_is_written_again(arm):
+    """Numbers and symbols, and functions of one name, are told from each other."""
+    graph = symbolic_time.Undecided()
+    x = [*symbolic_time.symbols(graph, 0, 6)]
+    heavy = arm.with_(payload={"lower": rd.Inertia.from_matrix(2.0, (0, 0, -0.5), np.eye(3))})
+    one, two = (robot.function("inverse_dynamics").program for robot in (arm, heavy))
+    given = [x, [*x[:5], -x[5]], [*x[:5], 1.0], [*x[:5], -1.0], [*x[:5], 0.0], [0.0, *x[1:]]]
+    found = [graph.inlined(program, numbers) for program in (one, two) for numbers in given]
+    edges = {tuple(edge_of(graph, x) for x in own) for own in found}
+    assert len(edges) == len(found)
+    assert graph.inlined(one, given[2]) is found[2]
