@@ -60,19 +60,24 @@ def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatAr
         numbers = False
     if not numbers:
         raise ShapeError(
-            f"the reference returned {given!r} at t = {t} s, expected three arrays: position "
-            f"({nq},), velocity and acceleration",
+            f"the reference returned {given!r}{_when(t)}, expected three arrays: position ({nq},), "
+            "velocity and acceleration",
             name="reference",
             given=given,
         )
     if q.shape[-1:] != (nq,):
         raise ShapeError(
-            f"the reference gives positions of shape {q.shape} at t = {t} s, expected ({nq},)",
+            f"the reference gives positions of shape {q.shape}{_when(t)}, expected ({nq},)",
             name="reference",
             given=q.shape,
             expected=(nq,),
         )
     return q, v, a
+
+
+def _when(t: Any) -> str:
+    """The time for a message; where a symbol stands for it there is none."""
+    return f" at t = {t} s" if np.asarray(t).dtype.kind in "fiu" else ""
 
 
 def _symbols(x: NDArray[Any]) -> bool:

@@ -14,7 +14,8 @@ from robodyn.arrays import expect
 from robodyn.controllers.gains import function
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.quadratic_cost import Expansion
-from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.simulation.symbolic_time import Undecided
+from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Scalar, edge_of, inputs
 
 __all__ = ["SymbolicCost"]
@@ -25,8 +26,8 @@ class SymbolicCost:
     """A cost given by formulas.
 
     They are called once, with symbols in the place of numbers, and do nothing but arithmetic and
-    sines, cosines and roots of numpy. Where their curvature is negative along some direction it
-    counts as none.
+    sines, cosines and roots of numpy; a formula that decides by numbers is a `TypeError`. Where
+    their curvature is negative along some direction it counts as none.
 
     Attributes
     ----------
@@ -113,7 +114,7 @@ class _Slopes:
 
 def _traced(robot: Robot, name: str, formula: Callable[..., Any], ports: list[Port]) -> Function:
     """A formula as a function of its inputs."""
-    graph, first = Graph(), 0
+    graph, first = Undecided(), 0
     given: list[Array | Scalar] = []
     for port in ports:
         numbers = np.empty(port.size, object)

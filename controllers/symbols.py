@@ -11,8 +11,7 @@ from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
 from robodyn.controllers.gains import wanted
-from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime
-from robodyn.symbolic.inline import inline
+from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime, inlined
 from robodyn.symbolic.scalar import sqrt
 
 __all__ = [
@@ -120,7 +119,7 @@ def dynamics(
         raise ManyMotions
     numbers = [x for array in given for x in array.flat]
     results = np.empty(len(program.results), object)
-    results[:] = inline(program, numbers)
+    results[:] = inlined(program, numbers)
     ends = np.cumsum([port.size for port in program.outputs])[:-1]
     parts = np.split(results, ends)
     return tuple(x.reshape(p.shape) for x, p in zip(parts, program.outputs, strict=True))

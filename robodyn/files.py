@@ -1,4 +1,4 @@
-"""Paths from outside, and what the system says when a file cannot be written."""
+"""Paths from outside, pictures too, and what the system says when a file cannot be written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from robodyn.errors import FileError, MissingFileError, ShapeError
 
-__all__ = ["as_path", "writing"]
+__all__ = ["as_path", "check_image", "save_figure", "writing"]
 
 
 def as_path(what: str, value: Any) -> Path:
@@ -50,3 +50,34 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileError(f"cannot write {str(path)!r}: {reason}") from error
+
+
+def check_image(path: str | os.PathLike[str]) -> None:
+    """Refuse what is no name of an image file.
+
+    Raises
+    ------
+    ShapeError
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    target, known = as_path("path", path), FigureCanvasAgg.get_supported_filetypes()
+    ending = target.suffix.removeprefix(".").lower()
+    if target.name in ("", "..") or (ending and ending not in known):
+        raise ShapeError(
+            f"cannot draw {str(target)!r}: expected a name ending in one of {', '.join(known)}",
+            name="path",
+            given=target.suffix,
+        )
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str]) -> None:
+    """Write a figure of matplotlib to an image file.
+
+    Raises
+    ------
+    ShapeError, MissingFileError, FileError
+    """
+    check_image(path)
+    with writing(as_path("path", path)):
+        figure.savefig(path, dpi=120)

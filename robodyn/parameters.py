@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.arrays import generator
+from robodyn.description.possible import why_impossible
 from robodyn.equations.quantities.regressors import motor_parameters
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
+from robodyn.errors import InertiaError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion
@@ -71,9 +74,30 @@ class Parameters:
         beside = list(motor_parameters(self._model.setup).values())
         return np.concatenate([self.inertial, np.array(beside, float)])
 
+    def refuse_impossible(self, before: Parameters) -> None:
+        """Refuse bodies that none can be, unless they were so before.
+
+        Raises
+        ------
+        InertiaError
+        """
+        known = dict(zip(before.body_names, before.inertial.reshape(-1, 10), strict=True))
+        for name, ten in zip(self.body_names, self.inertial.reshape(-1, 10), strict=True):
+            if name in known and np.array_equal(ten, known[name]):
+                continue
+            m, h, (xx, xy, yy, xz, yz, zz) = ten[0], ten[1:4], ten[4:]
+            c = h / m if m else h
+            about = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            reason = why_impossible(m, about - m * ((c @ c) * np.eye(3) - np.outer(c, c)))
+            if reason:
+                raise InertiaError(
+                    f"body {name!r} of {self._model.mechanism.name!r}: {reason}; "
+                    "allow_unphysical=True takes it as it is"
+                )
+
     def base_parameters(self, rng: np.random.Generator | int | None) -> BaseParameters:
         """Combinations that can be identified; see `Robot.base_parameters`."""
-        Y = self._random_regressor(np.random.default_rng(rng))
+        Y = self._random_regressor(generator(rng))
         return base_of(self.inertial_names, self.inertial, Y)
 
     def _random_regressor(self, rng: np.random.Generator) -> Array:

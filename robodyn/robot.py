@@ -243,6 +243,9 @@ class Robot:
         SettingsError
             For parameters that no body has, and joints locked against what ties them together, or
             where they cannot be.
+        InertiaError
+            If a payload or parameters make a body that none can be; ``allow_unphysical=True`` takes
+            it as it is.
         """
         start = start_by_joint(self._model.settings, self.tree_form._model.joints)
         if stops is not None:
@@ -252,6 +255,8 @@ class Robot:
         described = with_frames(described, by_name("frames", frames))
         mechanism, kept = changed(described, start, carried, welded, stops)
         copy = type(self)(mechanism, kept.replaced(settings))
+        if (parameters or payload) and not copy._model.settings.allow_unphysical:
+            copy._parts.parameters.refuse_impossible(self._parts.parameters)
         for name in stops.named if stops else ():
             if copy.joints[name].cut:
                 raise SettingsError(

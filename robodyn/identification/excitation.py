@@ -103,8 +103,14 @@ def excitation(
     period = number("period", period, "s")
     if not 0.0 < period < np.inf:
         raise SettingsError(f"period is {period!r}, expected a positive number of seconds")
-    if not (isinstance(harmonics, int | np.integer) and harmonics >= 2):
-        raise SettingsError(f"harmonics is {harmonics!r}, expected a whole number, at least 2")
+    for name, given, least in (
+        ("harmonics", harmonics, 2),
+        ("iterations", iterations, 0),
+        ("seed", seed, 0),
+    ):
+        whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        if not (whole and given >= least):
+            raise SettingsError(f"{name} is {given!r}, expected a whole number, at least {least}")
     if criterion not in ("condition", "logdet"):
         raise SettingsError(f"criterion is {criterion!r}, expected 'condition' or 'logdet'")
     mover = mover_of(robot)

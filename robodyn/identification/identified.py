@@ -117,11 +117,10 @@ class Identified:
     def robot(self) -> Robot:
         """The robot with the identified parameters; `robodyn.urdf.write` takes its ``mechanism``.
 
-        Raises
-        ------
-        InertiaError
-            If they are not consistent, and some joint moves no mass with them.
+        Where some of them are `impossible`, it is one with ``allow_unphysical=True``.
         """
+        if self.impossible:
+            return self.described.with_(parameters=self.parameters, allow_unphysical=True)
         return self.described.with_(parameters=self.parameters)
 
     def inertia(self, frame: str) -> Inertia:

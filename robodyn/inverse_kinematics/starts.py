@@ -13,7 +13,7 @@ from robodyn.errors import AssemblyError
 __all__ = ["PostureStarts", "Postures"]
 
 #: Starts after the first one, without loops and with loops, and what makes them, with their number.
-RESTARTS, LOOP_RESTARTS, SEED = 100, 20, 7919
+RESTARTS, LOOP_RESTARTS, SEED = 100, 60, 7919
 
 
 class Postures(Protocol):

@@ -89,7 +89,7 @@ def changeable_bodies(model: Model) -> tuple[str, ...]:
         drawn = name in {link.name for link in links}
         if drawn and carried.isdisjoint(link.name for link in links):
             mass = sum(link.inertia.mass for link in links if link.inertia is not None)
-            if abs(float(_numbers(model, body)[0]) - mass) <= HALF * mass:
+            if abs(float(_numbers(model, body)[0]) - mass) <= HALF * abs(mass):
                 found.append(name)
     return tuple(found)
 

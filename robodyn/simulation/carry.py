@@ -139,7 +139,11 @@ class _Carrier:
         if not all_finite(tau):  # of a law, where there is no straight-line code
             tau = self._asked(k, r, q, v)
         try:
-            refuse_not_finite(self.stepper.robot, tau, t, k)
+            if not all_finite(tau):  # among those of all motions, so that this one is named
+                known = np.zeros(m.tau.shape)
+                known[r] = tau
+                known = known.reshape(*self.record.shape, len(tau))
+                refuse_not_finite(self.stepper.robot, known, t, k)
             a, forces = self.stepper.of_row(r, len(m.q)).accelerations(t, q, v, tau)
         except RobodynError as error:
             self._break_down(k, error)

@@ -138,7 +138,7 @@ class CompiledMotion:
             control=-1 if law is None else law.extras,
             corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
             cut=law is not None and effort is not None,
-            remembers=size > 0,
+            remembers=isinstance(law, MemoryLaw),
         )
         self._program, self._run = _loaded(integrator, self._plan)
         self._words = np.zeros(len(self._plan.words), np.int64)
@@ -276,26 +276,13 @@ class CompiledMotion:
             if first < self._tabled[0] or first + 2 > self._tabled[1]:
                 self.tell(self.ask(first))
             if first == 0 and isinstance(self.law, MemoryLaw):
-                self._look_first(last, final, rescue)
-                first = 1
-                if not last:
-                    return
-                continue
+                given = [self._kept[f"control{k}"][0] for k in range(1 + len(self.law.signals))]
+                self.tau[...], self.memory[...] = self.law.begin(self.q, self.v, given)
             stop = min(last, self._tabled[1] - 1)
             self._until(first, stop, final and stop == last, rescue)
             if stop == last:
                 return
             first = stop
-
-    def _look_first(self, last: int, final: bool, rescue: Rescue) -> None:
-        """Do the first step, before which the controller remembers nothing."""
-        assert isinstance(self.law, MemoryLaw)
-        for code in self.law.codes:
-            self._set(control=code.function.rows_address(len(self.q) > 1))
-            for constants in code.constants:
-                self._point(f"control{self.law.extras - 1}", constants)
-            if code is self.law.codes[0]:
-                self._until(0, min(last, 1), final and not last, rescue)
 
     def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
         """The same while tables hold."""

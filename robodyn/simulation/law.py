@@ -28,7 +28,7 @@ from robodyn.simulation.symbolic_time import (
     Undecided,
     symbols,
 )
-from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
 __all__ = ["NO_LAW", "Law", "begin_trace", "law_of", "one_a_speed"]
@@ -117,10 +117,9 @@ def law_of(robot: Robot, controller: Any) -> Law | None:
     return Law(program, known_codes(program)[0], signals, controller)
 
 
-def begin_trace(robot: Robot, kind: type[Any]) -> tuple[Any, Any, Any]:
+def begin_trace(robot: Robot, kind: type[Any], graph: Undecided) -> tuple[Any, Any, Any]:
     """The time, of a kind of `SymbolicTime`, and the position and velocity of a trace."""
     nq, nv = robot.nq, robot.nv
-    graph: Graph = Undecided()
     q, v = symbols(graph, 0, nq), symbols(graph, nq, nv)
     t = kind(graph, edge_of(graph, symbols(graph, nq + nv, 1)[0]))
     t.ports = [Port("q", (nq,), "rad, m"), Port("v", (nv,), "rad/s, m/s"), Port("t", (), "s")]
@@ -129,7 +128,7 @@ def begin_trace(robot: Robot, kind: type[Any]) -> tuple[Any, Any, Any]:
 
 
 def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]] | None:
-    t, q, v = begin_trace(robot, SymbolicTime)
+    t, q, v = begin_trace(robot, SymbolicTime, Undecided())
     try:
         tau = controller(t, q, v)
     except NO_LAW:
@@ -137,6 +136,7 @@ def _traced(robot: Robot, controller: Any) -> tuple[Program, tuple[Signal, ...]]
     edges = tuple(edge_of(t.graph, x) for x in one_a_speed(tau, robot.nv))
     outputs = (Port("tau", (robot.nv,), "N m, N"),)
     rates = robot.function("integrate").program.rates
+    t.graph.forget()
     return Program("control", tuple(t.ports), outputs, t.graph, edges, rates), tuple(t.signals)
 
 

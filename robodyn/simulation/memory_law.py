@@ -24,11 +24,15 @@ from robodyn.simulation.law_code import Code, known_codes
 from robodyn.simulation.look_time import IMPULSE, LOOKED, Layout, LookTime
 from robodyn.simulation.memory import Remembering, chain
 from robodyn.simulation.memory_log import Log
-from robodyn.simulation.symbolic_time import ManyMotions, symbols
+from robodyn.simulation.symbolic_time import ManyMotions, Undecided, symbols
+from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, edge_of
 
 __all__ = ["MemoryLaw", "fixed_step_law", "memory_law_of"]
+
+#: Nodes of a law beyond which machine code takes longer to make than it saves.
+MOST = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +44,8 @@ class MemoryLaw:
     first, following : Program
         q, v, the time, the forces that acted, signals, what is remembered -> tau, and what is
         remembered from then on; at the first look, and at all others.
-    codes : (Code, Code)
-        The machine code that does it.
+    code : Code
+        The machine code of all others; one look is not worth any.
     signals : tuple of Signal and Steps
     layout : Layout
         Where memories stand in the row of what is remembered.
@@ -53,7 +57,7 @@ class MemoryLaw:
 
     first: Program
     following: Program
-    codes: tuple[Code, Code]
+    code: Code
     signals: tuple[Any, ...]
     layout: Layout
     holders: tuple[Remembering, ...]
@@ -72,16 +76,34 @@ class MemoryLaw:
     @property
     def extras(self) -> int:
         """Inputs besides the state, forces and memory: the time, signals, constants if any."""
-        return 1 + len(self.signals) + len(self.codes[1].constants)
+        return 1 + len(self.signals) + len(self.code.constants)
 
     def address(self, batch: bool) -> int:
         """Address of ``rows(begin, end, pointers, strides)`` of all looks but the first."""
-        return self.codes[1].function.rows_address(batch)
+        return self.code.function.rows_address(batch)
+
+    def begin(
+        self, q: FloatArray, v: FloatArray, given: list[FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Forces and memory after the first look, shapes (n, nv), (n, memory).
+
+        Parameters
+        ----------
+        q, v : ndarray, shape (n, nq), (n, nv)
+        given : list of ndarray
+            The time and the signals then.
+        """
+        parts = zip(given, self.first.inputs[2:3] + self.first.inputs[4:-1], strict=True)
+        time, *signals = (x.reshape(port.shape) for x, port in parts)
+        nothing = np.zeros(v.shape), *signals, np.zeros(self.memory)
+        with np.errstate(all="ignore"):
+            tau, memory = evaluate(self.first, q, v, time, *nothing)
+        return tau, memory
 
     def tables(self, times: FloatArray, first: int, stop: int) -> list[tuple[FloatArray, int]]:
         """These at some instants, and how many numbers there are from one instant to the next."""
         tables = signal_tables(self.signals, times, first, stop)
-        return tables + [(x, 0) for x in self.codes[1].constants]
+        return tables + [(x, 0) for x in self.code.constants]
 
     def record(self, t: FloatArray, rows: FloatArray, batch: tuple[int, ...]) -> None:
         """Write down what was remembered after looks.
@@ -168,20 +190,23 @@ def _law(robot: Robot, controller: Any, times: FloatArray, step: float | None) -
     if not (any(True for _ in chain(controller)) and getattr(controller, "symbolic", False)):
         return None
     try:
-        begun, tau = _traced(robot, controller, times, step, None)
+        graph = Undecided(MOST if step is None else None)
+        begun, tau = _traced(robot, controller, times, step, graph, None)
         layout = _layout(begun)
         given = layout, tuple(begun.ports), begun.forms
-        going, forces = _traced(robot, controller, times, step, given)
+        going, forces = _traced(robot, controller, times, step, graph, given)
     except NO_LAW:
+        return None
+    if step is None and len(graph.op) > MOST:
         return None
     holders = [holder for holder, _ in begun.after]
     if [holder for holder, _ in going.after] != holders or begun.ports != going.ports:
         return None
+    graph.forget()
     first = _program(robot, "control_first", begun, layout, tau)
     following = _program(robot, "control", going, layout, forces)
-    one, other = known_codes(first, following)
     own = tuple(going.signals), layout, tuple(holders), tuple(holder.log for holder in holders)
-    return MemoryLaw(first, following, (one, other), *own)
+    return MemoryLaw(first, following, known_codes(following)[0], *own)
 
 
 def _traced(
@@ -189,10 +214,11 @@ def _traced(
     controller: Any,
     times: FloatArray,
     step: float | None,
+    graph: Undecided,
     known: tuple[Layout, tuple[Port, ...], list[dict[str, Any]]] | None,
 ) -> tuple[LookTime, list[Number]]:
     """A look in symbols, and the forces: at first, or with a memory in a layout behind inputs."""
-    t, q, v = begin_trace(robot, LookTime)
+    t, q, v = begin_trace(robot, LookTime, graph)
     t.times, t.step, t.after, t.forms, t.gate, t.before = times, step, [], [], None, None
     t.acted = symbols(t.graph, robot.nq + robot.nv + 1, robot.nv)
     t.ports.append(Port("acted", (robot.nv,), "N m, N"))

@@ -68,12 +68,16 @@ class Log:
     def _remembered(
         self, name: str, t: float, memory: Memory, batch: tuple[int, ...]
     ) -> FloatArray:
-        """What stands in a memory under a name, shape (..., m); one number may be given alone."""
+        """What stands in a memory under a name, shape (..., m).
+
+        One number may be given alone, one for each motion or the same for all.
+        """
         try:
             x = np.asarray(memory[name], float)
         except (KeyError, TypeError, ValueError):
             x = np.empty((0,) * (len(batch) + 2))  # of no shape that could be
-        x = x[None] if not (x.shape or batch) else x
+        if x.shape in ((), batch):
+            x = np.broadcast_to(x[..., None], (*batch, 1))
         before = self._values[name].shape[1:] if self._values else (*batch, *x.shape[-1:])
         if x.shape != before:
             raise ShapeError(

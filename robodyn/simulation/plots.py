@@ -12,9 +12,9 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import MissingExtraError, ShapeError
-from robodyn.files import as_path, writing
+from robodyn.files import save_figure
 
-__all__ = ["Panel", "check_target", "draw"]
+__all__ = ["Panel", "draw"]
 
 #: More names than this are told apart by nobody, and hide the curves.
 NAMED = 14
@@ -80,7 +80,7 @@ def draw(
     if path is None:
         _show(figure)
     else:
-        _save(figure, path)
+        save_figure(figure, path)
 
 
 def _draw(axis: Any, t: FloatArray, panel: Panel, linewidth: float) -> None:
@@ -123,28 +123,3 @@ def _show(figure: Any) -> None:
 
     pyplot.show()
     pyplot.close(figure)
-
-
-def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse what is no name of an image file.
-
-    Raises
-    ------
-    ShapeError
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    target, known = as_path("path", path), FigureCanvasAgg.get_supported_filetypes()
-    ending = target.suffix.removeprefix(".").lower()
-    if target.name in ("", "..") or (ending and ending not in known):
-        raise ShapeError(
-            f"cannot draw {str(target)!r}: expected a name ending in one of {', '.join(known)}",
-            name="path",
-            given=target.suffix,
-        )
-
-
-def _save(figure: Any, path: str | os.PathLike[str]) -> None:
-    check_target(path)
-    with writing(as_path("path", path)):
-        figure.savefig(path, dpi=120)

@@ -129,8 +129,10 @@ class Stepper:
 
     @property
     def by_machine_code(self) -> bool:
-        """Whether its method can be machine code."""
-        return self._explicit is not None
+        """Whether its steps can be machine code: Python takes no part in them."""
+        if self._explicit is None or self._acting.of_the_state:
+            return False
+        return self._functions is not None
 
     def compiled(
         self,
@@ -157,10 +159,8 @@ class Stepper:
         tabled : int, optional
             Instants whose paths are asked for at the same time.
         """
-        if self._explicit is None or not q.size:
-            return None
-        functions = None if self._acting.of_the_state else self._functions
-        if functions is None:
+        functions = self._functions if self.by_machine_code else None
+        if self._explicit is None or functions is None or not q.size:
             return None
         states = q.reshape(-1, self.robot.nq), v.reshape(-1, self.robot.nv)
         return CompiledMotion(

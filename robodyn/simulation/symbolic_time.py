@@ -2,25 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.symbolic.graph import Graph, Port
-from robodyn.symbolic.scalar import Scalar, inputs
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, Scalar, inputs
 
-__all__ = ["ManyMotions", "Signal", "SymbolicTime", "Undecided", "symbols"]
+__all__ = ["ManyMotions", "Signal", "SymbolicTime", "Undecided", "inlined", "symbols"]
 
 
 class Undecided(Graph):
-    """What a controller writes into, whose symbols it takes for numbers."""
+    """What a controller writes into, whose symbols it takes for numbers.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    most : int or None
+        Nodes after which it is no matter for machine code.
+    """
+
+    __slots__ = ("_inlined", "most")
 
     decided = False
+
+    def __init__(self, most: int | None = None) -> None:
+        super().__init__()
+        self.most = most
+        self._inlined: dict[Any, tuple[Program, list[Number]]] = {}
+
+    def inlined(self, program: Program, numbers: Sequence[Number]) -> list[Number]:
+        """Results of a program, written down once for the same numbers.
+
+        Raises
+        ------
+        ManyMotions
+            If there are more nodes then than there may be.
+        """
+        given = (numbers[k] for k in program.needed)
+        key = id(program), *(x.edge if isinstance(x, Scalar) else float(x).hex() for x in given)
+        if key not in self._inlined:
+            self._inlined[key] = program, inline(program, numbers)
+            if self.most is not None and len(self.op) > self.most:
+                raise ManyMotions
+        return self._inlined[key][1]
+
+    def forget(self) -> None:
+        """Be done with writing: a graph may be kept for long, and what helped to write it not."""
+        self._inlined = {}
 
 
 class ManyMotions(Exception):
@@ -58,6 +90,7 @@ class SymbolicTime(Scalar):
 
     __slots__ = ("ports", "signals")
 
+    graph: Undecided
     ports: list[Port]
     signals: list[Any]
 
@@ -83,6 +116,16 @@ class SymbolicTime(Scalar):
     def over(self, function: Callable[[FloatArray], FloatArray]) -> Any:
         """Symbols for what a function makes of the time since the last look."""
         raise ManyMotions
+
+
+def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:
+    """Results of a program in what a controller writes, or of numbers alone."""
+    graph = next((x.graph for x in numbers if isinstance(x, Scalar)), None)
+    return (
+        graph.inlined(program, numbers)
+        if isinstance(graph, Undecided)
+        else inline(program, numbers)
+    )
 
 
 def symbols(graph: Graph, first: int, count: int) -> Array:

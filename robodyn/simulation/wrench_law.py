@@ -13,7 +13,7 @@ from robodyn.codegen import Function
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.law import begin_trace
-from robodyn.simulation.symbolic_time import SymbolicTime
+from robodyn.simulation.symbolic_time import SymbolicTime, Undecided
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import edge_of
 
@@ -64,7 +64,7 @@ def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
             "say that it is symbolic: set symbolic = True on one that does nothing with t, q and v "
             "but arithmetic, or give wrenches that are held"
         )
-    t, q, v = begin_trace(robot, SymbolicTime)
+    t, q, v = begin_trace(robot, SymbolicTime, Undecided())
     given = wrenches(t, q, v)
     if not isinstance(given, Mapping):
         raise _unfit("wrenches", type(given).__name__, "a mapping of link name to six numbers")

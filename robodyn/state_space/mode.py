@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import MissingExtraError
-from robodyn.files import as_path, writing
+from robodyn.files import save_figure
 from robodyn.state_space.poles import damping_ratio
 
 __all__ = ["Mode", "scaled"]
@@ -82,6 +82,8 @@ class Mode:
         ------
         MissingExtraError
             Without matplotlib: ``pip install 'robodyn[plot]'``.
+        ShapeError, MissingFileError, FileError
+            For no name of an image file, and where it cannot be written.
         """
         figure = _figure(path is None)
         axis = figure.subplots()
@@ -101,8 +103,7 @@ class Mode:
             pyplot.show()
             pyplot.close(figure)
         else:
-            with writing(as_path("path", path)):
-                figure.savefig(path, dpi=120)
+            save_figure(figure, path)
 
 
 def _figure(shown: bool) -> Any:

@@ -8,7 +8,7 @@ order of evaluation: operands always come before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -169,9 +169,13 @@ class Program:
 
     @cached_property
     def _live(self) -> tuple[int, ...]:
+        return self.live_for(self.results)
+
+    def live_for(self, edges: Iterable[int]) -> tuple[int, ...]:
+        """Nodes that some edges need, in order of evaluation."""
         graph = self.graph
         needed = bytearray(len(graph.op))
-        for edge in self.results:
+        for edge in edges:
             needed[edge >> 1] = 1
         for node in range(len(graph.op) - 1, -1, -1):
             if needed[node]:
@@ -181,6 +185,12 @@ class Program:
                     if op in (ADD, MUL, DIV):
                         needed[graph.b[node] >> 1] = 1
         return tuple(node for node in range(len(needed)) if needed[node])
+
+    @cached_property
+    def needed(self) -> tuple[int, ...]:
+        """Scalar inputs that the results need."""
+        graph = self.graph
+        return tuple(sorted(graph.a[node] for node in self.live() if graph.op[node] == INPUT))
 
     def operations(self) -> dict[str, int]:
         """Number of operations: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos`` (pairs)."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
 
@@ -89,10 +90,27 @@ class Scalar:
 
     def _refuse_decisions(self) -> None:
         if not self.graph.decided:
-            raise TypeError(
-                "symbols stand for all numbers at once: a symbolic controller or reference cannot "
-                "compare them, or decide by them"
-            )
+            raise self._unknown("compare them, or decide by them")
+
+    @staticmethod
+    def _unknown(what: str) -> TypeError:
+        return TypeError(
+            "symbols stand for all numbers at once: a symbolic controller, reference or cost "
+            f"cannot {what}"
+        )
+
+    if not TYPE_CHECKING:  # they say why they are refused; checkers know of none
+
+        def _unordered(self, other: object) -> bool:
+            raise self._unknown("compare them, or decide by them")
+
+        __lt__ = __le__ = __gt__ = __ge__ = _unordered
+
+        def __abs__(self) -> Number:
+            raise self._unknown("ask for their sign; np.sqrt(x * x) is their size")
+
+        def __float__(self) -> float:
+            raise self._unknown("make numbers of them; take np.sin, np.cos and np.sqrt, not math")
 
     def __pow__(self, power: float) -> Number:
         if power == 0.5:

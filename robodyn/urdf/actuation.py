@@ -12,8 +12,9 @@ import math
 from collections.abc import Iterable, Mapping
 
 from robodyn.description import Actuator, Joint, Link, Loop
+from robodyn.description.possible import LARGEST
 from robodyn.errors import UnknownNameError
-from robodyn.urdf.reader import LARGEST, Reader
+from robodyn.urdf.reader import Reader
 from robodyn.urdf.xml import Element, local_name
 
 __all__ = ["read_actuators"]

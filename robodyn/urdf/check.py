@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
+from robodyn.description.possible import why_impossible
 from robodyn.errors import (
     Hints,
     InertiaError,
@@ -16,13 +14,9 @@ from robodyn.errors import (
     UrdfWarning,
 )
 from robodyn.topology.spanning_tree import spanning_tree
-from robodyn.urdf.reader import LARGEST
 from robodyn.urdf.values import bad_values
 
-__all__ = ["INERTIA_TOLERANCE", "check"]
-
-#: Part of the trace by which an inertia may miss what a body can have: files are rounded.
-INERTIA_TOLERANCE = 1e-6
+__all__ = ["check"]
 
 
 def check(
@@ -84,36 +78,6 @@ def _bad_inertias(
         for link in impossible
         if link.name in sound
     ]
-
-
-def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
-    """Say why no rigid body has a mass and central inertia, or ``None`` if one can.
-
-    Half the trace minus a principal moment is the integral of a squared distance over the mass, and
-    not negative. An inertia without mass, the limit of a large light body, is accepted.
-
-    Parameters
-    ----------
-    mass : float [kg]
-    inertia : ndarray, shape (3, 3) [kg m^2]
-        About the centre of mass.
-    """
-    if not (abs(mass) <= LARGEST and (np.abs(inertia) <= LARGEST).all()):
-        return f"mass {mass:g} and inertia must be finite numbers, not beyond {LARGEST:g}"
-    if mass < 0.0:
-        return f"mass {mass:g} kg is negative"
-    moments = np.linalg.eigvalsh(inertia)
-    # A body of radius 1 um is a point: its moments are rounding errors of other numbers.
-    scale = INERTIA_TOLERANCE * np.abs(moments).sum() + mass * 1e-12
-    shown = ", ".join(f"{moment:.4g}" for moment in moments)
-    if moments[0] < -scale:
-        return f"principal moments of inertia {shown} kg m^2: none can be negative"
-    if 0.5 * moments.sum() - moments[-1] < -scale:
-        return (
-            f"principal moments of inertia {shown} kg m^2: the largest exceeds the sum of the "
-            "others, as no distribution of mass does; check units, signs and the order of axes"
-        )
-    return None
 
 
 def _bad_mimics(mechanism: Mechanism) -> list[RobodynError]:

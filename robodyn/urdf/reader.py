@@ -8,15 +8,14 @@ import re
 from lxml import etree
 
 from robodyn.description import Pose, Vector
+from robodyn.description.possible import LARGEST
 from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.urdf.xml import Element, line_of, local_name
 
-__all__ = ["LARGEST", "Reader"]
+__all__ = ["Reader"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-#: Numbers beyond this would overflow in the products that the dynamics form.
-LARGEST = 1e50
 
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 

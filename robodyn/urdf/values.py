@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from robodyn.description import Joint, Limits, Loop, Mechanism, PointSpring, Pose, Rotor
+from robodyn.description.possible import LARGEST
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.urdf.kinds import LOOP_WORDS, TREE_WORDS, bad_constants
-from robodyn.urdf.reader import LARGEST
 
 __all__ = ["bad_values"]
 

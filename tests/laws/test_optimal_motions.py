@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from cart_poles import cart_pole
@@ -273,6 +275,24 @@ def test_what_no_cost_is_made_of():
         SymbolicCost(robot, lambda t, q, v, tau: q, nothing)
     with pytest.raises(rd.ShapeError, match=r"final is 3\.0, expected a function"):
         SymbolicCost(robot, lambda t, q, v, tau: tau[0] ** 2, 3.0)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        lambda t, q, v, tau: tau[0] ** 2 if q[0] else 0.0,
+        lambda t, q, v, tau: 0.0 if q[1] == 3.0 else tau[0] ** 2,
+        lambda t, q, v, tau: tau[0] ** 2 if q[0] > 1.0 else 0.0,
+        lambda t, q, v, tau: 0.0 if 1.0 >= q[0] else tau[0] ** 2,
+        lambda t, q, v, tau: tau[0] ** 2 + np.maximum(q[0], 0.0),
+        lambda t, q, v, tau: tau[0] ** 2 + abs(q[0]),
+        lambda t, q, v, tau: tau[0] ** 2 + math.sin(q[0]),
+    ],
+)
+def test_formulas_that_decide_by_numbers_are_refused(formula):
+    """Written down once, they would hold for what was decided then."""
+    with pytest.raises(TypeError, match="symbols stand for all numbers at once"):
+        SymbolicCost(cart_pole(), formula, lambda q, v: 0.0)
 
 
 def test_what_no_plan_is_made_of():

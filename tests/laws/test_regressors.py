@@ -155,6 +155,35 @@ def test_base_parameters_predict_and_are_independent(name, base, count):
     close(found.combination @ robot.inertial_parameters, found.values)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"parameters": {"lower.m": -1.0}}, "body 'lower' .*mass -1 kg is negative"),
+        ({"parameters": {"lower.Izz": 50.0}}, "body 'lower' .*exceeds the sum of the others"),
+        ({"payload": {"upper": (2.0, np.diag([1.0, 1.0, 9.0]))}}, "body 'upper' .*exceeds the sum"),
+    ],
+)
+def test_bodies_that_none_can_be_are_not_made_by_changes_either(change, message):
+    robot = rd.load("double_pendulum")
+    if "payload" in change:
+        ((link, (m, about)),) = change["payload"].items()
+        change = {"payload": {link: rd.Inertia.from_matrix(m, (0.0, 0.0, -0.5), about)}}
+    with pytest.raises(rd.errors.InertiaError, match=message):
+        robot.with_(**change)
+    asked = robot.with_(**change, allow_unphysical=True)
+    assert not np.array_equal(asked.inertial_parameters, robot.inertial_parameters)
+    # what was taken as it is stays so, and a mass at a point is a body
+    assert asked.with_(parameters={"lower.hx": 0.01}).nv == 2
+    point = rd.Inertia.from_matrix(1.0, (0.3, 0.2, -0.4), np.zeros((3, 3)))
+    assert robot.with_(payload={"lower": point}).total_mass > robot.total_mass
+
+
+@pytest.mark.parametrize("rng", [-1, "one", 1.5])
+def test_what_makes_no_random_motions_is_refused(rng):
+    with pytest.raises(rd.ShapeError, match=r"rng is .*expected a numpy Generator or a seed"):
+        rd.load("double_pendulum").base_parameters(rng)
+
+
 def test_expressions_name_what_combines():
     found = rd.load("arm7", passive=False).base_parameters()
     assert all(

@@ -267,6 +267,7 @@ def test_noise_is_each_motions_own():
         ({"spread": -0.1}, rd.ShapeError, "spread is"),
         ({"q0": np.zeros((3, 6)), "starts": 4}, rd.ShapeError, "these are the starts"),
         ({"q0": np.zeros(5)}, rd.ShapeError, "q0 has shape"),
+        ({"q0": "here"}, rd.ShapeError, "q0 is not an array of real numbers"),
     ],
 )
 def test_what_makes_no_comparison(change, error, text):

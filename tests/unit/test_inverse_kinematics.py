@@ -71,6 +71,13 @@ def test_loops_are_closed(name):
     assert outside(robot, found.q) <= 1e-12
 
 
+def test_rods_of_a_delta_robot_are_found_where_they_can_be():
+    """Their way from the neutral posture leads through many folds."""
+    delta = rd.load("delta")
+    X = delta.frame_pose(np.array([delta.random(seed) for seed in range(60)]), "left_rod1")
+    assert delta.inverse_kinematics({"left_rod1": X}).converged.mean() > 0.93
+
+
 @pytest.mark.parametrize("name", ["palletizer", "stewart", "excavator"])
 def test_loops_stay_closed_when_the_target_is_out_of_reach(name):
     robot = rd.load(name)

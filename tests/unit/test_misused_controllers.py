@@ -90,6 +90,16 @@ def test_forces_at_a_joint_without_a_motor_do_not_hold_a_posture(acrobot):
         LQR(acrobot, [np.pi, 0.0], tau=np.zeros((2, 2)))
 
 
+def test_a_reference_of_another_robot_is_refused_in_words_where_it_is_compiled_too(double):
+    law = JointPD(double, PointToPoint(np.zeros(6), np.ones(6), 1.0), 20.0, 5.0)
+    for use in (
+        lambda: rd.closed_loop(double, law),
+        lambda: rd.simulate(double, law, duration=0.1),
+    ):
+        with pytest.raises(ShapeError, match=r"positions of shape \(6,\), expected \(2,\)$"):
+            use()
+
+
 def test_weights_too_far_apart_are_said_to_be(acrobot):
     with pytest.raises(SettingsError, match="too far apart"):
         LQR(acrobot, [np.pi, 0.0], state=1e12, effort=1e-12)
@@ -327,8 +337,8 @@ def test_a_memory_may_be_one_number(double):
     clock = Clock(lambda look, memory: (0.0 * look.v, {"time": look.t}))
     run = rd.simulate(double, clock, duration=0.003)
     np.testing.assert_array_equal(run.memory["time"], run.t[:, None])
-    with pytest.raises(ShapeError, match="remembers 'time'"):
-        rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)
+    many = rd.rollout(double, clock, np.zeros((3, 2)), np.zeros((3, 2)), duration=0.003)
+    np.testing.assert_array_equal(many.memory["time"], np.tile(run.t[:, None, None], (1, 3, 1)))
 
 
 def test_what_is_no_robot_is_not_taken_for_one():

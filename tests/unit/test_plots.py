@@ -26,9 +26,9 @@ def run():
 def drawn(monkeypatch, tmp_path):
     """Draws, and gives the coordinate systems by the label of their vertical axis."""
     figures = []
-    save = plots._save
+    save = plots.save_figure
     monkeypatch.setattr(
-        plots, "_save", lambda figure, path: (figures.append(figure), save(figure, path))
+        plots, "save_figure", lambda figure, path: (figures.append(figure), save(figure, path))
     )
 
     def draw(run, *panels, **options):

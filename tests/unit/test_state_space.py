@@ -178,3 +178,5 @@ def test_a_picture_of_a_mode(tmp_path):
     model = rd.load("double_pendulum").linearize([0, 0], [0, 0], None)
     model.modes[0].plot(tmp_path / "mode.png")
     assert (tmp_path / "mode.png").stat().st_size > 5000
+    with pytest.raises(ShapeError, match=r"cannot draw .*mode\.doc.*: expected a name ending in"):
+        model.modes[0].plot(tmp_path / "mode.doc")

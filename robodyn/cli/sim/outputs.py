@@ -11,6 +11,7 @@ from pathlib import Path
 
 from robodyn.cli.sim.control import Control
 from robodyn.errors import MissingExtraError, RobodynError
+from robodyn.files import check_image
 from robodyn.simulation.trajectory import Trajectory
 
 __all__ = ["Outputs", "outputs_of"]
@@ -83,9 +84,7 @@ def outputs_of(arguments: argparse.Namespace, robot_name: str) -> Outputs:
     for name, path in paths.items():
         _check(f"--{name}", path)
     if "plot" in paths:
-        from robodyn.simulation.plots import check_target
-
-        check_target(paths["plot"])
+        check_image(paths["plot"])
     if arguments.bag is not None:
         _check_bag(arguments.bag)
     if arguments.to is not None:

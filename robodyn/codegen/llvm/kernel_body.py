@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from robodyn.codegen.llvm.sincos import RANGE, constant, sincos, slow_function
+from robodyn.codegen.llvm.superwords import Superwords, superwords
 from robodyn.codegen.llvm.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Port, Program
 
-__all__ = ["Body", "scalars_of"]
+__all__ = ["Body", "scalars_of", "suffix"]
 
 #: Stores of a block, about.
 STORES = 200
@@ -24,10 +25,16 @@ class Body:
         self.counter = 0
         self.block = "entry"
         self.slow: set[int] = set()
+        #: Lanes of the vectors that are multiplied and added.
+        self.widths = {lanes}
         self.stores_in_block = 0
         self.never_null = "%in0"
         self.nodes = program.live()
-        self.products = products_in_sums(program) if target.fma else {}
+        #: Sums that are one instruction with a product are the same for one state and many.
+        self.superwords = (
+            superwords(program, target.lanes(dtype)) if target.fma else Superwords([], {}, {})
+        )
+        self.products = self.superwords.fused
         self.fused = {edge >> 1 for edge in self.products.values()}
 
     def put(self, text: str) -> str:
@@ -83,9 +90,9 @@ class Body:
                 verb = "fmul" if op == MUL else "fdiv"
                 self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.signed(b)}")
             elif op == SQRT:
-                suffix = _suffix(self.dtype, self.lanes)
+                kind = suffix(self.dtype, self.lanes)
                 x = self.signed(a)
-                self.names[node] = self.put(f"call {t} @llvm.sqrt.{suffix}({t} {x})")
+                self.names[node] = self.put(f"call {t} @llvm.sqrt.{kind}({t} {x})")
             else:
                 self.names[node] = self.angle(a >> 1)[0 if op == SIN else 1]
             self.after(node)
@@ -98,7 +105,12 @@ class Body:
         rest = graph.b[node] if product == graph.a[node] else graph.a[node]
         x, y = graph.a[product >> 1] ^ (product & 1), graph.b[product >> 1]
         given = ", ".join(f"{t} {self.signed(edge)}" for edge in (x, y, rest))
-        return self.put(f"call {t} @llvm.fma.{_suffix(self.dtype, self.lanes)}({given})")
+        return self.put(f"call {t} @llvm.fma.{suffix(self.dtype, self.lanes)}({given})")
+
+    def stored(self) -> None:
+        """Count a store."""
+        self.stores_in_block += 1
+        self.cut()
 
     def cut(self) -> None:
         """Begin a new block where one has many stores: LLVM compares each with all before it.
@@ -128,12 +140,12 @@ class Body:
         """Fast sine and cosine within their range, the C library beyond it."""
         dtype = self.dtype
         t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-        suffix = _suffix(dtype, lanes)
+        kind = suffix(dtype, lanes)
         self.counter += 1
         k = self.counter
         lines, s, c = sincos(x, f"t{k}", dtype, lanes, self.target.fma)
         self.lines += lines
-        size = self.put(f"call {t} @llvm.fabs.{suffix}({t} {x})")
+        size = self.put(f"call {t} @llvm.fabs.{kind}({t} {x})")
         limit = constant(RANGE[dtype], dtype, lanes)
         flag = "i1" if lanes == 1 else f"<{lanes} x i1>"
         each = beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
@@ -168,9 +180,9 @@ class Body:
     def declarations(self) -> list[str]:
         """What the body calls."""
         dtype, text = self.dtype, []
-        for lanes in sorted({self.lanes, *self.slow}):
+        for lanes in sorted(self.widths | self.slow):
             t = dtype if lanes == 1 else f"<{lanes} x {dtype}>"
-            s = _suffix(dtype, lanes)
+            s = suffix(dtype, lanes)
             text += [
                 f"declare {t} @llvm.fma.{s}({t}, {t}, {t})",
                 f"declare {t} @llvm.fabs.{s}({t})",
@@ -187,32 +199,8 @@ class Body:
         return text
 
 
-def products_in_sums(program: Program) -> dict[int, int]:
-    """Sums that are one instruction with a product that nothing else needs: edge of the product.
-
-    They are told to LLVM one by one: where it looks for them itself, it finds others for a vector
-    of states than for one state, and their results differ in the last bits.
-    """
-    graph, live = program.graph, program.live()
-    uses = [0] * len(graph.op)
-    for edge in program.results:
-        uses[edge >> 1] += 1
-    for node in live:
-        if graph.op[node] > INPUT:
-            uses[graph.a[node] >> 1] += 1
-            if graph.op[node] in (ADD, MUL, DIV):
-                uses[graph.b[node] >> 1] += 1
-    found = {}
-    for node in live:
-        if graph.op[node] == ADD:
-            for edge in (graph.a[node], graph.b[node]):
-                if graph.op[edge >> 1] == MUL and uses[edge >> 1] == 1:
-                    found[node] = edge
-                    break
-    return found
-
-
-def _suffix(dtype: str, lanes: int) -> str:
+def suffix(dtype: str, lanes: int) -> str:
+    """Of LLVM's functions of a number, or of a vector of them."""
     scalar = "f64" if dtype == "double" else "f32"
     return scalar if lanes == 1 else f"v{lanes}{scalar}"
 

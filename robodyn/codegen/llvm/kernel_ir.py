@@ -2,16 +2,18 @@
 
 The order of instructions is the order of the program's nodes, in which few values are alive at a
 time; LLVM's IR passes are not run, so it survives. Results are stored as soon as they are known,
-large ones of batches at the end.
+large ones of batches at the end. Columns of one state that share their products come last, in
+vectors of their own (`superwords.py`).
 """
 
 from __future__ import annotations
 
 from robodyn.codegen.llvm.kernel_body import Body, scalars_of
 from robodyn.codegen.llvm.prefetch import DECLARATION, Prefetch
+from robodyn.codegen.llvm.scalar_body import ScalarBody
 from robodyn.codegen.llvm.target import Target
 from robodyn.codegen.llvm.transpose import declarations, load_tile, store_tile, tiles
-from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program
+from robodyn.symbolic.graph import Program
 
 __all__ = ["batch_ir", "scalar_ir"]
 
@@ -20,95 +22,9 @@ __all__ = ["batch_ir", "scalar_ir"]
 LARGE = 256
 
 
-class _ScalarBody(Body):
-    """One state: numbers are loaded when first used and stored when known."""
-
-    def __init__(self, program: Program, target: Target, dtype: str) -> None:
-        super().__init__(program, target, dtype, 1)
-        self.inputs = scalars_of(program.inputs)
-        self.outputs = scalars_of(program.outputs)
-        self.stores: dict[int, list[int]] = {}
-        for k, edge in enumerate(program.results):
-            self.stores.setdefault(edge >> 1, []).append(k)
-
-    def input(self, index: int) -> str:
-        port, k = self.inputs[index]
-        at = self.put(f"getelementptr {self.dtype}, ptr %in{port}, i64 {k}") if k else f"%in{port}"
-        return self.put(f"load {self.dtype}, ptr {at}")
-
-    def after(self, node: int) -> None:
-        for k in self.stores.get(node, ()):
-            port, index = self.outputs[k]
-            value = self.signed(self.program.results[k])
-            at = (
-                self.put(f"getelementptr {self.dtype}, ptr %out{port}, i64 {index}")
-                if index
-                else f"%out{port}"
-            )
-            self.do(f"store {self.dtype} {value}, ptr {at}")
-            self.stores_in_block += 1
-            self.cut()  # here, as one node may be stored often: zero is
-
-    def gather_angles(self) -> None:
-        """Angles that are inputs, or inputs and a constant, fill vectors of their own."""
-        graph = self.program.graph
-        early = []
-        for node in self.nodes:
-            if graph.op[node] in (SIN, COS):
-                angle = graph.a[node] >> 1
-                if angle not in early and self._early(angle):
-                    early.append(angle)
-        width = self.target.lanes(self.dtype)
-        if width == 1:
-            return
-        for first in range(0, len(early), width):
-            group = early[first : first + width]
-            if len(group) == 1:
-                continue
-            lanes = 2
-            while lanes < len(group):
-                lanes *= 2
-            self._together(group, lanes)
-
-    def _early(self, node: int) -> bool:
-        graph = self.program.graph
-        if graph.op[node] == INPUT:
-            return True
-        return graph.op[node] in (ADD, MUL) and all(
-            graph.op[edge >> 1] in (INPUT, CONST) for edge in (graph.a[node], graph.b[node])
-        )
-
-    def _together(self, group: list[int], lanes: int) -> None:
-        graph, kind = self.program.graph, f"<{lanes} x {self.dtype}>"
-        x = "zeroinitializer"
-        for lane, node in enumerate(group):
-            for needed in (graph.a[node] >> 1, graph.b[node] >> 1, node):
-                self._known_early(needed if graph.op[node] != INPUT else node)
-            x = self.put(f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}")
-        s, c = self.guarded(x, lanes)
-        for lane, node in enumerate(group):
-            self.trig[node] = (
-                self.put(f"extractelement {kind} {s}, i32 {lane}"),
-                self.put(f"extractelement {kind} {c}, i32 {lane}"),
-            )
-
-    def _known_early(self, node: int) -> None:
-        graph, t = self.program.graph, self.dtype
-        if node in self.names or graph.op[node] == CONST:
-            return
-        op, a, b = graph.op[node], graph.a[node], graph.b[node]
-        if op == INPUT:
-            self.names[node] = self.input(a)
-        elif op == ADD:
-            verb = "fsub" if b & 1 else "fadd"
-            self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}")
-        else:
-            self.names[node] = self.put(f"fmul {t} {self.signed(a)}, {self.signed(b)}")
-
-
 def scalar_ir(program: Program, target: Target, dtype: str) -> str:
     """IR of ``kernel(in0, ..., out0, ...)`` and ``rows(begin, end, pointers, strides)``."""
-    body = _ScalarBody(program, target, dtype)
+    body = ScalarBody(program, target, dtype)
     body.emit()
     pointers = [f"in{k}" for k in range(len(program.inputs))]
     pointers += [f"out{k}" for k in range(len(program.outputs))]
@@ -117,6 +33,7 @@ def scalar_ir(program: Program, target: Target, dtype: str) -> str:
         f"define void @kernel({arguments}) {target.attributes} {{",
         "entry:",
         *body.scratch(),
+        *body.words.room(),
         *body.lines,
         "  br label %exit",
         "exit:",

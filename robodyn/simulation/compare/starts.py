@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
-from robodyn.arrays import numbers
+from robodyn.arrays import checked, numbers
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.arguments import start_state
@@ -45,10 +45,10 @@ def starts_of(
             expected=(robot.nv,),
         )
     if task.start is not None:
-        q0 = _closed(robot, task.start[0]) if q0 is None else q0
+        q0 = _closed(robot, task.start[0]) if q0 is None else checked("q0", q0, robot.nq)
         if v0 is None:
-            rates = np.broadcast_to(task.start[1], (*np.shape(q0)[:-1], robot.nv))
-            v0 = _rates(robot, np.asarray(q0, float), rates)
+            rates = np.broadcast_to(task.start[1], (*q0.shape[:-1], robot.nv))
+            v0 = _rates(robot, q0, rates)
     places = None if q0 is None else numbers("q0", q0)
     if places is not None and places.ndim == 2:
         if count != 1 or width.any():

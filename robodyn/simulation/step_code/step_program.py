@@ -104,25 +104,26 @@ class _Writer:
         if self.plan.control >= 0:
             row = k - self.words.number("table")
             extras = [block.extra(f"control{n}", row) for n in range(self.plan.control)]
-            given: list[tuple[str, Number | int]]
-            given = [(q.pointer, block.nq), (v.pointer, block.nv), *extras]
-            results: list[tuple[str, Number | int]] = [(tau.pointer, block.nv)]
+            given: Given = [(q.pointer, block.nq), (v.pointer, block.nv), *extras]
             if self.plan.remembers:
-                acted, *memory = self._look(block, tau)
-                given, results = [*given[:3], acted, *given[3:], memory[0]], [*results, memory[1]]
-            block.call("control", [*given, *results])
+                with self.code.when(~k.equals(0)):  # at first there is no memory to look with
+                    self._look(block, tau, given)
+            else:
+                block.call("control", [*given, (tau.pointer, block.nv)])
         if self.plan.cut:
             self._cut(block, tau)
         self._tau = tau
         return self._dynamics(block, k, 0, q, v)
 
-    def _look(self, block: Block, tau: Buffer) -> list[tuple[str, Number | int]]:
-        """Forces that acted, and what was and what will be remembered."""
+    def _look(self, block: Block, tau: Buffer, given: Given) -> None:
+        """Let a controller with a memory look: given are the state, the time and signals."""
         acted, before = block.state("acted", "v"), block.state("memory_before", "m")
         memory, size = block.state("memory", "m"), block.width("m")
         block.copy(tau, acted, "v")
         block.copy(memory, before, "m")
-        return [(acted.pointer, block.nv), (before.pointer, size), (memory.pointer, size)]
+        forces: Given = [(acted.pointer, block.nv), *given[3:], (before.pointer, size)]
+        results: Given = [(tau.pointer, block.nv), (memory.pointer, size)]
+        block.call("control", [*given[:3], *forces, *results])
 
     def _cut(self, block: Block, tau: Buffer) -> None:
         """Efforts within their limits."""

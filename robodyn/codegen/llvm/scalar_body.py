@@ -1,0 +1,106 @@
+"""The instructions of a kernel for one state."""
+
+from __future__ import annotations
+
+from robodyn.codegen.llvm.kernel_body import Body, scalars_of
+from robodyn.codegen.llvm.superword_code import SuperwordCode
+from robodyn.codegen.llvm.target import Target
+from robodyn.symbolic.graph import ADD, CONST, COS, INPUT, MUL, SIN, Program
+
+__all__ = ["ScalarBody"]
+
+
+class ScalarBody(Body):
+    """One state: numbers are loaded when first used and stored when known."""
+
+    def __init__(self, program: Program, target: Target, dtype: str) -> None:
+        super().__init__(program, target, dtype, 1)
+        self.inputs = scalars_of(program.inputs)
+        self.outputs = scalars_of(program.outputs)
+        self.words = SuperwordCode(self, self.superwords, target.lanes(dtype))
+        self.nodes = program.live_for(self.superwords.scalars(program))
+        self.stores: dict[int, list[int]] = {}
+        for k, edge in enumerate(program.results):
+            if edge >> 1 not in self.superwords.place:
+                self.stores.setdefault(edge >> 1, []).append(k)
+
+    def input(self, index: int) -> str:
+        """Load a scalar input."""
+        port, k = self.inputs[index]
+        at = self.put(f"getelementptr {self.dtype}, ptr %in{port}, i64 {k}") if k else f"%in{port}"
+        return self.put(f"load {self.dtype}, ptr {at}")
+
+    def after(self, node: int) -> None:
+        """Store what is known now: results, and what superwords need."""
+        for k in self.stores.get(node, ()):
+            port, index = self.outputs[k]
+            value = self.signed(self.program.results[k])
+            at = (
+                self.put(f"getelementptr {self.dtype}, ptr %out{port}, i64 {index}")
+                if index
+                else f"%out{port}"
+            )
+            self.do(f"store {self.dtype} {value}, ptr {at}")
+            self.stored()  # here, as one node may be stored often: zero is
+        self.words.keep(node)
+
+    def emit(self) -> None:
+        """All scalars, and then all superwords."""
+        super().emit()
+        self.words.emit()
+
+    def gather_angles(self) -> None:
+        """Angles that are inputs, or inputs and a constant, fill vectors of their own."""
+        graph = self.program.graph
+        early = []
+        for node in self.nodes:
+            if graph.op[node] in (SIN, COS):
+                angle = graph.a[node] >> 1
+                if angle not in early and self._early(angle):
+                    early.append(angle)
+        width = self.target.lanes(self.dtype)
+        if width == 1:
+            return
+        for first in range(0, len(early), width):
+            group = early[first : first + width]
+            if len(group) == 1:
+                continue
+            lanes = 2
+            while lanes < len(group):
+                lanes *= 2
+            self._together(group, lanes)
+
+    def _early(self, node: int) -> bool:
+        graph = self.program.graph
+        if graph.op[node] == INPUT:
+            return True
+        return graph.op[node] in (ADD, MUL) and all(
+            graph.op[edge >> 1] in (INPUT, CONST) for edge in (graph.a[node], graph.b[node])
+        )
+
+    def _together(self, group: list[int], lanes: int) -> None:
+        graph, kind = self.program.graph, f"<{lanes} x {self.dtype}>"
+        x = "zeroinitializer"
+        for lane, node in enumerate(group):
+            for needed in (graph.a[node] >> 1, graph.b[node] >> 1, node):
+                self._known_early(needed if graph.op[node] != INPUT else node)
+            x = self.put(f"insertelement {kind} {x}, {self.dtype} {self.names[node]}, i32 {lane}")
+        s, c = self.guarded(x, lanes)
+        for lane, node in enumerate(group):
+            self.trig[node] = (
+                self.put(f"extractelement {kind} {s}, i32 {lane}"),
+                self.put(f"extractelement {kind} {c}, i32 {lane}"),
+            )
+
+    def _known_early(self, node: int) -> None:
+        graph, t = self.program.graph, self.dtype
+        if node in self.names or graph.op[node] == CONST:
+            return
+        op, a, b = graph.op[node], graph.a[node], graph.b[node]
+        if op == INPUT:
+            self.names[node] = self.input(a)
+        elif op == ADD:
+            verb = "fsub" if b & 1 else "fadd"
+            self.names[node] = self.put(f"{verb} {t} {self.signed(a)}, {self.value(b >> 1)}")
+        else:
+            self.names[node] = self.put(f"fmul {t} {self.signed(a)}, {self.signed(b)}")

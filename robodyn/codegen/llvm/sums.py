@@ -1,0 +1,164 @@
+"""Values as sums of products, as several columns of a matrix have them with the same factors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, ByPrecision, Graph, Program
+
+__all__ = [
+    "ZERO",
+    "Known",
+    "Lane",
+    "Sum",
+    "as_lane",
+    "opposite",
+    "products_in_sums",
+    "shared_factor",
+]
+
+
+class Known(NamedTuple):
+    """A constant in a lane; it equals no edge."""
+
+    value: float
+
+
+#: What is in a lane: the value of an edge, a constant, or what nobody needs.
+Lane = int | Known | None
+
+ZERO = Known(0.0)
+
+
+def as_lane(graph: Graph, edge: int) -> int | Known:
+    """An edge, or its value if that is known."""
+    value = graph.value.get(edge >> 1)
+    if value is None or isinstance(value, ByPrecision):
+        return edge
+    return opposite(Known(value)) if edge & 1 else Known(value)
+
+
+def opposite(lane: int | Known) -> int | Known:
+    """What is in a lane, with the other sign."""
+    return lane ^ 1 if isinstance(lane, int) else Known(-lane.value)
+
+
+class Sum:
+    """A value as what it begins with and the products that are added to it, the last one first.
+
+    Parameters
+    ----------
+    graph : Graph
+    fused : mapping of int to int
+        Sums that are one instruction with a product: edge of the product.
+    lane : int, Known or None
+        The value.
+
+    Attributes
+    ----------
+    needed : bool
+        Whether anybody needs the value.
+    """
+
+    __slots__ = ("_at", "_edges", "_graph", "_products", "_start", "needed")
+
+    def __init__(self, graph: Graph, fused: Mapping[int, int], lane: Lane) -> None:
+        self._graph, self._at = graph, 0
+        #: Factors of each product, and whether it is subtracted; edge of the sum up to it.
+        self._products: list[tuple[int, int, int]] = []
+        self._edges: list[int] = []
+        self.needed = lane is not None
+        while isinstance(lane, int):
+            node, negative = lane >> 1, lane & 1
+            product, rest = fused.get(node), None
+            if product is not None:
+                rest = graph.b[node] if product == graph.a[node] else graph.a[node]
+            elif graph.op[node] == MUL:
+                product = 2 * node
+            else:
+                break
+            x, y = graph.a[product >> 1], graph.b[product >> 1]
+            self._products.append((x >> 1, y >> 1, (x ^ y ^ product ^ negative) & 1))
+            self._edges.append(lane)
+            lane = None if rest is None else as_lane(graph, rest ^ negative)
+        self._start = lane
+
+    @property
+    def rest(self) -> Lane:
+        """What has not been taken yet."""
+        return self._edges[self._at] if self._at < len(self._edges) else self._start
+
+    def factors(self) -> tuple[int, ...]:
+        """Nodes that are a factor of what is added last; a value alone is its product with 1."""
+        rest = self.rest
+        if not isinstance(rest, int):
+            return ()
+        if self._at == len(self._products):
+            return () if self._graph.op[rest >> 1] == CONST else (rest >> 1,)
+        x, y, _ = self._products[self._at]
+        return x, y, rest >> 1
+
+    def other(self, factor: int) -> int | Known:
+        """The other factor of what is added last.
+
+        Parameters
+        ----------
+        factor : int
+            One of `factors`.
+        """
+        rest = self.rest
+        assert isinstance(rest, int)
+        if factor == rest >> 1:
+            return Known(-1.0 if rest & 1 else 1.0)
+        x, y, negative = self._products[self._at]
+        return as_lane(self._graph, 2 * (y if x == factor else x) + negative)
+
+    def take(self, factor: int) -> None:
+        """Take away what is added last, of which that is a factor."""
+        rest = self.rest
+        if isinstance(rest, int) and factor == rest >> 1:
+            self._at, self._start = len(self._products), None
+        else:
+            self._at += 1
+
+
+def shared_factor(sums: Sequence[Sum]) -> int | None:
+    """A factor of what most sums add last, if that are several."""
+    counts = Counter(chain.from_iterable(each.factors() for each in sums))
+    return next((factor for factor, count in counts.most_common(1) if count > 1), None)
+
+
+def products_in_sums(program: Program, last: bool = False) -> dict[int, int]:
+    """Sums that are one instruction with a product that nothing else needs: edge of the product.
+
+    They are told to LLVM one by one: where it looks for them itself, it finds others for a vector
+    of states than for one state, and their results differ in the last bits.
+
+    Parameters
+    ----------
+    program : Program
+    last : bool
+        Of two such products, take the one that was made last, so that sums of many products grow
+        product by product, whatever they begin with.
+    """
+    graph, live = program.graph, program.live()
+    uses = [0] * len(graph.op)
+    for edge in program.results:
+        uses[edge >> 1] += 1
+    for node in live:
+        if graph.op[node] > INPUT:
+            uses[graph.a[node] >> 1] += 1
+            if graph.op[node] in (ADD, MUL, DIV):
+                uses[graph.b[node] >> 1] += 1
+    found = {}
+    for node in live:
+        if graph.op[node] == ADD:
+            pair = graph.a[node], graph.b[node]
+            for edge in pair[::-1] if last else pair:
+                if graph.op[edge >> 1] == MUL and uses[edge >> 1] == 1:
+                    found[node] = edge
+                    break
+    return found

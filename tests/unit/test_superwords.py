@@ -1,0 +1,207 @@
+"""Columns of one state in the lanes of a vector: the same numbers, in fewer operations."""
+
+import ctypes
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.codegen.llvm import superwords as worth
+from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
+from robodyn.codegen.llvm.superwords import superwords
+from robodyn.codegen.llvm.target import host, load_object, object_code
+from robodyn.equations.tree import factorization
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import edge_of, inputs
+
+RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+#: Of vectors. A wide CPU runs the code of all narrower ones.
+WIDTHS = [bits for bits in (128, 256, 512) if bits <= max(host().bits, 128)]
+#: Parent of each row: a trunk of two with three branches, and a leaf on the first of them.
+TREE = (-1, 0, 1, 2, 3, 1, 5, 6, 1, 8, 2)
+
+
+def ancestors(k):
+    """The row and those on its way to the root."""
+    found = []
+    while k >= 0:
+        found.append(k)
+        k = TREE[k]
+    return found
+
+
+def tree_solve(columns):
+    """``X = M^-1 B``, ``-X`` and ``M^-1``, where M and B have the zeros of the tree."""
+    n, graph = len(TREE), Graph()
+    numbers = inputs(graph, 0, n * n + n * columns)
+    related = {(i, j) for k in range(n) for i in ancestors(k) for j in (k,)}
+    related |= {(j, i) for i, j in related}
+    M = [[numbers[n * i + j] if (i, j) in related else 0.0 for j in range(n)] for i in range(n)]
+    B = [
+        [numbers[n * n + columns * i + j] if (i, j % n) in related else 0.0 for j in range(columns)]
+        for i in range(n)
+    ]
+    factors = factorization.factorize(M)
+    X = [factorization.solve(factors, [row[j] for row in B]) for j in range(columns)]
+    inverse = [factorization.solve(factors, [float(i == j) for i in range(n)]) for j in range(n)]
+    for j in range(n):  # one half is enough
+        for i in range(j + 1, n):
+            inverse[j][i] = inverse[i][j]
+    results = [X[j][i] for i in range(n) for j in range(columns)]
+    results += [-x for x in results] + [inverse[j][i] for i in range(n) for j in range(n)]
+    given = Port("M", (n, n)), Port("B", (n, columns))
+    wanted = Port("X", (n, columns)), Port("-X", (n, columns)), Port("W", (n, n))
+    mask = np.array([[(i, j) in related for j in range(n)] for i in range(n)])
+    edges = tuple(edge_of(graph, x) for x in results)
+    return Program("solve", given, wanted, graph, edges), mask
+
+
+def numbers_of(mask, columns, rng):
+    n = len(mask)
+    M = np.where(mask, rng.normal(size=(n, n)), 0.0)
+    M = M + M.T + 20.0 * np.eye(n)
+    return M, np.where(mask[:, np.arange(columns) % n], rng.normal(size=(n, columns)), 0.0)
+
+
+def compiled(program, target, dtype):
+    """The program, and machine code of it for one state."""
+    return program, load_object(object_code(scalar_ir(program, target, dtype)))
+
+
+def run(code, arrays, dtype="f8"):
+    """All outputs of one state."""
+    program, engine = code
+    x = [np.array(array, dtype) for array in arrays]
+    x += [np.full(port.shape, np.nan, dtype) for port in program.outputs]
+    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
+    RUN(engine.get_function_address("packed"))(pointers)
+    return x[len(arrays) :]
+
+
+def words(program, lanes):
+    return superwords(program, lanes)
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Superwords wherever there can be any."""
+    monkeypatch.setattr(worth, "WORTH", np.inf)
+
+
+@pytest.mark.parametrize("dtype", ["double", "float"])
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_lanes_are_what_scalars_are_to_the_last_bit(bits, dtype, always):
+    program, mask = tree_solve(19)
+    target, rng = replace(host(), bits=bits), np.random.default_rng(0)
+    lanes = target.lanes(dtype)
+    assert words(program, lanes).order
+    states = [numbers_of(mask, 19, rng) for _ in range(lanes)]
+    code = compiled(program, target, dtype)
+    batch = load_object(object_code(batch_ir(program, target, dtype)))
+    x = [np.array(y, "f8" if dtype == "double" else "f4") for y in zip(*states, strict=True)]
+    x += [np.empty((lanes, *port.shape), x[0].dtype) for port in program.outputs]
+    pointers = (ctypes.c_void_p * len(x))(*(y.ctypes.data for y in x))
+    strides = (ctypes.c_int64 * len(x))(*(y[0].size for y in x))
+    BATCH(batch.get_function_address("batch"))(0, lanes, pointers, strides)
+    for k, given in enumerate(states):
+        found = run(code, given, x[0].dtype)
+        for y, many in zip(found, x[2:], strict=True):
+            np.testing.assert_array_equal(y, many[k])
+        if dtype == "double":
+            X, negative, inverse = found
+            np.testing.assert_allclose(X, np.linalg.solve(*given), atol=1e-15, rtol=1e-12)
+            np.testing.assert_array_equal(negative, -X)
+            np.testing.assert_allclose(inverse, np.linalg.inv(given[0]), atol=1e-15, rtol=1e-12)
+
+
+@pytest.mark.parametrize("lanes", [2, 4, 8, 16])
+def test_a_product_is_one_operation_for_all_lanes(lanes, always):
+    """A full matrix and full columns: as many products a superword as one column has."""
+    n, graph = 7, Graph()
+    numbers = inputs(graph, 0, n * n + n * lanes)
+    factors = factorization.factorize([list(numbers[n * k : n * k + n]) for k in range(n)])
+    columns = [list(numbers[n * n + j :: lanes]) for j in range(lanes)]
+    X = [factorization.solve(factors, b) for b in columns]
+    edges = tuple(edge_of(graph, X[j][i]) for i in range(n) for j in range(lanes))
+    given = Port("M", (n, n)), Port("B", (n, lanes))
+    program = Program("solve", given, (Port("X", (n, lanes)),), graph, edges)
+    found = words(program, lanes)
+    assert len(found.place) == n * lanes
+    assert sum(len(word.terms) for word in found.order) == n * (n - 1) + n
+    one = Program("factors", given, (), graph, ())
+    factorised = edge_of(graph, factors.L[n - 1][0]), edge_of(graph, factors.inverse_D[0])
+    left = {node for node in program.live_for(found.scalars(program)) if graph.op[node] > 1}
+    assert left == {node for node in one.live_for(factorised) if graph.op[node] > 1}
+
+
+def test_columns_of_different_branches_share_their_products(always):
+    """No factor is used twice for the same lanes, whichever of them have it."""
+    program, _ = tree_solve(len(TREE))
+    found = words(program, 8)
+    assert found.place.keys() == {edge >> 1 for edge in program.results}
+    products = [(factor, other) for word in found.order for factor, _, other in word.terms]
+    assert len(products) == len(set(products))
+    n, vectors = len(TREE), 3  # of 8 lanes, for 22 columns
+    related = sum(len(ancestors(k)) - 1 for k in range(n))
+    assert len(products) <= vectors * (2 * related + n)
+
+
+def test_a_factor_that_is_no_number_meets_the_lanes_that_have_it(always):
+    """``S X``, where some numbers of X are zero: not even their products with infinity are."""
+    n, m, graph, rng = 9, 8, Graph(), np.random.default_rng(1)
+    there = rng.random((n, m)) < 0.6
+    S, X = rng.normal(size=(n, n)), np.where(there, rng.normal(size=(n, m)), 0.0)
+    numbers = inputs(graph, 0, n * n + n * m)
+    s, x = np.array(numbers[: n * n]).reshape(n, n), np.array(numbers[n * n :]).reshape(n, m)
+    edges = tuple(
+        edge_of(graph, sum((s[i, k] * x[k, j] for k in range(n) if there[k, j]), 0.0))
+        for i in range(n)
+        for j in range(m)
+    )
+    given = Port("S", (n, n)), Port("X", (n, m))
+    program = Program("product", given, (Port("SX", (n, m)),), graph, edges)
+    assert words(program, host().lanes("double")).order
+    code = compiled(program, host(), "double")
+    for value in (np.inf, np.nan):
+        for k in range(n):
+            S[:, k] = value
+            found = run(code, (S, X))[0]
+            np.testing.assert_array_equal(np.isfinite(found), [~there[k]] * n)
+            S[:, k] = rng.normal(size=n)
+    np.testing.assert_allclose(run(code, (S, X))[0], S @ X, atol=1e-14)
+
+
+def test_long_chains_that_begin_with_their_end(always):
+    """No deeper calls for longer chains."""
+    n, m, graph = 1500, 4, Graph()
+    numbers = inputs(graph, 0, n + n * m)
+    x, rows = [0.0] * m, []
+    for k in range(n):
+        x = [b - numbers[k] * y for b, y in zip(numbers[n + m * k : n + m * k + m], x, strict=True)]
+        rows.append(x)
+    edges = tuple(edge_of(graph, y) for row in rows[::-1] for y in row)
+    ports = (Port("l", (n,)), Port("b", (n, m))), (Port("x", (n, m)),)
+    found = words(Program("chain", *ports, graph, edges), m)
+    assert len(found.order) == n and len(found.place) == m * (n - 1)
+
+
+@pytest.mark.parametrize("name", ["satellite", "four_bar"])
+def test_one_state_and_many_give_the_same_numbers(name):
+    robot = rd.load(name, base="floating")
+    f = robot.function("forward_dynamics_derivatives")
+    assert words(f.program, 4).order
+    q, rng = np.array([robot.random(k) for k in range(11)]), np.random.default_rng(0)
+    v, tau = rng.normal(size=(2, 11, robot.nv))
+    for kind in (float, np.float32):
+        given = [x.astype(kind) for x in (q, v, tau)]
+        for x, many in enumerate(f(*given)):
+            for k in range(11):
+                np.testing.assert_array_equal(f(*(y[k] for y in given))[x], many[k])
+
+
+def test_what_shares_no_factors_is_as_it_was():
+    robot = rd.load("arm7")
+    for name in ("inverse_dynamics_derivatives", "mass_matrix", "forward_dynamics"):
+        assert not words(robot.function(name).program, 8).order
