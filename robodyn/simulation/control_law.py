@@ -93,6 +93,8 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
     """
     expect("robot", robot, Robot)
     check_callable("controller", controller)
+    if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < math.inf):
+        raise SettingsError(f"step is {step!r} s, expected a positive number")
     fresh = getattr(controller, "fresh", None)
     begun = controller if fresh is None else fresh()
     if not any(True for _ in chain(begun)):
@@ -101,8 +103,6 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
         raise SettingsError(
             f"{type(controller).__name__} has a memory: give step=, the time from look to look [s]"
         )
-    if not (isinstance(step, int | float | np.number) and 0.0 < step < math.inf):
-        raise SettingsError(f"step is {step!r} s, expected a positive number")
     law = fixed_step_law(robot, begun, float(step))
     if law is None:
         raise untraced(robot, controller, memory=False)

@@ -125,12 +125,14 @@ def step_derivatives(
     expect("robot", robot, Robot)
     q = checked("q", q, robot.nq, of=robot.name)
     v, tau = (checked(name, x, robot.nv, of=robot.name) for name, x in (("v", v), ("tau", tau)))
-    batch = together(q=q, v=v, tau=tau)
+    clock = shaped("t", t)
+    batch = together(q=q, v=v, tau=tau, t=clock[..., None])
     if not (isinstance(step, int | float | np.number) and 0.0 < step < np.inf):
         raise SettingsError(f"step is {step!r} s, expected a positive number")
-    start = np.broadcast_to(shaped("t", t), batch)
+    start = np.broadcast_to(clock, batch)
     refuse_not_finite("t", start, 0)
-    span = np.array([start.min(), start.max() + step])
+    ends = (start.min(), start.max()) if start.size else (0.0, 0.0)
+    span = np.array([ends[0], ends[1] + step])
     slopes = StepSlopes(
         robot,
         integrator,

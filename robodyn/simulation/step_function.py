@@ -12,7 +12,7 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.arrays import expect, named
 from robodyn.codegen import Function
-from robodyn.errors import SettingsError
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
 from robodyn.simulation.closed_loop import numbered, traced_law
@@ -81,6 +81,8 @@ def step_function(
         If there is no such integrator, link or joint.
     ActuationError
         For joints that are named twice, or cannot be driven.
+    ShapeError
+        For a link that is named twice, and for what are no names.
 
     Examples
     --------
@@ -100,9 +102,18 @@ def step_function(
     if not (isinstance(step, int | float | np.number) and 0.0 < step < math.inf):
         raise SettingsError(f"step is {step!r} s, expected a positive number")
     law = traced_law(robot, controller)
-    links = named("wrenches", wrenches)
+    links = _links(wrenches)
     driven = _Driven(*driven_places(robot, controlled, locked), _parts(method))
     return Function(_Writer(robot, law, links, driven, float(step), method).program())
+
+
+def _links(wrenches: Iterable[str]) -> tuple[str, ...]:
+    """Names of links, each of which has an input of its own."""
+    links = named("wrenches", wrenches, "names of links")
+    for k, link in enumerate(links):
+        if link in links[:k]:
+            raise ShapeError(f"wrenches names {link!r} twice", name="wrenches", given=links)
+    return links
 
 
 def _parts(method: Any) -> list[float]:

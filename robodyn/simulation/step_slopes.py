@@ -107,6 +107,9 @@ class StepSlopes:
         """
         batch = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, tau, h)))
         tau = np.broadcast_to(tau, (*batch, self._robot.nv))
+        if 0 in batch:  # no states
+            slope = np.zeros((*tau.shape, 3 * self._robot.nv + self.parameters))
+            return Moved(np.zeros((*batch, self._robot.nq)), slope), Moved(tau, slope)
 
         def acceleration(t: FloatArray, q: Moved, v: Moved) -> Moved:
             self._placed(t, q, v)

@@ -308,6 +308,38 @@ def test_a_push_on_linkages_and_on_a_moving_base(case):
     assert np.abs(run.q[-1] - q0).max() < 0.2 * np.abs(plain.q[-1] - q0).max()
 
 
+def unasked(robot, gain):
+    """An observer of motors that are asked for nothing."""
+    return DisturbanceObserver(lambda t, q, v: 0.0 * v, gain, compensate=False, robot=robot)
+
+
+@pytest.mark.parametrize("coordinates", ["tree", "minimal"])
+def test_a_fast_linkage_has_no_disturbance_to_the_second_order_in_the_step(coordinates):
+    robot = rd.load("four_bar", coordinates=coordinates)
+    q0, hold = robot.neutral(), robot.actuated_joints
+    v0 = 3.0 * np.eye(robot.nv)[motor_speeds(robot)[0]]
+    v0 = robot.consistent_velocity(q0, v0, hold=hold) if robot.nc else v0
+    found = []
+    for step in (4e-3, 2e-3):
+        run = rd.simulate(robot, unasked(robot, 50.0), q0=q0, v0=v0, duration=0.2, step=step)
+        found.append(np.abs(run.memory["disturbance"]).max())
+    assert found[0] < 2e-3 and found[0] / found[1] == pytest.approx(4.0, rel=0.02)
+
+
+def test_each_motor_of_a_linkage_has_its_own_gain():
+    robot, motors = rd.load("five_bar"), [0, 2]
+    gains = np.array([10.0, 20.0, 30.0, 40.0])
+    given = {"duration": 0.02, "wrenches": {"left_rod": [3.0, 0.0, 2.0, 0.0, 0.1, 0.0]}}
+
+    def residual(gain):
+        return rd.simulate(robot, unasked(robot, gain), **given).memory["disturbance"]
+
+    own = residual(gains)
+    assert list(motor_speeds(robot)) == motors and np.abs(own[-1, motors]).min() > 1e-3
+    for k in motors:
+        np.testing.assert_allclose(own[:, k], residual(gains[k])[:, k], rtol=1e-12)
+
+
 def test_what_time_does_to_a_robot_is_no_disturbance():
     """A slide on a table that turns ever faster, and a push along it."""
 

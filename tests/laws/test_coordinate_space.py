@@ -91,6 +91,31 @@ def test_a_difference_takes_the_short_way_whatever_the_signs_of_the_quaternions(
         np.testing.assert_allclose(again, robot.frame_pose(y, "body"), atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", QUATERNIONS)
+def test_a_difference_is_exact_to_rounding_at_any_angle(kind):
+    robot, start = alone(kind)
+    rng = np.random.default_rng(3)
+    for angle in (0.0, 1e-9, *np.linspace(0.1, 3.1, 11), np.pi - 1e-9):
+        v = rng.normal(size=robot.nv)
+        v[-3:] *= angle / np.linalg.norm(v[-3:])
+        other = robot.integrate(start, v)
+        np.testing.assert_allclose(robot.difference(start, other), v, rtol=0, atol=4e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", QUATERNIONS)
+def test_half_a_turn_is_one_of_the_two_ways_round(kind, dtype):
+    robot, difference = alone(kind)[0], alone(kind)[0].function("difference")
+    start, other = robot.neutral().astype(dtype), robot.neutral().astype(dtype)
+    other[-4:] = 0.6, 0.0, -0.8, 0.0
+    rounding = 4.0 * np.finfo(dtype).eps
+    for sign in (1.0, -1.0):
+        turn = difference(start, dtype(sign) * other)[-3:]
+        assert turn.dtype == dtype and np.isfinite(turn).all()
+        way = np.sign(turn[0]) * np.pi * np.array([0.6, 0.0, -0.8])
+        np.testing.assert_allclose(turn, way, rtol=0, atol=rounding)
+
+
 @pytest.mark.parametrize("kind", [kind for kind in JOINT_KINDS if kind != "fixed"])
 def test_coordinates_change_as_steps_move_them(kind):
     robot = rd.load(random_mechanism(np.random.default_rng(3), [kind]))

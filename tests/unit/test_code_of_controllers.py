@@ -16,6 +16,8 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.simulation import law_code
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.scalar import by_precision, inputs, sqrt
 
 START = np.array([0.3, -0.6, 0.4, 0.2, 0.7, -0.4])
 WAVE = SineReference(START, 0.1 * np.ones(6), 2.0 * np.ones(6))
@@ -59,6 +61,30 @@ def test_a_thousand_gains_compile_twice(puma, kind, made):
     runs = motions(puma, [MAKE[kind](puma, k) for k in steps])
     assert len(made) == 2
     assert len({run.q[-1].tobytes() for run in runs}) == len(runs)
+
+
+def test_numbers_that_once_differed_are_given_from_then_on(puma, made):
+    """One gain is changed, then the other, then the first again: no more is compiled for that."""
+    gains = [(90.0, 9.0), (80.0, 9.0), (90.0, 8.0), (70.0, 9.0), (80.0, 7.0)]
+    runs = motions(puma, [JointPD(puma, WAVE, *given) for given in gains])
+    assert len(made) == 3
+    assert len({run.q[-1].tobytes() for run in runs}) == len(runs)
+
+
+def test_tolerances_of_each_precision_are_compiled_as_they_are():
+    """A number that is another one in single precision is no input."""
+
+    def least(double, single):
+        graph = Graph()
+        (x,) = inputs(graph, 0, 1)
+        y = sqrt(x * x + by_precision(graph, double, single))
+        return Program("least", (Port("x", (1,)),), (Port("y", (1,)),), graph, (y.edge,))
+
+    for double, single in ((1e-4, 1e-2), (4e-4, 4e-2), (9e-4, 9e-2)):
+        (code,) = law_code.known_codes(least(double, single))
+        assert not code.constants
+        for dtype, square in ((np.float64, double), (np.float32, single)):
+            assert code.function(np.zeros(1, dtype))[0] == pytest.approx(np.sqrt(square))
 
 
 @pytest.mark.parametrize("kind", MAKE)

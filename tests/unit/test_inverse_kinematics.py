@@ -254,6 +254,14 @@ def test_a_posture_beyond_a_limit_is_the_one_at_the_limit():
     assert (after < before - 0.01).all()
 
 
+def test_a_posture_beyond_limits_that_do_not_hold_is_reached():
+    robot = planar_arm((0.5, 0.4, 0.3), limit=1.2)
+    wish = np.array([0.3, 0.2, 1.9])
+    p = robot.frame_pose(wish, "end")[:3, 3]
+    found = robot.inverse_kinematics({"end": p}, [0.2, 0.5, 0.6], limits=False, posture=wish)
+    np.testing.assert_allclose(found.q, wish, atol=1e-6)
+
+
 def test_several_frames_and_a_floating_base():
     robot = rd.load("two_feet", base="floating")
     frames = ("trunk", "front_forearm", "rear_forearm")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import resources
+
 import numpy as np
 import pytest
 
@@ -190,6 +192,18 @@ def test_motors_of_linkages_are_at_their_limits(name):
     assert quick.duration < 0.8 * 2.0 * slow.factor
     ends = [abs(x(d)[0] - path(2.0)[0]).max() for x, d in ((quick, 99.0), (slow, 2 * slow.factor))]
     assert max(ends) < 1e-9
+
+
+def test_limits_of_joints_of_a_linkage_without_motors_bound_nothing():
+    """A pin gives a limit of its effort, and the crank that is driven gives none."""
+    text = (resources.files("robodyn.urdf") / "robots" / "four_bar.urdf").read_text()
+    text = text.replace('effort="12"', 'effort="inf"').replace('torque_limit="0.6"', "")
+    pin = '<joint name="rocker_pivot" type="continuous">'
+    robot = rd.load(text.replace(pin, pin + '<limit velocity="20" effort="5"/>'))
+    path = led(robot, 0.3)
+    for use in (TimeOptimal, Stretched.within):
+        with pytest.raises(rd.SettingsError, match="gives no limits of torques"):
+            use(path, 2.0, robot=robot)
 
 
 def test_linkages_whose_way_or_motors_do_not_fit():
