@@ -207,10 +207,16 @@ def test_rows_beside_one_that_kills_its_worker_are_tried_again(folder):  # noqa:
     assert table.done[0].tolist() == [True] * 3 + [False] + [True] * 4
 
 
-def test_results_that_a_cluster_drops_are_computed_again(folder, cluster):  # noqa: F811
+def test_results_that_a_cluster_drops_are_computed_again(folder):  # noqa: F811
+    """On a cluster of its own: a worker that is restarted while it starts may not come back."""
     import distributed
 
-    with distributed.Client(cluster, set_as_default=False) as client:
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
 
         def restart(part):
             if part == 0.2:
