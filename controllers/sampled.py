@@ -18,7 +18,7 @@ from robodyn.controllers.wrapping import asked_of, remembering, wrapped
 from robodyn.simulation import Look, Remembering
 from robodyn.simulation.callbacks import torque
 from robodyn.simulation.look_time import Gate, LookTime
-from robodyn.simulation.symbolic_time import ManyMotions
+from robodyn.simulation.symbolic_time import Untraceable
 
 __all__ = ["Sampled"]
 
@@ -218,7 +218,7 @@ def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
 
     Raises
     ------
-    ManyMotions
+    Untraceable
         If that is no matter for machine code: it does not look at once, or too much is on its way.
     """
     slack = ROUNDING * max(period, delay)
@@ -229,7 +229,7 @@ def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
     acts = np.minimum(np.searchsorted(at + delay, t + slack, side="right") - 1, latest)
     most = int((latest - np.maximum(acts, 0)).max(initial=0)) + 1
     if not looks[0] or most > MOST:
-        raise ManyMotions
+        raise Untraceable
     since = np.diff(at, prepend=at[0])
     waiting = since[-1] if len(at) > 1 else 1.0  # of no look: any that is not zero
     intervals = np.where(looks, since[latest], waiting)

@@ -11,7 +11,7 @@ from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
 from robodyn.controllers.gains import wanted
-from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime, inlined
+from robodyn.simulation.symbolic_time import SymbolicTime, Untraceable, inlined
 from robodyn.symbolic.scalar import sqrt
 
 __all__ = [
@@ -45,7 +45,7 @@ def reference_at(
     else:
         found = t.sampled("reference", lambda at: wanted(reference(at), robot.nq, at))
     if max(map(np.ndim, found)) > 1:
-        raise ManyMotions
+        raise Untraceable
     return found
 
 
@@ -116,7 +116,7 @@ def dynamics(
     known: dict[str, Any] = {**arrays, **(base or {}), "t": t}  # type: ignore[dict-item]
     given = [np.asarray(known[port.name], object) for port in program.inputs]
     if any(x.size != port.size for x, port in zip(given, program.inputs, strict=True)):
-        raise ManyMotions
+        raise Untraceable
     numbers = [x for array in given for x in array.flat]
     results = np.empty(len(program.results), object)
     results[:] = inlined(program, numbers)

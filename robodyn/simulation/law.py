@@ -20,12 +20,12 @@ from robodyn.arrays import all_finite
 from robodyn.codegen import Function
 from robodyn.errors import ActuationError, ShapeError, SingularError
 from robodyn.robot import Robot
-from robodyn.simulation.law_code import Code, known_codes
+from robodyn.simulation.law_code import Code, known_code
 from robodyn.simulation.symbolic_time import (
-    ManyMotions,
     Signal,
     SymbolicTime,
     Undecided,
+    Untraceable,
     symbols,
 )
 from robodyn.symbolic.graph import Port, Program
@@ -34,7 +34,7 @@ from robodyn.symbolic.scalar import Number, Scalar, edge_of
 __all__ = ["NO_LAW", "Law", "begin_trace", "law_of", "one_a_speed"]
 
 #: What tracing raises where there is no straight-line code for a controller.
-NO_LAW = (ActuationError, SingularError, ManyMotions)
+NO_LAW = (ActuationError, SingularError, Untraceable)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +114,7 @@ def law_of(robot: Robot, controller: Any) -> Law | None:
     if traced is None:
         return None
     program, signals = traced
-    return Law(program, known_codes(program)[0], signals, controller)
+    return Law(program, known_code(program), signals, controller)
 
 
 def begin_trace(robot: Robot, kind: type[Any], graph: Undecided) -> tuple[Any, Any, Any]:

@@ -17,7 +17,7 @@ from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
 from robodyn.symbolic.graph import INPUT, ByPrecision, Graph, Port, Program
 
-__all__ = ["Code", "known_codes"]
+__all__ = ["Code", "known_code"]
 
 #: Families of controllers that are kept, and their operations together.
 KEPT, OPERATIONS = 64, 500_000
@@ -42,64 +42,59 @@ class Code(NamedTuple):
 
 
 class _Family:
-    """Functions of programs that have the same operations.
+    """Functions of programs that have the same operations as one.
 
     Parameters
     ----------
-    programs : tuple of Program
-        Of one controller.
+    program : Program
     """
 
-    def __init__(self, programs: tuple[Program, ...]) -> None:
-        self.programs = programs
-        self._plain = [Function(program) for program in programs]
-        self._places: list[tuple[int, ...]] = [()] * len(programs)
-        self._general: list[Function] = []
+    def __init__(self, program: Program) -> None:
+        self.program, self._plain = program, Function(program)
+        self._places: tuple[int, ...] = ()
+        self._general = self._plain
 
     @property
     def operations(self) -> int:
-        """Of all programs."""
-        return sum(len(program.graph.op) for program in self.programs)
+        """Of its program."""
+        return len(self.program.graph.op)
 
-    def codes(self, programs: tuple[Program, ...]) -> list[Code] | None:
-        """Functions for programs; none if they are of another family."""
-        pairs = list(zip(self.programs, programs, strict=True))
-        if not all(_same_operations(own, other) for own, other in pairs):
+    def code(self, program: Program) -> Code | None:
+        """The function for a program; none if it is of another family."""
+        if not _same_operations(self.program, program):
             return None
-        found = [_differing(own.graph, other.graph) for own, other in pairs]
-        if not any(found):
-            return [Code(f, ()) for f in self._plain]
-        places = [tuple(sorted({*x, *y})) for x, y in zip(self._places, found, strict=True)]
-        values = [[p.graph.value[n] for n in x] for p, x in zip(programs, places, strict=True)]
-        kinds = {type(x) for own in values for x in own}
-        if max(map(len, places)) > MOST or ByPrecision in kinds:
+        found = _differing(self.program.graph, program.graph)
+        if not found:
+            return Code(self._plain, ())
+        places = tuple(sorted({*self._places, *found}))
+        values = [program.graph.value[node] for node in places]
+        if len(places) > MOST or ByPrecision in map(type, values):
             return None
         if places != self._places:
-            given = zip(self.programs, places, strict=True)
-            self._places, self._general = places, [Function(_general(*own)) for own in given]
-        constants = ((np.array(x or [0.0]),) for x in values)
-        return [Code(*own) for own in zip(self._general, constants, strict=True)]
+            self._places, self._general = places, Function(_general(self.program, places))
+        return Code(self._general, (np.array(values),))
 
 
 _known: dict[Any, _Family] = {}
 _lock = threading.Lock()
 
 
-def known_codes(*programs: Program) -> list[Code]:
-    """The functions of a controller's programs, with machine code of earlier motions."""
-    key = tuple((p.name, p.inputs, p.outputs, p.results, len(p.graph.op)) for p in programs)
+def known_code(program: Program) -> Code:
+    """The function of a controller's program, with machine code of earlier motions."""
+    operations = len(program.graph.op)
+    key = program.name, program.inputs, program.outputs, program.results, operations
     with _lock:
         family = _known.pop(key, None)
-        codes = None if family is None else family.codes(programs)
-        if family is None or codes is None:
-            family = _Family(programs)
-            codes = family.codes(programs)
+        code = None if family is None else family.code(program)
+        if family is None or code is None:
+            family = _Family(program)
+            code = family.code(program)
         _known[key] = family  # the latest is the last
         count = sum(x.operations for x in _known.values())
         while len(_known) > KEPT or (count > OPERATIONS and len(_known) > 1):
             count -= _known.pop(next(iter(_known))).operations
-    assert codes is not None
-    return codes
+    assert code is not None
+    return code
 
 
 def _same_operations(one: Program, other: Program) -> bool:
@@ -116,10 +111,10 @@ def _differing(one: Graph, other: Graph) -> list[int]:
 
 
 def _general(program: Program, places: tuple[int, ...]) -> Program:
-    """The same with an input in place of some constants, one number at least."""
+    """The same with an input in place of some constants."""
     names = [port.name for port in program.inputs]
     at = names.index("memory") if "memory" in names else len(names)
-    constants = Port("constants", (max(len(places), 1),))
+    constants = Port("constants", (len(places),))
     first = sum(port.size for port in program.inputs[:at])
     own, graph = program.graph, Graph()
     graph.op, graph.a, graph.b = own.op.copy(), own.a.copy(), own.b.copy()

@@ -13,7 +13,7 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.simulation.law import one_a_speed
 from robodyn.simulation.memory import Look, Remembering
-from robodyn.simulation.symbolic_time import ManyMotions, SymbolicTime
+from robodyn.simulation.symbolic_time import SymbolicTime, Untraceable
 from robodyn.symbolic.scalar import Number, Scalar
 
 __all__ = ["IMPULSE", "LOOKED", "Gate", "Layout", "LookTime", "Steps"]
@@ -120,14 +120,14 @@ def form_of(x: Any) -> Any:
 
     Raises
     ------
-    ManyMotions
+    Untraceable
         If something else is there, which only Python knows how to go on with.
     """
     if type(x) in (list, tuple):
         return type(x)(map(form_of, x))
     if type(x) is np.ndarray or isinstance(x, NUMBERS):
         return None
-    raise ManyMotions
+    raise Untraceable
 
 
 def formed(form: Any, x: Any) -> Any:
@@ -143,9 +143,9 @@ class LookTime(SymbolicTime):
     Attributes
     ----------
     times : ndarray, shape (n,) [s]
-        All instants of the motion; none of looks at equal steps, whenever that is.
+        All instants of the motion; empty where looks come at equal steps, at times not known yet.
     step : float or None [s]
-        Of such looks.
+        From look to look, where looks come at equal steps.
     acted : ndarray of symbols, shape (nv,)
         Forces that have acted since the last instant.
     before : list of dict, or None
@@ -187,7 +187,7 @@ class LookTime(SymbolicTime):
     def only(self, gate: Gate) -> Iterator[None]:
         """Let controllers look where a gate lets them."""
         if self.gate is not None:  # looks of looks
-            raise ManyMotions
+            raise Untraceable
         self.gate = gate
         try:
             yield
@@ -199,7 +199,7 @@ class LookTime(SymbolicTime):
         before = None
         if self.before is not None:
             if len(self.after) == len(self.before):
-                raise ManyMotions
+                raise Untraceable
             before = self.before[len(self.after)]
         self.after.append((remembering, {}))  # those that it holds come behind it
         own, known = len(self.after) - 1, None
@@ -212,7 +212,7 @@ class LookTime(SymbolicTime):
         tau, memory = _forces_and_memory(given, len(self.acted))
         forms = {key: form_of(x) for key, x in memory.items()}
         if before is not None and forms != self.forms[own]:
-            raise ManyMotions
+            raise Untraceable
         self.forms[own] = forms
         kept = {key: self._kept(key, x, before) for key, x in memory.items()}
         self.after[own] = remembering, kept | beside
@@ -238,13 +238,13 @@ class LookTime(SymbolicTime):
         try:
             new = np.array(x, object)
         except ValueError:  # arrays of different shapes
-            raise ManyMotions from None
+            raise Untraceable from None
         if not all(isinstance(part, NUMBERS) for part in new.flat):
-            raise ManyMotions
+            raise Untraceable
         if before is None:
             return new
         if key not in before or before[key].shape != new.shape:
-            raise ManyMotions
+            raise Untraceable
         return new if self.gate is None else self.gate.chosen(new, before[key])
 
 
@@ -261,9 +261,9 @@ def _forces_and_memory(given: Any, nv: int) -> tuple[Array, Mapping[str, Any]]:
     try:
         tau, memory = given
     except (TypeError, ValueError):
-        raise ManyMotions from None
+        raise Untraceable from None
     if not isinstance(memory, Mapping):
-        raise ManyMotions
+        raise Untraceable
     forces = np.empty(nv, object)
     forces[:] = one_a_speed(tau, nv)
     return forces, memory

@@ -20,11 +20,11 @@ from robodyn.simulation.law import (
     one_a_speed,
     signal_tables,
 )
-from robodyn.simulation.law_code import Code, known_codes
+from robodyn.simulation.law_code import Code, known_code
 from robodyn.simulation.look_time import IMPULSE, LOOKED, Layout, LookTime
 from robodyn.simulation.memory import Remembering, chain
 from robodyn.simulation.memory_log import Log
-from robodyn.simulation.symbolic_time import ManyMotions, Undecided, symbols
+from robodyn.simulation.symbolic_time import Undecided, Untraceable, symbols
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, edge_of
@@ -206,7 +206,7 @@ def _law(robot: Robot, controller: Any, times: FloatArray, step: float | None) -
     first = _program(robot, "control_first", begun, layout, tau)
     following = _program(robot, "control", going, layout, forces)
     own = tuple(going.signals), layout, tuple(holders), tuple(holder.log for holder in holders)
-    return MemoryLaw(first, following, known_codes(following)[0], *own)
+    return MemoryLaw(first, following, known_code(following), *own)
 
 
 def _traced(
@@ -236,14 +236,14 @@ def _layout(t: LookTime) -> Layout:
 
     Raises
     ------
-    ManyMotions
+    Untraceable
         If controllers do not remember what they say that they do: called by Python, they are told.
     """
     recorded, others = [], []
     for slot, (holder, memory) in enumerate(t.after):
         for name in holder.log.names:
             if name not in memory or memory[name].ndim > 1:
-                raise ManyMotions
+                raise Untraceable
             recorded.append((slot, name, memory[name].shape))
         others += [(slot, key, x.shape) for key, x in memory.items() if key not in holder.log.names]
     count = sum(int(np.prod(shape)) for _, _, shape in recorded)

@@ -13,7 +13,7 @@ from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, inputs
 
-__all__ = ["ManyMotions", "Signal", "SymbolicTime", "Undecided", "inlined", "symbols"]
+__all__ = ["Signal", "SymbolicTime", "Undecided", "Untraceable", "inlined", "symbols"]
 
 
 class Undecided(Graph):
@@ -39,7 +39,7 @@ class Undecided(Graph):
 
         Raises
         ------
-        ManyMotions
+        Untraceable
             If there are more nodes then than there may be.
         """
         given = (numbers[k] for k in program.needed)
@@ -47,7 +47,7 @@ class Undecided(Graph):
         if key not in self._inlined:
             self._inlined[key] = program, inline(program, numbers)
             if self.most is not None and len(self.op) > self.most:
-                raise ManyMotions
+                raise Untraceable
         return self._inlined[key][1]
 
     def forget(self) -> None:
@@ -55,8 +55,8 @@ class Undecided(Graph):
         self._inlined = {}
 
 
-class ManyMotions(Exception):
-    """What a controller follows is that of many motions: it is no law of one."""
+class Untraceable(Exception):
+    """There is no straight-line code for a controller: Python has to be asked."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +111,11 @@ class SymbolicTime(Scalar):
 
     def looked(self, remembering: Any, q: FloatArray, v: FloatArray) -> Any:
         """Forces of a controller with a memory, which are no function of the state."""
-        raise ManyMotions
+        raise Untraceable
 
     def over(self, function: Callable[[FloatArray], FloatArray]) -> Any:
         """Symbols for what a function makes of the time since the last look."""
-        raise ManyMotions
+        raise Untraceable
 
 
 def inlined(program: Program, numbers: Sequence[Number]) -> list[Number]:
