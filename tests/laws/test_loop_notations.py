@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from loop_notations import NOTATIONS, SPHERICAL, exact
 
 import robodyn as rd
-from loop_notations import NOTATIONS, SPHERICAL, exact
 
 
 def moving(robot):
