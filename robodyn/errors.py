@@ -63,6 +63,9 @@ class _Located(Exception):
         The element or name at fault, e.g. ``"joint 'elbow'"``.
     suggestion : str or None
         What was probably meant, where one word says it.
+    leniently : str or None
+        What `robodyn.load` does about it with ``strict=False``, in place of an error; ``None``
+        if it is an error in any case, or a warning already.
     """
 
     def __init__(
@@ -73,12 +76,14 @@ class _Located(Exception):
         line: int | None = None,
         element: str | None = None,
         suggestion: str | None = None,
+        leniently: str | None = None,
     ) -> None:
         self.problem = problem
         self.file = file
         self.line = line
         self.element = element
         self.suggestion = suggestion
+        self.leniently = leniently
         place = ":".join(str(part) for part in (file, line) if part is not None)
         super().__init__(": ".join(part for part in (place, element, problem) if part))
 
@@ -88,7 +93,17 @@ class _LocatedError(_Located, RobodynError, ValueError):
 
 
 class UrdfWarning(_Located, UserWarning):
-    """What can be read, though it may not be what its author meant."""
+    """What can be read, though it may not be what its author meant.
+
+    Attributes
+    ----------
+    places : tuple of UrdfWarning
+        Each single place that the warning is about, where it tells of several.
+    """
+
+    def __init__(self, problem: str, *, places: tuple[UrdfWarning, ...] = (), **place: Any) -> None:
+        super().__init__(problem, **place)
+        self.places = places
 
 
 class UrdfNote(_Located):

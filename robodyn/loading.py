@@ -126,8 +126,11 @@ def load(
         The URDF that the YAML file of an Extended URDF belongs to. Default: the one that it names,
         that has its name, ``robot.urdf``, or the only one beside it.
     strict : bool
-        ``False``: what side files (the YAML of an Extended URDF, an SRDF) say of names that the
-        URDF does not have is left out, with a warning each.
+        ``False``: what other readers of URDF skip or accept is skipped or accepted, with one
+        warning that lists every such place, its line and what was done: misspelt and misplaced
+        elements, values left out, inertias that no body can have and joints that move no mass (as
+        ``allow_unphysical=True``), and what side files (the YAML of an Extended URDF, an SRDF) say
+        of names that the URDF does not have.
     merge_hinges : bool
         Three hinges in a row whose axes meet in a point, neighbours perpendicular, with links of no
         mass between (at most a millionth of the robot's), are one spherical joint, which cannot
@@ -203,7 +206,7 @@ def load(
         passive,
         _number("friction_speed", friction_speed),
         _number("snap", snap),
-        allow_unphysical,
+        allow_unphysical or not strict,
         rotor_model,
         coordinates,
         tuple(by_name("branches", branches).items()),

@@ -66,9 +66,10 @@ def _bad_inertias(
             if why_impossible(body.mass, body.about_center()) is None:
                 sound.add(name)
     advice = "; allow_unphysical=True takes it as it is"
+    as_it_is = "taken as it is"
     impossible = [link for link in mechanism.links if link.name in reasons]
     return [
-        InertiaError(reasons[link.name] + advice, **mechanism.where(link))
+        InertiaError(reasons[link.name] + advice, **mechanism.where(link), leniently=as_it_is)
         for link in impossible
         if link.name not in sound
     ], [

@@ -140,6 +140,8 @@ class Extension:
         changed = dataclasses.replace(
             mechanism, joints=joints, loops=(*mechanism.loops, *loops), actuators=actuators
         )
+        for problem in problems:
+            problem.leniently = "left out"
         problems.sort(key=lambda problem: problem.line or 0)
         return Applied(changed, tuple(problems), tuple(warnings))
 

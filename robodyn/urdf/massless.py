@@ -44,6 +44,7 @@ def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
                     "hangs on it), so that the mass matrix is singular: give it an <inertial>, or "
                     "make the joint fixed",
                     **mechanism.where(joint.joint),
+                    leniently="loaded without forward dynamics",
                 )
             )
         if joint.parent >= 0:

@@ -46,9 +46,11 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
     return mechanism, reader.problems, not reader.incomplete
 
 
-def read(text: str, file: str | None = None) -> tuple[Mechanism | None, Reader]:
+def read(
+    text: str, file: str | None = None, *, strict: bool = True
+) -> tuple[Mechanism | None, Reader]:
     """Read URDF text; the reader holds problems and warnings."""
-    reader = Reader(file)
+    reader = Reader(file, strict=strict)
     try:
         root = parse_xml(text, file)
     except UrdfError as error:

@@ -23,17 +23,29 @@ _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 class Reader:
     """Reads values and remembers the problems met.
 
+    It reads as far as it can, whatever is wrong: a problem says what was done about it
+    (``leniently``), and who loads the file decides whether that is an error or a warning.
+
+    Parameters
+    ----------
+    file : str or None
+    strict : bool
+        Whether what can be read leniently is an error.
+
     Attributes
     ----------
     file : str or None
+    strict : bool
     problems : list of RobodynError
+        Those with ``leniently`` are errors only of a strict reader.
     warnings : list of UrdfWarning
     incomplete : bool
         A link, joint or loop could not be read at all, so that the graph is not the author's.
     """
 
-    def __init__(self, file: str | None) -> None:
+    def __init__(self, file: str | None, *, strict: bool = True) -> None:
         self.file = file
+        self.strict = strict
         self.problems: list[RobodynError] = []
         self.warnings: list[UrdfWarning] = []
         self.incomplete = False
@@ -44,13 +56,29 @@ class Reader:
         element: Element,
         message: str | UnknownNameError,
         *,
+        leniently: str | None = None,
         lost: bool = False,
         suggestion: str | None = None,
     ) -> None:
-        """Remember a problem with an element; an unknown name brings its suggestion with it."""
+        """Remember a problem with an element.
+
+        Parameters
+        ----------
+        element : Element
+        message : str or UnknownNameError
+            What is wrong; an unknown name brings its suggestion with it.
+        leniently : str, optional
+            What was done about it, such as ``"taken as zero"`` or ``"left out"``. With
+            ``strict=False`` the problem is a place in the one warning then, and no error.
+        lost : bool
+            A link, joint or loop is missing now, so that the graph is not the author's.
+        suggestion : str, optional
+            What was probably meant.
+        """
         if isinstance(message, UnknownNameError):
             message, suggestion = self._hints.told(message)
-        self.incomplete = self.incomplete or lost
+        if lost and (self.strict or leniently is None):
+            self.incomplete = True
         self.problems.append(
             UrdfError(
                 message,
@@ -58,6 +86,7 @@ class Reader:
                 line=line_of(element),
                 element=describe(element),
                 suggestion=suggestion,
+                leniently=leniently,
             )
         )
 

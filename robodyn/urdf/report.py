@@ -1,19 +1,104 @@
-"""How what was found in a file is told: one Python warning, or records for other programs."""
+"""How what was found in a file is told: an error, one warning, or records for other programs."""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections.abc import Sequence
+from typing import Any, NoReturn
 
 from robodyn.errors import RobodynError, UnknownNameError, UrdfNote, UrdfWarning
 
-__all__ = ["announce", "record"]
+__all__ = ["announce", "as_warning", "record", "tell", "tolerable"]
 
 _NAMES = re.compile(r"'[^']*'|[-+.\d]+(e[-+]?\d+)?")
 
 #: How many different warnings are told; the others are counted.
 TOLD = 5
+
+#: How many other errors are told with the first one.
+OTHERS = 8
+
+
+def tolerable(error: RobodynError) -> bool:
+    """Whether ``strict=False`` makes a warning of an error."""
+    return getattr(error, "leniently", None) is not None
+
+
+def as_warning(error: RobodynError) -> UrdfWarning:
+    """The warning that an error is where it is not to stop anything."""
+    done = getattr(error, "leniently", None)
+    problem = getattr(error, "problem", None) or str(error)
+    place: dict[str, Any] = {
+        key: getattr(error, key, None) for key in ("file", "line", "element", "suggestion")
+    }
+    return UrdfWarning(problem, **place, leniently=done)
+
+
+def tell(
+    found: Sequence[RobodynError], warned: Sequence[UrdfWarning], *, strict: bool = True
+) -> None:
+    """Raise what is an error, or warn of the rest, in one warning.
+
+    Parameters
+    ----------
+    found : sequence of RobodynError
+        With ``strict=False`` those that are `tolerable` are warned of.
+    warned : sequence of UrdfWarning
+    strict : bool
+    """
+    errors = [error for error in found if strict or not tolerable(error)]
+    if errors:
+        _fail(errors)
+    _announce_lenient([as_warning(error) for error in found], warned)
+
+
+def _fail(errors: Sequence[RobodynError]) -> NoReturn:
+    """Raise the first error; its notes are the next ones, their number, and what to do."""
+    first, *others = errors
+    if others:
+        which = f", first {OTHERS}" if len(others) > OTHERS else ""
+        first.add_note(f"and {len(others)} more (robodyn check lists them all){which}:")
+    for error in others[:OTHERS]:
+        first.add_note(f"  {error}")
+    if all(map(tolerable, errors)):
+        first.add_note("strict=False reads it all the same, and warns of what is read otherwise")
+    raise first
+
+
+def _announce_lenient(tolerated: Sequence[UrdfWarning], found: Sequence[UrdfWarning]) -> None:
+    """Warn once of all that was read leniently, place by place, and of the other warnings.
+
+    Parameters
+    ----------
+    tolerated : sequence of UrdfWarning
+        With what was done about each (``leniently``).
+    found : sequence of UrdfWarning
+        What is a warning in any case.
+    """
+    if not tolerated:
+        announce(found)
+        return
+    kinds: dict[tuple[str, str | None], list[UrdfWarning]] = {}
+    for place in tolerated:
+        kinds.setdefault((_NAMES.sub("", place.problem), place.leniently), []).append(place)
+    count = len(tolerated)
+    lines = [f"read leniently, with {count} place{'s'[: count > 1]} taken otherwise than written:"]
+    file = tolerated[0].file
+    lines += [f"  {_all_places(alike, file)}" for alike in kinds.values()]
+    if found:
+        lines.append(f"and {_in_one_line(found)}")
+    message = UrdfWarning("\n".join(lines), file=file, places=(*tolerated, *found))
+    warnings.warn_explicit(message, UrdfWarning, filename="robodyn", lineno=0)
+
+
+def _all_places(alike: Sequence[UrdfWarning], file: str | None) -> str:
+    """The first of several places that are alike, and the lines of the others."""
+    first, *others = (
+        _place(place) if place.file == file else f"{place.file}: {_place(place)}" for place in alike
+    )
+    text = f"{first}: {alike[0].problem} -> {alike[0].leniently}"
+    return text + (f"; so too {'; '.join(others)}" if others else "")
 
 
 def announce(found: Sequence[UrdfWarning]) -> None:
@@ -24,19 +109,10 @@ def announce(found: Sequence[UrdfWarning]) -> None:
     """
     if not found:
         return
-    kinds: dict[str, list[UrdfWarning]] = {}
-    for warning in found:
-        kinds.setdefault(_NAMES.sub("", warning.problem), []).append(warning)
     if len(found) == 1:
         message = found[0]
     else:
-        told = [_summary(alike) for alike in kinds.values()]
-        text = "; ".join(told[:TOLD])
-        if len(told) > TOLD:
-            text += f"; {len(told) - TOLD} more"
-        message = UrdfWarning(
-            f"{len(found)} warnings: {text}; robodyn check lists them", file=found[0].file
-        )
+        message = UrdfWarning(_in_one_line(found), file=found[0].file, places=tuple(found))
     warnings.warn_explicit(message, UrdfWarning, filename="robodyn", lineno=0)
 
 
@@ -72,10 +148,27 @@ def record(
     }
 
 
+def _in_one_line(found: Sequence[UrdfWarning]) -> str:
+    """Several warnings in one line."""
+    kinds: dict[str, list[UrdfWarning]] = {}
+    for warning in found:
+        kinds.setdefault(_NAMES.sub("", warning.problem), []).append(warning)
+    shown = [_summary(alike) for alike in kinds.values()]
+    text = "; ".join(shown[:TOLD])
+    if len(shown) > TOLD:
+        text += f"; {len(shown) - TOLD} more"
+    count = len(found)
+    return f"{count} warning{'s'[: count > 1]}: {text}; robodyn check lists them"
+
+
 def _summary(alike: Sequence[UrdfWarning]) -> str:
     """The first of several warnings that differ in names and numbers, with its place."""
     first = alike[0]
-    line = f"line {first.line}" if first.line else ""
-    place = ", ".join(part for part in (first.element, line) if part)
+    place = _place(first)
     count = "" if len(alike) == 1 else f"{len(alike)} x "
     return f"{count}{first.problem}" + (f" ({place})" if place else "")
+
+
+def _place(found: UrdfWarning) -> str:
+    line = f"line {found.line}" if found.line else ""
+    return ", ".join(part for part in (found.element, line) if part)

@@ -23,7 +23,7 @@ from robodyn.urdf.check import check
 from robodyn.urdf.extended import SUFFIXES, Extension, read_extension
 from robodyn.urdf.massless import massless_motions
 from robodyn.urdf.parse import read
-from robodyn.urdf.report import announce
+from robodyn.urdf.report import as_warning, tell, tolerable
 from robodyn.urdf.suspicions import suspicions
 from robodyn.urdf.xml import decode, read_bytes
 
@@ -60,13 +60,13 @@ def load_mechanism(
     urdf : path, optional
         The URDF that the ``.yaml`` of an Extended URDF belongs to.
     strict : bool
-        ``False``: leave out what a ``.yaml`` says of names that the URDF does not have, with a
-        warning each.
+        ``False``: read what other readers skip or accept as they do, impossible inertias and
+        joints that move no mass included, with one warning that lists each such place.
 
     Raises
     ------
     UrdfError, TopologyError, InertiaError
-        The first problem found; ``problems`` gives them all.
+        The first problem found, with the next ones as notes; ``problems`` gives them all.
     SettingsError
         ``urdf`` without a ``.yaml``.
     UnknownNameError
@@ -75,49 +75,53 @@ def load_mechanism(
         A ``.xacro`` or ``.yaml`` file, and xacro or PyYAML is not installed.
     """
     mechanism, found, warned = _read(source, package_dirs, urdf, strict)
-    if allow_unphysical:
-        impossible = [error for error in found if isinstance(error, InertiaError)]
-        warned += [_as_warning(error) for error in impossible]
+    if mechanism is not None and not (strict or any(not tolerable(error) for error in found)):
+        found += massless_motions(mechanism)
+    if strict and allow_unphysical:
+        warned += [as_warning(error) for error in found if isinstance(error, InertiaError)]
         found = [error for error in found if not isinstance(error, InertiaError)]
-    if found:
-        if len(found) > 1:
-            found[0].add_note(f"and {len(found) - 1} more; robodyn check lists them all")
-        raise found[0]
+    tell(found, warned, strict=strict)
     assert mechanism is not None
-    announce(warned)
     return mechanism
 
 
-def _as_warning(error: InertiaError | UrdfError) -> UrdfWarning:
-    return UrdfWarning(error.problem, file=error.file, line=error.line, element=error.element)
-
-
 def problems(
-    source: Any, *, package_dirs: Mapping[str, str | os.PathLike[str]] | None = None
+    source: Any,
+    *,
+    package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
+    strict: bool = True,
 ) -> list[RobodynError]:
     """All that is wrong with a description, in the order found; empty if nothing is.
 
     Joints that move no mass are among them; they can be loaded, but have no forward dynamics.
     Parameters are those of ``load_mechanism``.
     """
-    return findings(source, package_dirs=package_dirs)[0]
+    return findings(source, package_dirs=package_dirs, strict=strict)[0]
 
 
 def findings(
-    source: Any, *, package_dirs: Mapping[str, str | os.PathLike[str]] | None = None
+    source: Any,
+    *,
+    package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
+    strict: bool = True,
 ) -> tuple[list[RobodynError], list[UrdfWarning]]:
     """All that is wrong with a description, and all that is legal but suspicious.
 
-    Parameters are those of ``load_mechanism``.
+    Parameters are those of ``load_mechanism``. With ``strict=False`` what is read leniently is
+    among the warnings, with what was done about it (``leniently``).
     """
     try:
-        mechanism, found, warned = _read(source, package_dirs)
+        mechanism, found, warned = _read(source, package_dirs, strict=strict)
+        tolerated = [] if strict else [as_warning(error) for error in found if tolerable(error)]
+        found = [error for error in found if strict or not tolerable(error)]
         if mechanism is not None and not found:
-            found = [*massless_motions(mechanism)]
+            massless = massless_motions(mechanism)
+            tolerated += [] if strict else map(as_warning, massless)
+            found += massless if strict else []
             warned += suspicions(mechanism)
     except RobodynError as error:
         return [error], []
-    return found, warned
+    return found, tolerated + warned
 
 
 def _read(
@@ -138,14 +142,13 @@ def _read(
         mechanism, warned = from_object(source)
     else:
         text, file = _text(source if extension is None else extension.urdf, package_dirs)
-        mechanism, reader = read(text, file)
+        mechanism, reader = read(text, file, strict=strict)
         found, warned, complete = reader.problems, reader.warnings, not reader.incomplete
-        if mechanism is not None and extension is not None and not found:
+        if mechanism is not None and extension is not None and complete:
             applied = extension.applied(mechanism)
-            mechanism, found = applied.mechanism, [*applied.problems] if strict else []
+            mechanism = applied.mechanism
+            found += applied.problems
             warned += applied.warnings
-            for skipped in () if strict else applied.problems:
-                announce([_as_warning(skipped)])
     if mechanism is not None:
         errors, unsound = check(mechanism, graph=complete)
         found, warned = found + errors, warned + unsound

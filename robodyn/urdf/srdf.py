@@ -13,7 +13,7 @@ from robodyn.description import Actuator
 from robodyn.errors import UnknownNameError
 from robodyn.files import as_path
 from robodyn.urdf.reader import Reader
-from robodyn.urdf.report import announce
+from robodyn.urdf.report import tell
 from robodyn.urdf.schema import Rule
 from robodyn.urdf.spelling import check_spelling
 from robodyn.urdf.xml import Element, decode, local_name, parse_xml, read_bytes
@@ -37,7 +37,7 @@ def read_rotor_params(
     joints : iterable of str
         Joints of the robot.
     strict : bool
-        ``False``: leave out joints that do not exist, with a warning each.
+        ``False``: leave out joints that do not exist, with one warning.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def read_rotor_params(
     """
     known, path = tuple(joints), as_path("srdf", path)
     file = str(path)
-    reader = Reader(file)
+    reader = Reader(file, strict=strict)
     root = parse_xml(decode(read_bytes(path), file), file)
     check_spelling(reader, root, _ROOT)
     groups = [group for group in root.iter() if local_name(group) == "rotor_params"]
@@ -60,11 +60,8 @@ def read_rotor_params(
     found: dict[str, Actuator] = {}
     for element in (element for group in groups for element in group):
         if local_name(element) == "joint":
-            _read_rotor(reader, element, known, strict, found)
-    if reader.problems:
-        raise reader.problems[0]
-    for warning in reader.warnings:
-        announce([warning])
+            _read_rotor(reader, element, known, found)
+    tell(reader.problems, reader.warnings, strict=strict)
     return found
 
 
@@ -72,7 +69,6 @@ def _read_rotor(
     reader: Reader,
     element: Element,
     known: tuple[str, ...],
-    strict: bool,
     found: dict[str, Actuator],
 ) -> None:
     """Add the motor of one ``<joint>`` to those found."""
@@ -80,11 +76,7 @@ def _read_rotor(
     if name is None:
         return
     if name not in known:
-        error = UnknownNameError("joint", name, known)
-        if strict:
-            reader.problem(element, error)
-        else:
-            reader.warn(element, str(error))
+        reader.problem(element, UnknownNameError("joint", name, known), leniently="left out")
         return
     motor = Actuator(
         reader.number(element, "gear_ratio", 1.0), reader.not_negative(element, "mass")
