@@ -31,9 +31,7 @@ from robodyn.joints import fixed, spherical
 from robodyn.urdf.extended_joints import BALL, JOINTS, moving, of_type
 from robodyn.urdf.yaml_values import Word, YamlValues
 
-__all__ = ["SUFFIXES", "Applied", "Extension", "read_extension"]
-
-SUFFIXES = (".yaml", ".yml")
+__all__ = ["Applied", "Extension", "read_extension"]
 
 #: Keys that say what `name_mot` says, in numbers of another library.
 REPEATED = ("Lidmot", "Lidvmot")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
-from collections.abc import Mapping
-from importlib import resources
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +14,20 @@ from robodyn.errors import (
     MissingExtraError,
     RobodynError,
     SettingsError,
-    UnknownNameError,
     UrdfError,
     UrdfWarning,
 )
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.check import check
-from robodyn.urdf.extended import SUFFIXES, Extension, read_extension
+from robodyn.urdf.document_kind import EXTENDED_URDF, URDF, XACRO
+from robodyn.urdf.extended import read_extension
 from robodyn.urdf.massless import massless_motions
 from robodyn.urdf.parse import read
+from robodyn.urdf.reading import Document, Options, Reading, bundled_robots, open_document
 from robodyn.urdf.report import as_warning, tell, tolerable
 from robodyn.urdf.suspicions import suspicions
-from robodyn.urdf.xml import decode, read_bytes
 
 __all__ = ["bundled_robots", "findings", "load_mechanism", "problems"]
-
-
-def bundled_robots() -> tuple[str, ...]:
-    """Names of the robots that come with the library."""
-    folder = resources.files("robodyn.urdf") / "robots"
-    return tuple(
-        sorted(f.name.removesuffix(".urdf") for f in folder.iterdir() if f.name.endswith(".urdf"))
-    )
 
 
 def load_mechanism(
@@ -74,7 +66,8 @@ def load_mechanism(
     MissingExtraError
         A ``.xacro`` or ``.yaml`` file, and xacro or PyYAML is not installed.
     """
-    mechanism, found, warned = _read(source, package_dirs, urdf, strict)
+    reading = _read(source, Options(package_dirs or {}, urdf, strict))
+    mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
     if mechanism is not None and not (strict or any(not tolerable(error) for error in found)):
         found += massless_motions(mechanism)
     if strict and allow_unphysical:
@@ -111,7 +104,8 @@ def findings(
     among the warnings, with what was done about it (``leniently``).
     """
     try:
-        mechanism, found, warned = _read(source, package_dirs, strict=strict)
+        reading = _read(source, Options(package_dirs or {}, strict=strict))
+        mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
         tolerated = [] if strict else [as_warning(error) for error in found if tolerable(error)]
         found = [error for error in found if strict or not tolerable(error)]
         if mechanism is not None and not found:
@@ -124,74 +118,61 @@ def findings(
     return found, tolerated + warned
 
 
-def _read(
-    source: Any,
-    package_dirs: Mapping[str, str | os.PathLike[str]] | None,
-    urdf: Any = None,
-    strict: bool = True,
-) -> tuple[Mechanism | None, list[RobodynError], list[UrdfWarning]]:
+def _read(source: Any, options: Options) -> Reading:
     """Read the mechanism as far as possible; list all problems and all warnings."""
-    mechanism: Mechanism | None
-    found: list[RobodynError] = []
-    warned: list[UrdfWarning] = []
-    complete = True
-    extension = _extension(source, urdf)
     if isinstance(source, Mechanism):
-        mechanism = source
+        reading = Reading(source)
     elif is_urdf_object(source):
         mechanism, warned = from_object(source)
+        reading = Reading(mechanism, warnings=warned)
     else:
-        text, file = _text(source if extension is None else extension.urdf, package_dirs)
-        mechanism, reader = read(text, file, strict=strict)
-        found, warned, complete = reader.problems, reader.warnings, not reader.incomplete
-        if mechanism is not None and extension is not None and complete:
-            applied = extension.applied(mechanism)
-            mechanism = applied.mechanism
-            found += applied.problems
-            warned += applied.warnings
-    if mechanism is not None:
-        errors, unsound = check(mechanism, graph=complete)
-        found, warned = found + errors, warned + unsound
-    return mechanism, found, warned
+        reading = _read_document(open_document(source), options)
+    if reading.mechanism is not None:
+        errors, unsound = check(reading.mechanism, graph=reading.complete)
+        reading.problems += errors
+        reading.warnings += unsound
+    return reading
 
 
-def _extension(source: Any, urdf: Any) -> Extension | None:
-    """What a YAML file says, if the source is one."""
-    is_path = isinstance(source, os.PathLike) or (isinstance(source, str) and "<" not in source)
-    if is_path and Path(source).suffix in SUFFIXES:
-        return read_extension(Path(source), urdf)
-    if urdf is not None:
+def _read_document(document: Document, options: Options) -> Reading:
+    if options.urdf is not None and document.kind != EXTENDED_URDF:
         raise SettingsError(
             "urdf= goes with the .yaml of an Extended URDF as source; a URDF is a source itself"
         )
-    return None
+    return READERS.get(document.kind, _read_urdf)(document, options)
 
 
-def _text(
-    source: Any, package_dirs: Mapping[str, str | os.PathLike[str]] | None
-) -> tuple[str, str | None]:
-    """URDF text of a source and the file that it stands in."""
-    if isinstance(source, (bytes, bytearray)):
-        return decode(bytes(source)), None
-    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return source, None
-    if not isinstance(source, (str, os.PathLike)):
-        raise UrdfError(
-            f"a {type(source).__name__} is not a source of a robot: give a path, URDF text, the "
-            "name of a bundled robot, or a model of urdfpy, urchin or yourdfpy"
-        )
-    if isinstance(source, str) and not source.strip():
-        raise UrdfError("the text is empty: give a path, URDF text or the name of a bundled robot")
-    path = Path(source)
-    if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
-        if source in bundled_robots():
-            resource = resources.files("robodyn.urdf") / "robots" / f"{source}.urdf"
-            return decode(resource.read_bytes()), f"{source}.urdf"
-        if len(source) < 256 and not path.exists():
-            raise UnknownNameError("bundled robot", source, bundled_robots())
-    if path.suffix == ".xacro":
-        return _expand_xacro(path, package_dirs or {}), str(path)
-    return decode(read_bytes(path), str(path)), str(path)
+def _read_urdf(document: Document, options: Options) -> Reading:
+    mechanism, reader = read(document.text, document.file, strict=options.strict)
+    return Reading(mechanism, reader.problems, reader.warnings, not reader.incomplete)
+
+
+def _read_xacro(document: Document, options: Options) -> Reading:
+    if document.file is None:  # whose includes would be relative to nothing
+        return _read_urdf(document, options)
+    text = _expand_xacro(Path(document.file), options.package_dirs)
+    return _read_urdf(Document(text, document.file, URDF), options)
+
+
+def _read_extended(document: Document, options: Options) -> Reading:
+    if document.file is None:
+        raise UrdfError("an Extended URDF is read from its file, beside the URDF that it extends")
+    extension = read_extension(Path(document.file), options.urdf)
+    reading = _read_document(open_document(extension.urdf), dataclasses.replace(options, urdf=None))
+    if reading.mechanism is not None and reading.complete:
+        applied = extension.applied(reading.mechanism)
+        reading.mechanism = applied.mechanism
+        reading.problems += applied.problems
+        reading.warnings += applied.warnings
+    return reading
+
+
+#: What reads which kind of document.
+READERS: dict[str, Callable[[Document, Options], Reading]] = {
+    URDF: _read_urdf,
+    XACRO: _read_xacro,
+    EXTENDED_URDF: _read_extended,
+}
 
 
 def _expand_xacro(path: Path, package_dirs: Mapping[str, str | os.PathLike[str]]) -> str:
@@ -201,7 +182,6 @@ def _expand_xacro(path: Path, package_dirs: Mapping[str, str | os.PathLike[str]]
         from xacro import substitution_args
     except ImportError as error:
         raise MissingExtraError("xacro", "xacro", f"reading {path.name}") from error
-    read_bytes(path)  # says what is wrong with the path
 
     def find(package: str) -> str:
         if package in package_dirs:

@@ -25,6 +25,7 @@ __all__ = [
     "local_name",
     "parse_xml",
     "read_bytes",
+    "root_tag",
 ]
 
 Element = etree._Element
@@ -39,6 +40,7 @@ _BYTE_ORDER_MARKS = (
 )
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*?\?>")
 _BLANKS = re.compile(r"\s*")
+_TAG = re.compile(r"<(?!!)([^\s<>/]+)")
 _ENCODING = re.compile(rb"\s*<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
@@ -132,9 +134,8 @@ def parse_xml(text: str, file: str | None = None) -> Element:
     return _without_default_space(root)
 
 
-def _start(text: str) -> int:
+def _start(text: str, position: int = 0) -> int:
     """Position of the first element or document type, after comments and instructions."""
-    position = 0
     while True:
         position = _BLANKS.match(text, position).end()  # type: ignore[union-attr]  # matches ""
         for opening, closing in (("<!--", "-->"), ("<?", "?>")):
@@ -146,6 +147,24 @@ def _start(text: str) -> int:
                 break
         else:
             return position
+
+
+def root_tag(text: str) -> str | None:
+    """Name of the outer element as it is written; ``None`` where the text does not begin with one.
+
+    The text need not be XML beyond it.
+    """
+    text = text.removeprefix("\ufeff")
+    found = _TAG.match(text, _after_document_type(text, _start(text)))
+    return found.group(1) if found else None
+
+
+def _after_document_type(text: str, position: int) -> int:
+    """Position behind a document type that defines nothing, and comments."""
+    if text.startswith("<!DOCTYPE", position):
+        end = text.find(">", position)
+        return len(text) if end < 0 else _start(text, end + 1)
+    return position
 
 
 def _without_default_space(root: Element) -> Element:
