@@ -79,9 +79,9 @@ def load(
     gravity : array_like, shape (3,) [m/s^2]
         In the world.
     passive : bool
-        Joint damping and friction of the file, and the rotors and friction of its motors, belong
-        to the mechanism and act alike in inverse, forward and hybrid dynamics; ``False``: rigid
-        bodies only.
+        Joint damping, friction and armature of the file, and the rotors and friction of its motors,
+        belong to the mechanism and act alike in inverse, forward and hybrid dynamics; ``False``:
+        rigid bodies only.
     actuators : mapping of joint name to Actuator
         Motors, beside (and before) those of the file.
     loops : iterable of Loop

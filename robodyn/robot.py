@@ -2929,9 +2929,10 @@ class Robot:
     def dynamic_parameters(self) -> Array:
         """Parameters of bodies, motors and friction, shape (n,).
 
-        `inertial_parameters`; then the ``rotor_inertia`` [kg m^2] of each motor; then the
-        ``damping`` [N m s/rad, N s/m] of each joint; then its dry ``friction`` [N m, N]. Friction
-        of motors is counted on their joints. Joints that were cut come last, if they have some.
+        `inertial_parameters`; then the ``rotor_inertia`` [kg m^2] of each motor; the ``armature``
+        [kg m^2, kg] of joints that have one; the ``damping`` [N m s/rad, N s/m] of each joint; its
+        dry ``friction`` [N m, N]. Friction of motors is counted on their joints. Joints that were
+        cut come last, if they have some.
         """
         return self._parts.parameters.dynamic.copy()
 

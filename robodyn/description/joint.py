@@ -95,6 +95,10 @@ class Joint:
     stop_stiffness, stop_damping : float
         Of stops at the limits of a joint with one degree of freedom, see `robodyn.CompliantStops`;
         no file has them.
+    armature : float [kg m^2 or kg]
+        Inertia that each speed of the joint feels beside that of the bodies, as of a rotor behind
+        a high gear: it is added to the diagonal of the mass matrix. Of joints whose coordinates
+        are the integrals of their speeds, and spherical ones.
     merged : tuple of str
         Hinges that it takes the place of; not part of equality.
     """
@@ -121,6 +125,7 @@ class Joint:
     merged: tuple[str, ...] = field(default=(), compare=False)
     stop_stiffness: float = 0.0
     stop_damping: float = 0.0
+    armature: float = 0.0
 
     def __post_init__(self) -> None:
         if self.map is not None and self.kind != joint_map.KIND.name:

@@ -30,9 +30,9 @@ class Loop:
         For kind ``"helical"``: the way along the axis for an angle about it.
     distance : float [m]
         For kind ``"distance"``.
-    damping, friction, stiffness, rest : float
-        As of a joint. With a spring or a motor, a link next to it is cut in two, so that it has a
-        coordinate.
+    damping, friction, stiffness, rest, armature : float
+        As of a joint. With a spring, an armature or a motor, a link next to it is cut in two, so
+        that it has a coordinate.
     limits : Limits or None
         As of a joint.
     parameters : tuple of (str, float)
@@ -61,6 +61,7 @@ class Loop:
     stiffness: float = 0.0
     rest: float = 0.0
     rejoins: str = ""
+    armature: float = 0.0
 
     @property
     def constants(self) -> dict[str, float]:

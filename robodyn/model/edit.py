@@ -269,6 +269,7 @@ def _welded_loop(loop: Loop, joint: Joint, position: tuple[float, ...]) -> Loop:
         damping=0.0,
         friction=0.0,
         stiffness=0.0,
+        armature=0.0,
         limits=None,
         parameters=(),
     )

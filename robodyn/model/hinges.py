@@ -146,7 +146,7 @@ def _free_hinges(mechanism: Mechanism) -> list[Joint]:
         and joint.name not in named
         and joint.mimic is None
         and not joint.independent
-        and not (joint.damping or joint.friction or joint.stiffness)
+        and not (joint.damping or joint.friction or joint.stiffness or joint.armature)
     ]
 
 

@@ -223,12 +223,15 @@ def model_of(
 def effective_mechanism(mechanism: Mechanism, settings: Settings) -> Mechanism:
     """What the equations are of: with free rotors as joints, and links cut in two.
 
-    What motors do to their joints is in it, where that counts.
+    What motors do to their joints is in it, where that counts; else joints have no armature.
     """
     mechanism = with_free_rotors(mechanism) if mechanism.rotors else mechanism
     mechanism = with_couplings(mechanism) if mechanism.couplings else mechanism
     mechanism = with_split_links(mechanism, movable_root=settings.base == "floating")
-    return with_motors(mechanism) if settings.passive else mechanism
+    if settings.passive:
+        return with_motors(mechanism)
+    joints = tuple(replace(x, armature=0.0) for x in mechanism.joints)
+    return replace(mechanism, joints=joints)
 
 
 def _tree(

@@ -66,6 +66,8 @@ def with_parameters(model: Model, given: Mapping[str, float]) -> Mechanism:
     resisting = {x.rpartition(".")[0] for x in different if x.rpartition(".")[2] in RESISTANCES}
     joints, loops = list(mechanism.joints), list(mechanism.loops)
     for k, joint in enumerate(joints):
+        armature = different.get(f"{joint.name}.armature", joint.armature)
+        joints[k] = joint = dataclasses.replace(joint, armature=armature)
         if joint.name in resisting:
             joints[k], driving = _with_resistance(joint, motors.get(joint.name), different)
             motors |= {} if driving is None else {joint.name: driving}

@@ -1,9 +1,9 @@
 """Joints of loops that need coordinates of their own: a link next to them is cut in two instead.
 
-A joint that is cut has no coordinate and no force. One with a spring or a motor, one that mimics
-another or is given as a map, needs both. It stays in the tree, where all that joints can have is at
-home; the link beyond it is cut in two halves, and these are welded. Each half has half of the
-inertia, so that the tree has a mass matrix that can be inverted.
+A joint that is cut has no coordinate and no force. One with a spring, an armature or a motor, one
+that mimics another or is given as a map, needs both. It stays in the tree, where all that joints
+can have is at home; the link beyond it is cut in two halves, and these are welded. Each half has
+half of the inertia, so that the tree has a mass matrix that can be inverted.
 """
 
 from __future__ import annotations
@@ -49,12 +49,13 @@ def with_split_links(mechanism: Mechanism, *, movable_root: bool) -> Mechanism:
     ends = [
         (joint, Pose())
         for joint in cut_joints(mechanism)
-        if joint.nv and (joint.name in needed or joint.stiffness or joint.map is not None)
+        if joint.nv
+        and (joint.name in needed or joint.stiffness or joint.armature or joint.map is not None)
     ]
     ends += [
         (joint_of_loop(mechanism, loop), loop.X_successor)
         for loop in mechanism.loops
-        if loop.name in needed or loop.stiffness
+        if loop.name in needed or loop.stiffness or loop.armature
     ]
     still = _welded_to(mechanism, find_root(mechanism)) if ends and not movable_root else ()
     for joint, X_child in ends:
@@ -81,7 +82,7 @@ def joint_of_loop(mechanism: Mechanism, loop: Loop) -> Joint:
     kind = joint_kind(loop.kind)
     if not (kind.in_tree and kind.nv):
         raise TopologyError(
-            f"a {kind} loop has a motor or a spring, but no coordinate that these could act along",
+            f"a {kind} loop has a motor, a spring or an armature, but no coordinate to act along",
             **mechanism.where(loop),
         )
     return Joint(
@@ -100,6 +101,7 @@ def joint_of_loop(mechanism: Mechanism, loop: Loop) -> Joint:
         stiffness=loop.stiffness,
         rest=loop.rest,
         parameters=loop.parameters,
+        armature=loop.armature,
     )
 
 

@@ -239,15 +239,15 @@ def _cut_loops(mechanism: Mechanism) -> tuple[list[Joint], list[Joint]]:
     """Joints of a spanning forest and the joints cut, each in the order of the file.
 
     Kruskal's algorithm: joints join components in the order of their degrees of freedom, so that
-    of each loop the freest joint stays out. Among equals, joints that carry a motor, a spring, a
-    mimic or the mark ``independent``, are given as a map or named by a constraint stay in, then
-    those that slide, and the last of the file is cut.
+    of each loop the freest joint stays out. Among equals, joints that carry a motor, a spring, an
+    armature, a mimic or the mark ``independent``, are given as a map or named by a constraint
+    stay in, then those that slide, and the last of the file is cut.
     """
     wanted = {name for name, _ in mechanism.actuators}
     for joint in mechanism.joints:
         if joint.mimic is not None:
             wanted |= {joint.name, joint.mimic.joint}
-        if joint.independent or joint.stiffness or joint.map is not None:
+        if joint.independent or joint.stiffness or joint.armature or joint.map is not None:
             wanted.add(joint.name)
     for constraint in mechanism.constraints:
         wanted |= {*constraint.joints}

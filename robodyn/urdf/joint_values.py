@@ -21,10 +21,11 @@ class Dynamics:
     friction: float = 0.0
     stiffness: float = 0.0
     rest: float = 0.0
+    armature: float = 0.0
 
 
 def read_dynamics(reader: Reader, joint: Element, kind: JointKind) -> Dynamics:
-    """Damping, dry friction and spring of a joint, or of a loop that is one."""
+    """Damping, dry friction, spring and armature of a joint, or of a loop that is one."""
     element = reader.only(joint, "dynamics")
     if element is None:
         return Dynamics()
@@ -33,6 +34,7 @@ def read_dynamics(reader: Reader, joint: Element, kind: JointKind) -> Dynamics:
         reader.not_negative(element, "friction"),
         reader.not_negative(element, "spring_stiffness"),
         reader.number(element, "spring_reference", 0.0),
+        reader.not_negative(element, "armature"),
     )
     if found.stiffness and (kind.nq, kind.nv) != (1, 1):
         reader.problem(

@@ -36,7 +36,7 @@ def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
         name = joint.joint.name
         # Only for a leaf is the inertia about its joint the same in all positions.
         resists = _resists(joint, tree.inertias[i]) if leaf[i] else heavy[i]
-        driven = name in motors or joint.mimic is not None
+        driven = name in motors or joint.joint.armature > 0.0 or joint.mimic is not None
         if not (resists or driven or held[i]):
             found.append(
                 InertiaError(

@@ -191,6 +191,7 @@ def _read_joint(reader: Reader, element: Element) -> Joint | None:
         line_of(element),
         own.stiffness,
         own.rest,
+        armature=own.armature,
     )
     return with_constants(joint, read_constants(reader, element, kind, "joint"))
 

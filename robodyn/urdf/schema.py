@@ -87,8 +87,8 @@ ONLY_OF_KIND = _only_of_kind()
 _OF_KINDS = {tag: _AXIS if tag.startswith("axis") else _VALUE for tag in ONLY_OF_KIND}
 _MIMIC = _rule("joint multiplier offset")
 _DYNAMICS = _rule(
-    "damping friction spring_stiffness spring_reference",
-    others="mu_coulomb mu_viscous K D armature",
+    "damping friction spring_stiffness spring_reference armature",
+    others="mu_coulomb mu_viscous K D",
     unknown="warning",
 )
 _LIMIT = _rule(

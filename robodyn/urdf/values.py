@@ -10,6 +10,7 @@ from typing import Any
 from robodyn.description import Joint, Limits, Loop, Mechanism, PointSpring, Pose, Rotor
 from robodyn.description.possible import LARGEST
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
+from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.kinds import LOOP_WORDS, TREE_WORDS, bad_constants
 
 __all__ = ["bad_values"]
@@ -73,10 +74,13 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
             yield f"the {key} is {type(pose).__name__}, expected a Pose"
     values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
     values["spring"] = (joint.stiffness, joint.rest)
-    for key in ("damping", "friction", "stiffness"):
+    values["armature"] = (joint.armature,)
+    for key in ("damping", "friction", "stiffness", "armature"):
         value = getattr(joint, key)
         if _numbers(value) and value < 0.0:
             yield f"the {key} is {value}: negative"
+    if kind is not None and joint.armature and not _may_have_armature(kind):
+        yield f"a {kind} joint has no armature: only joints whose coordinates add, and balls"
     yield from _why_no_limits(joint.limits)
     if isinstance(joint, Loop):
         values["distance"] = (joint.distance,)
@@ -91,6 +95,11 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
     if sound and kind is not None and len(kind.axes) > 1:
         if abs(sum(a * b for a, b in zip(joint.axis, joint.axis2, strict=True))) > PARALLEL:
             yield f"axis and axis2 of a {kind} joint are parallel"
+
+
+def _may_have_armature(kind: JointKind) -> bool:
+    """An inertia that all speeds feel alike adds to the mass matrix and to nothing else."""
+    return kind.coordinates.flat or (kind.coordinates.quaternion and kind.nv == 3)
 
 
 def _why_no_limits(limits: Limits | None) -> Iterator[str]:

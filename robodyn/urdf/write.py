@@ -222,6 +222,7 @@ def loop_element(cut: Joint | Loop) -> str:
             limits=cut.limits,
             stiffness=cut.stiffness,
             rest=cut.rest,
+            armature=cut.armature,
         )
     return " ".join(line.strip() for line in _loop(cut, strict_tree=True))
 
@@ -256,11 +257,13 @@ def _loop(loop: Loop, strict_tree: bool) -> list[str]:
 def _joint_values(item: Joint | Loop) -> Iterator[str]:
     if item.limits is not None:
         yield _limits(item.limits)
-    if item.damping or item.friction or item.stiffness:
-        spring: dict[str, object] = {}
+    if item.damping or item.friction or item.stiffness or item.armature:
+        more: dict[str, object] = {}
         if item.stiffness:
-            spring = {"spring_stiffness": item.stiffness, "spring_reference": item.rest}
-        yield _child("dynamics", damping=item.damping, friction=item.friction, **spring)
+            more = {"spring_stiffness": item.stiffness, "spring_reference": item.rest}
+        if item.armature:
+            more["armature"] = item.armature
+        yield _child("dynamics", damping=item.damping, friction=item.friction, **more)
 
 
 def _coupling(coupling: Coupling) -> list[str]:

@@ -106,7 +106,7 @@ class MechanismModel:
     coupled : bool
         Some joints mimic or follow others, so bodies share speeds.
     armature : tuple of Armature
-        Inertia of the motors' rotors as joints feel it.
+        Inertia of the motors' rotors as joints feel it, and what joints have of their own.
     rotors : tuple of Rotor
         Those that their carriers feel, too.
     lumped_armature, lumped_rotors
@@ -223,7 +223,7 @@ def build(
     }
     coupled = not all(joint.independent for joint in tree.joints)
     base = rigid(pseudo_inertia(tree.base_inertia))
-    armature = [0.0] * len(bodies)
+    armature = [joint.joint.armature for joint in tree.joints]
     rotors = []
     driven = {body.description.name: body.index for body in bodies}
     motors = tuple(_motor(drive, driven, frames) for drive in drives if drive.joint in driven)

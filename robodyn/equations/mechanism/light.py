@@ -63,8 +63,8 @@ def _own_pivots(model: MechanismModel, body: Body) -> list[float]:
     S = evaluate(body.joint, some, [0.0] * len(body.speeds)).S
     momenta = [body.inertia.momentum(s) for s in S]
     G: Any = [[s.dot(F) for F in momenta] for s in S]
-    if len(S) == 1:
-        G[0][0] += sum(x.inertia for x in model.armature if x.body == body.index)
+    for k in range(len(S)):
+        G[k][k] += sum(x.inertia for x in model.armature if x.body == body.index)
     before, pivots = [float(G[k][k]) for k in range(len(S))], [0.0] * len(S)
     for k in range(len(S) - 1, -1, -1):
         pivot = float(G[k][k])

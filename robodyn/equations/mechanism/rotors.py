@@ -24,7 +24,7 @@ __all__ = ["Armature", "Motor", "Rotor"]
 
 @dataclass(frozen=True)
 class Armature:
-    """Inertia of a rotor as the joint of a body feels it, ``ratio^2 inertia``."""
+    """Inertia that each speed of a body's joint feels, ``ratio^2 inertia`` of a rotor."""
 
     body: int
     inertia: float

@@ -24,18 +24,27 @@ RESISTANCES = {"damping": (1.0, 0.0), "friction": (0.0, 1.0)}
 def motor_parameters(setup: Setup) -> dict[str, float]:
     """Name and value of each parameter beside the bodies' ones, in the order of the columns.
 
-    Rotors of motors, then damping and dry friction of joints, those that were cut last.
+    Rotors of motors, armatures of joints that have one, then damping and dry friction of joints,
+    those that were cut last.
     """
     model = setup.model
     of_rotors = {
         f"{model.bodies[motor.armature.body].description.name}.rotor_inertia": motor.inertia
         for motor in model.motors
     }
+    of_rotors |= {
+        f"{body.description.name}.armature": body.description.armature for body in _slow(setup)
+    }
     resisting: list[Joint | Closure] = [body.description for body in _resisted(setup)]
     resisting += setup.rubbing if setup.passive else ()
     return of_rotors | {
         f"{joint.name}.{name}": getattr(joint, name) for name in RESISTANCES for joint in resisting
     }
+
+
+def _slow(setup: Setup) -> Sequence[Body]:
+    """Bodies whose joints have an armature."""
+    return [body for body in setup.model if body.description.armature]
 
 
 def _resisted(setup: Setup) -> Sequence[Body]:
@@ -57,6 +66,8 @@ def _motor_columns(t: Tracer) -> Iterator[list[Number]]:
     motion = body_motions(model, state, t.a, t.base)
     for motor in model.motors:
         yield motor_columns.rotor_column(model, state, t.a, motion, motor)
+    for body in _slow(t.setup):
+        yield motor_columns.armature_column(model.nv, body, state, t.a)
     for unit in RESISTANCES.values():
         for body in _resisted(t.setup):
             yield motor_columns.resistance_column(model.nv, body, state, *unit, s)

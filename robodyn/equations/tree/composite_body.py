@@ -47,9 +47,9 @@ def _of_tree(model: MechanismModel, state: State, columns: Columns, size: int) -
     M: Matrix = [[0.0] * size for _ in range(size)]
     for armature in model.lumped_armature:
         driven = _driven(state, columns, armature.body)
-        for k, x in driven:
-            for j, y in driven:
-                M[k][j] += x * y * armature.inertia
+        for k, freedom, x in driven:
+            for j, other, y in driven:
+                M[k][j] += x * y * armature.inertia if freedom == other else 0.0
     for body in reversed(model):
         momenta = [(k, inertia[body.index].momentum(s)) for k, s in columns[body.index]]
         for k, s in columns[body.index]:
@@ -61,16 +61,18 @@ def _of_tree(model: MechanismModel, state: State, columns: Columns, size: int) -
             _project(model, state, columns, M, body.parent, outwards)
             inertia[body.parent] += inertia[body.index].in_parent(X)
     for rotor in model.lumped_rotors:
-        spun = [(k, Wrench(n=rotor.g * x)) for k, x in _driven(state, columns, rotor.body)]
+        spun = [(k, Wrench(n=rotor.g * x)) for k, _, x in _driven(state, columns, rotor.body)]
         _project(model, state, columns, M, rotor.carrier, spun)
     return M
 
 
-def _driven(state: State, columns: Columns, body: int) -> list[tuple[int, Number]]:
-    """Rows that move a joint with one degree of freedom, and its speed a unit of each."""
+def _driven(
+    state: State, columns: Columns, body: int
+) -> list[tuple[int, int, Number]] | tuple[tuple[int, int, Number], ...]:
+    """Rows that move a joint, the freedom each moves, and its speed a unit of the row's."""
     if body in state.dependent:
-        return [(k, 1.0) for k, _ in columns[body]]
-    return [(k, x) for k, _, x in state[body].ratios]
+        return [(k, freedom, 1.0) for freedom, (k, _) in enumerate(columns[body])]
+    return state[body].ratios
 
 
 def _project(

@@ -58,9 +58,9 @@ def coriolis_matrix(model: MechanismModel, state: State, base: BaseState) -> Mat
         _add_rotor(C, model, S, rotor, X[rotor.carrier], V[rotor.carrier], state[rotor.body])
     for armature in model.lumped_armature:
         joint = state[armature.body]
-        for k, _, ratio in joint.ratios:
-            for (j, *_), rate_j in zip(joint.ratios, joint.ratio_rates, strict=True):
-                C[k][j] += ratio * rate_j * armature.inertia
+        for k, freedom, ratio in joint.ratios:
+            for (j, other, _), rate_j in zip(joint.ratios, joint.ratio_rates, strict=True):
+                C[k][j] += ratio * rate_j * armature.inertia if freedom == other else 0.0
     for body in reversed(model):
         i = body.index
         for j, s, ds in S[i]:

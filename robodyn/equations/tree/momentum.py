@@ -71,8 +71,8 @@ def kinetic_energy(
         bodies.append((V[BASE], base_inertia))
     twice: Number = sum(twist.dot(inertia.momentum(twist)) for twist, inertia in bodies)
     for armature in model.armature:
-        (x,) = state[armature.body].v
-        twice = twice + x * x * armature.inertia
+        for x in state[armature.body].v:
+            twice = twice + x * x * armature.inertia
     for i, P in spin(model.rotors, state):
         twice = twice + 2.0 * V[i].dot(P)
     return 0.5 * twice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
-from robodyn.equations.mechanism.rotors import Motor
+from robodyn.equations.mechanism.rotors import Armature, Motor
 from robodyn.equations.mechanism.state import State
 from robodyn.equations.tree.force_elements import generalised
 from robodyn.equations.tree.passive import resistance
@@ -13,7 +13,7 @@ from robodyn.equations.tree.rotor_forces import drag, react
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Wrench
 
-__all__ = ["resistance_column", "rotor_column"]
+__all__ = ["armature_column", "resistance_column", "rotor_column"]
 
 
 def rotor_column(
@@ -31,6 +31,14 @@ def rotor_column(
     for forces in (drag((motor.armature,), state, a), along):
         for k, force in forces.items():
             tau[k] += force
+    return tau
+
+
+def armature_column(nv: int, body: Body, state: State, a: Sequence[Number]) -> list[Number]:
+    """Forces that an armature of one unit of a joint asks for, shape (nv,)."""
+    tau: list[Number] = [0.0] * nv
+    for k, force in drag((Armature(body.index, 1.0),), state, a).items():
+        tau[k] += force
     return tau
 
 

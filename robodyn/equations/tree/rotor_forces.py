@@ -36,9 +36,9 @@ def drag(armatures: Sequence[Armature], state: State, a: Sequence[Number]) -> di
     forces: dict[int, Number] = {}
     for armature in armatures:
         joint = state[armature.body]
-        force = joint.acceleration(a)[0] * armature.inertia
-        for k, _, ratio in joint.ratios:
-            forces[k] = forces.get(k, 0.0) + force * ratio
+        felt = [x * armature.inertia for x in joint.acceleration(a)]
+        for k, freedom, ratio in joint.ratios:
+            forces[k] = forces.get(k, 0.0) + felt[freedom] * ratio
     return forces
 
 
