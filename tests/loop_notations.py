@@ -171,6 +171,25 @@ def _gazebo(pose: str, axis: str = "<xyz>0 0 1</xyz>", kind: str = "revolute") -
     )
 
 
+def _quaternion(frame: str, link: str) -> str:
+    """The text of a ``<pose>`` with a quaternion x, y, z, w."""
+    xyz, rpy = place(frame, link)
+    half = [0.5 * angle for angle in rpy]
+    (sr, sp, sy), (cr, cp, cy) = map(math.sin, half), map(math.cos, half)
+    xyzw = (
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+        cr * cp * cy + sr * sp * sy,
+    )
+    return " ".join(map(repr, (*xyz, *xyzw)))
+
+
+def _degrees(form: Form) -> Form:
+    """Writer of angles in degrees, from the angle as the form writes it."""
+    return lambda angle: repr(math.degrees(float(form(angle))))
+
+
 def _drake() -> str:
     (p, _), (q, _) = place("C", "coupler"), place("C", "rocker")
     points = {"p_AP": p, "p_BQ": q}
@@ -199,7 +218,53 @@ NOTATIONS: dict[str, Callable[[Form], str]] = {
         _constraint(form, "loop_joint", "revolute", "axis"), form
     ),
     "gazebo": lambda form: four_bar(_gazebo(f"<pose>{six('C', 'rocker', form)}</pose>"), form),
+    "spherical_joint": lambda form: four_bar(
+        _constraint(form, "constraint", "spherical_joint", ""), form
+    ),
+    "revolute_joint": lambda form: four_bar(
+        _constraint(form, "constraint", "revolute_joint", "axis"), form
+    ),
+    "loop_joint of Drake": lambda form: four_bar(_links_one_and_two(form, "revolute"), form),
+    "loop_joint of Isaac": lambda form: four_bar(_links_one_and_two(form, "spherical"), form),
+    "gazebo, relative_to the other link": lambda form: four_bar(
+        _gazebo(f'<pose relative_to="coupler">{six("C", "coupler", form)}</pose>'), form
+    ),
+    "gazebo, relative_to a joint": lambda form: four_bar(
+        _gazebo(f'<pose relative_to="drive">{six("C", "crank", form)}</pose>'), form
+    ),
+    "gazebo, relative_to the model": lambda form: four_bar(
+        _gazebo(f'<pose relative_to="__model__">{six("C", "ground", form)}</pose>'), form
+    ),
+    "gazebo, degrees": lambda form: four_bar(
+        _gazebo(f'<pose degrees="true">{six("C", "rocker", _degrees(form))}</pose>'), form
+    ),
+    "gazebo, quaternion": lambda form: four_bar(
+        _gazebo(f'<pose rotation_format="quat_xyzw">{_quaternion("C", "rocker")}</pose>'), form
+    ),
+    "gazebo, expressed_in the model": lambda form: four_bar(
+        _gazebo(
+            f"<pose>{six('C', 'rocker', form)}</pose>",
+            '<xyz expressed_in="__model__">0 1 0</xyz>',
+        ),
+        form,
+    ),
+    "gazebo, use_parent_model_frame": lambda form: four_bar(
+        _gazebo(
+            f"<pose>{six('C', 'rocker', form)}</pose>",
+            "<xyz>0 1 0</xyz><use_parent_model_frame>true</use_parent_model_frame>",
+        ),
+        form,
+    ),
+    "gazebo, ball": lambda form: four_bar(
+        _gazebo(f"<pose>{six('C', 'rocker', form)}</pose>", "", "ball"), form
+    ),
     "ball for Drake": lambda form: four_bar(_drake(), form),
 }
 #: Notations that close the loop by a ball: three rows, where a pin has five.
-SPHERICAL = {"loop of a ball", "ball for Drake"}
+SPHERICAL = {
+    "loop of a ball",
+    "spherical_joint",
+    "loop_joint of Isaac",
+    "gazebo, ball",
+    "ball for Drake",
+}

@@ -1,9 +1,9 @@
 """What closes loops and couples joints: all notations in use, read to ``Loop`` and ``Coupling``.
 
-URDF+ ``<loop>`` and ``<coupling>``, the ``<constraint>`` proposed for ROS, ``<loop_joint>`` of CAD
-exporters, SDF joints in ``<gazebo>``, Drake's point and distance constraints, and a ``<joint>``
-with ``cut="true"``. A tag that looks like a closure and is none of these is a problem: dropped, it
-would leave another mechanism.
+URDF+ ``<loop>`` and ``<coupling>``, the ``<constraint>`` proposed for ROS, ``<loop_joint>`` of
+Drake, Isaac and CAD exporters, SDF joints in ``<gazebo>``, Drake's point and distance constraints,
+and a ``<joint>`` with ``cut="true"``. A tag that looks like a closure and is none of these is a
+problem: dropped, it would leave another mechanism.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from robodyn.errors import UnknownNameError
 from robodyn.joints import distance as distance_joint
 from robodyn.joints import spherical as spherical_joint
 from robodyn.joints.common.kind import JointKind
+from robodyn.urdf.gazebo_joints import GazeboJoints
 from robodyn.urdf.joint_values import read_dynamics, read_limits
 from robodyn.urdf.kinds import LOOP_WORDS, read_axes, read_constants
 from robodyn.urdf.reader import Reader
@@ -52,6 +53,7 @@ class Closures:
         self.loops: list[Loop] = []
         self.couplings: list[Coupling] = []
         self._lines: dict[str, int | None] = {joint.name: joint.line for joint in joints}
+        self._gazebo: GazeboJoints | None = None
 
     def read(self, element: Element) -> bool:
         """Read one child of ``<robot>``; false if it has nothing to do with closures."""
@@ -61,6 +63,8 @@ class Closures:
                 self._add(element, self._read_loop(element))
             case "joint" | "drake:joint":  # with cut="true"
                 self._add(element, self._read_cut_joint(element))
+            case "loop_joint" if element.find("parent") is None:
+                self._add(element, self._read_loop_joint(element))
             case "constraint" | "loop_joint":
                 self._add(element, self._read_constraint(element))
             case "coupling":
@@ -103,10 +107,11 @@ class Closures:
         else:
             self.couplings.append(closure)
 
-    def _kind(self, element: Element) -> JointKind | None:
+    def _kind(self, element: Element, ending: str = "") -> JointKind | None:
         word = self.reader.name(element, "type")
         if word is None:
             return None
+        word = word.removesuffix(ending)
         if word not in LOOP_WORDS:
             hint = UnknownNameError("loop type", word, LOOP_WORDS)
             self.reader.problem(element, hint, lost=True)
@@ -183,18 +188,33 @@ class Closures:
             limits = dataclasses.replace(limits, lower=-math.inf, upper=math.inf)
         return {"limits": limits, **dataclasses.asdict(own)}
 
+    def _read_loop_joint(self, element: Element) -> Loop | None:
+        """``<loop_joint>`` of Drake and Isaac: a frame on each link, and the axis in both."""
+        reader = self.reader
+        name, kind = reader.name(element), self._kind(element, "_joint")
+        (one, link1), (two, link2) = self._end(element, "link1"), self._end(element, "link2")
+        if kind is None or one is None or two is None:
+            return None
+        if kind.parameters or len(kind.axes) > 1:
+            self._not_for_type(element, kind)
+            return None
+        return self._loop(element, name, kind, link1, link2, reader.pose(one), reader.pose(two))
+
+    def _not_for_type(self, element: Element, kind: JointKind) -> None:
+        self.reader.problem(
+            element, f"type {kind.name!r} is not known here; write it as <loop>", lost=True
+        )
+
     def _read_constraint(self, element: Element) -> Loop | None:
         """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""
         reader = self.reader
-        name, kind = reader.name(element), self._kind(element)
+        name, kind = reader.name(element), self._kind(element, "_joint")
         _, parent = self._end(element, "parent")
         _, child = self._end(element, "child")
         if name is None or kind is None or parent is None or child is None:
             return None
         if kind.parameters:
-            reader.problem(
-                element, f"type {kind.name!r} is not known here; write it as <loop>", lost=True
-            )
+            self._not_for_type(element, kind)
             return None
         sides = [
             reader.pose(reader.only(element, f"{side}_origin")) for side in ("parent", "child")
@@ -202,7 +222,11 @@ class Closures:
         parent_axis = reader.only(element, "parent_axis")
         if parent_axis is not None and element.find("axis") is not None:
             reader.problem(element, "has <axis> and <parent_axis>, which say the same; keep one")
-        axis = reader.axis(reader.only(element, "axis") if parent_axis is None else parent_axis, _X)
+        given = reader.only(element, "axis") if parent_axis is None else parent_axis
+        axis = reader.axis(given, _X)
+        if given is not None and given.get("frame", "parent") not in ("parent", "child"):
+            # The two frames of the loop agree in the axis, so that either says the same.
+            reader.problem(given, f"frame={given.get('frame')!r}: expected 'parent' or 'child'")
         child_axis = reader.only(element, "child_axis")
         two = len(kind.axes) > 1
         other = reader.axis(child_axis, _Y if two else axis)
@@ -276,95 +300,16 @@ class Closures:
 
     def _read_gazebo(self, element: Element) -> bool:
         """SDF joints that Gazebo adds to the tree; false if there are none between our links."""
-        joints = element.findall("joint")
-        for joint in joints:
-            ends = [(joint.findtext(tag) or "").strip() for tag in ("parent", "child")]
-            missing = [link for link in ends if link not in self.links]
-            if missing:
-                self.reader.warn(
-                    joint,
-                    f"<gazebo><joint> joins {missing[0]!r}, which is no link of the robot: it is "
-                    "left to the simulator",
-                )
-                return False
-        for joint in joints:
-            self._add(joint, self._read_sdf_joint(joint))
+        if self._gazebo is None:
+            robot = element.getparent()
+            assert robot is not None
+            self._gazebo = GazeboJoints(self.reader, self.links, self.joints, robot)
+        found = [*self._gazebo.closures(element)]
         # Anything else in the element, a plugin say, stays as text; the joints are taken out of it.
-        for joint in joints:
+        for joint, closure in found:
+            self._add(joint, closure)
             element.remove(joint)
-        return bool(joints) and len(element) == 0
-
-    def _read_sdf_joint(self, element: Element) -> Loop | None:
-        reader = self.reader
-        name, word = reader.name(element), reader.name(element, "type")
-        if name is None or word is None:
-            return None
-        kind = LOOP_WORDS.get(word)
-        constants = None if kind is None else self._sdf_constants(element, kind)
-        if kind is None or constants is None:
-            self._not_understood(element)
-            return None
-        parent, child = ((element.findtext(tag) or "").strip() for tag in ("parent", "child"))
-        pose = (element.findtext("pose") or "0 0 0 0 0 0").split()
-        if len(pose) != 6:
-            reader.problem(element, f"<pose> is not six numbers: {' '.join(pose)!r}")
-            pose = ["0"] * 6
-        numbers = [reader.to_number(element, "pose", word) for word in pose]
-        X_successor = Pose(
-            (numbers[0], numbers[1], numbers[2]), (numbers[3], numbers[4], numbers[5])
-        )
-        # In SDF a joint says where it is on the child; on the parent it is where the zero position
-        # of the tree puts that frame.
-        X_WP, X_WC = self._zero_pose(parent), self._zero_pose(child)
-        X_PJ = np.linalg.inv(X_WP) @ X_WC @ X_successor.matrix
-        axes = [self._sdf_axis(element, "axis", _X), self._sdf_axis(element, "axis2", _Y)]
-        loop = Loop(
-            name,
-            kind.name,
-            parent,
-            child,
-            Pose.from_matrix(X_PJ),
-            X_successor,
-            axes[0],
-            axes[1],
-            line=line_of(element),
-        )
-        return with_constants(loop, constants)
-
-    def _sdf_constants(self, element: Element, kind: JointKind) -> dict[str, float] | None:
-        """Numbers of a kind, as text of elements; ``None`` if one is missing or SDF has none."""
-        constants = {}
-        for parameter in kind.parameters:
-            for spelling, divisor in parameter.spellings:
-                for child in element:
-                    if local_name(child) == spelling:
-                        text = (child.text or "").strip()
-                        value = self.reader.to_number(element, parameter.name, text)
-                        constants[parameter.name] = value / divisor
-            if parameter.name not in constants:
-                return None
-        return constants
-
-    def _sdf_axis(self, element: Element, tag: str, default: Vector) -> Vector:
-        child = element.find(tag)
-        text = None if child is None else child.findtext("xyz")
-        if child is None or text is None:
-            return default
-        child.set("xyz", text)
-        return self.reader.axis(child, default)
-
-    def _zero_pose(self, link: str) -> np.ndarray:
-        """Pose of a link in its root, at zero position, shape (4, 4) [1, m]."""
-        above: dict[str, Joint] = {}
-        for joint in self.joints:
-            above.setdefault(joint.child, joint)
-        X = np.eye(4)
-        for _ in range(len(self.joints)):  # ends in a cycle too
-            if link not in above:
-                break
-            X = above[link].origin.matrix @ X
-            link = above[link].parent
-        return X
+        return bool(found) and len(element) == 0
 
 
 def _rotation_between(a: Vector, b: Vector) -> np.ndarray:

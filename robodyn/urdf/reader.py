@@ -126,10 +126,7 @@ class Reader:
     def flag(self, element: Element, attribute: str) -> bool | None:
         """Read a truth value; ``None`` where it is not given, a problem where it is none."""
         text = element.get(attribute)
-        value = None if text is None else _FLAGS.get(text.strip().lower())
-        if text is not None and value is None:
-            self.problem(element, f'{attribute}="{text}" is neither "true" nor "false"')
-        return value
+        return None if text is None else self.to_flag(element, attribute, text)
 
     def number(
         self,
@@ -160,6 +157,13 @@ class Reader:
         before = len(self.problems)
         x, y, z = (self.to_number(element, attribute, word) for word in words)
         return (x, y, z) if len(self.problems) == before else default
+
+    def to_flag(self, element: Element, attribute: str, text: str) -> bool | None:
+        """Convert a text to a truth value; ``None`` and a problem if it is none."""
+        value = _FLAGS.get(text.strip().lower())
+        if value is None:
+            self.problem(element, f'{attribute}="{text}" is neither "true" nor "false"')
+        return value
 
     def to_number(
         self, element: Element, attribute: str, text: str, infinite: bool = False

@@ -69,7 +69,7 @@ _NAMED_LINK = _rule("link name")  # CAD exporters name the link so
 _VALUE = _rule("value")
 _TEXT = _rule(text=True)
 _POSE = _rule("xyz rpy")
-_AXIS = _rule("xyz", others="rpy frame expressed_in")
+_AXIS = _rule("xyz", others="rpy")
 
 
 def _only_of_kind() -> dict[str, tuple[str, ...]]:
@@ -160,6 +160,16 @@ _CONSTRAINT = _rule(
         **_AS_A_JOINT,
     },
 )
+_FRAME_ON_LINK = _rule("link xyz rpy")
+_LOOP_JOINT = _rule(
+    "name type",
+    {
+        **_CONSTRAINT.children,
+        "axis": _rule("xyz frame", others="rpy"),
+        "link1": _FRAME_ON_LINK,
+        "link2": _FRAME_ON_LINK,
+    },
+)
 _COUPLING = _rule(
     "name",
     {
@@ -193,23 +203,38 @@ _DISTANCE = _rule(
     },
     other_children="drake:distance_constraint_damping",
 )
+_SDF_POSE = _rule("relative_to frame degrees rotation_format", text=True)
 _SDF_AXIS = _rule(
-    "xyz",  # set by the reader itself
-    {"xyz": _rule(others="expressed_in", text=True)},
-    other_children="limit dynamics use_parent_model_frame initial_position mimic",
-    unknown="warning",
+    children={
+        "xyz": _rule("expressed_in", text=True),
+        "use_parent_model_frame": _TEXT,
+        "limit": _rule(
+            children=dict.fromkeys("lower upper velocity effort".split(), _TEXT),
+            other_children="stiffness dissipation",
+        ),
+        "dynamics": _rule(
+            children=dict.fromkeys(
+                "damping friction spring_stiffness spring_reference".split(), _TEXT
+            )
+        ),
+        "mimic": _rule("joint axis", dict.fromkeys("multiplier offset reference".split(), _TEXT)),
+        "initial_position": _TEXT,
+    },
 )
-_GAZEBO_JOINT = _rule(
+_SDF_JOINT = _rule(
     "name type",
     {
         "parent": _TEXT,
         "child": _TEXT,
-        "pose": _rule(others="relative_to frame degrees rotation_format", text=True),
+        "pose": _SDF_POSE,
         "axis": _SDF_AXIS,
         "axis2": _SDF_AXIS,
         "screw_thread_pitch": _TEXT,
+        "thread_pitch": _TEXT,
+        "gearbox_ratio": _TEXT,
+        "gearbox_reference_body": _TEXT,
     },
-    other_children="physics sensor plugin gearbox_ratio gearbox_reference_body",
+    other_children="physics sensor plugin",
     unknown="warning",
 )
 
@@ -269,7 +294,7 @@ ROOT = _rule(
         "loop": _LOOP,
         "coupling": _COUPLING,
         "constraint": _CONSTRAINT,
-        "loop_joint": _CONSTRAINT,
+        "loop_joint": _LOOP_JOINT,
         "drake:ball_constraint": _BALL,
         "drake:distance_constraint": _DISTANCE,
         "transmission": _TRANSMISSION,
@@ -280,7 +305,7 @@ ROOT = _rule(
         "spring": _rule("name link1 point1 link2 point2 stiffness rest_length damping"),
         "rotor": _rule("name link axis inertia"),
         "gazebo": _rule(
-            "reference", {"joint": _GAZEBO_JOINT}, unknown="misspelt"
+            "reference", {"joint": _SDF_JOINT}, unknown="misspelt"
         ),  # with a reference it is not looked into
     },
     others="version verbose author",

@@ -63,7 +63,7 @@ def _check(reader: Reader, element: Element, tag: str, rule: Rule) -> None:
                 _unknown_element(reader, child, name, tag, rule)
         if inner is None:
             continue
-        if name in ONLY_OF_KIND:
+        if name in ONLY_OF_KIND and not inner.children:  # axes of SDF have: their reader says so
             _check_kind(reader, element, child, name, tag)
         _check(reader, child, name, inner)
 

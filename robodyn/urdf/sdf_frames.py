@@ -1,0 +1,158 @@
+"""Frames of SDF, each of which stands in another one, by name: where it stands in the model.
+
+Names in a model within a model are written ``inner::frame``. A model's own frame is called
+``__model__``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.errors import TopologyError, UnknownNameError
+
+__all__ = ["MODEL", "SEPARATOR", "Frames"]
+
+#: The name of the frame of the model that the name is written in.
+MODEL = "__model__"
+SEPARATOR = "::"
+
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A frame: its pose in another one, and the frame or link that it moves with."""
+
+    X: Matrix
+    relative_to: str
+    attached_to: str | None
+
+
+@dataclass
+class Frames:
+    """Frames of one model.
+
+    Attributes
+    ----------
+    canonical : str
+        The link, or model within, that the model's frame moves with; empty if there is none.
+    placement : str
+        The frame that stands where the model's pose says.
+    """
+
+    canonical: str = ""
+    placement: str = MODEL
+    _frames: dict[str, _Frame] = field(default_factory=dict)
+    _models: dict[str, Frames] = field(default_factory=dict)
+    _poses: dict[str, Matrix] = field(default_factory=lambda: {MODEL: np.eye(4)})
+
+    def add(
+        self, name: str, X: Matrix, relative_to: str = MODEL, attached_to: str | None = None
+    ) -> None:
+        """Add a frame, or a link if it is attached to nothing.
+
+        Parameters
+        ----------
+        name : str
+        X : (4, 4) [1, m]
+            Pose in the frame ``relative_to``.
+        relative_to, attached_to : str
+        """
+        self._frames[name] = _Frame(X, relative_to, attached_to)
+
+    def add_model(self, name: str, X: Matrix, relative_to: str, inner: Frames) -> None:
+        """Add a model within: ``X`` is the pose of its placement frame."""
+        self._models[name] = inner
+        self._frames[name] = _Frame(X, relative_to, None)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._frames
+
+    def pose(self, name: str) -> Matrix:
+        """Pose of a frame in the model's frame, shape (4, 4) [1, m].
+
+        Raises
+        ------
+        UnknownNameError
+            It, or a frame that it is given in, is not there.
+        TopologyError
+            Frames are given in each other in a circle.
+        """
+        chain: dict[str, None] = {}  # from the frame to one whose pose is known
+        while name not in self._poses:
+            _refuse_circle(name, chain, "given relative to one another")
+            chain[name] = None
+            outer, _, rest = name.partition(SEPARATOR)
+            name = outer if rest else self._found(outer).relative_to
+        for inner in reversed(chain):
+            self._poses[inner] = self._poses[name] @ self._step(inner)
+            name = inner
+        return self._poses[name]
+
+    def pose_in(self, name: str, base: str) -> Matrix:
+        """Pose of a frame in another one, shape (4, 4) [1, m]: as written where it is given so."""
+        if name == base:
+            return np.eye(4)
+        frame = self._frames.get(name)
+        if frame is not None and frame.relative_to == base and name not in self._models:
+            return frame.X
+        X: Matrix = np.linalg.inv(self.pose(base)) @ self.pose(name)
+        return X
+
+    def _step(self, name: str) -> Matrix:
+        """Pose of a frame in the one that it is given in, or of one within in its model."""
+        outer, _, rest = name.partition(SEPARATOR)
+        frame, inner = self._found(outer), self._models.get(outer)
+        if rest and inner is None:
+            raise UnknownNameError("model", outer, self._models)
+        if inner is None:
+            return frame.X
+        if rest:
+            return inner.pose(rest)
+        placed: Matrix = frame.X @ np.linalg.inv(inner.pose(inner.placement))
+        return placed
+
+    def link(self, name: str) -> str:
+        """Name of the link that a frame moves with, as ``inner::link`` if it is in a model within.
+
+        Raises
+        ------
+        UnknownNameError
+            It, or what it is attached to, is not there.
+        TopologyError
+            Frames are attached to each other in a circle, or the model has no link.
+        """
+        chain: dict[str, None] = {}
+        while True:
+            _refuse_circle(name, chain, "attached to one another")
+            chain[name] = None
+            if name == MODEL:
+                if not self.canonical:
+                    raise TopologyError("the model has no link that its frame could move with")
+                name = self.canonical
+                continue
+            outer, _, rest = name.partition(SEPARATOR)
+            attached_to = self._found(outer).attached_to
+            if outer in self._models:
+                return f"{outer}{SEPARATOR}{self._models[outer].link(rest or MODEL)}"
+            if rest:
+                raise UnknownNameError("model", outer, self._models)
+            if attached_to is None:
+                return name
+            name = attached_to
+
+    def _found(self, name: str) -> _Frame:
+        try:
+            return self._frames[name]
+        except KeyError:
+            raise UnknownNameError("frame", name, self._frames) from None
+
+
+def _refuse_circle(name: str, chain: dict[str, None], how: str) -> None:
+    if name in chain:
+        names = [*chain, name]
+        circle = " -> ".join(names[names.index(name) :])
+        raise TopologyError(f"frames are {how} in a circle: {circle}")

@@ -1,0 +1,375 @@
+"""What an SDF joint says: its links, pose, axes with limits and springs, the pitch of a screw.
+
+Used for joints of SDF models, and for those that URDFs have in ``<gazebo>``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from robodyn.description import Limits, Pose, Vector, rpy_from_rotation
+from robodyn.errors import UnknownNameError
+from robodyn.joints import continuous, fixed, helical, prismatic, revolute, spherical, universal
+from robodyn.joints.common.kind import JointKind
+from robodyn.urdf.joint_values import Dynamics
+from robodyn.urdf.reader import Reader
+from robodyn.urdf.sdf_frames import MODEL
+from robodyn.urdf.xml import Element, line_of
+
+__all__ = [
+    "JOINT_TYPES",
+    "Axis",
+    "Mimicked",
+    "Place",
+    "SdfJoint",
+    "number_of",
+    "read_joint",
+    "read_place",
+    "text_of",
+    "truth_of",
+]
+
+#: Word -> kind of joint. A gearbox is none: it couples two others.
+JOINT_TYPES = {
+    kind.name: kind
+    for kind in (revolute.KIND, continuous.KIND, prismatic.KIND, universal.KIND, fixed.KIND)
+} | {
+    "ball": spherical.KIND,
+    "screw": helical.KIND,
+    "revolute2": universal.KIND,
+}
+#: Where SDF means "without limit".
+UNLIMITED = 1e16
+DEFAULT_AXIS: Vector = (0.0, 0.0, 1.0)
+_NO_TURN: Vector = (0.0, 0.0, 0.0)
+IDENTITY = Pose()
+
+
+@dataclass(frozen=True)
+class Place:
+    """A ``<pose>``.
+
+    Attributes
+    ----------
+    pose : Pose
+    relative_to : str
+        The frame that it is given in; empty: the usual one of the element.
+    """
+
+    pose: Pose = IDENTITY
+    relative_to: str = ""
+
+
+@dataclass(frozen=True)
+class Mimicked:
+    """``q - offset = multiplier (q_leader - reference)``, of an axis of another joint."""
+
+    joint: str
+    axis: str
+    multiplier: float
+    offset: float
+    reference: float
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An ``<axis>`` or ``<axis2>``.
+
+    Attributes
+    ----------
+    direction : (3,)
+        Unit vector in the axes of the frame ``expressed_in``; empty: the joint's.
+    limits : Limits or None
+    dynamics : Dynamics
+    mimic : Mimicked or None
+    """
+
+    direction: Vector = DEFAULT_AXIS
+    expressed_in: str = ""
+    limits: Limits | None = None
+    dynamics: Dynamics = field(default_factory=Dynamics)
+    mimic: Mimicked | None = None
+
+
+@dataclass(frozen=True)
+class SdfJoint:
+    """A ``<joint>`` of SDF, gearboxes excepted.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+        Of `JOINT_TYPES`.
+    parent, child : str
+        Frames, or ``"world"``.
+    place : Place
+        Of the joint's frame; in that of the child where nothing else is said.
+    axes : tuple of Axis
+    pitch : float [m/rad]
+    element : Element
+    """
+
+    name: str
+    kind: JointKind
+    parent: str
+    child: str
+    place: Place
+    axes: tuple[Axis, ...]
+    pitch: float
+    element: Element
+
+    @property
+    def line(self) -> int | None:
+        """Where it stands in the file."""
+        return line_of(self.element)
+
+
+def read_joint(
+    reader: Reader,
+    element: Element,
+    kinds: Mapping[str, JointKind],
+    *,
+    axes_in_model: bool = False,
+) -> SdfJoint | None:
+    """Read a ``<joint>``; ``None`` and a problem if too little is said.
+
+    Parameters
+    ----------
+    reader : Reader
+    element : Element
+    kinds : mapping of str to JointKind
+        By the words for them.
+    axes_in_model : bool
+        Axes are expressed in the model's frame where nothing else is said (SDF up to 1.4).
+    """
+    name, word = reader.name(element), reader.name(element, "type")
+    parent, child = (_end(reader, element, tag) for tag in ("parent", "child"))
+    if name is None or word is None or parent is None or child is None:
+        return None
+    kind = kinds.get(word.strip().lower())
+    if kind is None:
+        reader.problem(element, UnknownNameError("type of a joint", word, kinds), lost=True)
+        return None
+    pitch = 0.0
+    if kind.parameters:
+        found = read_pitch(reader, element)
+        if found is None:
+            reader.problem(
+                element, f"a joint of type {word!r} needs <screw_thread_pitch> in metres a turn"
+            )
+        pitch = found or 0.0
+    axes = read_axes(reader, element, len(kind.axes), in_model=axes_in_model)
+    return SdfJoint(name, kind, parent, child, read_place(reader, element), axes, pitch, element)
+
+
+def _end(reader: Reader, element: Element, tag: str) -> str | None:
+    name = text_of(reader, element, tag)
+    if not name:
+        reader.problem(element, f"has no <{tag}>", lost=True)
+        return None
+    return name
+
+
+def text_of(reader: Reader, element: Element, tag: str) -> str | None:
+    """Text of a child, without blanks around it; ``None`` where there is no such child."""
+    child = reader.only(element, tag)
+    return None if child is None else (child.text or "").strip()
+
+
+def number_of(reader: Reader, element: Element, tag: str, default: float) -> float:
+    """Number in a child."""
+    child = reader.only(element, tag)
+    if child is None:
+        return default
+    return reader.to_number(child, "text", (child.text or "").strip(), infinite=True)
+
+
+def truth_of(reader: Reader, element: Element, tag: str) -> bool:
+    """Yes or no in a child; no where there is none."""
+    child = reader.only(element, tag)
+    return child is not None and bool(reader.to_flag(child, "text", child.text or ""))
+
+
+def read_place(reader: Reader, element: Element) -> Place:
+    """``<pose>`` of an element: in radians, in degrees, or with a quaternion x, y, z, w."""
+    pose = reader.only(element, "pose")
+    if pose is None:
+        return Place()
+    relative_to = pose.get("relative_to") or pose.get("frame") or ""
+    words = (pose.text or "").split()
+    quaternion = _is_quaternion(reader, pose)
+    count = 7 if quaternion else 6
+    if not words:
+        return Place(relative_to=relative_to)
+    if len(words) != count:
+        reader.problem(pose, f"<pose> has {len(words)} numbers, expected {count}")
+        return Place(relative_to=relative_to)
+    x, y, z, *turn = (reader.to_number(pose, "text", word) for word in words)
+    if quaternion:
+        rpy = _rpy_of_quaternion(reader, pose, turn)
+    else:
+        unit = math.pi / 180.0 if reader.flag(pose, "degrees") else 1.0
+        rpy = (turn[0] * unit, turn[1] * unit, turn[2] * unit)
+    return Place(Pose((x, y, z), rpy), relative_to)
+
+
+def _is_quaternion(reader: Reader, pose: Element) -> bool:
+    form = pose.get("rotation_format", "euler_rpy")
+    if form not in ("euler_rpy", "quat_xyzw"):
+        reader.problem(pose, f"rotation_format={form!r} is not known: euler_rpy and quat_xyzw are")
+    if form == "quat_xyzw" and reader.flag(pose, "degrees"):
+        reader.problem(pose, "degrees goes with euler_rpy: a quaternion has no unit")
+    return form == "quat_xyzw"
+
+
+def _rpy_of_quaternion(reader: Reader, pose: Element, xyzw: list[float]) -> Vector:
+    size = math.hypot(*xyzw)
+    if not 0.9 < size < 1.1:
+        reader.problem(pose, f"the quaternion has the length {size:g}, expected 1")
+        return _NO_TURN
+    x, y, z, w = (c / size for c in xyzw)
+    return rpy_from_rotation(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def read_axes(
+    reader: Reader, joint: Element, count: int, *, in_model: bool = False
+) -> tuple[Axis, ...]:
+    """The axes of a joint.
+
+    Parameters
+    ----------
+    reader : Reader
+    joint : Element
+    count : int
+        How many its kind has.
+    in_model : bool
+        Axes are expressed in the model's frame where nothing else is said (SDF up to 1.4).
+    """
+    tags = ("axis", "axis2")
+    for tag in tags[count:]:
+        child = joint.find(tag)
+        if child is not None and tag == "axis2":
+            reader.warn(child, f"<{tag}> is not read in a joint of type {joint.get('type')!r}")
+    axes = []
+    for tag in tags[:count]:
+        element = reader.only(joint, tag)
+        if element is None:
+            reader.problem(
+                joint,
+                f"a joint of type {joint.get('type')!r} needs <{tag}>",
+                leniently="its direction is taken as 0 0 1",
+            )
+            axes.append(Axis())
+            continue
+        axes.append(_read_axis(reader, element, in_model))
+    return tuple(axes)
+
+
+def _read_axis(reader: Reader, element: Element, in_model: bool) -> Axis:
+    expressed_in, direction = "", DEFAULT_AXIS
+    xyz = reader.only(element, "xyz")
+    if xyz is not None:
+        expressed_in = xyz.get("expressed_in") or ""
+        direction = _direction(reader, xyz)
+    if element.find("use_parent_model_frame") is not None:
+        in_model = truth_of(reader, element, "use_parent_model_frame")
+    if in_model and expressed_in not in ("", MODEL):
+        reader.problem(
+            element,
+            f"<use_parent_model_frame> contradicts expressed_in={expressed_in!r}; keep one",
+        )
+    start = reader.only(element, "initial_position")
+    if start is not None and number_of(reader, element, "initial_position", 0.0):
+        reader.warn(start, "<initial_position> is not read: give the start to what simulates")
+    return Axis(
+        direction,
+        MODEL if in_model else expressed_in,
+        _read_limits(reader, reader.only(element, "limit")),
+        _read_dynamics(reader, reader.only(element, "dynamics")),
+        _read_mimic(reader, reader.only(element, "mimic")),
+    )
+
+
+def _direction(reader: Reader, xyz: Element) -> Vector:
+    words = (xyz.text or "").split()
+    if len(words) != 3:
+        reader.problem(xyz, f"<xyz> has {len(words)} numbers, expected 3")
+        return DEFAULT_AXIS
+    x, y, z = (reader.to_number(xyz, "text", word) for word in words)
+    return reader.unit(xyz, (x, y, z), DEFAULT_AXIS)
+
+
+def _read_limits(reader: Reader, element: Element | None) -> Limits | None:
+    if element is None:
+        return None
+    lower = number_of(reader, element, "lower", -math.inf)
+    upper = number_of(reader, element, "upper", math.inf)
+    lower = -math.inf if lower <= -UNLIMITED else lower
+    upper = math.inf if upper >= UNLIMITED else upper
+    if lower > upper:
+        reader.warn(element, f"lower limit {lower:g} is above upper limit {upper:g}: no limits")
+        lower, upper = -math.inf, math.inf
+    bounds = [number_of(reader, element, tag, math.inf) for tag in ("velocity", "effort")]
+    velocity, effort = (math.inf if bound < 0.0 else bound for bound in bounds)
+    limits = Limits(lower, upper, velocity, effort)
+    return None if limits == Limits() else limits
+
+
+def _read_dynamics(reader: Reader, element: Element | None) -> Dynamics:
+    if element is None:
+        return Dynamics()
+    values = {
+        tag: number_of(reader, element, tag, 0.0)
+        for tag in ("damping", "friction", "spring_stiffness", "spring_reference")
+    }
+    for tag in ("damping", "friction", "spring_stiffness"):
+        if values[tag] < 0.0:
+            reader.problem(element, f"<{tag}> {values[tag]:g} is negative")
+    return Dynamics(*values.values())
+
+
+def _read_mimic(reader: Reader, element: Element | None) -> Mimicked | None:
+    if element is None:
+        return None
+    joint = reader.name(element, "joint")
+    axis = element.get("axis", "axis")
+    if axis not in ("axis", "axis2"):
+        reader.problem(element, f"<mimic> axis={axis!r}: expected 'axis' or 'axis2'")
+    if joint is None:
+        return None
+    multiplier = reader.only(element, "multiplier")
+    if multiplier is None:
+        reader.problem(element, "<mimic> has no <multiplier>")
+    values = (number_of(reader, element, tag, 0.0) for tag in ("multiplier", "offset", "reference"))
+    return Mimicked(joint, axis, *values)
+
+
+def read_pitch(reader: Reader, joint: Element) -> float | None:
+    """Advance of a screw [m/rad], positive for a right-handed thread; ``None`` if it is not given.
+
+    ``<thread_pitch>`` of Gazebo counts radians a metre, and is positive for a left-handed thread.
+    """
+    advance = reader.only(joint, "screw_thread_pitch")
+    if advance is not None:
+        return number_of(reader, joint, "screw_thread_pitch", 0.0) / math.tau
+    turns = reader.only(joint, "thread_pitch")
+    if turns is None:
+        return None
+    pitch = number_of(reader, joint, "thread_pitch", 0.0)
+    if pitch == 0.0:
+        reader.problem(turns, "<thread_pitch> is zero: expected radians a metre")
+        return None
+    reader.warn(
+        turns,
+        f"<thread_pitch> {pitch:g} rad/m, positive for a left-handed thread, is "
+        f"<screw_thread_pitch> {-math.tau / pitch:g} m a turn; some simulators took the other sign",
+    )
+    return -1.0 / pitch
