@@ -232,11 +232,13 @@ class _Motion:
             waiting.sort(key=lambda x: self._given.index(x) if x in self._given else -1)
             watch = waiting.pop(0)
             with self._breaking(self._t):
-                self._zeno.check(watch.name, self._t, self._interval)
+                instant = watch.name, self._t, self._interval
                 if watch in self._given:
+                    self._zeno.check(*instant)
                     settled_by_events |= self._carry_out(watch)
                 else:
-                    self._go_on_from(self._at_stops(self._tau))
+                    rests = self._zeno.comes_to_rest(*instant)
+                    self._go_on_from(self._at_stops(self._tau, watch.name if rests else ""))
                     self._lookout.done(watch, False)
                 new = self._lookout.carried_across(self._given, self._t, self._q, self._v)
             waiting += [x for x in new if x not in waiting]
@@ -307,11 +309,12 @@ class _Motion:
 
     # -- stops ------------------------------------------------------------------------------------
 
-    def _at_stops(self, tau: FloatArray) -> Contact:
+    def _at_stops(self, tau: FloatArray, resting: str = "") -> Contact:
         with self._breaking(self._t):
             restitution = 0.0 if self._make.stops is None else self._make.stops.restitution
             state = (self._t, self._q, self._v, tau)
-            return met(self._phase, self._free, self._ends, restitution, *state, self._interval)
+            given = self._phase, self._free, self._ends, restitution
+            return met(*given, *state, self._interval, resting)
 
     def _go_on_from(self, contact: Contact) -> None:
         """Rebound from stops, be held by them, or leave them; and record it."""

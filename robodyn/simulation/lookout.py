@@ -15,6 +15,8 @@ __all__ = ["Lookout", "Watch"]
 
 #: A value that is this part of what it changes by in a step is zero but for rounding.
 AT_ZERO = 1e-9
+#: A gap that becomes smaller by less than this in a step stays as it is but for rounding [rad, m].
+ROUNDING = 1e-12
 
 #: Part of a step [s] -> state there.
 After = Callable[[float], tuple[FloatArray, FloatArray]]
@@ -109,13 +111,16 @@ class Lookout:
     ) -> float | None:
         """Until when a watch does not happen; ``None``: it does not within this part of a step."""
         start, end, low = f(0.0), f(h), 0.0
+        if watch.one_sided and start < 0.0:  # it is looked for where it becomes smaller still
+            start, end, f = 0.0, end - start, functools.partial(_growth, f, start)
         side = self._side.get(watch, sign(start))
         if watch.already and watch not in self._side and watch not in self.happened and start < 0.0:
             self._from[watch], self._scale[watch] = 1, abs(end - start)
             return 0.0
         if self._at_zero(watch, start, end, side):
             side, low = departure(f, step)
-            if side == 0:
+            stays = watch.one_sided and min(f(low), end) > -ROUNDING
+            if side == 0 or stays:
                 return None
             if self._leaves(watch, side):
                 self._from[watch], self._scale[watch] = -side, abs(end - start)
@@ -237,3 +242,8 @@ class Lookout:
         self._functions = tuple(x for x in self.watches if not x.of_stop)
         self._on_sides = False
         self._side.clear()
+
+
+def _growth(gap: Callable[[float], float], start: float, part: float) -> float:
+    """By how much a gap is larger than at the start."""
+    return gap(part) - start

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.array_types import FloatArray
+from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import named_alone
 from robodyn.description import CompliantStops
 from robodyn.errors import SettingsError, ShapeError
@@ -202,6 +202,7 @@ def met(
     v: FloatArray,
     tau: FloatArray,
     step: float,
+    resting: str = "",
 ) -> Contact:
     """What stops do to a state at which joints may have reached them.
 
@@ -216,6 +217,8 @@ def met(
     q, v, tau : ndarray, shape (nq,), (nv,), (nv,)
     step : float [s]
         A rebound that is over within it does not happen.
+    resting : str
+        What is reached without a rebound (`End.reached`), as rebounds would be without end.
     """
     driven = phase.paths.speeds
     at = [end for end in ends if end.gap(q) <= CLOSE and end.speed not in driven]
@@ -230,22 +233,93 @@ def met(
     jumps = responses(phase.robot, q, pushes, driven, **options)
     A = jumps[:, speeds] * sides
     parting = sides * v[speeds]
+    still = AT_REST * np.abs(v).max(initial=0.0)
     away = sides * free.accelerations(t, q, v, tau)[0][speeds]
-    returns = np.where(away < 0.0, 2.0 * restitution * -parting < -away * step, False)
-    e = np.where(returns & (parting <= 0.0), 0.0, restitution)  # what parts may be pushed back
+    stays = np.array([end.reached == resting for end in at]) | (np.abs(parting) <= still)
+    stays = _stays(A, away, parting, stays, restitution, step)
+    e = np.where(stays, 0.0, restitution)
     p = rebounds(A, parting, e)
+    hits = (p > 0.0) & (parting < 0.0)
+    p += _settling(A, away, parting + A @ p, stays, still, step)
     after = v + p @ jumps
-    rest = sides * after[speeds] <= AT_REST * np.abs(v).max(initial=0.0)
+    rest = np.abs(after[speeds]) <= still
     lost = -0.5 * p * (parting + sides * after[speeds])
-    hit = {at[k]: float(lost[k]) for k in np.flatnonzero((p > 0.0) & (parting < 0.0))}
+    hit = {at[k]: float(lost[k]) for k in np.flatnonzero(hits)}
     held: list[End] = []
     if rest.any():
+        after[[at[k].speed for k in np.flatnonzero(rest)]] = 0.0
         away = sides * free.accelerations(t, q, after, tau)[0][speeds]
         f = complementary(A[np.ix_(rest, rest)], away[rest])
         held = [at[k] for k, push in zip(np.flatnonzero(rest), f, strict=True) if push > 0.0]
-        for end in held:
-            after[end.speed] = 0.0
     return Contact(after, hit, tuple(held))
+
+
+def _stays(
+    A: FloatArray,
+    away: FloatArray,
+    parting: FloatArray,
+    stays: Array,
+    restitution: float,
+    step: float,
+) -> Array:
+    """Which joints are at rest at their stops after a hit, shape (n,), bool.
+
+    They are those that are at rest, and those whose rebound would be over within a step. How long
+    a rebound lasts follows from the acceleration under the forces of the stops of all joints at
+    rest.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Accelerations away from the stops a unit of force of each stop.
+    away : ndarray, shape (n,) [rad/s^2, m/s^2]
+        Accelerations away from the stops while no stop pushes.
+    parting : ndarray, shape (n,) [rad/s, m/s]
+        Speeds away from the stops before the hit.
+    stays : ndarray, shape (n,), bool
+        Which are known to be.
+    restitution : float
+    step : float [s]
+    """
+    while True:
+        a = away + A[:, stays] @ complementary(A[np.ix_(stays, stays)], away[stays])
+        short = (parting < 0.0) & (a < 0.0) & (2.0 * restitution * -parting < -a * step)
+        if not (short & ~stays).any():
+            return stays
+        stays = stays | short
+
+
+def _settling(
+    A: FloatArray, away: FloatArray, parting: FloatArray, stays: Array, still: float, step: float
+) -> FloatArray:
+    """Impulses that keep joints at their stops for good, shape (n,) [N m s, N s].
+
+    The hit of one joint throws others that are at rest off their stops. Where they would be back
+    within a step they stay, held by an impulse of either sign: else each landing would throw the
+    next one off. Such impulses only take energy.
+
+    Parameters
+    ----------
+    A, away
+        As of `_stays`.
+    parting : ndarray, shape (n,) [rad/s, m/s]
+        Speeds away from the stops after the hit.
+    stays : ndarray, shape (n,), bool
+    still : float [rad/s, m/s]
+    step : float [s]
+    """
+    p, first = np.zeros(len(A)), parting
+    while True:
+        rest = stays & (np.abs(parting) <= still)
+        a = away + A[:, rest] @ complementary(A[np.ix_(rest, rest)], away[rest])
+        back = stays & (parting > still) & (2.0 * parting < -a * step)
+        back |= parting < -still
+        if not back.any():
+            return p
+        stays = rest | back
+        p[stays] += np.linalg.lstsq(A[np.ix_(stays, stays)], -parting[stays], rcond=1e-12)[0]
+        parting = A @ p + first
+        parting[stays] = 0.0
 
 
 def told(

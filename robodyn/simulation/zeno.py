@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from robodyn.errors import SimulationError
 
 __all__ = ["Zeno"]
@@ -20,6 +22,7 @@ class Zeno:
     def __init__(self) -> None:
         self._times: dict[str, list[float]] = {}
         self._count: dict[str, int] = {}
+        self._rested: dict[str, float] = {}
         self._now, self._at_once = -1.0, 0
 
     def check(self, name: str, t: float, step: float) -> None:
@@ -34,6 +37,32 @@ class Zeno:
         ------
         SimulationError
         """
+        if self._note(name, t, step):
+            raise self._endless(name, t)
+
+    def comes_to_rest(self, name: str, t: float, step: float) -> bool:
+        """Note a hit on a stop; whether the joint has to rest there, as hits come without end.
+
+        Parameters
+        ----------
+        name : str
+        t, step : float [s]
+
+        Raises
+        ------
+        SimulationError
+            If that did not end them.
+        """
+        endless = self._note(name, t, step)
+        if endless:
+            if t - self._rested.get(name, -np.inf) <= step:
+                raise self._endless(name, t)
+            self._rested[name] = t
+            del self._times[name][:-1]
+        return endless
+
+    def _note(self, name: str, t: float, step: float) -> bool:
+        """Note an event; whether its latest intervals are without end."""
         self._at_once = self._at_once + 1 if t == self._now else 1
         self._now = t
         if self._at_once > AT_ONCE:
@@ -41,22 +70,28 @@ class Zeno:
                 f"{AT_ONCE} events have happened at t = {t:.9g} s, the last one {name!r}: each "
                 "makes another happen, without end"
             )
-        count = self._count[name] = self._count.get(name, 0) + 1
+        self._count[name] = self._count.get(name, 0) + 1
         times = self._times.setdefault(name, [])
         times += [t] if t not in times[-1:] else []
         del times[: -IN_A_ROW - 1]
-        intervals = [b - a for a, b in itertools.pairwise(times)]
-        if len(intervals) < IN_A_ROW or max(intervals) > SHORT * step:
-            return
+        intervals = self._intervals(name)
+        return len(intervals) == IN_A_ROW and max(intervals) <= SHORT * step
+
+    def _intervals(self, name: str) -> list[float]:
+        return [b - a for a, b in itertools.pairwise(self._times[name])]
+
+    def _endless(self, name: str, t: float) -> SimulationError:
+        """What to raise for an event without end."""
+        intervals = self._intervals(name)
         ratio = intervals[-1] / intervals[-2] if intervals[-2] else 1.0
         ends = ""
         if ratio < 1.0:
             end = t + intervals[-1] * ratio / (1.0 - ratio)
             ends = f", {ratio:.3g} times the one before: without end until t = {end:.9g} s"
-        raise SimulationError(
-            f"event {name!r} has happened {count} times until t = {t:.9g} s, the last time after "
-            f"{intervals[-1]:.3g} s{ends}. What rests there is nothing that an event can say: end "
-            "the motion or hold the joint before (then=), or give stops= for joints, and "
-            "events.landings or load(..., ground=) for points; or take shorter steps, if it is to "
-            "happen that often"
+        return SimulationError(
+            f"event {name!r} has happened {self._count[name]} times until t = {t:.9g} s, the last "
+            f"time after {intervals[-1]:.3g} s{ends}. What rests there is nothing that an event "
+            "can say: end the motion or hold the joint before (then=), or give stops= for joints, "
+            "and events.landings or load(..., ground=) for points; or take shorter steps, if it is "
+            "to happen that often"
         )

@@ -176,6 +176,95 @@ def test_what_parts_is_pushed_back_without_a_gain_of_energy(e, parting):
         assert after == pytest.approx(before, rel=1e-12)
 
 
+def stack(masses, sign=1, base="fixed"):
+    """Bodies that slide up and down on one another; ``sign=-1``: their stops are upper limits."""
+    limits = 'lower="0" upper="9"' if sign > 0 else 'lower="-9" upper="0"'
+    bodies = "".join(
+        f'<link name="b{k}"><inertial><mass value="{m}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" '
+        f'iyz="0" izz="1"/></inertial></link><joint name="z{k}" type="prismatic"><parent link="'
+        f'{f"b{k - 1}" if k else "ground"}"/><child link="b{k}"/><axis xyz="0 0 {sign}"/>'
+        f'<limit {limits} effort="0" velocity="0"/></joint>'
+        for k, m in enumerate(masses)
+    )
+    return rd.load(f'<robot name="stack"><link name="ground"/>{bodies}</robot>', base=base)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("e", [0.0, 0.1, 0.3, 0.5, 0.8, 1.0])
+def test_a_body_bounces_on_one_that_rests_at_its_stop(e, sign):
+    """The lower one does not move, so that the upper one bounces as on the ground."""
+    h, step = 0.5, 2e-3
+    run = rd.simulate(
+        stack((1.0, 2.0), sign), q0=[0.0, sign * h], duration=3.2, step=step,
+        stops=rd.RigidStops(e), limits="ignore",
+    )  # fmt: skip
+    fall = math.sqrt(2 * h / G)
+    times = [event.time for event in run.events if event.name.startswith("z1 at its")]
+    bounces = fall * (1 + 2 * np.r_[0, np.cumsum(e ** np.arange(1, len(times)))])
+    np.testing.assert_allclose(times, bounces, rtol=1e-9)
+    np.testing.assert_allclose(run.q[:, 0], 0.0, atol=1e-12)
+    if e < 1.0:
+        assert 2 * fall * e ** len(times) < step  # a rebound that would have been the next
+        np.testing.assert_allclose(run.q[-1], 0.0, atol=1e-12)
+        np.testing.assert_array_equal(run.v[-1], 0.0)
+    else:
+        assert len(times) == 5
+        np.testing.assert_allclose(run.energy, run.energy[0], rtol=1e-9)
+
+
+def test_bounces_on_a_base_that_speeds_up():
+    """Seen from a lift, weight is larger by its acceleration."""
+    e, h, a = 0.5, 0.3, 4.0
+
+    def lift(t):
+        return rd.BaseMotion.from_world(
+            position=(0, 0, 0.5 * a * t * t),
+            linear_velocity=(0, 0, a * t),
+            linear_acceleration=(0, 0, a),
+        )
+
+    run = rd.simulate(
+        stack((1.0, 1.0), base="moving"), q0=[0.0, h], base=lift, duration=1.5, step=2e-3,
+        stops=rd.RigidStops(e), limits="ignore",
+    )  # fmt: skip
+    times = [event.time for event in run.events if event.name.startswith("z1 at its")]
+    fall = math.sqrt(2 * h / (G + a))
+    bounces = fall * (1 + 2 * np.r_[0, np.cumsum(e ** np.arange(1, len(times)))])
+    np.testing.assert_allclose(times, bounces, rtol=1e-8)
+    np.testing.assert_allclose(run.q[-1], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("masses, q", [
+    ((2.0, 1.0, 2.0), (0.34, 0.0, 0.8)),
+    ((2.0, 3.0, 1.0, 2.0), (0.64, 0.27, 0.04, 0.02)),
+])  # fmt: skip
+@pytest.mark.parametrize("e", [0.2, 0.5])
+def test_a_stack_comes_to_rest(masses, q, e):
+    """Also where bodies hit each other ever more often while all of them still fall."""
+    run = rd.simulate(
+        stack(masses), q0=q, duration=3.0, step=2e-3, stops=rd.RigidStops(e), limits="ignore"
+    )
+    np.testing.assert_allclose(run.q[-1], 0.0, atol=1e-9)
+    np.testing.assert_array_equal(run.v[-1], 0.0)
+    assert np.diff(run.energy).max() < 1e-9 * run.energy[0]
+
+
+@pytest.mark.parametrize("name, seed, e", [
+    ("arm7", 1, 0.1), ("puma560", 2, 0.1), ("palletizer", 1, 0.1), ("palletizer", 1, 0.7),
+])  # fmt: skip
+def test_arms_fall_into_their_stops(name, seed, e):
+    """The landing of one joint throws another off its stop, whose landing throws the first."""
+    robot = rd.load(name, passive=False)
+    run = rd.simulate(
+        robot, q0=robot.random(np.random.default_rng(seed)), duration=2.5, stops=rd.RigidStops(e),
+        limits="ignore",
+    )  # fmt: skip
+    assert run.t[-1] == 2.5
+    assert np.diff(run.energy).max() < 1e-6 * np.ptp(run.energy)
+    assert (run.q > robot.lower_limits - 1e-8).all()
+    assert (run.q < robot.upper_limits + 1e-8).all()
+
+
 def test_a_linkage_with_a_stop():
     closed = limited("four_bar", {"crank_pin": (-0.6, 0.4)}, passive=False)
     assert np.isfinite(closed.upper_limits).sum() == 1
