@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from robodyn.errors import RobodynError, SimulationInterrupted
+from robodyn.errors import RobodynError, SimulationError, SimulationInterrupted
 from robodyn.simulation.integrators.method import is_breakdown
 from robodyn.simulation.record import Record
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["breaking_down", "interruptible"]
+__all__ = ["breaking_down", "keeping"]
+
+#: What is added to exceptions that are not of this package.
+NOTE = "The motion until then is the .trajectory of this exception."
 
 
 @contextmanager
@@ -25,8 +29,16 @@ def breaking_down(record: Record, t: float) -> Iterator[None]:
 
 
 @contextmanager
-def interruptible(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
-    """Raise `SimulationInterrupted`, with what there is of the motion, for Ctrl-C."""
+def keeping(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
+    """Give whatever ends a motion early, as ``.trajectory``, what there is of it.
+
+    An exception of a controller, an event or another function of the user stays what it is.
+
+    Raises
+    ------
+    SimulationInterrupted
+        For Ctrl-C.
+    """
     try:
         yield
     except KeyboardInterrupt as interrupt:
@@ -34,3 +46,17 @@ def interruptible(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
             "the simulation was interrupted; .trajectory is what there is of it",
             trajectory=so_far(),
         ) from interrupt
+    except Exception as error:
+        if getattr(error, "trajectory", None) is None:
+            _attach(error, so_far())
+        raise
+
+
+def _attach(error: Any, motion: Trajectory | None) -> None:
+    try:
+        error.trajectory = motion
+    except AttributeError:  # its class allows no attributes
+        return
+    known = motion is None or isinstance(error, SimulationError)
+    if not known and NOTE not in getattr(error, "__notes__", ()):
+        error.add_note(NOTE)

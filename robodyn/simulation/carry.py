@@ -239,6 +239,6 @@ def carry(
                 carrier.finish()
                 return
             k = stop
-    except KeyboardInterrupt:
+    except (Exception, KeyboardInterrupt):
         carrier.count(k)
         raise

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
-from robodyn.simulation.breakdown import interruptible
+from robodyn.simulation.breakdown import keeping
 from robodyn.simulation.callbacks import Controller, at_start, of_motion
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
@@ -75,7 +75,7 @@ def each_alone(
             record.add(*sample)
         return record.trajectory()
 
-    with interruptible(lambda: motion() if begun else None):
+    with keeping(lambda: motion() if begun else None):
         for k, state in enumerate(zip(q, v, strict=True)):
             report(k / len(q))
             controller = at_start(phase.robot, of_motion(phase.controller, k))
@@ -83,14 +83,14 @@ def each_alone(
             try:
                 alone = make.of_motion(k, record.surroundings.wrenches)
                 run = move_through_events(own, events, *state, times, alone, lambda part: None)
-            except SimulationInterrupted as interrupt:
-                if interrupt.trajectory is not None:
-                    keep(k, interrupt.trajectory)
+            except (Exception, SimulationInterrupted) as error:
+                part = getattr(error, "trajectory", None)
+                if part is not None:  # whatever it is: it is to have that of all motions
+                    keep(k, part)
+                    error.trajectory = None  # type: ignore[union-attr]
+                if isinstance(error, SimulationError):
+                    raise SimulationError(f"motion {k}: {error}", time=error.time) from error
                 raise
-            except SimulationError as error:
-                raise SimulationError(
-                    f"motion {k}: {error}", trajectory=error.trajectory, time=error.time
-                ) from error
             if any(piece.robot is not phase.robot for piece in run.phases):
                 raise SettingsError(
                     "an event gives one of many motions another robot or load: all of a rollout "

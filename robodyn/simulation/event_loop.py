@@ -13,7 +13,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
-from robodyn.simulation.breakdown import interruptible
+from robodyn.simulation.breakdown import keeping
 from robodyn.simulation.callbacks import refuse_not_finite, torque
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.event_watches import SAME, instants_of, never, watch_of
@@ -46,7 +46,7 @@ def move_through_events(
     """The motion from a state over some instants, or until an event ends it."""
     motion = _Motion(phase, events, q, v, times, make)
     last, k, told = len(times) - 1, 0, 0
-    with interruptible(motion.so_far):
+    with keeping(motion.so_far):
         while k < last and not motion.ended:
             if k >= told:
                 report(k / last)

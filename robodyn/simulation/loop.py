@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from robodyn.array_types import FloatArray
-from robodyn.simulation.breakdown import breaking_down, interruptible
+from robodyn.simulation.breakdown import breaking_down, keeping
 from robodyn.simulation.callbacks import (
     Controller,
     at_start,
@@ -61,7 +61,7 @@ def run_motion(
         tell = record.events.append
         stepper = make.stepper(phase.robot, phase.driven, phase.base, tell=tell)
         record.memories.watch(phase.controller)
-        with interruptible(record.so_far):
+        with keeping(record.so_far):
             q, v = stepper.start(float(times[0]), q, v)
             move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()

@@ -165,6 +165,8 @@ def simulate(
         at most 50 000 of one robot.
     FileError
         If the folder ``to`` is there already, or cannot be made.
+    Exception
+        What a function of yours raises, as it is; its ``.trajectory`` is the motion until then.
     """
     expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
@@ -239,8 +241,8 @@ def rollout(
 
     Raises
     ------
-    SimulationError, SimulationInterrupted
-        As in `simulate`, with what there is of all motions.
+    SimulationError, SimulationInterrupted, Exception
+        As in `simulate`; ``.trajectory`` is what there is of all motions.
     """
     expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
