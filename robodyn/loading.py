@@ -12,7 +12,16 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
-from robodyn.description import Actuator, Ground, Joint, Loop, Mechanism, PointSpring, Rotor
+from robodyn.description import (
+    Actuator,
+    Ground,
+    Joint,
+    Loop,
+    Mechanism,
+    PointSpring,
+    Rotor,
+    with_exact_turns,
+)
 from robodyn.equations.loops.constraint import Constraint
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarning
 from robodyn.joints import continuous, joint_kind, joint_map
@@ -51,7 +60,7 @@ def load(
     branches: Mapping[str, int] | None = None,
     package_dirs: Mapping[str, str | Path] | None = None,
     friction_speed: float = 0.01,
-    snap: float = 1e-10,
+    snap: float | None = None,
     allow_unphysical: bool = False,
     rotor_model: str = "exact",
     rotors: Iterable[Rotor] = (),
@@ -98,8 +107,11 @@ def load(
     friction_speed : float [rad/s or m/s]
         Dry friction is smoothed: ``f v / sqrt(v^2 + friction_speed^2)``.
     snap : float [rad, m]
-        Axes this near to parallel or perpendicular are taken as such, which saves operations;
-        0 keeps every digit of the file.
+        Axes this near to parallel or perpendicular are taken as such, which saves operations and
+        mends rounded angles; 0 keeps every digit of the file. Default: 1e-10, and in loops angles
+        that are multiples of 90 degrees to the digits written (1.5708, 3.14), or of 15 degrees to
+        four decimals or more, are taken for them; ``robodyn check`` says which. `Robot.with_`
+        finds them as they are then.
     allow_unphysical : bool
         Accept inertias that no body can have, and joints that move no mass. What is computed from
         them is what the equations say; where a joint moves no mass, the mass matrix is singular and
@@ -196,6 +208,8 @@ def load(
     if loops or rotors or springs:
         for error in bad_values(mechanism):
             raise error
+    if snap is None:
+        mechanism, _ = with_exact_turns(mechanism)
     if constraints:
         mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
     if merge_hinges:
@@ -205,7 +219,7 @@ def load(
         gravity,  # type: ignore[arg-type]  # Settings makes it a tuple
         passive,
         _number("friction_speed", friction_speed),
-        _number("snap", snap),
+        None if snap is None else _number("snap", snap),
         allow_unphysical or not strict,
         rotor_model,
         coordinates,

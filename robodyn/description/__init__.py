@@ -6,6 +6,7 @@ algorithms. Lengths in m, masses in kg, angles in rad.
 """
 
 from robodyn.description.actuation import Actuator, PointSpring, Rotor
+from robodyn.description.exact_turns import ExactTurn, with_exact_turns
 from robodyn.description.ground import Ground
 from robodyn.description.joint import JOINT_KINDS, Joint, Limits, Mimic
 from robodyn.description.link import Inertia, Link
@@ -19,6 +20,7 @@ __all__ = [
     "Actuator",
     "CompliantStops",
     "Coupling",
+    "ExactTurn",
     "Ground",
     "Inertia",
     "Joint",
@@ -33,4 +35,5 @@ __all__ = [
     "Vector",
     "rotation_from_rpy",
     "rpy_from_rotation",
+    "with_exact_turns",
 ]

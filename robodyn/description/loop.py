@@ -39,6 +39,10 @@ class Loop:
         Numbers that its kind has beside axes, pitch and distance, by name.
     rejoins : str
         Of a weld of the two halves of a link that was cut in two: the joint that needed it.
+    exact : Loop or None
+        Has the frames and axes where rounded turns are exact, see
+        `robodyn.description.with_exact_turns`, if they are not written but follow from poses of
+        others; not part of equality.
     line : int or None
         In the file it was read from; not part of equality.
     """
@@ -62,6 +66,7 @@ class Loop:
     rest: float = 0.0
     rejoins: str = ""
     armature: float = 0.0
+    exact: Loop | None = field(default=None, compare=False, repr=False)
 
     @property
     def constants(self) -> dict[str, float]:

@@ -84,7 +84,7 @@ def minimal_model(
     tree = dataclasses.replace(tree_form.tree, joints=joints)
     effective = effective_mechanism(tree_form.mechanism, settings)
     drives = drives_of(effective, settings)
-    bodies = build(tree, snap=settings.snap, drives=drives, linkages=linkages)
+    bodies = build(tree, snap=settings.parallel, drives=drives, linkages=linkages)
     setup = dataclasses.replace(tree_form.setup, model=bodies, closures=(), coupled=())
     M = _mass_matrix(tree_form, bodies, own_coordinates(tree_form.bodies, bodies, q))
     return model_of(tree_form.mechanism, effective, settings, tree, setup, M)

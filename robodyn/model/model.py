@@ -250,8 +250,8 @@ def _tree(
 def _setup(
     mechanism: Mechanism, effective: Mechanism, settings: Settings, tree: SpanningTree
 ) -> Setup:
-    bodies = build(tree, snap=settings.snap, drives=drives_of(effective, settings))
-    closures = tuple(closure(bodies, cut, settings.snap) for cut in tree.cuts)
+    bodies = build(tree, snap=settings.parallel, drives=drives_of(effective, settings))
+    closures = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
     return Setup(
         bodies,
         settings.gravity,

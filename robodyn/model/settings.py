@@ -20,6 +20,8 @@ BASES = ("fixed", "floating", "moving")
 ROTOR_MODELS = ("exact", "armature")
 COORDINATES = ("tree", "minimal")
 
+#: Where ``snap`` is not given: what sums and products of numbers of a file leave of zero.
+PARALLEL = 1e-10
 
 #: What `Robot.with_` changes besides settings.
 OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
@@ -33,7 +35,7 @@ class Settings:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     passive: bool = True
     friction_speed: float = 0.01
-    snap: float = 1e-10
+    snap: float | None = None
     allow_unphysical: bool = False
     rotor_model: str = "exact"
     coordinates: str = "tree"
@@ -73,13 +75,18 @@ class Settings:
             raise SettingsError(
                 f"friction_speed is {self.friction_speed!r}, expected a positive number"
             )
-        if not (_is_number(self.snap) and 0.0 <= self.snap <= 1e-3):
-            raise SettingsError(f"snap is {self.snap!r}, expected 0 to 1e-3 rad")
+        if self.snap is not None and not (_is_number(self.snap) and 0.0 <= self.snap <= 1e-3):
+            raise SettingsError(f"snap is {self.snap!r}, expected 0 to 1e-3 rad, or None")
         if not (_is_number(self.closure_tolerance) and 1e-12 <= self.closure_tolerance <= 1.0):
             raise SettingsError(
                 f"closure_tolerance is {self.closure_tolerance!r}, expected 1e-12 to 1 (rad, or a "
                 "part of the longest link)"
             )
+
+    @property
+    def parallel(self) -> float:
+        """Axes this near to parallel or perpendicular [rad], and points this near [m], are so."""
+        return PARALLEL if self.snap is None else self.snap
 
     def replaced(self, values: Mapping[str, Any]) -> Settings:
         """With other values; unknown names are an error."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from robodyn.description import Coupling, Joint, Link, Loop
+from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import RobodynError
 from robodyn.urdf.kinds import LOOP_WORDS
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import Frames
 from robodyn.urdf.sdf_gears import read_gear
 from robodyn.urdf.sdf_joints import JOINT_TYPES, SdfJoint, read_joint
-from robodyn.urdf.sdf_loops import add_joint_frame, loop_of
+from robodyn.urdf.sdf_loops import add_joint_frame, loop_of, placed
 from robodyn.urdf.xml import Element
 
 __all__ = ["GazeboJoints"]
@@ -50,6 +52,7 @@ class GazeboJoints:
         self._links = links
         self._joints = tuple(joints)
         self._frames = _frames_of_tree(links, self._joints)
+        self._exact_frames = _frames_of_tree(links, map(_exact, self._joints))
         self._read: dict[Element, SdfJoint | None] = {}
         for gazebo in robot.findall("gazebo"):
             if gazebo.get("reference") is None:
@@ -87,19 +90,32 @@ class GazeboJoints:
         joint = self._read[element] = read_joint(self._reader, element, _KINDS)
         if joint is not None and joint.name not in self._frames:
             add_joint_frame(self._frames, joint)
+            add_joint_frame(self._exact_frames, _exactly_placed(joint))
 
     def _loop(self, joint: SdfJoint) -> Loop | None:
         try:
-            return loop_of(self._reader, joint, self._frames)
+            loop = loop_of(self._reader, joint, self._frames)
+            exact = placed(_exactly_placed(joint), self._exact_frames)
+            return dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
         except RobodynError as error:
             told = getattr(error, "problem", None) or str(error)
             self._reader.problem(joint.element, told, lost=True)
             return None
 
 
-def _frames_of_tree(links: Iterable[str], joints: tuple[Joint, ...]) -> Frames:
+def _exact(joint: Joint) -> Joint:
+    """A joint whose origin has exact turns."""
+    return dataclasses.replace(joint, origin=exact_pose(joint.origin))
+
+
+def _exactly_placed(joint: SdfJoint) -> SdfJoint:
+    place = dataclasses.replace(joint.place, pose=exact_pose(joint.place.pose))
+    return dataclasses.replace(joint, place=place)
+
+
+def _frames_of_tree(links: Iterable[str], of: Iterable[Joint]) -> Frames:
     """Frames of a URDF at zero: its links, and its joints, which stand where their children do."""
-    frames = Frames()
+    frames, joints = Frames(), tuple(of)
     for joint in joints:
         if joint.child not in frames:
             frames.add(joint.child, joint.origin.matrix, joint.parent)

@@ -15,7 +15,7 @@ from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import Frames
 from robodyn.urdf.sdf_joints import Axis, SdfJoint
 
-__all__ = ["add_joint_frame", "direction_in", "loop_of"]
+__all__ = ["add_joint_frame", "direction_in", "loop_of", "placed"]
 
 
 def add_joint_frame(frames: Frames, joint: SdfJoint) -> None:
@@ -40,24 +40,31 @@ def loop_of(reader: Reader, joint: SdfJoint, frames: Frames) -> Loop:
     UnknownNameError, TopologyError
         What the joint, its pose or its axes are given in is no frame, or hangs in a circle.
     """
-    parent, child = frames.link(joint.parent), frames.link(joint.child)
-    directions: list[Vector] = [direction_in(frames, axis, joint.name) for axis in joint.axes]
-    directions += [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)][len(directions) :]
     loop = Loop(
         joint.name,
         joint.kind.name,
-        parent,
-        child,
-        Pose.from_matrix(frames.pose_in(joint.name, parent)),
-        joint.place.pose
-        if joint.place.relative_to in ("", child) and joint.child == child
-        else Pose.from_matrix(frames.pose_in(joint.name, child)),
-        directions[0],
-        directions[1],
+        frames.link(joint.parent),
+        frames.link(joint.child),
         line=joint.line,
+        **placed(joint, frames),
         **_joint_values(reader, joint),
     )
     return with_constants(loop, {name.name: joint.pitch for name in joint.kind.parameters})
+
+
+def placed(joint: SdfJoint, frames: Frames) -> dict[str, Any]:
+    """Frames and axes of a joint as a loop."""
+    parent, child = frames.link(joint.parent), frames.link(joint.child)
+    directions: list[Vector] = [direction_in(frames, axis, joint.name) for axis in joint.axes]
+    directions += [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0)][len(directions) :]
+    return {
+        "X_predecessor": Pose.from_matrix(frames.pose_in(joint.name, parent)),
+        "X_successor": joint.place.pose
+        if joint.place.relative_to in ("", child) and joint.child == child
+        else Pose.from_matrix(frames.pose_in(joint.name, child)),
+        "axis": directions[0],
+        "axis2": directions[1],
+    }
 
 
 def _joint_values(reader: Reader, joint: SdfJoint) -> dict[str, Any]:
