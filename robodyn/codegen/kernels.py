@@ -9,7 +9,7 @@ from typing import Any
 from robodyn.codegen.llvm.cache import compiled, program_key
 from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.once import making
-from robodyn.codegen.llvm.target import host, load_object, object_code
+from robodyn.codegen.llvm.target import chosen_target, load_object, object_code
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
 
@@ -52,7 +52,7 @@ class Kernels:
         return address
 
     def _load(self, kind: str) -> Any:
-        target, program, dtype = host(), self._program, self._dtype
+        target, program, dtype = chosen_target(), self._program, self._dtype
         make = scalar_ir if kind == "scalar" else batch_ir
         key = program_key("robodyn.codegen.llvm.kernel_ir", program, target, kind, dtype)
         return load_object(compiled(key, lambda: object_code(make(program, target, dtype))))
@@ -75,4 +75,4 @@ class Kernels:
     @property
     def lanes(self) -> int:
         """States in a vector."""
-        return host().lanes(self._dtype)
+        return chosen_target().lanes(self._dtype)

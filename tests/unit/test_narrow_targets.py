@@ -10,7 +10,7 @@ import robodyn as rd
 from robodyn.codegen.llvm import kernel_body as body
 from robodyn.codegen.llvm import kernel_ir as llvm
 from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.target import host, load_object, object_code
+from robodyn.codegen.llvm.target import chosen_target, load_object, object_code
 from robodyn.codegen.llvm.transpose import tiles
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Graph, Port, Program
@@ -18,7 +18,7 @@ from robodyn.symbolic.scalar import edge_of, inputs
 
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 ROWS = 37
-WIDTHS = [bits for bits in (64, 128, 256, 512) if bits <= max(host().bits, 128)]
+WIDTHS = [bits for bits in (64, 128, 256, 512) if bits <= max(chosen_target().bits, 128)]
 #: Rounding of a thousand operations, enlarged by solving for accelerations.
 EQUAL = {"double": 1e-12, "float": 1e-3}
 
@@ -47,7 +47,7 @@ def run(program, make, symbol, target, dtype, arrays):
 @pytest.mark.parametrize("dtype", ["double", "float"])
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_all_widths_compute_the_same(program, matrix, bits, dtype, fma):
-    target = replace(host(), bits=bits, fma=fma and host().fma)
+    target = replace(chosen_target(), bits=bits, fma=fma and chosen_target().fma)
     arrays = np.random.default_rng(0).normal(size=(3, ROWS, 7))
     for p in (program, matrix):
         given = arrays[: len(p.inputs)]
@@ -72,7 +72,9 @@ def test_large_outputs_are_stored_in_order_and_in_blocks():
         patch.setattr(llvm, "LARGE", 100)
         patch.setattr(body, "STORES", 20)
         for make, symbol in ((scalar_ir, "rows"), (batch_ir, "batch")):
-            got = run(program, make, symbol, replace(host(), bits=max(WIDTHS)), "double", (q, v))
+            got = run(
+                program, make, symbol, replace(chosen_target(), bits=max(WIDTHS)), "double", (q, v)
+            )
             np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12 * abs(expected).max())
 
 
@@ -83,9 +85,9 @@ def test_one_number_stored_often_is_stored_in_blocks():
     edges = (edge_of(graph, x), *[edge_of(graph, 0.0)] * (4 * body.STORES))
     ports = (Port("x", (1,)),), (Port("y", (len(edges),)),)
     program = Program("f", *ports, graph, edges)
-    blocks = scalar_ir(program, host(), "double").split("label %exit, label")
+    blocks = scalar_ir(program, chosen_target(), "double").split("label %exit, label")
     assert max(block.count(" store ") for block in blocks) <= body.STORES
-    got = run(program, scalar_ir, "rows", host(), "double", (np.ones((ROWS, 1)),))
+    got = run(program, scalar_ir, "rows", chosen_target(), "double", (np.ones((ROWS, 1)),))
     np.testing.assert_array_equal(got, [[1.0, *[0.0] * (4 * body.STORES)]] * ROWS)
 
 

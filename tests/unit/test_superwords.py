@@ -10,7 +10,7 @@ import robodyn as rd
 from robodyn.codegen.llvm import superwords as worth
 from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
 from robodyn.codegen.llvm.superwords import superwords
-from robodyn.codegen.llvm.target import host, load_object, object_code
+from robodyn.codegen.llvm.target import chosen_target, load_object, object_code
 from robodyn.equations.tree import factorization
 from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.scalar import edge_of, inputs
@@ -18,7 +18,7 @@ from robodyn.symbolic.scalar import edge_of, inputs
 RUN = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
 #: Of vectors. A wide CPU runs the code of all narrower ones.
-WIDTHS = [bits for bits in (128, 256, 512) if bits <= max(host().bits, 128)]
+WIDTHS = [bits for bits in (128, 256, 512) if bits <= max(chosen_target().bits, 128)]
 #: Parent of each row: a trunk of two with three branches, and a leaf on the first of them.
 TREE = (-1, 0, 1, 2, 3, 1, 5, 6, 1, 8, 2)
 
@@ -94,7 +94,7 @@ def always(monkeypatch):
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_lanes_are_what_scalars_are_to_the_last_bit(bits, dtype, always):
     program, mask = tree_solve(19)
-    target, rng = replace(host(), bits=bits), np.random.default_rng(0)
+    target, rng = replace(chosen_target(), bits=bits), np.random.default_rng(0)
     lanes = target.lanes(dtype)
     assert words(program, lanes).order
     states = [numbers_of(mask, 19, rng) for _ in range(lanes)]
@@ -162,8 +162,8 @@ def test_a_factor_that_is_no_number_meets_the_lanes_that_have_it(always):
     )
     given = Port("S", (n, n)), Port("X", (n, m))
     program = Program("product", given, (Port("SX", (n, m)),), graph, edges)
-    assert words(program, host().lanes("double")).order
-    code = compiled(program, host(), "double")
+    assert words(program, chosen_target().lanes("double")).order
+    code = compiled(program, chosen_target(), "double")
     for value in (np.inf, np.nan):
         for k in range(n):
             S[:, k] = value

@@ -1,5 +1,8 @@
 """The machine that code is generated for: its vector width, and from IR to object code.
 
+That is the CPU of this process, or what the environment variable ``ROBODYN_TARGET`` names: a level
+of the architecture that many CPUs have, for which all of them compute the same bits.
+
 LLVM is imported when it is first needed, which halves the time to import robodyn.
 """
 
@@ -7,12 +10,15 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from robodyn.codegen.llvm.once import once
+from robodyn.errors import SettingsError
 
-__all__ = ["Target", "host", "load_object", "object_code", "optimised"]
+__all__ = ["Target", "chosen_target", "load_object", "object_code", "optimised", "target_named"]
 
 
 @dataclass(frozen=True)
@@ -58,19 +64,97 @@ def _llvm() -> Any:
     return llvm
 
 
+@dataclass(frozen=True)
+class _Level:
+    """A level of an architecture: what all CPUs of it have.
+
+    Attributes
+    ----------
+    cpu : str
+        As LLVM names it.
+    bits : int
+        Width of a vector register that code for it uses.
+    fma : bool
+        Fused multiply-add in hardware.
+    needs : frozenset of str
+        Features by which a CPU of the level is known, as LLVM names them.
+    """
+
+    cpu: str
+    bits: int
+    fma: bool
+    needs: frozenset[str] = frozenset()
+
+
+_AVX2 = frozenset("avx avx2 bmi bmi2 f16c fma lzcnt movbe".split())
+_AVX512 = _AVX2 | frozenset("avx512f avx512bw avx512cd avx512dq avx512vl".split())
+
+#: Names of ``ROBODYN_TARGET`` beside ``native``, by architecture; those of x86-64 are the levels
+#: that its psABI defines and compilers take as ``-march=``.
+_LEVELS: dict[str, dict[str, _Level]] = {
+    "x86_64": {
+        "x86-64": _Level("x86-64", 64, False),
+        "x86-64-v3": _Level("x86-64-v3", 256, True, _AVX2),
+        "x86-64-v4": _Level("x86-64-v4", 512, True, _AVX512),
+    },
+    "aarch64": {"armv8-a": _Level("generic", 128, True)},
+}
+
+
 @once
-def host() -> Target:
-    """The CPU this process runs on."""
+def chosen_target() -> Target:
+    """The target of all code of this process: ``ROBODYN_TARGET``, or the CPU it runs on.
+
+    Raises
+    ------
+    SettingsError
+        ``ROBODYN_TARGET`` is no name of a target, or this CPU cannot run code for it.
+    """
     llvm = _llvm()
-    features = llvm.get_host_cpu_features()
-    triple = llvm.get_process_triple()
-    if triple.startswith(("aarch64", "arm64")):
-        bits, fma = 128, True
-    else:
-        fma = bool(features.get("fma"))
-        wide = features.get("avx512f") and features.get("avx512dq")
-        bits = 512 if wide else 256 if features.get("avx2") and fma else 64
-    return Target(triple, llvm.get_host_cpu_name(), features.flatten(), bits, fma)
+    name = os.environ.get("ROBODYN_TARGET", "") or "native"
+    triple, features = llvm.get_process_triple(), llvm.get_host_cpu_features()
+    return target_named(name, triple, llvm.get_host_cpu_name(), features)
+
+
+def target_named(name: str, triple: str, cpu: str, features: Mapping[str, bool]) -> Target:
+    """The target of a name, on a given CPU.
+
+    Parameters
+    ----------
+    name : str
+        ``"native"``, or a level of the architecture.
+    triple, cpu : str
+        Of the CPU that will run the code, as LLVM names them.
+    features : mapping of feature to bool
+        What that CPU has.
+
+    Raises
+    ------
+    SettingsError
+    """
+    architecture = triple.partition("-")[0].replace("arm64", "aarch64").replace("amd64", "x86_64")
+    levels = _LEVELS.get(architecture, {})
+    if name == "native":
+        widest = [level for level in levels.values() if _has(features, level)]
+        bits, fma = (widest[-1].bits, widest[-1].fma) if widest else (64, False)
+        text = ",".join(("+" if has else "-") + key for key, has in sorted(features.items()))
+        return Target(triple, cpu, text, bits, fma)
+    if name not in levels:
+        known = ", ".join(["native", *levels])
+        raise SettingsError(f"ROBODYN_TARGET is {name!r}, expected one of {known}")
+    level = levels[name]
+    missing = sorted(key for key in level.needs if not features.get(key))
+    if missing:
+        usable = ", ".join(["native", *(key for key in levels if _has(features, levels[key]))])
+        raise SettingsError(
+            f"ROBODYN_TARGET is {name!r}, and this CPU ({cpu}) cannot run such code: it has no "
+            f"{', '.join(missing)}; take one of {usable}"
+        )
+    return Target(triple, level.cpu, "", level.bits, level.fma)
+
+
+def _has(features: Mapping[str, bool], level: _Level) -> bool:
+    return all(features.get(key) for key in level.needs)
 
 
 def _resolve_libm(llvm: Any) -> None:
@@ -90,7 +174,7 @@ def _resolve_libm(llvm: Any) -> None:
 
 @once
 def _machine() -> Any:
-    target = host()
+    target = chosen_target()
     return (
         _llvm()
         .Target.from_triple(target.triple)
@@ -116,7 +200,7 @@ def optimised(ir: str, loops: bool = True) -> str:
     """
     llvm = _llvm()
     module = llvm.parse_assembly(ir)
-    module.triple = host().triple
+    module.triple = chosen_target().triple
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_unrolling = options.loop_interleaving = options.loop_vectorization = loops
     builder = llvm.create_pass_builder(_machine(), options)
@@ -125,9 +209,9 @@ def optimised(ir: str, loops: bool = True) -> str:
 
 
 def object_code(ir: str) -> bytes:
-    """Compile IR text for this CPU, in the order of the IR."""
+    """Compile IR text for the target, in the order of the IR."""
     module = _llvm().parse_assembly(ir)
-    module.triple = host().triple
+    module.triple = chosen_target().triple
     return bytes(_machine().emit_object(module))
 
 
@@ -142,4 +226,4 @@ def load_object(code: bytes) -> Any:
 
 def _new_machine() -> Any:
     """An engine takes its target machine over, so each gets its own."""
-    return _llvm().Target.from_triple(host().triple).create_target_machine(jit=True)
+    return _llvm().Target.from_triple(chosen_target().triple).create_target_machine(jit=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from robodyn.codegen.llvm.cache import compiled, generator_key
 from robodyn.codegen.llvm.once import once
-from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
+from robodyn.codegen.llvm.target import chosen_target, load_object, object_code, optimised
 from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, thread_pool_ir
 
 __all__ = ["get_num_threads", "limit_address", "parallel_for", "pool", "set_num_threads", "start"]
@@ -87,7 +87,7 @@ def pool() -> int:
 
 @once
 def _engine() -> Any:
-    key = generator_key("robodyn.codegen.llvm.thread_pool", host())
+    key = generator_key("robodyn.codegen.llvm.thread_pool", chosen_target())
     return load_object(compiled(key, lambda: object_code(optimised(thread_pool_ir()))))
 
 

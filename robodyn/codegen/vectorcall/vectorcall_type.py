@@ -18,7 +18,7 @@ import numpy as np
 
 from robodyn.codegen.llvm import threads
 from robodyn.codegen.llvm.cache import compiled, generator_key
-from robodyn.codegen.llvm.target import host, load_object, object_code, optimised
+from robodyn.codegen.llvm.target import chosen_target, load_object, object_code, optimised
 from robodyn.codegen.vectorcall.layout import known_layout, known_python
 from robodyn.codegen.vectorcall.signature import Signature
 from robodyn.codegen.vectorcall.table import COMMON
@@ -183,7 +183,7 @@ def _engine(offset: int) -> Any:
         ir = entry_ir(offset + 8, tuple.__basicsize__)
         return object_code(optimised(ir, loops=False))
 
-    choices = host(), offset, tuple.__basicsize__
+    choices = chosen_target(), offset, tuple.__basicsize__
     key = generator_key("robodyn.codegen.vectorcall.entry_ir", *choices)
     return load_object(compiled(key, make))
 
