@@ -26,6 +26,9 @@ __all__ = ["Parameters", "base_of"]
 #: Combinations below this part of the largest are not seen [relative singular value].
 VISIBLE = 1e-9
 
+#: Constraints below this part of the strongest bind nothing [relative singular value].
+RANK = 1e-8
+
 
 class Parameters:
     """Inertial parameters, those of motors and of friction.
@@ -101,20 +104,53 @@ class Parameters:
         return base_of(self.inertial_names, self.inertial, Y)
 
     def _random_regressor(self, rng: np.random.Generator) -> Array:
-        """Regressor over random motions, shape (n, nv, 10 nb)."""
-        nv = self._model.bodies.nv
-        count = 2 + 3 * len(self.inertial) // max(nv, 1)
-        q = np.array([self._random(rng) for _ in range(count)])
+        """Regressor over random motions, shape (n, nv, 10 nb) or, with loops, (rows, 10 nb).
+
+        Loops let only some motions happen, and of the forces of a tree only those along possible
+        motions are not taken by the loops: ``B^T Y`` with ``K B = 0``.
+        """
+        nv, setup = self._model.bodies.nv, self._model.setup
+        enough = 2 + 3 * len(self.inertial)
+        dof = self._possible_motions(self._random(rng))[2].shape[1] if setup.closed else nv
+        q = np.array([self._random(rng) for _ in range(enough // max(dof, 1) + 1)])
+        count = len(q)
         v, a = rng.normal(size=(2, count, nv))
         arrays: list[ArrayLike] = [q, v, a]
+        bases: list[Array] = []
+        if setup.closed:
+            for k in range(count):
+                v_least, bias_of, B = self._possible_motions(q[k])
+                v[k] = v_least + B @ (B.T @ v[k])
+                a[k] = bias_of(v[k]) + B @ (B.T @ a[k])
+                bases.append(B)
         if self._model.settings.base == "moving":
             positions, quaternions = rng.normal(size=(count, 3)), rng.normal(size=(count, 4))
             arrays.append(BaseMotion.from_world(positions, quaternions).pose)
             arrays += [*rng.normal(size=(2, count, 6))]
-        setup = self._model.setup
         if setup.rheonomic:  # postures of linkages are those of time zero
             arrays.append(np.zeros(count) if setup.closed else rng.uniform(0.0, 10.0, count))
-        return evaluate(self._evaluator.program("regressor", {}), *arrays)[0]
+        Y = evaluate(self._evaluator.program("regressor", {}), *arrays)[0]
+        return np.concatenate([B.T @ of for B, of in zip(bases, Y, strict=True)]) if bases else Y
+
+    def _possible_motions(self, q: Array) -> tuple[Array, Callable[[Array], Array], Array]:
+        """Motions that loops allow at a closed posture.
+
+        Returns
+        -------
+        v : ndarray, shape (nv,)
+            The least speeds that there can be, which are zero unless loops move by themselves.
+        a : callable
+            The least accelerations, shape (nv,), at possible speeds.
+        B : ndarray, shape (nv, dof)
+            Orthonormal: speeds and accelerations may have any part along its columns besides.
+        """
+        at = self._evaluator.at(0.0) if self._model.setup.rheonomic else self._evaluator
+        K = at.call("loop_jacobian", (q,))
+        _, sizes, rows = np.linalg.svd(K)
+        rank = int(np.sum(sizes > RANK * sizes[0])) if sizes[:1].any() else 0
+        least = np.linalg.pinv(K, rcond=RANK)
+        offset = at.call("loop_velocity_offset", (q,))
+        return -least @ offset, lambda v: -least @ at.call("loop_bias", (q, v)), rows[rank:].T
 
 
 def base_of(

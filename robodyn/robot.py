@@ -3003,7 +3003,15 @@ class Robot:
         Notes
         -----
         QR decomposition with column pivoting of the regressor over random motions
-        [Gautier 1991].
+        [Gautier 1991]. Motions of closed linkages keep the loops closed, and only forces along
+        possible motions count: ``B^T Y``, where the columns of ``B`` span the null space of
+        `loop_jacobian`. What the loops carry depends on further combinations.
+
+        Examples
+        --------
+        >>> import robodyn as rd
+        >>> len(rd.load("double_pendulum").base_parameters())
+        6
         """
         return self._parts.parameters.base_parameters(rng)
 

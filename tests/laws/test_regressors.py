@@ -155,6 +155,41 @@ def test_base_parameters_predict_and_are_independent(name, base, count):
     close(found.combination @ robot.inertial_parameters, found.values)
 
 
+@pytest.mark.parametrize("name", ["four_bar", "five_bar", "palletizer", "delta"])
+def test_base_parameters_of_linkages_are_those_of_closed_motions(name):
+    """As many as singular values of the power along closed motions say."""
+    robot = rd.load(name, passive=False)
+    found = robot.base_parameters()
+    rng, powers = np.random.default_rng(1), []
+    for k in range(4 * len(robot.inertial_parameters) // robot.dof):
+        q = robot.random(k)
+        v = robot.consistent_velocity(q, 3.0 * rng.normal(size=robot.nv))
+        a = robot.forward_dynamics(q, v, 20.0 * rng.normal(size=robot.nv))
+        directions = [
+            robot.consistent_velocity(q, x) for x in rng.normal(size=(robot.dof, robot.nv))
+        ]
+        powers.append(np.array(directions) @ robot.regressor(q, v, a))
+    sizes = np.linalg.svd(np.vstack(powers), compute_uv=False)
+    assert len(found) == np.sum(sizes > 1e-9 * sizes[0])
+    close(found.combination @ robot.inertial_parameters, found.values)
+
+
+def test_what_base_parameters_of_a_linkage_leave_open_changes_no_motion():
+    robot = rd.load("five_bar", passive=False)
+    found, pi = robot.base_parameters(), robot.inertial_parameters
+    null = np.linalg.svd(found.combination)[2][len(found) :]
+    forward = robot.function("forward_dynamics", parameters=True)
+    q = robot.random(0)
+    rng = np.random.default_rng(2)
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    tau = rng.normal(size=robot.nv)
+    expected = robot.forward_dynamics(q, v, tau)
+    for direction in null:
+        close(forward(q, v, tau, pi + 0.01 * direction), expected, 1e-8)
+    moved = forward(q, v, tau, pi + 0.01 * found.combination[0])
+    assert np.abs(moved - expected).max() > 1e-6 * np.abs(expected).max()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
