@@ -178,7 +178,7 @@ class ImpactDynamics:
         jumps = self.responses(q, forces, controlled, base)
         own = np.einsum("i...n,j...n->...ij", forces, jumps)
         theirs = np.einsum("i...a,...ab,j...b->...ij", axes, partner.mobility, axes)
-        M = self._evaluator.call("mass_matrix", (q,))
+        trace = np.trace(self._evaluator.call("mass_matrix", (q,)), axis1=-2, axis2=-1)
         scale = np.abs(J * v[..., None, :]).sum(axis=(-1, -2)) + np.linalg.norm(u, axis=-1)
         along = np.square(forces).sum(axis=-1).max(axis=0)
         least = np.maximum(along, ROUNDED * np.square(J).sum(axis=(-1, -2)))
@@ -188,7 +188,8 @@ class ImpactDynamics:
             velocity=np.einsum("k...i,...i->...k", axes, u),
             speed_scale=scale,
             mobility=own + theirs,
-            mobility_scale=least / np.trace(M, axis1=-2, axis2=-1),
+            # a robot without speeds of its own, moved by the clock, has no mobility either
+            mobility_scale=np.divide(least, trace, out=np.zeros_like(least), where=trace > 0.0),
             jumps=jumps,
         )
 

@@ -607,3 +607,33 @@ def test_a_particle_has_a_mass(mass):
 
 def test_the_rods_are_uniform():
     assert chain(1, "revolute").mass_matrix([0.0])[0, 0] == pytest.approx(CENTRAL + 0.25)
+
+
+# -- robots whose links the clock moves -----------------------------------------------------------
+
+
+def clocked_wall():
+    """A wall that is at x = t^2: it has no speeds of its own, and goes at 2 m/s at one second."""
+    body = Inertia.from_matrix(1.0, (0.0, 0.0, 0.0), np.eye(3))
+    path = rd.JointMap(0, lambda q, t: [[1, 0, 0, t * t], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    slide = Joint("slide", "map", "ground", "wall", map=path)
+    return rd.load(Mechanism("wall", (Link("ground"), Link("wall", body)), (slide,)))
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_a_wall_that_the_clock_moves_hits_a_ball(restitution):
+    """No impulse changes the wall, so the ball leaves it at e times the approach [W 6.12]."""
+    robot, ball = clocked_wall(), rd.PointMass(0.7, (-1.0, 3.0, 0.0))
+    hit = robot.impact([], [], "wall", (0, 0, 0), -EX, restitution=restitution, against=ball, t=1.0)
+    np.testing.assert_allclose(hit.against_v, [2.0 + restitution * 3.0, 3.0, 0.0], atol=1e-14)
+    np.testing.assert_allclose(hit.impulse, [-0.7 * 3.0 * (1.0 + restitution), 0, 0], atol=1e-14)
+    sticks = robot.impact([], [], "wall", (0, 0, 0), None, against=ball, t=1.0)
+    np.testing.assert_allclose(sticks.against_v, [2.0, 0.0, 0.0], atol=1e-14)
+    hits = [rd.Hit("wall", (0, 0, 0), -EX, against=ball)]
+    both = robot.simultaneous_impacts([], [], hits, restitution=restitution, t=1.0)
+    np.testing.assert_allclose(both.against_v[0], hit.against_v, atol=1e-14)
+
+
+def test_a_wall_that_the_clock_moves_cannot_be_stopped():
+    with pytest.raises(rd.ImpactError, match="no finite impulse stops it"):
+        clocked_wall().impact([], [], "wall", (0, 0, 0), -EX, t=1.0)
