@@ -45,6 +45,7 @@ from robodyn.errors import (
     SingularError,
     SweepError,
     TopologyError,
+    UndeterminedWrenchError,
     UnknownNameError,
     UrdfError,
 )
@@ -157,6 +158,7 @@ __all__ = [
     "TopologyError",
     "Trajectory",
     "TrajectoryGradient",
+    "UndeterminedWrenchError",
     "UnknownNameError",
     "UrdfError",
     "closed_loop",

@@ -37,6 +37,7 @@ __all__ = [
     "SweepError",
     "SweepWarning",
     "TopologyError",
+    "UndeterminedWrenchError",
     "UnknownNameError",
     "UrdfError",
     "UrdfNote",
@@ -274,6 +275,31 @@ class ActuationError(RobodynError, ValueError):
     def __init__(self, message: str, *, direction: Any = None) -> None:
         self.direction = direction
         super().__init__(message)
+
+
+class UndeterminedWrenchError(RobodynError):
+    """The wrench in a joint depends on where the force of a constraint acts.
+
+    Attributes
+    ----------
+    joint : str
+    constraints : tuple of str
+        Names of the constraints and couplings whose forces may reach the joint.
+    """
+
+    def __init__(self, joint: str, constraints: tuple[str, ...]) -> None:
+        self.joint, self.constraints = joint, constraints
+        super().__init__(joint, constraints)
+
+    def __str__(self) -> str:
+        several = len(self.constraints) > 1
+        names = ", ".join(map(repr, self.constraints))
+        return (
+            f"the wrench in joint {self.joint!r} is not determined: {names} "
+            f"{'tie' if several else 'ties'} several joints and {'do' if several else 'does'} not "
+            "say on which bodies the force acts; write it as a loop, which does, or ask for other "
+            "joints"
+        )
 
 
 class SingularError(RobodynError, ArithmeticError):

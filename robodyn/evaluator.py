@@ -14,11 +14,18 @@ from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name, named, numbers
 from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
-from robodyn.errors import ActuationError, ShapeError, SingularError, UnknownNameError
+from robodyn.errors import (
+    ActuationError,
+    ShapeError,
+    SingularError,
+    UndeterminedWrenchError,
+    UnknownNameError,
+)
 from robodyn.joints import fixed
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices
 from robodyn.model.states import refuse_wrong_states
+from robodyn.model.unplaced_forces import unplaced_wrenches
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.not_finite import NotFinite
 from robodyn.symbolic.evaluate import evaluate
@@ -120,8 +127,8 @@ class Evaluator:
         if quantity.solves:
             self._check_mass(chosen.get("controlled", ()))
         setup = self._model.keeping(self._fixed_joints(options.get("joints", ())))
-        if "joints" in quantity.options and "joints" not in options:
-            chosen["joints"] = self.wrench_joints(None)
+        if "joints" in quantity.options:
+            chosen["joints"] = self.wrench_joints(options.get("joints"))
         return trace(name, setup, chosen)
 
     def interpreted(
@@ -294,14 +301,29 @@ class Evaluator:
         return tuple(indices)
 
     def wrench_joints(self, joints: Iterable[str] | None) -> tuple[str, ...]:
-        """Joints whose wrenches are wanted; all that move, if none are named."""
+        """Joints whose wrenches are wanted; if none are named, all that move and have one.
+
+        Raises
+        ------
+        UnknownNameError
+        UndeterminedWrenchError
+            For a joint whose wrench depends on where the force of a constraint acts.
+        """
         if joints is None:
-            return self._moving_joints
+            return tuple(x for x in self._moving_joints if x not in self.unplaced_wrenches)
         names = named("joints", joints)
         cuts = [c.name for c in self._model.setup.closures]
         for name in names:
             _ = name in cuts or self._model.joints[name]
+            if name in self.unplaced_wrenches:
+                raise UndeterminedWrenchError(name, self.unplaced_wrenches[name])
         return names
+
+    @cached_property
+    def unplaced_wrenches(self) -> Mapping[str, tuple[str, ...]]:
+        """Constraints by joint, of joints whose wrench depends on where their forces act."""
+        cuts = [c.name for c in self._model.setup.closures]
+        return unplaced_wrenches(self._model.mechanism, cuts)
 
     @cached_property
     def _moving_joints(self) -> tuple[str, ...]:

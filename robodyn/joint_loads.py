@@ -73,7 +73,7 @@ class JointForces:
         values = self._evaluator.results(
             "joint_wrenches", arrays, base=base, wrenches=wrenches, extra=lam, joints=asked
         )
-        return JointWrenches(asked, values, parts, pose)
+        return JointWrenches(asked, values, parts, pose, self._evaluator.unplaced_wrenches)
 
     def _frame(self, joint: str | None) -> tuple[str, Array]:
         """Link, and frame on it, in which the wrench of a joint (``None``: the base) is given."""

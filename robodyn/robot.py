@@ -2036,6 +2036,10 @@ class Robot:
         ------
         ShapeError
             If both ``a`` and roles are given.
+        UndeterminedWrenchError
+            For a joint that the force of a `Constraint` between several joints, or of a coupling
+            over more than two, may reach: they do not say on which bodies it acts. Such joints are
+            left out where ``joints`` names none, and asking the result for one raises the error.
         UnknownNameError, ActuationError
         InconsistentStateError, SingularError
             As in `inverse_dynamics`.

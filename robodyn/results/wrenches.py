@@ -4,22 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.errors import UnknownNameError
+from robodyn.errors import UndeterminedWrenchError, UnknownNameError
 
 __all__ = ["JointWrenches", "WrenchMapping"]
 
 
 class WrenchMapping(Mapping[str, Array]):
-    """Wrenches by joint name, shape (..., 6) [N, N m]; unknown names raise `UnknownNameError`."""
+    """Wrenches by joint name, shape (..., 6) [N, N m]; unknown names raise `UnknownNameError`.
 
-    def __init__(self, names: tuple[str, ...], values: Array) -> None:
-        self._names, self.values_array = names, values
+    Parameters
+    ----------
+    names : tuple of str
+    values : ndarray, shape (..., n, 6) [N, N m]
+    undetermined : mapping of joint name to names of constraints, optional
+        Joints without a place in the mapping, since their wrench depends on where the forces of
+        these constraints act; asking for one raises `UndeterminedWrenchError`.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        values: Array,
+        undetermined: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    ) -> None:
+        self._names, self.values_array, self.undetermined = names, values, undetermined
 
     def __getitem__(self, name: str) -> Array:
+        if name in self.undetermined and name not in self._names:
+            raise UndeterminedWrenchError(name, self.undetermined[name])
         if name not in self._names:
             raise UnknownNameError("joint", name, self._names)
         return np.asarray(self.values_array[..., self._names.index(name), :])
@@ -53,6 +70,8 @@ class JointWrenches(WrenchMapping):
         Makes the motor and passive parts, shape (..., n - 1, 6), when they are asked for.
     pose : callable
         ``(joint, frame)`` -> pose of the joint's child link in a frame; ``None``: the root.
+    undetermined : mapping of joint name to names of constraints, optional
+        See `WrenchMapping`.
 
     Attributes
     ----------
@@ -66,8 +85,9 @@ class JointWrenches(WrenchMapping):
         values: Array,
         parts: Callable[[], tuple[Array, Array]],
         pose: Callable[[str | None, str], Array],
+        undetermined: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
-        super().__init__((*joints, "base"), values)
+        super().__init__((*joints, "base"), values, undetermined)
         self.base = np.asarray(values[..., -1, :])
         self._make_parts, self._pose = parts, pose
 
@@ -78,18 +98,21 @@ class JointWrenches(WrenchMapping):
     @property
     def motor(self) -> WrenchMapping:
         """The part along the joint's freedoms that a motor gives, its rotor taken off."""
-        return WrenchMapping(self._names[:-1], self._parts[0])
+        return self._mapping(self._parts[0])
 
     @property
     def passive(self) -> WrenchMapping:
         """The part along the joint's freedoms of its damping, friction and springs."""
-        return WrenchMapping(self._names[:-1], self._parts[1])
+        return self._mapping(self._parts[1])
 
     @property
     def bearing(self) -> WrenchMapping:
         """The rest: it does no work."""
         motor, passive = self._parts
-        return WrenchMapping(self._names[:-1], self.values_array[..., :-1, :] - motor - passive)
+        return self._mapping(self.values_array[..., :-1, :] - motor - passive)
+
+    def _mapping(self, values: Array) -> WrenchMapping:
+        return WrenchMapping(self._names[:-1], values, self.undetermined)
 
     def in_frame(self, frame: str) -> WrenchMapping:
         """The same wrenches about the origin of a link, in its axes (``"world"``: of the world).
@@ -104,7 +127,7 @@ class JointWrenches(WrenchMapping):
             _moved(self._pose(joint, frame), self.values_array[..., k, :])
             for k, joint in enumerate(joints)
         ]
-        return WrenchMapping(self._names, np.stack(rows, axis=-2))
+        return WrenchMapping(self._names, np.stack(rows, axis=-2), self.undetermined)
 
 
 def _moved(X_FL: Array, wrench: Array) -> Array:
