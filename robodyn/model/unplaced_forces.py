@@ -38,7 +38,8 @@ def unplaced_wrenches(mechanism: Mechanism, cuts: Iterable[str]) -> Mapping[str,
                 while link in above:
                     found.setdefault(above[link].name, {})[constraint] = None
                     link = above[link].parent
-    return {joint: tuple(constraints) for joint, constraints in found.items()}
+    names = (mover.name for mover in mechanism.movers if mover.name in found)
+    return {name: tuple(found[name]) for name in names}
 
 
 def _over_several_joints(mechanism: Mechanism) -> dict[str, tuple[str, ...]]:
