@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cached_property
 from typing import Any
 
 from robodyn.codegen.llvm.cache import compiled, program_key
 from robodyn.codegen.llvm.kernel_ir import batch_ir, scalar_ir
-from robodyn.codegen.llvm.once import making
+from robodyn.codegen.llvm.once import Memo, making
 from robodyn.codegen.llvm.target import chosen_target, load_object, object_code
 from robodyn.codegen.vectorcall.table import Table
 from robodyn.symbolic.graph import Program
@@ -35,9 +34,14 @@ class Kernels:
     def __init__(self, program: Program, dtype: str, table: Table | None) -> None:
         self._program, self._dtype, self._table = program, dtype, table
         self._engines: dict[str, Any] = {}
+        self._addresses: dict[tuple[str, str], int] = {}
+        self._called: Memo[Any] = Memo()
 
     def address(self, kind: str, name: str) -> int:
         """Address of a symbol of the ``"scalar"`` or ``"batch"`` code, told to the entry."""
+        known = self._addresses.get((kind, name))
+        if known is not None:  # to ask LLVM again would wait for what it compiles
+            return known
         with making():
             if kind not in self._engines:
                 self._engines[kind] = engine = self._load(kind)
@@ -49,6 +53,7 @@ class Kernels:
                 self._table[name + suffix] = address
                 if self.lanes > 1:
                     self._table["lanes" + suffix] = self.lanes
+            self._addresses[kind, name] = address
         return address
 
     def _load(self, kind: str) -> Any:
@@ -57,17 +62,17 @@ class Kernels:
         key = program_key("robodyn.codegen.llvm.kernel_ir", program, target, kind, dtype)
         return load_object(compiled(key, lambda: object_code(make(program, target, dtype))))
 
-    @cached_property
+    @property
     def packed(self) -> Any:
         """One state."""
-        return _PACKED(self.address("scalar", "packed"))
+        return self._called.get("packed", lambda: _PACKED(self.address("scalar", "packed")))
 
-    @cached_property
+    @property
     def rows(self) -> Any:
         """States one by one."""
-        return _BATCH(self.address("scalar", "rows"))
+        return self._called.get("rows", lambda: _BATCH(self.address("scalar", "rows")))
 
-    @cached_property
+    @property
     def batch(self) -> int:
         """Address of the code for states a vector at a time; at least one vector of them."""
         return self.address("batch", "batch")

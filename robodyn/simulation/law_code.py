@@ -7,7 +7,6 @@ one more function, that serves all of them: who tries a thousand gains compiles 
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
+from robodyn.codegen.llvm.once import making
 from robodyn.symbolic.graph import INPUT, ByPrecision, Graph, Port, Program
 
 __all__ = ["Code", "known_code"]
@@ -76,14 +76,13 @@ class _Family:
 
 
 _known: dict[Any, _Family] = {}
-_lock = threading.Lock()
 
 
 def known_code(program: Program) -> Code:
     """The function of a controller's program, with machine code of earlier motions."""
     operations = len(program.graph.op)
     key = program.name, program.inputs, program.outputs, program.results, operations
-    with _lock:
+    with making():
         family = _known.pop(key, None)
         code = None if family is None else family.code(program)
         if family is None or code is None:

@@ -400,6 +400,47 @@ def test_a_forked_process_starts_threads_of_its_own():
     subprocess.run(command, check=True, timeout=60)
 
 
+FORKS = """
+import os, signal, threading, numpy as np, robodyn as rd
+rd.set_num_threads(2)
+robot = rd.load("double_pendulum")
+x = np.ones((20000, 2))
+expected = robot.forward_dynamics(x, x, x)
+begun, enough = threading.Event(), threading.Event()
+
+def compiles():
+    k = 0
+    while not enough.is_set():
+        k += 1
+        other = rd.load("double_pendulum", gravity=(0, 0, -9 - 1e-3 * k))
+        other.forward_dynamics(*np.zeros((3, 2)))
+        begun.set()
+
+thread = threading.Thread(target=compiles)
+thread.start()
+begun.wait()
+ends = []
+for k in range(4):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # a child that waits for ever is ended
+        same = np.array_equal(robot.forward_dynamics(x, x, x), expected)
+        rd.load("double_pendulum", gravity=(0, 0, -3.0 - k)).forward_dynamics(*np.zeros((3, 2)))
+        os._exit(0 if same else 1)
+    ends.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+enough.set()
+thread.join()
+assert ends == [0] * 4, ends
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_process_can_fork_while_another_thread_compiles():
+    command = [sys.executable, "-W", "ignore", "-c", FORKS]
+    environment = {**os.environ, "ROBODYN_CACHE": "0"}
+    subprocess.run(command, check=True, timeout=150, env=environment)
+
+
 def test_threads_share_the_rows_of_any_batch(robot):
     f = robot.function("mass_matrix")
     before = rd.get_num_threads()

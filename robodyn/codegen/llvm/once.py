@@ -73,10 +73,16 @@ def once(make: Callable[[], Value]) -> Callable[[], Value]:
 
 
 def _renew_lock() -> None:
-    """In a forked process: the thread that held the lock was not copied into it."""
+    """In a forked process, which has no other thread."""
     global _lock
     _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
+    # A fork waits until nothing is being made: a lock of LLVM that another thread holds would be
+    # held for ever in the forked process, which has no such thread.
+    os.register_at_fork(
+        before=lambda: _lock.acquire(),
+        after_in_parent=lambda: _lock.release(),
+        after_in_child=_renew_lock,
+    )

@@ -98,12 +98,18 @@ def parallel_for() -> Any:
     return ctypes.CFUNCTYPE(None, *kinds)(_engine().get_function_address("parallel_for"))
 
 
+@once
+def _worker() -> Any:
+    """``worker(pool, index)``, which waits for work."""
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+    return kind(_engine().get_function_address("worker"))
+
+
 def start() -> None:
     """Start the workers that are missing."""
     if _words[HEAD.index("ready")] + 1 >= get_num_threads():
         return
-    kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
-    worker = kind(_engine().get_function_address("worker"))
+    worker = _worker()
     with _starting:
         ready = HEAD.index("ready")
         while _words[ready] + 1 < get_num_threads():
