@@ -21,6 +21,7 @@ from robodyn.ros.dds.simulation import DdsSimulation
 from robodyn.ros.engine.engine import Engine
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
+from robodyn.ros.engine.trajectories import MOST_POINTS
 
 pytest.importorskip("cyclonedds")
 
@@ -123,6 +124,32 @@ def test_trajectories_and_loops(domain):
     assert np.abs(robot.loop_residual(q)).max() < 1e-9
     at = [robot.joint_names.index(name) for name in engine.joints]
     np.testing.assert_allclose(q[-1, at], goal, atol=1e-4)
+
+
+def test_what_is_too_large_is_not_read(domain, monkeypatch):
+    """To read 100 000 points takes seconds, in which nothing is published."""
+    sim, said = simulation(domain)
+    peer = DdsNode("flooder", domain=domain)
+    paths = peer.writer("JointTrajectory", "/sim/joint_trajectory")
+    commands = peer.writer("Float64MultiArray", "/sim/commands")
+    assert until(lambda: paths.matched and commands.matched)
+    types = peer.types
+    count = MOST_POINTS + 1
+
+    def never(*given):
+        raise AssertionError("points are read")
+
+    monkeypatch.setattr(types.JointTrajectoryPoint.__idl__, "deserialize", never)
+    header = types.Header(types.Time(0, 0), "base of the robot")
+    points = [types.JointTrajectoryPoint([0.1], time_from_start=types.Duration(1, 0))] * count
+    paths.write(types.JointTrajectory(header, ["joint1", "the next"], points))
+    assert until(lambda: sim.receive() or any(f"has {count} points" in x for x in said))
+    assert any(f"at most {MOST_POINTS}" in text for text in said)
+    monkeypatch.undo()
+    commands.numbers(np.zeros(100_000))
+    assert until(lambda: sim.receive() or any("bytes, at most" in text for text in said))
+    commands.numbers([1.0] * 6)
+    assert until(lambda: sim.receive() or sim.engine.observe()[3][0] == 1.0)
 
 
 def test_bytes_that_are_no_message(domain, monkeypatch):

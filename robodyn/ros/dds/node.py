@@ -215,6 +215,8 @@ class Reader:
         self._node, self._entity = node, entity
         #: Messages that were no messages of this type.
         self.malformed = 0
+        #: Why messages of the last call were not read: they were too large.
+        self.unread: list[str] = []
 
     @property
     def matched(self) -> int:
@@ -229,6 +231,8 @@ class Reader:
             self.malformed += 1
             return []
         kind = self._entity.topic.data_type
+        unread = self._node.types.Unread
+        self.unread = [message.problem for message in taken if isinstance(message, unread)]
         return [message for message in taken if isinstance(message, kind)]  # not: writer is gone
 
     def states(self) -> list[JointSample]:

@@ -109,7 +109,11 @@ class DdsSimulation:
             self._try(self._command_some, sample)
         for message in self._paths.take(1):
             self._try(self._follow, message)
-        malformed = sum(r.malformed for r in (self._commands, self._named, self._paths))
+        readers = (self._commands, self._named, self._paths)
+        for k, reader in enumerate(readers):
+            for problem in reader.unread:
+                self.log(f"large {k}", f"command ignored: {problem}")
+        malformed = sum(reader.malformed for reader in readers)
         if malformed > self._malformed:
             self._malformed = malformed
             self.log("malformed", "a message that is not of its topic's type is ignored")

@@ -4,10 +4,15 @@ A type of ROS, ``sensor_msgs/msg/JointState``, is ``sensor_msgs::msg::dds_::Join
 Annotations are evaluated by cyclonedds, so that none may be postponed here.
 """
 
+import struct
 from dataclasses import dataclass, field
+from typing import Any
 
 from cyclonedds.idl import IdlStruct, types
 from cyclonedds.idl.annotations import final
+
+from robodyn.errors import RobodynError
+from robodyn.ros.engine.trajectories import check_count
 
 __all__ = [
     "HASHES",
@@ -22,7 +27,39 @@ __all__ = [
     "ParticipantEntitiesInfo",
     "String",
     "Time",
+    "Unread",
 ]
+
+#: Bytes of the largest command, and of the largest trajectory, that are read.
+MOST_BYTES, MOST_TRAJECTORY_BYTES = 2**16, 2**22
+
+
+@dataclass
+class Unread:
+    """Stands for a message that is too large to be read while a robot moves."""
+
+    problem: str
+
+
+def _too_large(data: bytes, most: int) -> str:
+    return f"a message of {len(data)} bytes, at most {most} are read" if len(data) > most else ""
+
+
+def _points(data: bytes) -> int:
+    """How many points a JointTrajectory has, found without reading them (CDR, version 1)."""
+    order = "<" if data[1] & 1 else ">"
+
+    def count(at: int) -> int:
+        return int(struct.unpack_from(f"{order}I", data, at)[0])
+
+    def behind_text(at: int) -> int:
+        return at + 4 + -(-count(at) // 4) * 4
+
+    at = behind_text(4 + 8)  # behind the encoding and the stamp: the name of the frame
+    names, at = count(at), at + 4
+    for _ in range(names):
+        at = behind_text(at)
+    return count(at)
 
 
 @dataclass
@@ -71,6 +108,12 @@ class JointState(IdlStruct, typename="sensor_msgs::msg::dds_::JointState_"):
     velocity: types.sequence[types.float64] = field(default_factory=list)
     effort: types.sequence[types.float64] = field(default_factory=list)
 
+    @classmethod
+    def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
+        """The message of some bytes; `Unread` for too many."""
+        problem = _too_large(data, MOST_BYTES)
+        return Unread(problem) if problem else super().deserialize(data, *options, **named)
+
 
 @dataclass
 @final
@@ -99,6 +142,12 @@ class Float64MultiArray(IdlStruct, typename="std_msgs::msg::dds_::Float64MultiAr
     layout: MultiArrayLayout = field(default_factory=MultiArrayLayout)
     data: types.sequence[types.float64] = field(default_factory=list)
 
+    @classmethod
+    def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
+        """The message of some bytes; `Unread` for too many."""
+        problem = _too_large(data, MOST_BYTES)
+        return Unread(problem) if problem else super().deserialize(data, *options, **named)
+
 
 @dataclass
 @final
@@ -120,6 +169,16 @@ class JointTrajectory(IdlStruct, typename="trajectory_msgs::msg::dds_::JointTraj
     header: Header = field(default_factory=Header)
     joint_names: types.sequence[str] = field(default_factory=list)
     points: types.sequence[JointTrajectoryPoint] = field(default_factory=list)
+
+    @classmethod
+    def deserialize(cls, data: bytes, *options: Any, **named: Any) -> Any:
+        """The message of some bytes; `Unread` for too many bytes or points."""
+        problem = _too_large(data, MOST_TRAJECTORY_BYTES)
+        try:
+            check_count(_points(data))
+        except RobodynError as error:
+            problem = str(error)
+        return Unread(problem) if problem else super().deserialize(data, *options, **named)
 
 
 @dataclass

@@ -15,9 +15,11 @@ from robodyn.ros.engine.messages import StateNames
 from robodyn.simulation.limits import speed_bounds
 
 __all__ = [
+    "MOST_POINTS",
     "Motion",
     "TrajectoryContent",
     "TrajectoryPoint",
+    "check_count",
     "out_of_time",
     "plan",
     "prepare",
@@ -25,6 +27,8 @@ __all__ = [
 ]
 
 
+#: Points of a trajectory; to read and plan more would stop the robot's clock.
+MOST_POINTS = 5000
 #: Speeds may exceed the limits by this part: rounding, and overshoot between points.
 SLACK = 1e-6
 #: A time stamp that is nearer than this [s] means now.
@@ -95,6 +99,23 @@ class Motion:
         return rd.JointPath(lambda t: tuple(self.at(t)[:, k]))
 
 
+def check_count(points: int) -> None:
+    """Refuse a trajectory of too many points, before they are looked at.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if points > MOST_POINTS:
+        raise rd.ShapeError(
+            f"the trajectory has {points} points, at most {MOST_POINTS} are taken: send fewer, "
+            "or parts of it one after the other",
+            name="points",
+            given=points,
+            expected=MOST_POINTS,
+        )
+
+
 def prepare() -> None:
     """Load what plans: it takes most of a second, which a first trajectory would be late by."""
     import scipy.interpolate  # noqa: F401
@@ -158,6 +179,7 @@ def _table(
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray | None]:
     """Times, positions, velocities and accelerations with the present state in front."""
     points, n = content.points, len(content.joint_names)
+    check_count(len(points))
     times = np.array([point.time for point in points], float)
     if not len(times):
         raise rd.ShapeError("the trajectory has no points", name="points")

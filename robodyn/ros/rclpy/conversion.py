@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from robodyn.ros.engine.frames import Transform
 from robodyn.ros.engine.messages import JointStateContent, Stamp, WrenchContent
-from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint
+from robodyn.ros.engine.trajectories import TrajectoryContent, TrajectoryPoint, check_count
 from robodyn.ros.rclpy.access import message
 
 __all__ = [
@@ -84,7 +84,8 @@ def transform_message(transforms: list[Transform], stamp: Stamp) -> Any:
 
 
 def trajectory_content(msg: Any) -> TrajectoryContent:
-    """Contents of a ``trajectory_msgs/JointTrajectory``."""
+    """Contents of a ``trajectory_msgs/JointTrajectory``; `ShapeError` for too many points."""
+    check_count(len(msg.points))
     points = tuple(
         TrajectoryPoint(
             point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec,
