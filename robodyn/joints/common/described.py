@@ -38,15 +38,24 @@ class DescribedJoint(Protocol):
         """The `JointMap` of a joint that its user made."""
 
 
+#: Angle to -z [rad] below which the shortest way from z to an axis has no direction of its own.
+OPPOSITE = 1e-7
+
+
 def align_z(axis: FloatArray) -> FloatArray:
-    """Rotation matrix, shape (3, 3), that turns z to a unit vector by the shortest way."""
+    """Rotation matrix, shape (3, 3), that turns z to a unit vector by the shortest way.
+
+    To vectors that are nearly opposite it turns by half a turn about x, and then the shortest way.
+    """
     x, y, z = axis
-    if z < -1.0 + 1e-14:
-        return np.diag([1.0, -1.0, -1.0])
+    beside = x * x + y * y
+    if z < 0.0 and beside < OPPOSITE**2:  # by way of -z, which half a turn about x takes z to
+        return align_z(-np.asarray(axis)) @ np.diag([1.0, -1.0, -1.0])
+    s = 1.0 + z if z > 0.0 else beside / (1.0 - z)  # 1 + z, with all its digits
     return np.array(
         [
-            [1.0 - x * x / (1.0 + z), -x * y / (1.0 + z), x],
-            [-x * y / (1.0 + z), 1.0 - y * y / (1.0 + z), y],
+            [1.0 - x * x / s, -x * y / s, x],
+            [-x * y / s, 1.0 - y * y / s, y],
             [-x, -y, z],
         ]
     )
