@@ -59,7 +59,7 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 LATE = {
     "numba", "scipy", "matplotlib", "rclpy", "xacro", "yaml", "pinocchio", "cupy", "rosbags",
     "cyclonedds", "viser", "trimesh", "dask", "distributed", "cloudpickle", "pandas", "xarray",
-    "control", "toppra",
+    "control", "toppra", "mujoco",
 }  # fmt: skip
 #: Modules that are imported when used, as a whole.
 LATE_MODULES = {"robodyn.ros.dds.types"}

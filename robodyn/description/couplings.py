@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from robodyn.description import Coupling, Joint, Mechanism, Mimic
 from robodyn.errors import TopologyError
 
-__all__ = ["branches", "with_couplings"]
+__all__ = ["branches", "leads_to", "with_couplings"]
 
 
 def branches(mechanism: Mechanism, coupling: Coupling) -> tuple[list[str], list[str]]:
@@ -61,7 +61,7 @@ def with_couplings(mechanism: Mechanism) -> Mechanism:
         over, under = branches(mechanism, coupling)
         follower = joints[over[0]]
         alone = len(over) == len(under) == 1 and follower.mimic is None
-        if alone and not _leads_to(joints, under[0], over[0]):
+        if alone and not leads_to(joints, under[0], over[0]):
             mimic = Mimic(under[0], coupling.ratio, coupling.offset)
             joints[over[0]] = dataclasses.replace(follower, mimic=mimic)
         else:
@@ -69,7 +69,7 @@ def with_couplings(mechanism: Mechanism) -> Mechanism:
     return dataclasses.replace(mechanism, joints=tuple(joints.values()), couplings=tuple(left))
 
 
-def _leads_to(joints: Mapping[str, Joint], name: str, target: str) -> bool:
+def leads_to(joints: Mapping[str, Joint], name: str, target: str) -> bool:
     """Whether a joint follows the target by way of others."""
     seen = set()
     while name not in seen:

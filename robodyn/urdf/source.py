@@ -19,13 +19,15 @@ from robodyn.errors import (
 )
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.check import check
-from robodyn.urdf.document_kind import EXTENDED_URDF, URDF, XACRO
+from robodyn.urdf.document_kind import EXTENDED_URDF, MJCF, URDF, XACRO
 from robodyn.urdf.extended import read_extension
 from robodyn.urdf.massless import massless_motions
+from robodyn.urdf.mjcf import read_mjcf
 from robodyn.urdf.parse import read
 from robodyn.urdf.reading import Document, Options, Reading, bundled_robots, open_document
 from robodyn.urdf.report import as_warning, tell, tolerable
 from robodyn.urdf.suspicions import suspicions
+from robodyn.urdf.xml import root_tag
 
 __all__ = ["bundled_robots", "findings", "load_mechanism", "problems"]
 
@@ -167,11 +169,21 @@ def _read_extended(document: Document, options: Options) -> Reading:
     return reading
 
 
+def _read_mjcf(document: Document, options: Options) -> Reading:
+    if root_tag(document.text) == "mujocoinclude":
+        raise UrdfError(
+            "<mujocoinclude> is a part of a model: load the file with <mujoco> that includes it",
+            file=document.file,
+        )
+    return Reading(*read_mjcf(document.text, document.file))
+
+
 #: What reads which kind of document.
 READERS: dict[str, Callable[[Document, Options], Reading]] = {
     URDF: _read_urdf,
     XACRO: _read_xacro,
     EXTENDED_URDF: _read_extended,
+    MJCF: _read_mjcf,
 }
 
 

@@ -1,0 +1,148 @@
+"""From the text of an MJCF to MuJoCo's compiled model, which has its final names and numbers.
+
+Includes, defaults, nested frames, units, and inertias that follow from shapes are MuJoCo's matter.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from robodyn.errors import MissingExtraError, UrdfError
+
+__all__ = ["compiled"]
+
+_LINE = re.compile(r"\bline (\d+)")
+
+#: What MuJoCo says of files that it cannot open or decode.
+_FILE = re.compile("opening file|resource|decode", re.IGNORECASE)
+
+#: Lists of a model of which nothing moves a body; files that they name may be missing.
+_SEEN = ("textures", "materials", "skins", "cameras", "lights", "sensors", "pairs", "excludes")
+
+
+def compiled(text: str, file: str | None) -> tuple[Any, Any, list[str]]:
+    """The module of MuJoCo, the model (`mujoco.MjModel`) that it makes of a document, its warnings.
+
+    Files of meshes that are missing are no error where the bodies that have these shapes say their
+    inertias themselves.
+
+    Raises
+    ------
+    UrdfError
+        With MuJoCo's message, if it cannot make a model of it.
+    MissingExtraError
+        If MuJoCo is not installed.
+    """
+    mujoco = _mujoco(file)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        model, unknown = _compiled(mujoco, text, file)
+    texts = (" ".join(str(x.message).split()) for x in caught if x.category is UserWarning)
+    told = [f"MuJoCo: {text}" for text in dict.fromkeys(texts)]
+    told += [
+        f"the mass of body {body!r}, which stands still, is taken as zero: a file of its shapes "
+        "is missing"
+        for body in unknown
+    ]
+    return mujoco, model, told
+
+
+def _compiled(mujoco: Any, text: str, file: str | None) -> tuple[Any, list[str]]:
+    """The model, and bodies that stand still whose mass is not known."""
+    shapes: _Shapes | None = None
+    try:
+        try:
+            return _parsed(mujoco, text, file).compile(), []
+        except ValueError as error:
+            if not _FILE.search(str(error)):
+                raise
+            spec = _parsed(mujoco, text, file)
+            shapes = _Shapes(mujoco, spec)
+            return spec.compile(), shapes.unknown
+    except ValueError as error:
+        raise _error(text, file, error, {} if shapes is None else shapes.needed) from None
+
+
+def _mujoco(file: str | None) -> Any:
+    try:
+        import mujoco
+    except ImportError as error:
+        name = "MJCF" if file is None else Path(file).name
+        raise MissingExtraError("mujoco", "mjcf", f"reading {name}") from error
+    return mujoco
+
+
+def _parsed(mujoco: Any, text: str, file: str | None) -> Any:
+    """The model as it is written (`mujoco.MjSpec`)."""
+    if file is None:
+        return mujoco.MjSpec.from_string(text)
+    return mujoco.MjSpec.from_file(file)
+
+
+class _Shapes:
+    """Takes away what is only seen, and shapes that say nothing of masses that move.
+
+    Attributes
+    ----------
+    needed : dict
+        Body whose mass follows from a mesh that stays, by the name of the mesh's file.
+    unknown : list of str
+        Bodies that stand still and whose mass is not known any more.
+    """
+
+    def __init__(self, mujoco: Any, spec: Any) -> None:
+        always = int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE)
+        self._explicit = int(spec.compiler.inertiafromgeom) != always
+        files = {item.name: item.file for item in (*spec.meshes, *spec.hfields)}
+        kept: dict[str, str] = {}
+        self.unknown: list[str] = []
+        for geom in list(spec.geoms):
+            shape = geom.meshname or geom.hfieldname
+            geom.material = ""
+            if shape and (self._says_nothing(geom) or self._stands_still(geom.parent)):
+                spec.delete(geom)
+            elif shape:
+                kept[shape] = geom.parent.name
+        self.unknown = list(dict.fromkeys(self.unknown))
+        for item in (*spec.sites, *spec.tendons):
+            item.material = ""
+        unused = [x for x in (*spec.meshes, *spec.hfields) if x.name not in kept]
+        for item in (*(x for what in _SEEN for x in list(getattr(spec, what, ()))), *unused):
+            spec.delete(item)
+        self.needed = {files.get(name, name): body for name, body in kept.items()}
+
+    def _says_nothing(self, geom: Any) -> bool:
+        """The mass of its body does not follow from a shape."""
+        said = self._explicit and bool(geom.parent.explicitinertial)
+        return said or geom.parent.name == "world" or geom.mass == 0.0 or geom.density == 0.0
+
+    def _stands_still(self, body: Any) -> bool:
+        """No joint moves a body, so that its mass counts for nothing where the base is fixed."""
+        name = body.name
+        while body.name != "world":
+            if len(body.joints):
+                return False
+            body = body.parent
+        self.unknown.append(name)
+        return True
+
+
+def _error(text: str, file: str | None, error: Exception, needed: Mapping[str, str]) -> UrdfError:
+    """MuJoCo's message; the line is that of the file where it has no includes."""
+    message = " ".join(str(error).split())
+    line = _LINE.search(message)
+    advice = "".join(
+        f"; the mass of body {body!r}, which has no <inertial>, follows from this file: put it "
+        "where the model says, or give the body an <inertial>"
+        for mesh, body in needed.items()
+        if mesh and mesh in message
+    )
+    return UrdfError(
+        f"MuJoCo cannot read it: {message}{advice}",
+        file=file,
+        line=int(line[1]) if line and "<include" not in text else None,
+    )

@@ -1,0 +1,160 @@
+"""Equality constraints of a compiled model: closed loops, joints that follow others, locked joints.
+
+MuJoCo holds them softly; here they are exact.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.description import Joint, Loop, Mimic, Pose
+from robodyn.description.couplings import leads_to
+from robodyn.joints import fixed, joint_kind, spherical
+from robodyn.joints.common.described import described_pose
+from robodyn.urdf.mjcf.bodies import pose_of
+from robodyn.urdf.mjcf.names import Names
+from robodyn.urdf.mjcf.passive import switched_off
+
+__all__ = ["Equalities"]
+
+
+class Equalities:
+    """What equality constraints become.
+
+    Attributes
+    ----------
+    loops : list of Loop
+    joints : tuple of Joint
+        All joints, with those that follow or are locked.
+    inactive : list of str
+        Constraints that are switched off at the start.
+    refused : dict of str to str
+        Constraints that have no counterpart, and why.
+    """
+
+    def __init__(self, mujoco: Any, model: Any, names: Names, joints: Sequence[Joint]) -> None:
+        self._mujoco, self._model, self._names = mujoco, model, names
+        self._joints = {joint.name: joint for joint in joints}
+        self.loops: list[Loop] = []
+        self.inactive: list[str] = []
+        self.refused: dict[str, str] = {}
+        kinds = mujoco.mjtEq
+        off = switched_off(mujoco, model, "EQUALITY")
+        for k, name in enumerate(names.equalities):
+            if off or not model.eq_active0[k]:
+                self.inactive.append(name)
+            elif int(model.eq_type[k]) in (kinds.mjEQ_CONNECT, kinds.mjEQ_WELD):
+                self._add_loop(k, name)
+            elif int(model.eq_type[k]) == kinds.mjEQ_JOINT:
+                self._relate_joints(k, name)
+            elif int(model.eq_type[k]) == kinds.mjEQ_TENDON and (pair := self._pair(k)):
+                self._relate(name, *pair)
+            else:
+                word = kinds(int(model.eq_type[k])).name.removeprefix("mjEQ_").lower()
+                self.refused[name] = f"equality constraints of kind {word!r} have no counterpart"
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """All joints, in the order in which they were given."""
+        return tuple(self._joints.values())
+
+    def _add_loop(self, k: int, name: str) -> None:
+        model, data = self._model, np.array(self._model.eq_data[k])
+        weld = int(model.eq_type[k]) == self._mujoco.mjtEq.mjEQ_WELD
+        ends = [int(model.eq_obj1id[k]), int(model.eq_obj2id[k])]
+        if int(model.eq_objtype[k]) == self._mujoco.mjtObj.mjOBJ_SITE:
+            poses = [pose_of(model.site_pos[site], model.site_quat[site]) for site in ends]
+            ends = [int(model.site_bodyid[site]) for site in ends]
+        elif weld:
+            poses = [pose_of(data[3:6], data[6:10]), _shifted(data[:3])]
+        else:
+            poses = [_shifted(data[:3]), _shifted(data[3:6])]
+        if model.body_weldid[ends[0]] == model.body_weldid[ends[1]]:
+            return  # they never move relative to each other
+        turns = weld and data[10] != 0.0  # a torquescale of zero lets it turn
+        self.loops.append(
+            Loop(
+                name,
+                fixed.KIND.name if turns else spherical.KIND.name,
+                self._names.bodies[ends[0]],
+                self._names.bodies[ends[1]],
+                Pose.from_matrix(poses[0]),
+                Pose.from_matrix(poses[1]),
+            )
+        )
+
+    def _relate_joints(self, k: int, name: str) -> None:
+        """``q - q_ref = polynomial(q' - q'_ref)`` of one joint or two."""
+        model = self._model
+        one, other = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+        a0, a1, *higher = (float(x) for x in model.eq_data[k, :5])
+        ref = float(model.qpos0[model.jnt_qposadr[one]])
+        if other < 0 or not (a1 or any(higher)):
+            if not self._lock(self._names.joints[one], ref + a0):
+                self.refused[name] = f"joint {self._names.joints[one]!r} follows another already"
+        elif any(higher):
+            self.refused[name] = (
+                f"joint {self._names.joints[one]!r} follows {self._names.joints[other]!r} by a "
+                "polynomial, and only linear ones have a counterpart"
+            )
+        else:
+            offset = ref + a0 - a1 * float(model.qpos0[model.jnt_qposadr[other]])
+            self._relate(name, one, other, a1, offset)
+
+    def _pair(self, k: int) -> tuple[int, int, float, float] | None:
+        """The two joints of a tendon of constant length, ratio and offset of the first one."""
+        model, wrap = self._model, self._mujoco.mjtWrap
+        tendon, data = int(model.eq_obj1id[k]), model.eq_data[k]
+        first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
+        path = range(first, first + count)
+        fixed_tendon = all(int(model.wrap_type[i]) == wrap.mjWRAP_JOINT for i in path)
+        if int(model.eq_obj2id[k]) >= 0 or count != 2 or not fixed_tendon:
+            return None
+        one, other = (int(model.wrap_objid[i]) for i in path)
+        c1, c2 = (float(model.wrap_prm[i]) for i in path)
+        if one == other or not (c1 and c2):
+            return None
+        length = float(model.tendon_length0[tendon] + data[0])
+        return one, other, -c2 / c1, length / c1
+
+    def _relate(self, name: str, one: int, other: int, ratio: float, offset: float) -> None:
+        """``q = ratio q' + offset`` of two joints, one of which follows the other."""
+        if not (
+            self._follow(one, other, ratio, offset)
+            or self._follow(other, one, 1.0 / ratio, -offset / ratio)
+        ):
+            self.refused[name] = (
+                f"joints {self._names.joints[one]!r} and {self._names.joints[other]!r} follow "
+                "others already, or each other in a circle"
+            )
+
+    def _follow(self, one: int, other: int, ratio: float, offset: float) -> bool:
+        """Let a joint follow another, if it follows none and the other does not follow it."""
+        name, master = self._names.joints[one], self._names.joints[other]
+        joint = self._joints[name]
+        if joint.mimic is not None or not joint.nv or leads_to(self._joints, master, name):
+            return False
+        if not self._joints[master].nv:
+            return False
+        self._joints[name] = dataclasses.replace(joint, mimic=Mimic(master, ratio, offset))
+        return True
+
+    def _lock(self, name: str, position: float) -> bool:
+        """A joint that stays at a position is a fixed one, unless it follows another."""
+        joint = self._joints[name]
+        if joint.mimic is not None or not joint.nv:
+            return False
+        X = joint.origin.matrix @ described_pose(joint_kind(joint.kind), joint, (position,))
+        self._joints[name] = Joint(
+            name, fixed.KIND.name, joint.parent, joint.child, Pose.from_matrix(X)
+        )
+        return True
+
+
+def _shifted(position: FloatArray) -> FloatArray:
+    return pose_of(position, (1.0, 0.0, 0.0, 0.0))

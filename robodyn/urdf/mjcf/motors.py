@@ -1,0 +1,86 @@
+"""Actuators of a compiled model as motors of joints.
+
+An actuator's force times its gear is what its joint feels, so the gear is the ratio of a motor, and
+the limit of the force that of the motor's torque. How the force follows from controls is the matter
+of a controller.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from robodyn.description import Actuator
+from robodyn.urdf.mjcf.names import Names
+from robodyn.urdf.mjcf.passive import drives_joint
+
+__all__ = ["Motors"]
+
+
+class Motors:
+    """Motors by joint, and what actuators are beside that.
+
+    Attributes
+    ----------
+    actuators : tuple of (joint name, Actuator)
+    efforts : dict of int to float
+        Limits of what drives each joint, by its number.
+    elsewhere : list of str
+        Actuators that drive no single joint: tendons, sites, balls, bodies.
+    controlled : list of str
+        Actuators whose force follows from the state: servos, muscles, dampers.
+    one_sided : list of str
+        Actuators that pull stronger than they push, or the other way round.
+    """
+
+    def __init__(self, mujoco: Any, model: Any, names: Names) -> None:
+        self.elsewhere: list[str] = []
+        self.controlled: list[str] = []
+        self.one_sided: list[str] = []
+        found: dict[int, list[Actuator]] = {}
+        for k, name in enumerate(names.actuators):
+            gear = float(model.actuator_gear[k, 0])
+            if not drives_joint(mujoco, model, k):
+                self.elsewhere.append(name)
+            elif gear:
+                limit = self._limit(mujoco, model, k, name)
+                joint = int(model.actuator_trnid[k, 0])
+                found.setdefault(joint, []).append(Actuator(gear, torque_limit=limit, name=name))
+        together = {joint: _together(motors) for joint, motors in found.items()}
+        self.actuators = tuple((names.joints[j], motor) for j, motor in sorted(together.items()))
+        self.efforts = {
+            j: abs(motor.gear_ratio) * motor.torque_limit for j, motor in together.items()
+        }
+        for j in range(model.njnt):
+            if model.jnt_actfrclimited[j]:
+                limit = float(np.abs(model.jnt_actfrcrange[j]).max())
+                self.efforts[j] = min(limit, self.efforts.get(j, math.inf))
+
+    def _limit(self, mujoco: Any, model: Any, k: int, name: str) -> float:
+        """Largest force of an actuator."""
+        ranges = []
+        plain = (
+            int(model.actuator_gaintype[k]) == mujoco.mjtGain.mjGAIN_FIXED
+            and int(model.actuator_biastype[k]) == mujoco.mjtBias.mjBIAS_NONE
+        )
+        if not plain:
+            self.controlled.append(name)
+        if plain and model.actuator_ctrllimited[k]:
+            ranges.append(model.actuator_gainprm[k, 0] * model.actuator_ctrlrange[k])
+        if model.actuator_forcelimited[k]:
+            ranges.append(model.actuator_forcerange[k])
+        if any(not math.isclose(-low, high) for low, high in ranges):
+            self.one_sided.append(name)
+        return min((float(np.abs(x).max()) for x in ranges), default=math.inf)
+
+
+def _together(motors: list[Actuator]) -> Actuator:
+    """All motors of one joint, as one."""
+    first, *others = motors
+    if not others:
+        return first
+    effort = sum(abs(motor.gear_ratio) * motor.torque_limit for motor in motors)
+    name = " ".join(motor.name for motor in motors)
+    return Actuator(first.gear_ratio, torque_limit=effort / abs(first.gear_ratio), name=name)

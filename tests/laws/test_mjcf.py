@@ -1,0 +1,94 @@
+"""Robots read from MJCF move as MuJoCo's own model of the file says."""
+
+import warnings
+
+import numpy as np
+import pytest
+from mjcf_models import ARM, GRIPPER, LEG, WELDED
+from mujoco_twin import Twin
+
+import robodyn as rd
+
+#: Relative to the largest number beside it.
+ROUNDING = 1e-12
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rd.errors.UrdfWarning)
+        yield
+
+
+def _near(one, other, part=ROUNDING):
+    np.testing.assert_allclose(one, other, rtol=0, atol=part * max(1.0, np.abs(other).max()))
+
+
+def test_a_tree_has_its_masses_forces_energies_and_frames():
+    twin = Twin(ARM.replace(' frictionloss="0.01"', ""))
+    robot, rng = twin.robot, np.random.default_rng(1)
+    energies = []
+    for _ in range(3):
+        q, v = robot.random(rng), rng.normal(size=robot.nv)
+        T = twin.speeds_of(q, np.eye(robot.nv))
+        twin.at(q, v)
+        M = twin.mass_matrix
+        _near(robot.mass_matrix(q), T.T @ M @ T)
+        bias = T.T @ (twin.bias + M @ twin.drift(q, v))
+        _near(robot.inverse_dynamics(q, v, np.zeros(robot.nv)), bias)
+        for kind, count in (("body", twin.model.nbody), ("site", twin.model.nsite)):
+            for k in range(count):
+                body = getattr(twin.model, kind)(k)
+                seen = getattr(twin.data, kind)(k)
+                R, p = (seen.xmat, seen.xpos)
+                X = robot.frame_pose(q, body.name)
+                _near(X[:3, 3], p)
+                _near(X[:3, :3], R.reshape(3, 3))
+        ours = robot.potential_energy(q), robot.kinetic_energy(q, v)
+        energies.append((*ours, *twin.data.energy))
+    ours_u, ours_t, theirs_u, theirs_t = np.transpose(energies)
+    _near(ours_t, theirs_t)
+    _near(np.diff(ours_u), np.diff(theirs_u))
+
+
+def test_coordinates_are_those_of_the_file():
+    robot = rd.load(ARM)
+    names = ["yaw", "pitch", "extend", "roll", "elbow", "crate", "hinge"]
+    assert list(robot.joint_names) == names
+    limits = robot.joints["yaw"].limits
+    np.testing.assert_allclose((limits.lower, limits.upper), np.radians([-170, 160]))
+    assert limits.effort == 100.0
+    assert robot.joints["roll"].limits is None
+    motors = dict(robot.mechanism.actuators)
+    assert list(motors) == ["yaw", "pitch", "extend"]
+    assert (motors["yaw"].gear_ratio, motors["yaw"].torque_limit) == (50.0, 2.0)
+    assert (motors["pitch"].gear_ratio, motors["pitch"].torque_limit) == (-20.0, 3.0)
+    assert motors["extend"].torque_limit == 40.0
+    assert robot.mechanism.joints[-1].name == "elbow_pad_fixed"
+
+
+@pytest.mark.parametrize("text", [LEG, GRIPPER, WELDED], ids=["leg", "gripper", "welded"])
+def test_a_linkage_accelerates_as_its_constraints_say(text):
+    """Exact multipliers of MuJoCo's own rows, where MuJoCo's solver gives way softly."""
+    twin = Twin(text, {"latch": 0.35})
+    robot, rng = twin.robot, np.random.default_rng(2)
+    q0 = robot.neutral()
+    q = robot.assemble(robot.integrate(q0, 0.1 * rng.normal(size=robot.nv)))
+    v = robot.consistent_velocity(q, rng.normal(size=robot.nv))
+    T = twin.speeds_of(q, np.eye(robot.nv))
+    J = twin.at(q, v).equality_rows
+    assert np.abs(twin.gaps).max() < 1e-9
+    assert np.abs(J @ twin.data.qvel).max() < 1e-9
+    M, h, speeds, drift = twin.mass_matrix, twin.bias, twin.data.qvel.copy(), twin.drift(q, v)
+    force = M @ rng.normal(size=twin.model.nv)
+    step = 1e-4  # rows change with the motion: fourth order of central differences
+    rates = [
+        twin.at(robot.integrate(q, k * step * v), v).equality_rows @ speeds for k in (-2, -1, 1, 2)
+    ]
+    bias = (rates[0] - 8 * rates[1] + 8 * rates[2] - rates[3]) / (12 * step)
+    inverse = np.linalg.inv(M)
+    free = inverse @ (force - h)
+    multipliers = np.linalg.lstsq(J @ inverse @ J.T, -bias - J @ free, rcond=1e-10)[0]
+    expected = free + inverse @ J.T @ multipliers
+    found = T @ robot.forward_dynamics(q, v, T.T @ force) + drift
+    _near(found, expected, 1e-7)
