@@ -24,6 +24,7 @@ __all__ = [
     "InconsistentStateError",
     "InertiaError",
     "LimitWarning",
+    "LoopWarning",
     "MissingExtraError",
     "MissingFileError",
     "PathError",
@@ -105,6 +106,10 @@ class UrdfWarning(_Located, UserWarning):
     def __init__(self, problem: str, *, places: tuple[UrdfWarning, ...] = (), **place: Any) -> None:
         super().__init__(problem, **place)
         self.places = places
+
+
+class LoopWarning(UrdfWarning):
+    """Loops of which it hangs on the last digits of a file whether they close, or how they move."""
 
 
 class UrdfNote(_Located):

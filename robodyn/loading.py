@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
+from robodyn.closed_loops.nearly_closed import with_frames_that_meet
 from robodyn.description import (
     Actuator,
     Ground,
@@ -228,7 +229,7 @@ def load(
         _number("closure_tolerance", closure_tolerance),
         ground,  # type: ignore[arg-type]  # Settings makes it a tuple
     )
-    robot = Robot(mechanism, settings)
+    robot = Robot(with_frames_that_meet(mechanism, settings), settings)
     if isinstance(near, Mapping):
         _check_start(robot.tree_form, near)
     return robot

@@ -11,6 +11,7 @@ from robodyn.array_types import Array
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.cut_joints import CutLimits, CutStart, WithCuts
 from robodyn.closed_loops.long_searches import going_on, search
+from robodyn.closed_loops.nearly_closed import nearly_closing
 from robodyn.closed_loops.open_loops import loop_gaps, open_loops, worst_row
 from robodyn.closed_loops.solvers import assemble
 from robodyn.closed_loops.turns import nearest_turns
@@ -89,6 +90,9 @@ class LoopCloser:
 
     def _to_mend(self, error: AssemblyError) -> str:
         """What the user may have written otherwise than meant."""
+        found = nearly_closing(self._model, self._rows, self._space, np.asarray(error.q))
+        if found:
+            return found
         name = worst_row(self._model, error)[0].rpartition("[")[0]
         if all(cut.name != name for cut in self._model.tree.cuts):
             return f"if it should close here, mend constraint {name!r}, or what contradicts it"

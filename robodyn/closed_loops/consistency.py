@@ -90,17 +90,25 @@ class Consistency:
         text = (self._of_posture if still else self._of_speeds)(loops, gap if still else rate)
         if batch:
             text += f"; so it is with {len(rows)} of {size.size} states: {listed(rows)}"
-        allowed = f"closure_tolerance is {self.tolerance[0]:.3g}"
-        if tolerance != self.tolerance[0]:
-            allowed = f"closure_tolerance is {tolerance:.3g} in single precision"
         return InconsistentStateError(
-            f"{text} ({allowed})",
+            f"{text} ({self._measured(size[worst], tolerance)})",
             residual=gap,
             rate=rate,
             q=q,
             v=v,
             loops=tuple(loops),
             rows=tuple(int(k) for k in rows) if batch else (),
+        )
+
+    def _measured(self, size: float, tolerance: float) -> str:
+        """All gaps and rates of a state together, beside what is allowed in the same units."""
+        length = self._model.setup.longest_link
+        allowed = f"{tolerance:.3g}"
+        if tolerance != self.tolerance[0]:
+            allowed += " in single precision"
+        return (
+            f"in rad and parts of the longest link, {length:.3g} m, together {size:.3g}; "
+            f"closure_tolerance is {allowed}"
         )
 
     def _open(self, size: Array) -> dict[str, int]:
@@ -125,5 +133,7 @@ class Consistency:
 
     def _told(self, loops: dict[str, int], size: Array, per: str) -> str:
         shown = list(loops.items())[:SHOWN]
-        listed = ", ".join(f"{name!r} by {abs(size[row]):.3g}" for name, row in shown)
-        return f"{listed} (m{per} or rad{per})"
+        units = self._model.setup.row_words
+        return ", ".join(
+            f"{name!r} by {abs(size[row]):.3g} {units[row]}{per}" for name, row in shown
+        )

@@ -16,6 +16,7 @@ from robodyn.closed_loops.analysis import LoopAnalysis, analyse
 from robodyn.closed_loops.branches import BranchSign
 from robodyn.closed_loops.closing import LoopCloser
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
+from robodyn.closed_loops.doubtful_mobility import is_doubtful, warn_if_doubtful
 from robodyn.closed_loops.long_searches import search
 from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
 from robodyn.closed_loops.walks import scattered, walks
@@ -63,7 +64,7 @@ class Mobility:
         q = self._closer.neutral
         name = self._model.mechanism.name
         with search(f"for postures that show the rank of the loops of {name!r}"):
-            return analyse(
+            found = analyse(
                 q,
                 jacobian,
                 self._model.some_mass_matrix,
@@ -71,6 +72,13 @@ class Mobility:
                 self._preferred,
                 lambda: self.far,
             )
+        warn_if_doubtful(self._model, self._measured(jacobian(found.postures)))
+        return found
+
+    def _measured(self, K: Array) -> Array:
+        """Slopes without units: lengths are parts of the longest link."""
+        setup = self._model.setup
+        return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
 
     @cached_property
     def walks(self) -> Array:
@@ -102,6 +110,10 @@ class Mobility:
         """Degrees of freedom at the neutral posture."""
         if self._steady is not None:
             return self._steady.dof
+        if self._rows.names and is_doubtful(
+            self._measured(self._rows.interpreted_jacobian(self._closer.neutral))
+        ):
+            _ = self.analysis  # which warns
         return self.at(self._closer.neutral)
 
     def at(self, q: ArrayLike) -> int:

@@ -144,6 +144,12 @@ class Setup:
         return (*units, *[1.0] * (len(self.row_names) - len(units)))
 
     @cached_property
+    def row_words(self) -> tuple[str, ...]:
+        """The unit of the gap of each constraint row: ``"m"``, ``"rad"``, or either."""
+        words = ["m" if x == 2.0 else "rad" for c in self.closures for x in row_units(c, 2.0)]
+        return (*words, *["m or rad"] * (len(self.row_names) - len(words)))
+
+    @cached_property
     def speed_units(self) -> tuple[float, ...]:
         """What each speed is measured in: the longest link a second, or 1."""
         return tuple(speed_units(self.model, self.longest_link))

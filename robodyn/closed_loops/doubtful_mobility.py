@@ -1,0 +1,92 @@
+"""Linkages of which the last digits of a file decide how they move.
+
+Axes that are parallel but for a rounded angle leave rows of the loops that are nearly dependent:
+taken to the letter they lock joints that are meant to move.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
+from robodyn.errors import LoopWarning
+from robodyn.model.model import Model
+
+__all__ = ["doubt", "is_doubtful", "warn_if_doubtful"]
+
+#: Singular values below this part of the largest one come from rounded numbers more often than
+#: from a machine.
+ROUNDED = 1e-3
+
+#: Part of the largest one that a row or a joint has in what is nearly dependent.
+INVOLVED = 0.2
+
+#: So many rows and joints are named.
+SHOWN = 6
+
+
+def _ranks(values: Array) -> tuple[Array, Array]:
+    """Ranks as they are, and without what is nearly dependent, of singular values (..., n)."""
+    largest = values[..., :1]
+    exact = (values > RANK_TOLERANCE * largest).sum(axis=-1)
+    return exact, (values > ROUNDED * largest).sum(axis=-1)
+
+
+def is_doubtful(K: Array) -> bool:
+    """Whether rounding may be what determines the rank of K (..., nc, nv), without units.
+
+    With several postures: whether it may at all of them.
+    """
+    exact, safe = _ranks(np.linalg.svd(K, compute_uv=False))
+    return bool(exact.max(initial=0) > safe.max(initial=0))
+
+
+def doubt(model: Model, K: Array) -> str:
+    """What to say of a linkage whose mobility is doubtful.
+
+    Parameters
+    ----------
+    model : Model
+    K : ndarray, shape (n, nc, nv)
+        Slopes of the rows at some postures, without units.
+    """
+    exact, safe = _ranks(np.linalg.svd(K, compute_uv=False))
+    U, values, Vt = np.linalg.svd(K[int(safe.argmax())])
+    few, many = int(safe.max()), int(exact.max())
+    nv = K.shape[-1]
+    rows = _involved(U[:, few:many])
+    speeds = {*_involved(Vt[few:many].T).tolist()}
+    joints = [
+        name
+        for name in model.joint_names
+        if speeds & {*range(model.joints[name].v.start, model.joints[name].v.stop)}
+    ]
+    return (
+        f"whether the loops leave {nv - many} or {nv - few} degrees of freedom hangs on the last "
+        f"digits: rows {_shown([model.setup.row_names[k] for k in rows])} are independent of the "
+        f"others by {values[few:many].max() / values[0]:.1e} only, and hold joints "
+        f"{_shown(joints)}. They count, so that it has {nv - many}. Where axes are meant to be "
+        "parallel, write angles and axes with more digits, or load with snap=1e-4"
+    )
+
+
+def warn_if_doubtful(model: Model, K: Array) -> None:
+    """Warn, once, of a linkage whose mobility is doubtful."""
+    if not is_doubtful(K):
+        return
+    mechanism = model.mechanism
+    message = LoopWarning(doubt(model, K), file=mechanism.file, element=f"robot {mechanism.name!r}")
+    warnings.warn_explicit(message, LoopWarning, filename="robodyn", lineno=0)
+
+
+def _involved(vectors: Array) -> Array:
+    size = np.linalg.norm(vectors, axis=1)
+    return np.flatnonzero(size > INVOLVED * size.max(initial=0.0))
+
+
+def _shown(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
