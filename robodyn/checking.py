@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ __all__ = ["check_files", "open_loops"]
 #: Gaps of loops [m, rad] above this are more than the rounding of a file.
 OPEN = 1e-4
 
+#: Arguments of `robodyn.load` that say what is read, and not what is made of it.
+READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
+
 #: So many joints are told that move to close loops.
 TOLD = 8
 
@@ -28,7 +32,7 @@ def check_files(
     files: Sequence[str],
     *,
     as_json: bool = False,
-    near: Mapping[str, Sequence[float]] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> bool:
     """Print what is found in files; whether there is no error.
 
@@ -37,15 +41,17 @@ def check_files(
     files : sequence of str
     as_json : bool
         As a list of records, for other programs; see `robodyn.urdf.record`.
-    near : mapping of joint name to position, optional
-        Where a closed posture is looked for; see `robodyn.load`.
+    options : mapping, optional
+        How files are read: keyword arguments of `robodyn.load`.
     """
+    options = options or {}
+    reading = {name: options[name] for name in READING if name in options}
     sound, records = True, []
     for file in files:
-        errors, warned = findings(file)
+        errors, warned = findings(file, **reading)
         notes: list[UrdfNote] = []
         if not errors:
-            more, notes = open_loops(file, near)
+            more, notes = open_loops(file, options)
             errors += more
         sound = sound and not errors
         everything: tuple[RobodynError | UrdfWarning | UrdfNote, ...] = (*errors, *warned, *notes)
@@ -68,15 +74,16 @@ def check_files(
 
 
 def open_loops(
-    file: str, near: Mapping[str, Sequence[float]] | None = None
+    file: str, options: Mapping[str, Any] | None = None
 ) -> tuple[list[RobodynError], list[UrdfNote]]:
     """What is to say of loops that are open where all joints are at zero, or where one is told.
 
     Parameters
     ----------
     file : str
-    near : mapping of joint name to position, optional
-        Where a closed posture is looked for. Default: with all joints at zero.
+    options : mapping, optional
+        How it is read: keyword arguments of `robodyn.load`; ``near`` says where a closed posture is
+        looked for. Default: with all joints at zero.
 
     Returns
     -------
@@ -88,10 +95,14 @@ def open_loops(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of the file have been told
-            robot = rd.load(file, near=near)
+            robot = rd.load(file, **options or {})
     except RobodynError as error:
         return [error], []
-    start = "where it was told to look" if near else "where all joints are at zero"
+    start = (
+        "where it was told to look"
+        if options and options.get("near")
+        else "where all joints are at zero"
+    )
     cuts = {cut.name: cut for cut in robot.loops}
     notes = [
         _open_loop(robot, gap, cuts[gap.name], start)

@@ -27,6 +27,7 @@ __all__ = [
     "LoopWarning",
     "MissingExtraError",
     "MissingFileError",
+    "PackageError",
     "PathError",
     "RobodynError",
     "SettingsError",
@@ -138,6 +139,14 @@ class ConvergenceWarning(UserWarning):
 
 class UrdfError(_LocatedError):
     """The file is not a URDF that describes a mechanism."""
+
+
+class PackageError(UrdfError):
+    """A ROS package that a file refers to is not found; ``.package`` is its name."""
+
+    def __init__(self, problem: str, *, package: str = "", **place: Any) -> None:
+        self.package = package
+        super().__init__(problem, **place)
 
 
 class TopologyError(_LocatedError):

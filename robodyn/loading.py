@@ -34,6 +34,7 @@ from robodyn.model.settings import Settings, flag
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
+from robodyn.urdf.packages import PackageDirs
 
 __all__ = ["load", "robots"]
 
@@ -59,7 +60,8 @@ def load(
     loops: Iterable[Loop] = (),
     coordinates: str = "tree",
     branches: Mapping[str, int] | None = None,
-    package_dirs: Mapping[str, str | Path] | None = None,
+    package_dirs: PackageDirs = None,
+    xacro_args: Mapping[str, str | bool | int | float] | None = None,
     friction_speed: float = 0.01,
     snap: float | None = None,
     allow_unphysical: bool = False,
@@ -81,7 +83,7 @@ def load(
     Parameters
     ----------
     source : path, str, bytes, object or Mechanism
-        A URDF file, its text, the YAML file of an Extended URDF, an open urdfpy / urchin /
+        A URDF or xacro file, its text, the YAML file of an Extended URDF, an open urdfpy / urchin /
         yourdfpy object, the name of a bundled robot (`robots`), or a description.
     base : {"fixed", "floating", "moving"}
         ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
@@ -103,8 +105,12 @@ def load(
     branches : mapping of loop name to {+1, -1}, of balls in space {+1, -1, +2, -2}
         With minimal coordinates: how loops are assembled, where it is not the way of the closed
         posture nearest to the zero position.
-    package_dirs : mapping of package name to path
-        For ``package://`` in files.
+    package_dirs : mapping of package name to path, path, or iterable of paths
+        Folders of ROS packages, or folders that contain some: for ``$(find package)`` and
+        ``package://`` in xacro. They are looked for before those of ``ROS_PACKAGE_PATH`` and
+        ``AMENT_PREFIX_PATH``, and those whose ``package.xml`` is above or beside the file.
+    xacro_args : mapping of name to str, bool, int or float
+        Arguments of a xacro file, as ``name:=value`` on the command line of ROS.
     friction_speed : float [rad/s or m/s]
         Dry friction is smoothed: ``f v / sqrt(v^2 + friction_speed^2)``.
     snap : float [rad, m]
@@ -163,7 +169,7 @@ def load(
 
     Raises
     ------
-    UrdfError, TopologyError, InertiaError, UnknownNameError
+    UrdfError, TopologyError, InertiaError, PackageError, UnknownNameError
     ShapeError
         A constraint that is none.
     """
@@ -175,7 +181,8 @@ def load(
         )
     mechanism = load_mechanism(
         source,
-        package_dirs=by_name("package_dirs", package_dirs),
+        package_dirs=package_dirs,
+        xacro_args=xacro_args,
         allow_unphysical=allow_unphysical,
         urdf=urdf,
         strict=strict,

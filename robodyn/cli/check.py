@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from robodyn.checking import check_files
-from robodyn.cli.options.near import add_near, near
+from robodyn.cli.options.robot import add_robot_options, robot_options
 
 __all__ = ["add_to"]
 
@@ -20,9 +20,10 @@ def add_to(commands: Any) -> None:
         action="store_true",
         help="print a list of file, line, element, severity, message, suggestion",
     )
-    add_near(check)
+    add_robot_options(check)
     check.set_defaults(run=_check)
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    return 0 if check_files(arguments.file, as_json=arguments.json, near=near(arguments)) else 2
+    options = robot_options(arguments)
+    return 0 if check_files(arguments.file, as_json=arguments.json, options=options) else 2

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import robodyn as rd
 from robodyn.cli import check, export, info, publish, view
+from robodyn.cli.options.robot import split_xacro_args
 from robodyn.cli.sim import command as sim
 from robodyn.errors import RobodynError
 
@@ -21,7 +22,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     0, or 2 for a mistake in the input and for what broke down, or 130 after Ctrl-C.
     """
     try:
-        arguments = _parser().parse_args(argv)
+        typed, xacro_args = split_xacro_args(sys.argv[1:] if argv is None else argv)
+        arguments = _parser().parse_args(typed, argparse.Namespace(xacro_args=xacro_args))
         status = int(arguments.run(arguments))
         sys.stdout.flush()
         return status

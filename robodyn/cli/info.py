@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.near import add_near, near
+from robodyn.cli.options.robot import add_robot_options, robot_options
 from robodyn.joints import joint_kind
 
 __all__ = ["add_to"]
@@ -17,12 +17,12 @@ def add_to(commands: Any) -> None:
     info = commands.add_parser("info", help="print tree, masses, limits, degrees of freedom")
     info.add_argument("robot", help=f"URDF file, or one of {', '.join(rd.robots())}")
     info.add_argument("--base", choices=("fixed", "floating", "moving"), default="fixed")
-    add_near(info)
+    add_robot_options(info)
     info.set_defaults(run=_info)
 
 
 def _info(arguments: argparse.Namespace) -> int:
-    robot = rd.load(arguments.robot, base=arguments.base, near=near(arguments))
+    robot = rd.load(arguments.robot, base=arguments.base, **robot_options(arguments))
     freedom = "1 degree" if robot.dof == 1 else f"{robot.dof} degrees"
     print(
         f"{robot.name}: {robot.base} base, {freedom} of freedom, nq {robot.nq}, "

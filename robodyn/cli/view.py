@@ -10,8 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import robodyn as rd
-from robodyn.cli.options.near import add_near, near
-from robodyn.errors import RobodynError
+from robodyn.cli.options.robot import add_robot_options, robot_options
 
 __all__ = ["add_to"]
 
@@ -25,10 +24,7 @@ def add_to(commands: Any) -> None:
     view.add_argument("--host", default="127.0.0.1", help="who may connect (default: this machine)")
     view.add_argument("--port", type=int, default=8080, help="default 8080, or the next free one")
     view.add_argument("--base", choices=("fixed", "floating"), default="fixed")
-    view.add_argument(
-        "--package", action="append", default=[], metavar="NAME=FOLDER", help="for package://NAME"
-    )
-    add_near(view)
+    add_robot_options(view)
     view.set_defaults(run=_view)
 
 
@@ -36,15 +32,9 @@ def _view(arguments: argparse.Namespace) -> int:
     from robodyn.view import Viewer
     from robodyn.view.recording import read_motion
 
-    packages = {}
-    for text in arguments.package:
-        name, equals, folder = text.partition("=")
-        if not (name and equals and folder):
-            raise RobodynError(f"--package is {text!r}, expected NAME=FOLDER")
-        packages[name] = folder
-    robot = rd.load(
-        arguments.robot, base=arguments.base, package_dirs=packages, near=near(arguments)
-    )
+    options = robot_options(arguments)
+    packages = options.get("package_dirs")
+    robot = rd.load(arguments.robot, base=arguments.base, **options)
     motion = read_motion(arguments.trajectory, robot) if arguments.trajectory else None
     viewer = Viewer(robot, motion, host=arguments.host, port=arguments.port, package_dirs=packages)
     for note in viewer.notes:

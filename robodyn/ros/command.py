@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import robodyn as rd
 from robodyn.errors import RobodynError
@@ -66,15 +68,24 @@ def _check_together(arguments: argparse.Namespace) -> None:
             raise RobodynError(f"publish {how} --dds has no {option}")
 
 
-def publish(arguments: argparse.Namespace) -> int:
-    """Run the command; returns the exit status."""
+def publish(arguments: argparse.Namespace, options: Mapping[str, Any]) -> int:
+    """Run the command; returns the exit status.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    options : mapping
+        Further arguments of `robodyn.load`.
+    """
     _check_together(arguments)
+    if options and not arguments.robot:
+        raise RobodynError(f"{', '.join(options)} given, but no file: they are for reading one")
     settings = _settings(arguments)
     if arguments.dds:
         if not arguments.robot:
             raise RobodynError("publish --dds needs a URDF file or the name of a bundled robot")
-        return publish_dds(arguments, settings)
-    robot = rd.load(arguments.robot, base=arguments.base) if arguments.robot else None
+        return publish_dds(arguments, settings, options)
+    robot = rd.load(arguments.robot, base=arguments.base, **options) if arguments.robot else None
     ros = ["--ros-args", *arguments.ros_args] if arguments.ros_args else []
     start(ros, network=arguments.network)
     kind = SimLifecycleNode if arguments.lifecycle else SimNode

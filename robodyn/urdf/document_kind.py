@@ -7,7 +7,7 @@ import re
 from robodyn.errors import UrdfError
 from robodyn.urdf.xml import Element, local_name, parse_xml, root_tag
 
-__all__ = ["EXTENDED_URDF", "MJCF", "SDF", "URDF", "XACRO", "document_kind"]
+__all__ = ["EXTENDED_URDF", "MJCF", "SDF", "URDF", "XACRO", "document_kind", "outer_kind"]
 
 URDF = "URDF"
 XACRO = "xacro"
@@ -38,12 +38,14 @@ def document_kind(text: str) -> str:
     >>> document_kind("closed_loop: [[left, right]]")
     'Extended URDF'
     """
-    tag = root_tag(text)
-    if tag is None:
+    if root_tag(text) is None:
         return EXTENDED_URDF if _YAML_KEY.search(text.removeprefix("\ufeff")) else URDF
-    if "xacro" in text and _acts(text):
-        return XACRO  # of whatever its outer element is when it is expanded
-    return OUTER.get(tag, URDF)
+    return XACRO if "xacro" in text and _acts(text) else outer_kind(text)
+
+
+def outer_kind(text: str) -> str:
+    """Kind of XML by its outer element; of xacro, what it is when it is expanded."""
+    return OUTER.get(root_tag(text) or "", URDF)
 
 
 def _acts(text: str) -> bool:

@@ -47,17 +47,17 @@ def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[Ro
 
 
 def read(
-    text: str, file: str | None = None, *, strict: bool = True
+    source: str | Element, file: str | None = None, *, strict: bool = True
 ) -> tuple[Mechanism | None, Reader]:
-    """Read URDF text; the reader holds problems and warnings."""
+    """Read URDF text, or its outer element; the reader holds problems and warnings."""
     reader = Reader(file, strict=strict)
     try:
-        root = parse_xml(text, file)
+        root = parse_xml(source, file) if isinstance(source, str) else source
     except UrdfError as error:
         reader.problems.append(error)
         reader.incomplete = True
         return None, reader
-    if not _is_robot(reader, root, "xacro" in text):
+    if not _is_robot(reader, root, isinstance(source, str) and "xacro" in source):
         return None, reader
     check_spelling(reader, root)
     links: dict[str, Link] = {}

@@ -12,7 +12,8 @@ from typing import Any
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.urdf.document_kind import EXTENDED_URDF, document_kind
-from robodyn.urdf.xml import decode, read_bytes, root_tag
+from robodyn.urdf.packages import Packages
+from robodyn.urdf.xml import Element, decode, read_bytes, root_tag
 
 __all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
 
@@ -28,18 +29,22 @@ class Document:
         Where it stands; ``None`` for text that was given as such.
     kind : str
         One of those in `robodyn.urdf.document_kind`.
+    root : Element or None
+        Outer element, where it was made of another document: its lines are those of that one.
     """
 
     text: str
     file: str | None
     kind: str
+    root: Element | None = None
 
 
 @dataclass(frozen=True)
 class Options:
     """What `robodyn.load` was told of how to read."""
 
-    package_dirs: Mapping[str, str | os.PathLike[str]] = field(default_factory=dict)
+    packages: Packages = field(default_factory=Packages)
+    xacro_args: Mapping[str, str] = field(default_factory=dict)
     urdf: Any = None
     strict: bool = True
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from robodyn.description import Mechanism
 from robodyn.errors import (
     InertiaError,
-    MissingExtraError,
     RobodynError,
     SettingsError,
     UrdfError,
@@ -19,15 +17,18 @@ from robodyn.errors import (
 )
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.check import check
-from robodyn.urdf.document_kind import EXTENDED_URDF, MJCF, URDF, XACRO
+from robodyn.urdf.document_kind import EXTENDED_URDF, MJCF, URDF, XACRO, outer_kind
 from robodyn.urdf.extended import read_extension
 from robodyn.urdf.massless import massless_motions
 from robodyn.urdf.mjcf import read_mjcf
+from robodyn.urdf.packages import PackageDirs, Packages
 from robodyn.urdf.parse import read
 from robodyn.urdf.reading import Document, Options, Reading, bundled_robots, open_document
 from robodyn.urdf.report import as_warning, tell, tolerable
 from robodyn.urdf.suspicions import suspicions
-from robodyn.urdf.xml import root_tag
+from robodyn.urdf.xacro_arguments import Value, given_arguments
+from robodyn.urdf.xacro_expansion import expand
+from robodyn.urdf.xml import fragment, root_tag
 
 __all__ = ["bundled_robots", "findings", "load_mechanism", "problems"]
 
@@ -35,7 +36,8 @@ __all__ = ["bundled_robots", "findings", "load_mechanism", "problems"]
 def load_mechanism(
     source: Any,
     *,
-    package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
+    package_dirs: PackageDirs = None,
+    xacro_args: Mapping[str, Value] | None = None,
     allow_unphysical: bool = False,
     urdf: Any = None,
     strict: bool = True,
@@ -45,10 +47,13 @@ def load_mechanism(
     Parameters
     ----------
     source : path, str, bytes or object
-        A ``.urdf`` or ``.xacro`` file, the ``.yaml`` of an Extended URDF, URDF text, the name of a
-        bundled robot, or a model of urdfpy, urchin or yourdfpy.
-    package_dirs : mapping of str to path, optional
-        Folders of ROS packages, for ``$(find package)`` in xacro. Meshes are never opened.
+        A file or its text: URDF, xacro, the YAML of an Extended URDF, told by what stands in it;
+        the name of a bundled robot; or a model of urdfpy, urchin or yourdfpy.
+    package_dirs : mapping of str to path, path, or iterable of paths, optional
+        Folders of ROS packages, or folders that contain some, for ``$(find package)`` and
+        ``package://`` in xacro. Meshes are never opened.
+    xacro_args : mapping of str to str, bool, int or float, optional
+        Values of the ``<xacro:arg>`` of a xacro file.
     allow_unphysical : bool
         Take masses and inertias that no body can have as they are, with a warning.
     urdf : path, optional
@@ -61,14 +66,16 @@ def load_mechanism(
     ------
     UrdfError, TopologyError, InertiaError
         The first problem found, with the next ones as notes; ``problems`` gives them all.
+    PackageError
+        A package that is not found.
     SettingsError
-        ``urdf`` without a ``.yaml``.
+        ``urdf`` without a ``.yaml``, or ``xacro_args`` without xacro.
     UnknownNameError
         Neither a file nor a bundled robot.
     MissingExtraError
-        A ``.xacro`` or ``.yaml`` file, and xacro or PyYAML is not installed.
+        A xacro or YAML file, and xacro or PyYAML is not installed.
     """
-    reading = _read(source, Options(package_dirs or {}, urdf, strict))
+    reading = _read(source, _options(package_dirs, xacro_args, urdf, strict=strict))
     mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
     if mechanism is not None and not (strict or any(not tolerable(error) for error in found)):
         found += massless_motions(mechanism)
@@ -83,7 +90,8 @@ def load_mechanism(
 def problems(
     source: Any,
     *,
-    package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
+    package_dirs: PackageDirs = None,
+    xacro_args: Mapping[str, Value] | None = None,
     strict: bool = True,
 ) -> list[RobodynError]:
     """All that is wrong with a description, in the order found; empty if nothing is.
@@ -91,13 +99,15 @@ def problems(
     Joints that move no mass are among them; they can be loaded, but have no forward dynamics.
     Parameters are those of ``load_mechanism``.
     """
-    return findings(source, package_dirs=package_dirs, strict=strict)[0]
+    return findings(source, package_dirs=package_dirs, xacro_args=xacro_args, strict=strict)[0]
 
 
 def findings(
     source: Any,
     *,
-    package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
+    package_dirs: PackageDirs = None,
+    xacro_args: Mapping[str, Value] | None = None,
+    allow_unphysical: bool = False,
     strict: bool = True,
 ) -> tuple[list[RobodynError], list[UrdfWarning]]:
     """All that is wrong with a description, and all that is legal but suspicious.
@@ -106,22 +116,44 @@ def findings(
     among the warnings, with what was done about it (``leniently``).
     """
     try:
-        reading = _read(source, Options(package_dirs or {}, strict=strict))
+        reading = _read(source, _options(package_dirs, xacro_args, strict=strict))
         mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
-        tolerated = [] if strict else [as_warning(error) for error in found if tolerable(error)]
-        found = [error for error in found if strict or not tolerable(error)]
+        accepted, found = _accepted(found, allow_unphysical, strict)
         if mechanism is not None and not found:
-            massless = massless_motions(mechanism)
-            tolerated += [] if strict else map(as_warning, massless)
-            found += massless if strict else []
+            massless, found = _accepted(massless_motions(mechanism), allow_unphysical, strict)
+            accepted += massless
             warned += suspicions(mechanism)
     except RobodynError as error:
         return [error], []
-    return found, tolerated + warned
+    return found, accepted + warned
+
+
+def _accepted(
+    found: Sequence[RobodynError], allow_unphysical: bool, strict: bool
+) -> tuple[list[UrdfWarning], list[RobodynError]]:
+    """What is only warned of, and the errors."""
+    accepted = [
+        (allow_unphysical and isinstance(error, InertiaError)) or (not strict and tolerable(error))
+        for error in found
+    ]
+    pairs = list(zip(found, accepted, strict=True))
+    return [as_warning(x) for x, fine in pairs if fine], [x for x, fine in pairs if not fine]
+
+
+def _options(
+    package_dirs: PackageDirs,
+    xacro_args: Mapping[str, Value] | None,
+    urdf: Any = None,
+    *,
+    strict: bool,
+) -> Options:
+    return Options(Packages(package_dirs), given_arguments(xacro_args), urdf, strict)
 
 
 def _read(source: Any, options: Options) -> Reading:
     """Read the mechanism as far as possible; list all problems and all warnings."""
+    if isinstance(source, Mechanism) or is_urdf_object(source):
+        _refuse_arguments("the source", f"a {type(source).__name__}", options)
     if isinstance(source, Mechanism):
         reading = Reading(source)
     elif is_urdf_object(source):
@@ -141,19 +173,30 @@ def _read_document(document: Document, options: Options) -> Reading:
         raise SettingsError(
             "urdf= goes with the .yaml of an Extended URDF as source; a URDF is a source itself"
         )
+    if document.kind not in (XACRO, EXTENDED_URDF):
+        _refuse_arguments(document.file or "the text", document.kind, options)
     return READERS.get(document.kind, _read_urdf)(document, options)
 
 
+def _refuse_arguments(name: str, what: str, options: Options) -> None:
+    if options.xacro_args:
+        names = ", ".join(options.xacro_args)
+        raise SettingsError(f"xacro_args gives {names}, but {name} is no xacro, but {what}")
+
+
 def _read_urdf(document: Document, options: Options) -> Reading:
-    mechanism, reader = read(document.text, document.file, strict=options.strict)
+    source = document.text if document.root is None else document.root
+    mechanism, reader = read(source, document.file, strict=options.strict)
     return Reading(mechanism, reader.problems, reader.warnings, not reader.incomplete)
 
 
 def _read_xacro(document: Document, options: Options) -> Reading:
-    if document.file is None:  # whose includes would be relative to nothing
-        return _read_urdf(document, options)
-    text = _expand_xacro(Path(document.file), options.package_dirs)
-    return _read_urdf(Document(text, document.file, URDF), options)
+    root, warned = expand(document.text, document.file, options.xacro_args, options.packages)
+    text = fragment(root)
+    expanded = Document(text, document.file, outer_kind(text), root)
+    reading = _read_document(expanded, dataclasses.replace(options, xacro_args={}))
+    reading.warnings[:0] = warned
+    return reading
 
 
 def _read_extended(document: Document, options: Options) -> Reading:
@@ -185,26 +228,3 @@ READERS: dict[str, Callable[[Document, Options], Reading]] = {
     EXTENDED_URDF: _read_extended,
     MJCF: _read_mjcf,
 }
-
-
-def _expand_xacro(path: Path, package_dirs: Mapping[str, str | os.PathLike[str]]) -> str:
-    """URDF text of a xacro file."""
-    try:
-        import xacro
-        from xacro import substitution_args
-    except ImportError as error:
-        raise MissingExtraError("xacro", "xacro", f"reading {path.name}") from error
-
-    def find(package: str) -> str:
-        if package in package_dirs:
-            return os.fspath(package_dirs[package])
-        return str(ament_find(package))
-
-    ament_find = substitution_args._eval_find  # xacro asks the ROS installation and nobody else
-    substitution_args._eval_find = find
-    try:
-        return str(xacro.process_file(str(path)).toprettyxml(indent="  "))
-    except Exception as error:  # xacro raises what it meets: XML, name and type errors
-        raise UrdfError(f"xacro cannot expand it: {error}", file=str(path)) from error
-    finally:
-        substitution_args._eval_find = ament_find

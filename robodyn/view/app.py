@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import threading
 from collections.abc import Mapping
@@ -21,6 +20,7 @@ from robodyn.errors import (
 )
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory
+from robodyn.urdf.packages import PackageDirs
 from robodyn.view.drawing import Drawing
 from robodyn.view.geometry import link_geometry
 from robodyn.view.guard import Guard, guarded_server
@@ -46,7 +46,7 @@ class Viewer:
         knows the token in ``url``, which is another each time.
     port : int
         The next free one is taken if it is in use.
-    package_dirs : mapping of package name to path, optional
+    package_dirs : mapping of package name to path, path, or iterable of paths, optional
         Where meshes of ``package://`` lie.
 
     Attributes
@@ -73,7 +73,7 @@ class Viewer:
         *,
         host: str = "127.0.0.1",
         port: int = 8080,
-        package_dirs: Mapping[str, str | os.PathLike[str]] | None = None,
+        package_dirs: PackageDirs = None,
     ) -> None:
         viser = _viser()
         if robot.depends_on_time:

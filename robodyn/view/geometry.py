@@ -6,7 +6,6 @@ the visual is left out, and a note says why.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from robodyn.description import Mechanism, Pose
 from robodyn.errors import RobodynError
+from robodyn.urdf.packages import PackageDirs, Packages
 from robodyn.urdf.xml import Element, parse_xml
 from robodyn.view.files import find_file
 
@@ -73,22 +73,21 @@ class Geometry:
     notes: tuple[str, ...] = ()
 
 
-def link_geometry(
-    mechanism: Mechanism, package_dirs: Mapping[str, str | os.PathLike[str]] | None = None
-) -> Geometry:
+def link_geometry(mechanism: Mechanism, package_dirs: PackageDirs = None) -> Geometry:
     """Shapes of all links.
 
     Parameters
     ----------
     mechanism : Mechanism
-    package_dirs : mapping of package name to path, optional
-        For ``package://``; the folders above the file and those of ROS are searched as well.
+    package_dirs : mapping of package name to path, path, or iterable of paths, optional
+        For ``package://``; those of ROS and those around the file are searched as well.
 
     Returns
     -------
     geometry : Geometry
     """
-    folder = Path(mechanism.file).resolve().parent if mechanism.file else None
+    file = Path(mechanism.file).resolve() if mechanism.file else None
+    packages = Packages(package_dirs)
     colors = _named_colors(mechanism)
     shapes: dict[str, tuple[Shape, ...]] = {}
     notes = []
@@ -98,7 +97,7 @@ def link_geometry(
             try:
                 element = parse_xml(text)
                 if element.tag == "visual":
-                    visuals.append(_shape(element, colors, folder, package_dirs or {}))
+                    visuals.append(_shape(element, colors, file, packages))
             except (RobodynError, ValueError) as error:
                 notes.append(f"link {link.name!r}: {error}")
         shapes[link.name] = tuple(visuals)
@@ -137,8 +136,8 @@ def _own_color(material: Element) -> Color | None:
 def _shape(
     visual: Element,
     colors: Mapping[str, Color],
-    folder: Path | None,
-    package_dirs: Mapping[str, str | os.PathLike[str]],
+    file: Path | None,
+    packages: Packages,
 ) -> Shape:
     """Shape of a ``<visual>``; a ``ValueError`` says what is wrong with it."""
     X = _pose(visual.find("origin"))
@@ -152,8 +151,8 @@ def _shape(
     element = next(child for child in geometry if isinstance(child.tag, str))
     if element.tag == "mesh":
         scale = _numbers(element, "scale", 3) if element.get("scale") else (1.0, 1.0, 1.0)
-        file = find_file(element.get("filename", ""), folder, package_dirs)
-        return Shape("mesh", scale, X, color, file)
+        mesh = find_file(element.get("filename", ""), file, packages)
+        return Shape("mesh", scale, X, color, mesh)
     if element.tag not in PRIMITIVES:
         raise ValueError(f"<{element.tag}> is not shown")
     size = tuple(

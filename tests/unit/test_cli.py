@@ -10,6 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.cli import main
+from robodyn.errors import UrdfWarning
 
 GOOD = """<robot name="one"><link name="base"/><link name="arm"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
@@ -79,7 +80,34 @@ def test_an_interrupt_that_other_code_renames_is_still_one(monkeypatch, capsys):
     assert capsys.readouterr().err.endswith("robodyn: interrupted\n")
 
 
-@pytest.mark.parametrize("given", ["meshes", "=meshes", "meshes="])
-def test_packages_of_the_viewer_are_names_with_folders(given, capsys):
-    assert main(["view", "puma560", "--package", given]) == 2
-    assert "expected NAME=FOLDER" in capsys.readouterr().err
+@pytest.mark.parametrize("command", ["check", "info", "sim", "view", "publish"])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--package", "nowhere"], "expected DIR or NAME=DIR"),
+        (["--package", "=nowhere"], "expected DIR or NAME=DIR"),
+        (["--package", "arm="], "expected DIR or NAME=DIR"),
+        (["--snap", "near"], "--snap is 'near', expected a number"),
+        (["--near", "elbow"], "expected JOINT=POSITION"),
+        (["name:=a", "name:=b"], "name:= is given twice"),
+        (["name:=a"], "xacro_args gives name"),
+    ],
+)
+def test_wrong_ways_to_read_a_robot_are_one_line(command, options, words, capsys):
+    assert main([command, "puma560", *options]) == 2
+    told = "".join(capsys.readouterr())
+    assert words in told
+    assert len(told.strip().splitlines()) == 1
+
+
+def test_ways_to_read_a_robot(tmp_path, capsys):
+    heavy = GOOD.replace('izz="1"', 'izz="9"')  # no body has such inertias
+    path = tmp_path / "one.urdf"
+    path.write_text(heavy)
+    assert main(["check", str(path)]) == 2
+    assert main(["info", str(path)]) == 2
+    for option in ("--allow-unphysical", "--lenient"):
+        assert main(["check", str(path), option]) == 0
+        with pytest.warns(UrdfWarning):
+            assert main(["info", str(path), option]) == 0
+    assert capsys.readouterr().out.count("moving mass 1 kg") == 2

@@ -262,7 +262,7 @@ def test_xacro_packages_that_are_not_found_are_named(tmp_path):
         '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
         '<xacro:include filename="$(find nowhere)/base.xacro"/></robot>'
     )
-    with pytest.raises(UrdfError, match=r"robot\.xacro.*xacro cannot expand"):
+    with pytest.raises(UrdfError, match=r"robot\.xacro:1: .*no package 'nowhere'"):
         urdf.load_mechanism(path)
 
 

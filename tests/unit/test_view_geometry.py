@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.urdf.packages import Packages
 from robodyn.view.files import find_file
 from robodyn.view.geometry import link_geometry
 from robodyn.view.scene import extent, joint_marks, link_places, sticks
@@ -78,16 +79,16 @@ def test_what_cannot_be_shown_is_said(tmp_path):
 
 def test_packages_by_name(tmp_path):
     (tmp_path / "a.stl").write_text(STL)
-    assert find_file("package://p/a.stl", None, {"p": tmp_path}) == tmp_path / "a.stl"
+    assert find_file("package://p/a.stl", None, Packages({"p": tmp_path})) == tmp_path / "a.stl"
     with pytest.raises(ValueError, match="not found"):
-        find_file("package://p/b.stl", None, {"p": tmp_path})
+        find_file("package://p/b.stl", None, Packages({"p": tmp_path}))
 
 
 def test_packages_of_ros(tmp_path, monkeypatch):
     (tmp_path / "share" / "p").mkdir(parents=True)
     (tmp_path / "share" / "p" / "a.stl").write_text(STL)
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
-    assert find_file("package://p/a.stl", None, {}).read_text() == STL
+    assert find_file("package://p/a.stl", None, Packages()).read_text() == STL
 
 
 def test_triangles_have_the_size_of_the_shape(tmp_path):

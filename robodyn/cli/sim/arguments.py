@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.near import add_near
+from robodyn.cli.options.robot import add_robot_options
 from robodyn.cli.options.values import file, named, number, numbers, one_of, whole
 from robodyn.simulation.integrators import INTEGRATORS
 from robodyn.simulation.limits import LIMITS
@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "robot", nargs="?", default="puma560", help=f"URDF file, or one of {bundled}"
     )
+    add_robot_options(parser)
     _add_robot(parser.add_argument_group("the robot"))
     _add_start(parser)
     _add_control(parser.add_argument_group("what drives it"))
@@ -67,7 +68,6 @@ def _add_start(parser: argparse.ArgumentParser) -> None:
         "--speed", **MANY, type=speed, metavar="JOINT=SPEED",
         help="speeds (rad/s, m/s); loops stay closed with these joints as fast",
     )  # fmt: skip
-    add_near(group)
     group.add_argument(
         "--seed",
         metavar="NUMBER",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import robodyn as rd
-from robodyn.cli.options.near import near
+from robodyn.cli.options.robot import robot_options
 from robodyn.cli.options.values import named, named_once, number
 from robodyn.cli.sim.base_table import base_path
 from robodyn.description import Pose
@@ -42,11 +42,11 @@ def mechanism(arguments: argparse.Namespace) -> Mechanism:
     RobodynError
     """
     base, path = _base(arguments)
-    guess = near(arguments)
-    model = rd.load(arguments.robot, base=base, near=guess)
+    options = robot_options(arguments)
+    model = rd.load(arguments.robot, base=base, **options)
     if model.nv == 0:
         raise RobodynError(f"{model.name!r} has no moving joint")
-    if guess and not model.nc:
+    if "near" in options and not model.nc:
         raise RobodynError(
             f"--near is for closed linkages, and {model.name!r} has no loops: --start says where "
             "joints start"

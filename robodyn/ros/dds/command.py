@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import robodyn as rd
 from robodyn.ros.dds.node import DdsNode
@@ -23,9 +25,19 @@ def add_dds_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--duration", type=float, default=math.inf, help="with --dds, seconds")
 
 
-def publish_dds(arguments: argparse.Namespace, settings: Settings) -> int:
-    """Run the command with ``--dds``; returns the exit status."""
-    robot = rd.load(arguments.robot, base=arguments.base)
+def publish_dds(
+    arguments: argparse.Namespace, settings: Settings, options: Mapping[str, Any]
+) -> int:
+    """Run the command with ``--dds``; returns the exit status.
+
+    Parameters
+    ----------
+    arguments : Namespace
+    settings : Settings
+    options : mapping
+        Further arguments of `robodyn.load`.
+    """
+    robot = rd.load(arguments.robot, base=arguments.base, **options)
     log = ThrottledLogger(lambda text: print(f"robodyn: {text}", file=sys.stderr, flush=True))
     engine = Engine(robot, settings, log=log)
     node = DdsNode(arguments.name, domain=arguments.domain, network=arguments.network)

@@ -1,0 +1,85 @@
+"""How a robot is read: the options of every command that takes one."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from robodyn.cli.options.near import add_near, near
+from robodyn.cli.options.values import number
+from robodyn.errors import RobodynError
+
+__all__ = ["add_robot_options", "robot_options", "split_xacro_args"]
+
+_XACRO_ARGUMENT = re.compile(r"([A-Za-z_]\w*):=(.*)", re.DOTALL)
+
+#: Where arguments of ROS begin, which look alike.
+ROS = "--ros-args"
+
+
+def add_robot_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    group: Any = parser.add_argument_group(
+        "how the robot is read", "NAME:=VALUE, anywhere, is an argument of a xacro file"
+    )
+    group.add_argument(
+        "--lenient",
+        action="store_true",
+        help="read what other readers skip or accept as they do, and warn of it",
+    )
+    group.add_argument(
+        "--package", action="append", default=[], metavar="DIR",
+        help="folder of a ROS package, or one that contains packages; NAME=DIR gives it a name",
+    )  # fmt: skip
+    group.add_argument(
+        "--allow-unphysical", action="store_true", help="accept inertias that no body can have"
+    )
+    group.add_argument(
+        "--snap", metavar="ANGLE", type=number("--snap", least=0.0, unit="rad"),
+        help="axes this near to parallel or perpendicular are taken as such",
+    )  # fmt: skip
+    add_near(group)
+
+
+def robot_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What of `robodyn.load` the options say: nothing of those that were not given."""
+    options = {
+        "strict": False if arguments.lenient else None,
+        "package_dirs": [_package(text) for text in arguments.package] or None,
+        "allow_unphysical": arguments.allow_unphysical or None,
+        "snap": arguments.snap,
+        "near": near(arguments),
+        "xacro_args": arguments.xacro_args or None,
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def split_xacro_args(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """What was typed without ``NAME:=VALUE``, and these; those behind ``--ros-args`` are of ROS."""
+    end = argv.index(ROS) if ROS in argv else len(argv)
+    found: dict[str, str] = {}
+    others = []
+    for text in argv[:end]:
+        match = _XACRO_ARGUMENT.fullmatch(text)
+        if match is None:
+            others.append(text)
+        elif match[1] in found:
+            raise RobodynError(f"{match[1]}:= is given twice; keep one")
+        else:
+            found[match[1]] = match[2]
+    return [*others, *argv[end:]], found
+
+
+def _package(text: str) -> Path | tuple[str, Path]:
+    """A folder, or a name and a folder."""
+    name, equals, folder = text.partition("=")
+    if equals and not Path(text).is_dir():
+        if not (name and Path(folder).is_dir()):
+            raise RobodynError(f"--package is {text!r}, expected DIR or NAME=DIR, a folder")
+        return name, Path(folder)
+    if not (text and Path(text).is_dir()):
+        raise RobodynError(f"--package is {text!r}, which is no folder; expected DIR or NAME=DIR")
+    return Path(text)
