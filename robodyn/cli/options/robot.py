@@ -77,7 +77,7 @@ def _package(text: str) -> Path | tuple[str, Path]:
     """A folder, or a name and a folder."""
     name, equals, folder = text.partition("=")
     if equals and not Path(text).is_dir():
-        if not (name and Path(folder).is_dir()):
+        if not (name and folder and Path(folder).is_dir()):
             raise RobodynError(f"--package is {text!r}, expected DIR or NAME=DIR, a folder")
         return name, Path(folder)
     if not (text and Path(text).is_dir()):
