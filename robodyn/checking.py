@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,10 +12,10 @@ import numpy as np
 
 import robodyn as rd
 from robodyn.array_types import FloatArray
-from robodyn.description import Joint, Loop, Pose
-from robodyn.errors import RobodynError, UrdfNote, UrdfWarning
+from robodyn.description import Joint, Loop, Pose, with_exact_turns
+from robodyn.errors import LoopWarning, RobodynError, UrdfNote, UrdfWarning
 from robodyn.results import LoopGap
-from robodyn.urdf import findings, record
+from robodyn.urdf import findings, load_mechanism, record
 
 __all__ = ["check_files", "open_loops"]
 
@@ -24,8 +25,14 @@ OPEN = 1e-4
 #: Arguments of `robodyn.load` that say what is read, and not what is made of it.
 READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
 
-#: So many joints are told that move to close loops.
+#: So many joints are named.
 TOLD = 8
+
+#: Angles that differ by less [rad] from exact ones are written in full.
+WRITTEN_IN_FULL = 1e-10
+
+#: A small step [rad, m] of a linkage.
+STEP = 0.1
 
 
 def check_files(
@@ -51,8 +58,8 @@ def check_files(
         errors, warned = findings(file, **reading)
         notes: list[UrdfNote] = []
         if not errors:
-            more, notes = open_loops(file, options)
-            errors += more
+            more, held, notes = open_loops(file, options)
+            errors, warned = errors + more, warned + held
         sound = sound and not errors
         everything: tuple[RobodynError | UrdfWarning | UrdfNote, ...] = (*errors, *warned, *notes)
         records += [record(found, file) for found in everything]
@@ -75,8 +82,8 @@ def check_files(
 
 def open_loops(
     file: str, options: Mapping[str, Any] | None = None
-) -> tuple[list[RobodynError], list[UrdfNote]]:
-    """What is to say of loops that are open where all joints are at zero, or where one is told.
+) -> tuple[list[RobodynError], list[UrdfWarning], list[UrdfNote]]:
+    """What is to say of loops: of those that are open at zero, or where one is told, and of others.
 
     Parameters
     ----------
@@ -89,20 +96,27 @@ def open_loops(
     -------
     errors : list of RobodynError
         If the robot cannot be made, or no closed posture is found from there.
+    warned : list of UrdfWarning
+        Of loops that hardly close, or hardly move, and of joints that cannot move.
     notes : list of UrdfNote
-        Of each loop that is open there, where its two frames stand; and where they meet.
+        Of each loop that is open there, where its two frames stand; and where they meet. Of angles
+        in loops that were rounded.
     """
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        errors, held, notes = _of_loops(file, options or {})
+    # those of the file have been told
+    return errors, [*(w.message for w in told if isinstance(w.message, LoopWarning)), *held], notes
+
+
+def _of_loops(
+    file: str, options: Mapping[str, Any]
+) -> tuple[list[RobodynError], list[UrdfWarning], list[UrdfNote]]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # those of the file have been told
-            robot = rd.load(file, **options or {})
+        robot, rounded = rd.load(file, **options), _rounded_angles(file, options)
     except RobodynError as error:
-        return [error], []
-    start = (
-        "where it was told to look"
-        if options and options.get("near")
-        else "where all joints are at zero"
-    )
+        return [error], [], []
+    start = "where it was told to look" if options.get("near") else "where all joints are at zero"
     cuts = {cut.name: cut for cut in robot.loops}
     notes = [
         _open_loop(robot, gap, cuts[gap.name], start)
@@ -112,10 +126,81 @@ def open_loops(
     try:
         closed = robot.neutral()
     except RobodynError as error:
-        return [error], notes
+        return [error], [], notes + rounded
     if notes:
         notes.append(_closing_motion(robot, closed))
-    return [], notes
+    return [], _held_joints(robot, closed), notes + rounded
+
+
+def _rounded_angles(file: str, options: Mapping[str, Any]) -> list[UrdfNote]:
+    """Which numbers of loops are taken for the exact ones that they were rounded from."""
+    if options.get("snap") is not None:
+        return []
+    reading = {name: options[name] for name in READING if name in options}
+    mechanism = load_mechanism(file, **reading)
+    found: dict[str, list[str]] = {}
+    for turn in with_exact_turns(mechanism)[1]:
+        if isinstance(turn.written, float) and isinstance(turn.meant, float):
+            if abs(turn.written - turn.meant) > WRITTEN_IN_FULL:
+                what = f"{turn.written:.6g} for {math.degrees(turn.meant):.6g} degrees"
+                found.setdefault(what, []).append(turn.mover.name)
+        else:
+            what = f"an axis for ({', '.join(f'{x:.6g}' for x in np.ravel(turn.meant))})"
+            found.setdefault(what, []).append(turn.mover.name)
+    if not found:
+        return []
+    told = [f"{what} ({_names([*dict.fromkeys(names)])})" for what, names in found.items()]
+    return [
+        UrdfNote(
+            f"rounded numbers of loops are taken for exact ones: {'; '.join(told)}; snap=0 keeps "
+            "what is written",
+            file=mechanism.file,
+            element=f"robot {mechanism.name!r}",
+        )
+    ]
+
+
+def _held_joints(robot: rd.Robot, closed: FloatArray) -> list[UrdfWarning]:
+    """Joints of loops that cannot move, not even a little."""
+    if not robot.nc:
+        return []
+    still = _still(robot, closed)
+    if still and len(still) < len(robot.joint_names):
+        try:  # where a joint turns back it stands still, too
+            way = STEP * _motions(robot, closed).sum(axis=0)
+            still &= _still(robot, robot.assemble(robot.integrate(closed, way)))
+        except RobodynError:
+            return []
+    names = [name for name in robot.joint_names if name in still]
+    if not names:
+        return []
+    motors = [name for name in names if name in dict(robot.mechanism.actuators)]
+    moved = f"; motors that move nothing: {_names(motors)}" if motors else ""
+    return [
+        UrdfWarning(
+            f"the loops hold joints that cannot move: {_names(names)}{moved}",
+            file=robot.mechanism.file,
+            element=f"robot {robot.name!r}",
+        )
+    ]
+
+
+def _motions(robot: rd.Robot, q: FloatArray) -> FloatArray:
+    """Speeds that the loops leave at a posture, (dof, nv)."""
+    Vt = np.linalg.svd(robot.loop_jacobian(q))[2]
+    return np.asarray(Vt[int(robot.loop_rank(q).rank) :])
+
+
+def _still(robot: rd.Robot, q: FloatArray) -> set[str]:
+    """Joints that none of these motions moves."""
+    speeds = np.abs(_motions(robot, q)).max(axis=0, initial=0.0)
+    return {name for name in robot.joint_names if speeds[robot.joints[name].v].max() < 1e-9}
+
+
+def _names(names: Sequence[str]) -> str:
+    """The first of some names, and how many there are more."""
+    more = f" and {len(names) - TOLD} more" if len(names) > TOLD else ""
+    return ", ".join(names[:TOLD]) + more
 
 
 def _open_loop(robot: rd.Robot, gap: LoopGap, cut: Joint | Loop, start: str) -> UrdfNote:

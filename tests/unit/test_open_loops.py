@@ -7,6 +7,7 @@ from importlib import resources
 
 import numpy as np
 import pytest
+from loop_notations import NOTATIONS, digits, exact
 
 import robodyn as rd
 from robodyn.cli import main
@@ -19,6 +20,26 @@ PIN = '<origin xyz="0.28 0 0.12"/>'
 ASIDE = FOUR_BAR.replace(PIN, '<origin xyz="0.3 0 0.12" rpy="0 0.2 0"/>')
 #: So far away that nothing closes it, and tilted by 0.1 rad.
 TOO_FAR = FOUR_BAR.replace(PIN, '<origin xyz="1.8 0 0.12" rpy="0.1 0 0"/>')
+#: Crank and coupler in one line at zero.
+TURNING_BACK = (
+    '<robot name="r"><link name="ground"/>'
+    + "".join(
+        f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" '
+        'iyz="0" izz="1"/></inertial></link>'
+        for name in ("crank", "coupler", "rocker")
+    )
+    + "".join(
+        f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{xyz}"/><axis xyz="0 0 1"/></joint>'
+        for name, parent, child, xyz in (
+            ("drive", "ground", "crank", "0 0 0"),
+            ("b", "crank", "coupler", "0.1 0 0"),
+            ("d", "ground", "rocker", "0.4 -0.3 0"),
+        )
+    )
+    + '<loop name="c" type="spherical"><predecessor link="coupler"><origin xyz="0.3 0 0"/>'
+    '</predecessor><successor link="rocker"><origin xyz="0 0.3 0"/></successor></loop></robot>'
+)
 
 
 def written(tmp_path, text):
@@ -138,6 +159,25 @@ def test_a_rod_says_how_long_it_is(tmp_path, capsys):
 def test_what_is_closed_at_zero_is_not_spoken_of(tmp_path, capsys):
     assert main(["check", written(tmp_path, FOUR_BAR)]) == 0
     assert capsys.readouterr().out.strip() == f"{tmp_path}/linkage.urdf: ok"
+
+
+def test_check_says_what_was_rounded_and_what_cannot_move(tmp_path, capsys):
+    rounded = NOTATIONS["loop"](digits(5))
+    assert main(["check", written(tmp_path, rounded)]) == 0
+    out = capsys.readouterr().out
+    assert "-1.5708 for -90 degrees (drive); 1.5708 for 90 degrees (pin_b, pin_d, pin_c)" in out
+    axis = '<axis xyz="0 0 1"/></joint>'
+    for tilt, told in ((1e-5, "0 or 1 degrees of freedom"), (1.0, "")):
+        tilted = NOTATIONS["loop of a ball"](exact).replace(
+            axis, f'<axis xyz="0 {tilt} 1"/></joint>', 1
+        )
+        assert main(["check", written(tmp_path, tilted)]) == 0
+        out = capsys.readouterr().out
+        assert told in out
+        assert "cannot move: drive, pin_b, pin_d; motors that move nothing: drive (warning)" in out
+    # a rocker that turns back just where all joints are at zero
+    assert main(["check", written(tmp_path, TURNING_BACK)]) == 0
+    assert capsys.readouterr().out.endswith("ok\n")
 
 
 def test_sliders_of_a_linkage_that_does_not_close_move_every_joint():
