@@ -83,8 +83,8 @@ def load(
     Parameters
     ----------
     source : path, str, bytes, object or Mechanism
-        A URDF or xacro file, its text, the YAML file of an Extended URDF, an open urdfpy / urchin /
-        yourdfpy object, the name of a bundled robot (`robots`), or a description.
+        A file of URDF, xacro or SDF, its text, the YAML file of an Extended URDF, an open urdfpy /
+        urchin / yourdfpy object, the name of a bundled robot (`robots`), or a description.
     base : {"fixed", "floating", "moving"}
         ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
         prescribed path; pass ``base=BaseMotion(...)`` to each call.
@@ -186,6 +186,7 @@ def load(
         allow_unphysical=allow_unphysical,
         urdf=urdf,
         strict=strict,
+        base=base,
     )
     loops, rotors = named("loops", loops, "Loops"), named("rotors", rotors, "Rotors")
     constraints = named("constraints", constraints, "Constraints")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["NOTATIONS", "SPHERICAL", "digits", "exact", "four_bar", "tree"]
+__all__ = ["MODELS", "NOTATIONS", "SPHERICAL", "digits", "exact", "four_bar", "sdf", "tree"]
 
 #: Writes an angle [rad].
 Form = Callable[[float], str]
@@ -59,6 +59,12 @@ BODIES = {
     "coupler": (1.0, (0.2, 0.0, 0.25), (0.0002, 0.0133, 0.0134)),
     "rocker": (0.7, (0.45, 0.0, 0.15), (0.0053, 0.0054, 0.0003)),
 }
+
+
+#: What SDF gives a link that says nothing.
+UNIT_INERTIA = (
+    "<inertial><mass>1</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial>"
+)
 
 
 def place(frame: str, link: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -190,6 +196,52 @@ def _degrees(form: Form) -> Form:
     return lambda angle: repr(math.degrees(float(form(angle))))
 
 
+def _sdf_link(name: str, pose: str) -> str:
+    if name not in BODIES:
+        return f'<link name="{name}">{pose}{UNIT_INERTIA}</link>\n'
+    mass, center, moments = BODIES[name]
+    R, p = FRAMES[name]
+    x, y, z = (R.T @ (np.array(center) - p)).round(12) + 0.0
+    inertia = "".join(
+        f"<{tag}>{value}</{tag}>" for tag, value in zip(("ixx", "iyy", "izz"), moments, strict=True)
+    )
+    return (
+        f'<link name="{name}">{pose}<inertial><pose>{x} {y} {z} 0 0 0</pose>'
+        f"<mass>{mass}</mass><inertia>{inertia}</inertia></inertial></link>\n"
+    )
+
+
+def sdf(form: Form = exact, *, chained: bool = False, version: str = "1.9") -> str:
+    """The four-bar as SDF.
+
+    Poses are all in the model, or, ``chained``, each in another link or joint.
+    """
+    joints = [
+        ("drive", "ground", "crank"),
+        ("pin_b", "crank", "coupler"),
+        ("pin_d", "ground", "rocker"),
+        ("pin_c", "coupler", "rocker"),
+    ]
+    near = {"crank": "ground", "coupler": "crank", "rocker": "pin_d"}
+    text = f'<sdf version="{version}"><model name="four_bar">\n'
+    for link in ("ground", "crank", "coupler", "rocker"):
+        pose = f"<pose>{six(link, 'ground', form)}</pose>"
+        if chained and link in near:
+            base = "rocker" if near[link] == "pin_d" else near[link]  # where the joint stands
+            pose = f'<pose relative_to="{near[link]}">{six(link, base, form)}</pose>'
+        text += _sdf_link(link, pose)
+    for name, parent, child in joints:
+        at = "C" if name == "pin_c" else child
+        pose = f"<pose>{six(at, child, form)}</pose>" if name == "pin_c" else ""
+        if chained:
+            pose = f'<pose relative_to="{parent}">{six(at, parent, form)}</pose>'
+        text += (
+            f'<joint name="{name}" type="revolute"><parent>{parent}</parent>'
+            f"<child>{child}</child>{pose}<axis><xyz>0 0 1</xyz></axis></joint>\n"
+        )
+    return text + "</model></sdf>"
+
+
 def _drake() -> str:
     (p, _), (q, _) = place("C", "coupler"), place("C", "rocker")
     points = {"p_AP": p, "p_BQ": q}
@@ -205,7 +257,7 @@ def _drake() -> str:
     )
 
 
-#: Notation -> writer of the URDF, of angles as the form writes them.
+#: Notation -> writer of the URDF or SDF, with angles as the form writes them.
 NOTATIONS: dict[str, Callable[[Form], str]] = {
     "second parent": lambda form: four_bar(_pin(form), form),
     "cut joint": lambda form: four_bar(_pin(form, ' cut="true"'), form),
@@ -259,6 +311,11 @@ NOTATIONS: dict[str, Callable[[Form], str]] = {
         _gazebo(f"<pose>{six('C', 'rocker', form)}</pose>", "", "ball"), form
     ),
     "ball for Drake": lambda form: four_bar(_drake(), form),
+}
+#: The same, of SDF.
+MODELS: dict[str, Callable[[Form], str]] = {
+    "SDF": sdf,
+    "SDF, poses in each other": lambda form: sdf(form, chained=True),
 }
 #: Notations that close the loop by a ball: three rows, where a pin has five.
 SPHERICAL = {

@@ -96,6 +96,12 @@ class Reader:
             UrdfWarning(message, file=self.file, line=line_of(element), element=describe(element))
         )
 
+    def take(self, other: Reader) -> None:
+        """Take over what the reader of another file has met."""
+        self.problems += other.problems
+        self.warnings += other.warnings
+        self.incomplete = self.incomplete or other.incomplete
+
     def name(self, element: Element, attribute: str = "name") -> str | None:
         """Read a name; ``None`` and a problem if there is none."""
         value = element.get(attribute)
@@ -244,12 +250,16 @@ def _why_no_number(text: str, infinite: bool) -> str:
     return "is not a number"
 
 
+#: Elements that messages are about, wherever they stand.
+_NAMED = ("joint", "link", "frame", "include", "model")
+
+
 def describe(element: Element) -> str:
     """Name of the link, joint, ... that an element belongs to, such as ``joint 'elbow'``."""
     step: Element | None = element
     while step is not None:
         parent = step.getparent()
-        named = parent is None or parent.getparent() is None or local_name(step) == "joint"
+        named = parent is None or parent.getparent() is None or local_name(step) in _NAMED
         if named and (step is element or parent is not None):
             name = step.get("name")
             return f"{local_name(step)} {name!r}" if name else f"<{local_name(step)}>"

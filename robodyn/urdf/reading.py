@@ -47,6 +47,7 @@ class Options:
     xacro_args: Mapping[str, str] = field(default_factory=dict)
     urdf: Any = None
     strict: bool = True
+    base: str = "fixed"
 
 
 @dataclass

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from robodyn.urdf.kinds import LOOP_WORDS, TREE_WORDS, constant_tags
 
-__all__ = ["GENERAL", "ONLY_OF_KIND", "ROOT", "Rule", "owners"]
+__all__ = ["GENERAL", "ONLY_OF_KIND", "ROOT", "SDF_JOINT", "SDF_POSE", "Rule", "owners"]
 
 
 @dataclass(frozen=True)
@@ -203,14 +203,15 @@ _DISTANCE = _rule(
     },
     other_children="drake:distance_constraint_damping",
 )
-_SDF_POSE = _rule("relative_to frame degrees rotation_format", text=True)
+#: ``<pose>`` of SDF.
+SDF_POSE = _rule("relative_to frame degrees rotation_format", text=True)
 _SDF_AXIS = _rule(
     children={
         "xyz": _rule("expressed_in", text=True),
         "use_parent_model_frame": _TEXT,
         "limit": _rule(
             children=dict.fromkeys("lower upper velocity effort".split(), _TEXT),
-            other_children="stiffness dissipation",
+            other_children="stiffness dissipation drake:acceleration drake:jerk",
         ),
         "dynamics": _rule(
             children=dict.fromkeys(
@@ -221,18 +222,22 @@ _SDF_AXIS = _rule(
         "initial_position": _TEXT,
     },
 )
-_SDF_JOINT = _rule(
+#: ``<joint>`` of SDF, in a model or in ``<gazebo>``.
+SDF_JOINT = _rule(
     "name type",
     {
         "parent": _TEXT,
         "child": _TEXT,
-        "pose": _SDF_POSE,
+        "pose": SDF_POSE,
         "axis": _SDF_AXIS,
         "axis2": _SDF_AXIS,
         "screw_thread_pitch": _TEXT,
         "thread_pitch": _TEXT,
         "gearbox_ratio": _TEXT,
         "gearbox_reference_body": _TEXT,
+        "drake:gear_ratio": _TEXT,
+        "drake:rotor_inertia": _TEXT,
+        "drake:mimic": _MIMIC,
     },
     other_children="physics sensor plugin",
     unknown="warning",
@@ -305,7 +310,7 @@ ROOT = _rule(
         "spring": _rule("name link1 point1 link2 point2 stiffness rest_length damping"),
         "rotor": _rule("name link axis inertia"),
         "gazebo": _rule(
-            "reference", {"joint": _SDF_JOINT}, unknown="misspelt"
+            "reference", {"joint": SDF_JOINT}, unknown="misspelt"
         ),  # with a reference it is not looked into
     },
     others="version verbose author",

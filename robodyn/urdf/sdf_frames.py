@@ -13,13 +13,21 @@ from numpy.typing import NDArray
 
 from robodyn.errors import TopologyError, UnknownNameError
 
-__all__ = ["MODEL", "SEPARATOR", "Frames"]
+__all__ = ["MODEL", "SEPARATOR", "Frames", "inverse"]
 
 #: The name of the frame of the model that the name is written in.
 MODEL = "__model__"
 SEPARATOR = "::"
 
 Matrix = NDArray[np.float64]
+
+
+def inverse(X: Matrix) -> Matrix:
+    """Pose of the other frame in this one, shape (4, 4) [1, m], exact for turns by quarters."""
+    Y = np.eye(4)
+    Y[:3, :3] = X[:3, :3].T
+    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
+    return Y
 
 
 @dataclass(frozen=True)
@@ -85,7 +93,7 @@ class Frames:
         while name not in self._poses:
             _refuse_circle(name, chain, "given relative to one another")
             chain[name] = None
-            outer, _, rest = name.partition(SEPARATOR)
+            outer, rest = self._split(name)
             name = outer if rest else self._found(outer).relative_to
         for inner in reversed(chain):
             self._poses[inner] = self._poses[name] @ self._step(inner)
@@ -99,12 +107,12 @@ class Frames:
         frame = self._frames.get(name)
         if frame is not None and frame.relative_to == base and name not in self._models:
             return frame.X
-        X: Matrix = np.linalg.inv(self.pose(base)) @ self.pose(name)
+        X: Matrix = inverse(self.pose(base)) @ self.pose(name)
         return X
 
     def _step(self, name: str) -> Matrix:
         """Pose of a frame in the one that it is given in, or of one within in its model."""
-        outer, _, rest = name.partition(SEPARATOR)
+        outer, rest = self._split(name)
         frame, inner = self._found(outer), self._models.get(outer)
         if rest and inner is None:
             raise UnknownNameError("model", outer, self._models)
@@ -112,7 +120,7 @@ class Frames:
             return frame.X
         if rest:
             return inner.pose(rest)
-        placed: Matrix = frame.X @ np.linalg.inv(inner.pose(inner.placement))
+        placed: Matrix = frame.X @ inverse(inner.pose(inner.placement))
         return placed
 
     def link(self, name: str) -> str:
@@ -134,7 +142,7 @@ class Frames:
                     raise TopologyError("the model has no link that its frame could move with")
                 name = self.canonical
                 continue
-            outer, _, rest = name.partition(SEPARATOR)
+            outer, rest = self._split(name)
             attached_to = self._found(outer).attached_to
             if outer in self._models:
                 return f"{outer}{SEPARATOR}{self._models[outer].link(rest or MODEL)}"
@@ -143,6 +151,13 @@ class Frames:
             if attached_to is None:
                 return name
             name = attached_to
+
+    def _split(self, name: str) -> tuple[str, str]:
+        """The frame or model of this model, and what of the model is meant."""
+        if name in self._frames:  # the name itself may have colons, up to SDF 1.7
+            return name, ""
+        outer, _, rest = name.partition(SEPARATOR)
+        return outer, rest
 
     def _found(self, name: str) -> _Frame:
         try:

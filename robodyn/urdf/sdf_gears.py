@@ -12,6 +12,7 @@ from robodyn.joints import joint_kind
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import Frames
 from robodyn.urdf.sdf_joints import Axis, number_of, read_axes, text_of
+from robodyn.urdf.sdf_scopes import scoped, scoped_axis
 from robodyn.urdf.xml import Element, line_of
 
 __all__ = ["read_gear"]
@@ -27,6 +28,7 @@ def read_gear(
     frames: Frames,
     *,
     axes_in_model: bool = False,
+    scope: str = "",
 ) -> Coupling | None:
     """Read a ``<joint type="gearbox">``; ``None`` and a problem if it cannot be read.
 
@@ -43,6 +45,8 @@ def read_gear(
         Of the links, at zero; the gearbox's own is that of its child.
     axes_in_model : bool
         Axes are expressed in the model's frame where nothing else is said (SDF up to 1.4).
+    scope : str
+        What stands before the names of a model within, ``"inner::"``.
     """
     name = reader.name(element)
     ends = [text_of(reader, element, tag) for tag in ("parent", "child", "gearbox_reference_body")]
@@ -50,9 +54,11 @@ def read_gear(
         reader.problem(element, "needs <parent>, <child> and <gearbox_reference_body>", lost=True)
         return None
     ratio = number_of(reader, element, "gearbox_ratio", 1.0)
-    axes = read_axes(reader, element, 2, in_model=axes_in_model)
+    axes = [
+        scoped_axis(axis, scope) for axis in read_axes(reader, element, 2, in_model=axes_in_model)
+    ]
     try:
-        parent, child, reference = (frames.link(str(end)) for end in ends)
+        parent, child, reference = (frames.link(scoped(str(end), scope)) for end in ends)
         above = {joint.child: joint for joint in joints}
         sides = [
             _sign(frames, _hinge(above, link, reference), axis, child)
@@ -61,7 +67,9 @@ def read_gear(
     except RobodynError as error:
         reader.problem(element, getattr(error, "problem", None) or str(error), lost=True)
         return None
-    return Coupling(name, parent, child, -ratio * sides[0] * sides[1], 0.0, line_of(element))
+    return Coupling(
+        scope + name, parent, child, -ratio * sides[0] * sides[1], 0.0, line_of(element)
+    )
 
 
 def _hinge(above: dict[str, Joint], link: str, reference: str) -> Joint:
@@ -73,7 +81,7 @@ def _hinge(above: dict[str, Joint], link: str, reference: str) -> Joint:
         if above[end].nv:
             moving.append(above[end])
         end = above[end].parent
-    if end != reference or len(moving) != 1 or not joint_kind(moving[0].kind).free_turn:
+    if end != reference or len(moving) != 1 or not joint_kind(moving[0].kind).is_pin:
         raise TopologyError(
             f"a gearbox couples two links that each turn about one hinge on its reference body: "
             f"between {link!r} and {reference!r} there is no such hinge alone"

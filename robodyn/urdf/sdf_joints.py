@@ -5,18 +5,20 @@ Used for joints of SDF models, and for those that URDFs have in ``<gazebo>``.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from robodyn.description import Limits, Pose, Vector, rpy_from_rotation
+from robodyn.description import Actuator, Limits, Pose, Vector, rpy_from_rotation
 from robodyn.errors import UnknownNameError
 from robodyn.joints import continuous, fixed, helical, prismatic, revolute, spherical, universal
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.joint_values import Dynamics
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import MODEL
-from robodyn.urdf.xml import Element, line_of
+from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = [
     "JOINT_TYPES",
@@ -25,6 +27,7 @@ __all__ = [
     "Place",
     "SdfJoint",
     "number_of",
+    "read_axes",
     "read_joint",
     "read_place",
     "text_of",
@@ -40,6 +43,8 @@ JOINT_TYPES = {
     "screw": helical.KIND,
     "revolute2": universal.KIND,
 }
+#: How simulators write the largest number where they mean none.
+_LARGEST = re.compile(r"^([+-]?)1\.79769\d*e\+?308$", re.IGNORECASE)
 #: Where SDF means "without limit".
 UNLIMITED = 1e16
 DEFAULT_AXIS: Vector = (0.0, 0.0, 1.0)
@@ -108,6 +113,8 @@ class SdfJoint:
         Of the joint's frame; in that of the child where nothing else is said.
     axes : tuple of Axis
     pitch : float [m/rad]
+    motor : Actuator or None
+        As Drake says it: ``<drake:gear_ratio>`` and ``<drake:rotor_inertia>``.
     element : Element
     """
 
@@ -118,6 +125,7 @@ class SdfJoint:
     place: Place
     axes: tuple[Axis, ...]
     pitch: float
+    motor: Actuator | None
     element: Element
 
     @property
@@ -157,11 +165,32 @@ def read_joint(
         found = read_pitch(reader, element)
         if found is None:
             reader.problem(
-                element, f"a joint of type {word!r} needs <screw_thread_pitch> in metres a turn"
+                element,
+                f"a joint of type {word!r} needs <screw_thread_pitch> in metres a turn",
+                leniently="taken as 1 m a turn",
             )
-        pitch = found or 0.0
+        pitch = 1.0 / math.tau if found is None else found
+    elif element.find("screw_thread_pitch") is not None:
+        reader.warn(element, f"<screw_thread_pitch> is not read in a joint of type {word!r}")
     axes = read_axes(reader, element, len(kind.axes), in_model=axes_in_model)
-    return SdfJoint(name, kind, parent, child, read_place(reader, element), axes, pitch, element)
+    for mimic in (child for child in element if local_name(child) == "drake:mimic"):
+        followed = _read_mimic_of_drake(reader, mimic)
+        axes = tuple(dataclasses.replace(axis, mimic=followed) for axis in axes[:1]) + axes[1:]
+    place, motor = read_place(reader, element), _read_motor(reader, element)
+    return SdfJoint(name, kind, parent, child, place, axes, pitch, motor, element)
+
+
+def _read_motor(reader: Reader, joint: Element) -> Actuator | None:
+    values = {}
+    for child in joint:
+        tag = local_name(child).removeprefix("drake:")
+        if tag in ("gear_ratio", "rotor_inertia"):
+            values[tag] = reader.to_number(child, "text", (child.text or "").strip())
+    if values.get("rotor_inertia", 0.0) < 0.0 or values.get("gear_ratio", 1.0) == 0.0:
+        reader.problem(joint, "a rotor inertia is negative, or a gear ratio zero")
+        return None
+    gear_ratio, rotor_inertia = values.get("gear_ratio", 1.0), values.get("rotor_inertia", 0.0)
+    return Actuator(gear_ratio, rotor_inertia) if values else None
 
 
 def _end(reader: Reader, element: Element, tag: str) -> str | None:
@@ -183,7 +212,8 @@ def number_of(reader: Reader, element: Element, tag: str, default: float) -> flo
     child = reader.only(element, tag)
     if child is None:
         return default
-    return reader.to_number(child, "text", (child.text or "").strip(), infinite=True)
+    text = _LARGEST.sub(r"\1inf", (child.text or "").strip())
+    return reader.to_number(child, "text", text, infinite=True)
 
 
 def truth_of(reader: Reader, element: Element, tag: str) -> bool:
@@ -350,6 +380,15 @@ def _read_mimic(reader: Reader, element: Element | None) -> Mimicked | None:
         reader.problem(element, "<mimic> has no <multiplier>")
     values = (number_of(reader, element, tag, 0.0) for tag in ("multiplier", "offset", "reference"))
     return Mimicked(joint, axis, *values)
+
+
+def _read_mimic_of_drake(reader: Reader, element: Element) -> Mimicked | None:
+    joint = reader.name(element, "joint")
+    multiplier, offset = (
+        reader.number(element, name, default)
+        for name, default in (("multiplier", 1.0), ("offset", 0.0))
+    )
+    return None if joint is None else Mimicked(joint, "axis", multiplier, offset, 0.0)
 
 
 def read_pitch(reader: Reader, joint: Element) -> float | None:

@@ -17,7 +17,7 @@ from robodyn.errors import (
 )
 from robodyn.urdf.adapters import from_object, is_urdf_object
 from robodyn.urdf.check import check
-from robodyn.urdf.document_kind import EXTENDED_URDF, MJCF, URDF, XACRO, outer_kind
+from robodyn.urdf.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, outer_kind
 from robodyn.urdf.extended import read_extension
 from robodyn.urdf.massless import massless_motions
 from robodyn.urdf.mjcf import read_mjcf
@@ -25,6 +25,7 @@ from robodyn.urdf.packages import PackageDirs, Packages
 from robodyn.urdf.parse import read
 from robodyn.urdf.reading import Document, Options, Reading, bundled_robots, open_document
 from robodyn.urdf.report import as_warning, tell, tolerable
+from robodyn.urdf.sdf import read_sdf
 from robodyn.urdf.suspicions import suspicions
 from robodyn.urdf.xacro_arguments import Value, given_arguments
 from robodyn.urdf.xacro_expansion import expand
@@ -41,17 +42,18 @@ def load_mechanism(
     allow_unphysical: bool = False,
     urdf: Any = None,
     strict: bool = True,
+    base: str = "fixed",
 ) -> Mechanism:
     """Read a mechanism and check it.
 
     Parameters
     ----------
     source : path, str, bytes or object
-        A file or its text: URDF, xacro, the YAML of an Extended URDF, told by what stands in it;
-        the name of a bundled robot; or a model of urdfpy, urchin or yourdfpy.
+        A file or its text: URDF, xacro, SDF, the YAML of an Extended URDF, told by what stands in
+        it; the name of a bundled robot; or a model of urdfpy, urchin or yourdfpy.
     package_dirs : mapping of str to path, path, or iterable of paths, optional
         Folders of ROS packages, or folders that contain some, for ``$(find package)`` and
-        ``package://`` in xacro. Meshes are never opened.
+        ``package://`` in xacro, and of models that SDF includes. Meshes are never opened.
     xacro_args : mapping of str to str, bool, int or float, optional
         Values of the ``<xacro:arg>`` of a xacro file.
     allow_unphysical : bool
@@ -61,6 +63,8 @@ def load_mechanism(
     strict : bool
         ``False``: read what other readers skip or accept as they do, impossible inertias and
         joints that move no mass included, with one warning that lists each such place.
+    base : {"fixed", "floating", "moving"}
+        What the robot stands on. Only a fixed base stands where a file of SDF places it.
 
     Raises
     ------
@@ -75,7 +79,7 @@ def load_mechanism(
     MissingExtraError
         A xacro or YAML file, and xacro or PyYAML is not installed.
     """
-    reading = _read(source, _options(package_dirs, xacro_args, urdf, strict=strict))
+    reading = _read(source, _options(package_dirs, xacro_args, urdf, strict=strict, base=base))
     mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
     if mechanism is not None and not (strict or any(not tolerable(error) for error in found)):
         found += massless_motions(mechanism)
@@ -146,8 +150,9 @@ def _options(
     urdf: Any = None,
     *,
     strict: bool,
+    base: str = "fixed",
 ) -> Options:
-    return Options(Packages(package_dirs), given_arguments(xacro_args), urdf, strict)
+    return Options(Packages(package_dirs), given_arguments(xacro_args), urdf, strict, base)
 
 
 def _read(source: Any, options: Options) -> Reading:
@@ -190,6 +195,18 @@ def _read_urdf(document: Document, options: Options) -> Reading:
     return Reading(mechanism, reader.problems, reader.warnings, not reader.incomplete)
 
 
+def _read_sdf(document: Document, options: Options) -> Reading:
+    mechanism, reader = read_sdf(
+        document.text,
+        document.file,
+        packages=options.packages,
+        strict=options.strict,
+        placed=options.base == "fixed",
+        root=document.root,
+    )
+    return Reading(mechanism, reader.problems, reader.warnings, not reader.incomplete)
+
+
 def _read_xacro(document: Document, options: Options) -> Reading:
     root, warned = expand(document.text, document.file, options.xacro_args, options.packages)
     text = fragment(root)
@@ -224,6 +241,7 @@ def _read_mjcf(document: Document, options: Options) -> Reading:
 #: What reads which kind of document.
 READERS: dict[str, Callable[[Document, Options], Reading]] = {
     URDF: _read_urdf,
+    SDF: _read_sdf,
     XACRO: _read_xacro,
     EXTENDED_URDF: _read_extended,
     MJCF: _read_mjcf,

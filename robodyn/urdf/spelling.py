@@ -35,8 +35,8 @@ _LIKENESS = 0.7
 
 
 def check_spelling(reader: Reader, root: Element, rule: Rule = ROOT) -> None:
-    """Report the unknown names of a robot to the reader."""
-    _check(reader, root, "robot", rule)
+    """Report the unknown names of a document to the reader."""
+    _check(reader, root, local_name(root).rpartition(":")[2], rule)
 
 
 def _check(reader: Reader, element: Element, tag: str, rule: Rule) -> None:
@@ -63,7 +63,7 @@ def _check(reader: Reader, element: Element, tag: str, rule: Rule) -> None:
                 _unknown_element(reader, child, name, tag, rule)
         if inner is None:
             continue
-        if name in ONLY_OF_KIND and not inner.children:  # axes of SDF have: their reader says so
+        if name in ONLY_OF_KIND and not inner.children and not inner.text:  # in URDF
             _check_kind(reader, element, child, name, tag)
         _check(reader, child, name, inner)
 

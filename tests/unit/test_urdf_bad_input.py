@@ -229,7 +229,7 @@ CASES = {
         UrdfError, 5, "joint 'shoulder'", ["yes", "true"],
     ),
     "empty text": ("<", UrdfError, 1, None, ["not XML"]),
-    "SDF": ('<sdf version="1.7"/>', UrdfError, 1, "<sdf>", ["not <robot>", "SDF"]),
+    "SDF": ('<sdf version="1.7"/>', UrdfError, 1, "<sdf>", ["has no <model>"]),
     "unexpanded xacro": (
         arm(4, 'value="1"', 'value="${mass}"'),
         UrdfError, 4, "link 'lower'", ["xacro", "robodyn[xacro]"],

@@ -1,0 +1,200 @@
+"""A model of SDF as a mechanism: which joints are the tree, and which close loops."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Coupling, Link, Loop, Mechanism
+from robodyn.errors import RobodynError, TopologyError
+from robodyn.urdf.reader import Reader
+from robodyn.urdf.sdf_frames import MODEL, SEPARATOR, inverse
+from robodyn.urdf.sdf_gears import read_gear
+from robodyn.urdf.sdf_hinges import Hinges, coordinate_name
+from robodyn.urdf.sdf_joints import SdfJoint
+from robodyn.urdf.sdf_loops import loop_of
+from robodyn.urdf.sdf_models import Model
+from robodyn.urdf.sdf_scopes import WORLD, scoped_joint
+from robodyn.urdf.xml import Element, line_of
+
+__all__ = ["mechanism_of"]
+
+
+@dataclass(frozen=True)
+class _Bond:
+    """A joint, and the links that it joins."""
+
+    joint: SdfJoint
+    parent: str
+    child: str
+
+
+@dataclass
+class _Parts:
+    """What a model and those within hold, by names that the model knows."""
+
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: dict[str, SdfJoint] = field(default_factory=dict)
+    points: list[tuple[str, Element]] = field(default_factory=list)
+    gears: list[tuple[Element, bool, str]] = field(default_factory=list)
+
+
+def _parts(model: Model, scope: str = "") -> _Parts:
+    found = _Parts(
+        {
+            scope + name: dataclasses.replace(x, name=scope + name)
+            for name, x in model.links.items()
+        },
+        {scope + joint.name: scoped_joint(joint, scope) for joint in model.joints},
+        [(scope + name, element) for name, element in model.points],
+        [(*gear, scope) for gear in model.gears],
+    )
+    for name, inner in model.models.items():
+        more = _parts(inner, f"{scope}{name}{SEPARATOR}")
+        found.links |= more.links
+        found.joints |= more.joints
+        found.points += more.points
+        found.gears += more.gears
+    return found
+
+
+def mechanism_of(
+    reader: Reader, model: Model, X_world: NDArray[np.float64], *, placed: bool
+) -> Mechanism | None:
+    """A model as a mechanism; ``None`` and problems if it is none.
+
+    Parameters
+    ----------
+    reader : Reader
+    model : Model
+    X_world : (4, 4) [1, m]
+        Pose of the model in the world.
+    placed : bool
+        The root link stands in the world where the file says, and not in its origin.
+    """
+    parts, frames = _parts(model), model.frames
+    if any(WORLD in (joint.parent, joint.child) for joint in parts.joints.values()):
+        frames.add(WORLD, inverse(X_world))
+        parts.links = {WORLD: Link(WORLD), **parts.links}
+    bonds = [*_bonds(reader, parts, model)]
+    if reader.incomplete:
+        return None
+    try:
+        root = _root(parts, bonds, model)
+        tree, loops = _tree(bonds, root, parts)
+        hinges = Hinges(frames, parts.joints)
+        if placed and root != WORLD:
+            X_root = X_world @ frames.pose(root)
+            if not np.allclose(X_root, np.eye(4), rtol=0.0, atol=1e-12):
+                hinges.links.append(Link(WORLD))
+                hinges.weld(root, WORLD, root, X_root, parts.links[root].line)
+        for bond, reverse in tree:
+            ends = (bond.child, bond.parent) if reverse else (bond.parent, bond.child)
+            hinges.add(bond.joint, *ends, reverse=reverse)
+        for name, element in parts.points:
+            link, line = frames.link(name), line_of(element)
+            hinges.links.append(Link(name, line=line))
+            hinges.weld(name, link, name, frames.pose_in(name, link), line)
+    except RobodynError as error:
+        reader.problem(model.element, getattr(error, "problem", None) or str(error), lost=True)
+        return None
+    return Mechanism(
+        model.name,
+        (*parts.links.values(), *hinges.links),
+        tuple(hinges.joints),
+        tuple(_loops(reader, loops, model)),
+        tuple(_couplings(reader, parts, hinges, model)),
+        tuple(
+            (coordinate_name(joint, "axis"), joint.motor)
+            for joint in parts.joints.values()
+            if joint.motor is not None
+        ),
+        file=reader.file,
+    )
+
+
+def _bonds(reader: Reader, parts: _Parts, model: Model) -> Iterator[_Bond]:
+    """Joints with the links that they join; what they name wrongly is a problem."""
+    for joint in parts.joints.values():
+        try:
+            ends = [model.frames.link(end) for end in (joint.parent, joint.child)]
+            model.frames.pose(joint.name)
+        except RobodynError as error:
+            told = getattr(error, "problem", None) or str(error)
+            reader.problem(joint.element, told, lost=True)
+            continue
+        if ends[0] == ends[1]:
+            reader.problem(joint.element, f"joins the link {ends[0]!r} to itself", lost=True)
+        else:
+            yield _Bond(joint, *ends)
+
+
+def _root(parts: _Parts, bonds: list[_Bond], model: Model) -> str:
+    """The world, the only link that is no child, or the one the model's frame moves with."""
+    if WORLD in parts.links:
+        return WORLD
+    if not parts.links:
+        raise TopologyError(f"the model {model.name!r} has no links")
+    children = {bond.child for bond in bonds}
+    roots = [name for name in parts.links if name not in children]
+    return roots[0] if len(roots) == 1 else model.frames.link(MODEL)
+
+
+def _tree(
+    bonds: list[_Bond], root: str, parts: _Parts
+) -> tuple[list[tuple[_Bond, bool]], list[_Bond]]:
+    """Joints of a spanning tree, each with whether it is gone from child to parent; and the others.
+
+    The tree is gone from parents to children where it can be. Where there is a choice it has the
+    joint with the fewest degrees of freedom, so that the loops have the fewest constraints; then
+    the first in the file.
+    """
+    reached, left = {root}, dict.fromkeys(range(len(bonds)))
+    way: dict[int, bool] = {}
+    while True:
+        edges = [
+            (bonds[i].child in reached, bonds[i].joint.kind.nv, i)
+            for i in left
+            if (bonds[i].parent in reached) != (bonds[i].child in reached)
+        ]
+        if not edges:
+            break
+        reverse, _, i = min(edges)
+        way[i] = reverse
+        del left[i]
+        reached |= {bonds[i].parent, bonds[i].child}
+    lonely = [name for name in parts.links if name not in reached]
+    if lonely:
+        names = ", ".join(map(repr, lonely[:5])) + (", ..." if len(lonely) > 5 else "")
+        raise TopologyError(
+            f"no joint leads from {root!r} to {names}: a mechanism is connected; join them, or "
+            "remove them"
+        )
+    return [(bonds[i], way[i]) for i in sorted(way)], [bonds[i] for i in left]
+
+
+def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:
+    for bond in bonds:
+        try:
+            yield loop_of(reader, bond.joint, model.frames)
+        except RobodynError as error:
+            told = getattr(error, "problem", None) or str(error)
+            reader.problem(bond.joint.element, told, lost=True)
+
+
+def _couplings(reader: Reader, parts: _Parts, hinges: Hinges, model: Model) -> Iterator[Coupling]:
+    for element, axes_in_model, scope in parts.gears:
+        gear = read_gear(
+            reader,
+            element,
+            hinges.joints,
+            model.frames,
+            axes_in_model=axes_in_model,
+            scope=scope,
+        )
+        if gear is not None:
+            yield gear
