@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["MODELS", "NOTATIONS", "SPHERICAL", "digits", "exact", "four_bar", "sdf", "tree"]
+__all__ = ["NOTATIONS", "SPHERICAL", "digits", "exact", "four_bar", "sdf", "tree"]
 
 #: Writes an angle [rad].
 Form = Callable[[float], str]
@@ -311,9 +311,6 @@ NOTATIONS: dict[str, Callable[[Form], str]] = {
         _gazebo(f"<pose>{six('C', 'rocker', form)}</pose>", "", "ball"), form
     ),
     "ball for Drake": lambda form: four_bar(_drake(), form),
-}
-#: The same, of SDF.
-MODELS: dict[str, Callable[[Form], str]] = {
     "SDF": sdf,
     "SDF, poses in each other": lambda form: sdf(form, chained=True),
 }

@@ -121,6 +121,9 @@ def with_exact_turns(mechanism: Mechanism) -> tuple[Mechanism, tuple[ExactTurn, 
 def _with_exact(mover: Joint | Loop) -> Joint | Loop:
     new: Joint | Loop
     if isinstance(mover, Joint):
+        if mover.exact is not None:
+            origin, axis, axis2 = mover.exact.origin, mover.exact.axis, mover.exact.axis2
+            return dataclasses.replace(mover, origin=origin, axis=axis, axis2=axis2)
         new = dataclasses.replace(mover, origin=exact_pose(mover.origin))
     elif (exact := mover.exact) is not None:
         ends = exact.X_predecessor, exact.X_successor

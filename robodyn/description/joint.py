@@ -101,6 +101,10 @@ class Joint:
         are the integrals of their speeds, and spherical ones.
     merged : tuple of str
         Hinges that it takes the place of; not part of equality.
+    exact : Joint or None
+        Has the origin and axes where rounded turns are exact, see
+        `robodyn.description.with_exact_turns`, if they are not written but follow from poses of
+        others; not part of equality.
     """
 
     name: str
@@ -126,6 +130,7 @@ class Joint:
     stop_stiffness: float = 0.0
     stop_damping: float = 0.0
     armature: float = 0.0
+    exact: Joint | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.map is not None and self.kind != joint_map.KIND.name:

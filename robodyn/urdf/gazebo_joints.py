@@ -15,7 +15,7 @@ from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import Frames
 from robodyn.urdf.sdf_gears import read_gear
 from robodyn.urdf.sdf_joints import JOINT_TYPES, SdfJoint, read_joint
-from robodyn.urdf.sdf_loops import add_joint_frame, loop_of, placed
+from robodyn.urdf.sdf_loops import add_joint_frame, exactly_placed, loop_of, placed
 from robodyn.urdf.xml import Element
 
 __all__ = ["GazeboJoints"]
@@ -90,12 +90,12 @@ class GazeboJoints:
         joint = self._read[element] = read_joint(self._reader, element, _KINDS)
         if joint is not None and joint.name not in self._frames:
             add_joint_frame(self._frames, joint)
-            add_joint_frame(self._exact_frames, _exactly_placed(joint))
+            add_joint_frame(self._exact_frames, exactly_placed(joint))
 
     def _loop(self, joint: SdfJoint) -> Loop | None:
         try:
             loop = loop_of(self._reader, joint, self._frames)
-            exact = placed(_exactly_placed(joint), self._exact_frames)
+            exact = placed(exactly_placed(joint), self._exact_frames)
             return dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
         except RobodynError as error:
             told = getattr(error, "problem", None) or str(error)
@@ -106,11 +106,6 @@ class GazeboJoints:
 def _exact(joint: Joint) -> Joint:
     """A joint whose origin has exact turns."""
     return dataclasses.replace(joint, origin=exact_pose(joint.origin))
-
-
-def _exactly_placed(joint: SdfJoint) -> SdfJoint:
-    place = dataclasses.replace(joint.place, pose=exact_pose(joint.place.pose))
-    return dataclasses.replace(joint, place=place)
 
 
 def _frames_of_tree(links: Iterable[str], of: Iterable[Joint]) -> Frames:

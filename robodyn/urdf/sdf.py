@@ -64,7 +64,7 @@ def read_sdf(
     mechanism = None
     if found is not None and not reader.incomplete:
         model, X_world = found
-        mechanism = mechanism_of(reader, model, X_world, placed=placed)
+        mechanism = mechanism_of(reader, model, X_world, in_world=placed)
     if models.unread:
         told = ", ".join(models.unread[:TOLD])
         more = len(models.unread) - TOLD

@@ -7,7 +7,8 @@ is fixed to: SDF knows that frame by the name of the joint, too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,15 +17,15 @@ from numpy.typing import NDArray
 from robodyn.description import Joint, Link, Mimic, Pose, Vector
 from robodyn.description.constants import with_constants
 from robodyn.joints import fixed, revolute
-from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.joint_values import Dynamics
-from robodyn.urdf.sdf_frames import Frames, inverse
+from robodyn.urdf.sdf_frames import Frames
 from robodyn.urdf.sdf_joints import Axis, SdfJoint
-from robodyn.urdf.sdf_loops import direction_in
+from robodyn.urdf.sdf_loops import direction_in, exactly_placed
 
 __all__ = ["Hinges", "coordinate_name"]
 
-_DIRECTIONS: tuple[Vector, Vector] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+#: A joint this near to the origin of its child [m] is there.
+NEAR = 1e-12
 
 
 def is_split(joint: SdfJoint) -> bool:
@@ -40,6 +41,15 @@ def coordinate_name(joint: SdfJoint, axis: str) -> str:
     return f"{joint.name}_{axis}" if is_split(joint) else joint.name
 
 
+@dataclass(frozen=True)
+class _Geometry:
+    """Where a joint of ours stands, and about what it turns."""
+
+    origin: Pose
+    axis: Vector = (1.0, 0.0, 0.0)
+    axis2: Vector = (0.0, 1.0, 0.0)
+
+
 @dataclass
 class Hinges:
     """Collects joints of the tree, and the links between them.
@@ -48,21 +58,31 @@ class Hinges:
     ----------
     frames : Frames
         All frames of the model.
+    exact : Frames
+        The same, where rounded turns are exact.
     by_name : mapping of str to SdfJoint
         All joints of the model, for those that follow another.
     """
 
     frames: Frames
+    exact: Frames
     by_name: dict[str, SdfJoint]
     joints: list[Joint] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
 
     def weld(
-        self, name: str, parent: str, child: str, X: NDArray[np.float64], line: int | None
+        self,
+        name: str,
+        parent: str,
+        child: str,
+        line: int | None,
+        X: Callable[[Frames], NDArray[np.float64]] | None = None,
     ) -> None:
-        """Fix a link to another."""
-        self.joints.append(
-            Joint(name, fixed.KIND.name, parent, child, Pose.from_matrix(X), line=line)
+        """Fix a link to another: where its frame stands in the other's, or as ``X`` says."""
+        pose = X or (lambda frames: frames.pose_in(child, parent))
+        self._add(
+            Joint(name, fixed.KIND.name, parent, child, line=line),
+            *(_Geometry(Pose.from_matrix(pose(frames))) for frames in (self.frames, self.exact)),
         )
 
     def add(self, joint: SdfJoint, parent: str, child: str, *, reverse: bool) -> None:
@@ -75,86 +95,65 @@ class Hinges:
             Links, as the tree has them.
         reverse : bool
         """
-        pose_in = self.frames.pose_in
         if not joint.kind.nv:
-            self.weld(joint.name, parent, child, pose_in(child, parent), joint.line)
+            self.weld(joint.name, parent, child, joint.line)
             return
-        axes = [*zip(("axis", "axis2"), joint.axes, strict=False)]
-        sign = -1.0 if reverse else 1.0
-        X_child = pose_in(joint.name, child)
-        if _is_free_of_place(joint, X_child):
-            at, X_parent, R = child, pose_in(child, parent), X_child[:3, :3]
-        else:
-            at, X_parent, R = joint.name, pose_in(joint.name, parent), np.eye(3)
-            self.links.append(Link(joint.name, line=joint.line))
-        directions = [
-            _vector(sign * R @ np.array(direction_in(self.frames, axis, joint.name)))
-            for _, axis in axes
+        # It stands in the frame of its child if it moves the same from there.
+        away = np.abs(self.frames.pose_in(joint.name, child)[:3, 3]).max() > NEAR
+        at = joint.name if joint.kind.turns and away else child
+        if at != child:
+            self.links.append(Link(at, line=joint.line))
+        tags = ["axis", "axis2"][: len(joint.axes)][:: -1 if reverse else 1]
+        places = [
+            _geometry(frames, given, parent, at, reverse=reverse)
+            for frames, given in (
+                (self.frames, joint),
+                (self.exact, exactly_placed(joint)),
+            )
         ]
-        if reverse:
-            axes, directions = axes[::-1], directions[::-1]
         if is_split(joint):
-            self._add_two(joint, axes, directions, parent, at, X_parent)
+            between = f"{joint.name}_{tags[0]}"
+            self.links.append(Link(between, line=joint.line))
+            seconds = [_Geometry(Pose(), place.axis2) for place in places]
+            self._add(self._hinge(joint, tags[0], parent, between), *places)
+            self._add(self._hinge(joint, tags[1], between, at), *seconds)
         else:
-            axis = axes[0][1] if axes else None
-            self._add_one(joint, joint.name, joint.kind, axis, directions, parent, at, X_parent)
-        if at == joint.name:
-            self.weld(child, at, child, inverse(X_child), joint.line)
+            self._add(self._joint(joint, parent, at), *places)
+        if at != child:
+            self.weld(child, at, child, joint.line)
 
-    def _add_two(
-        self,
-        joint: SdfJoint,
-        axes: list[tuple[str, Axis]],
-        directions: list[Vector],
-        parent: str,
-        child: str,
-        X_parent: NDArray[np.float64],
-    ) -> None:
-        between = f"{joint.name}_{axes[0][0]}"
-        self.links.append(Link(between, line=joint.line))
-        for (tag, axis), direction, ends, X in zip(
-            axes,
-            directions,
-            ((parent, between), (between, child)),
-            (X_parent, np.eye(4)),
-            strict=True,
-        ):
-            name = f"{joint.name}_{tag}"
-            above, below = ends
-            self._add_one(joint, name, revolute.KIND, axis, [direction], above, below, X)
-
-    def _add_one(
-        self,
-        joint: SdfJoint,
-        name: str,
-        kind: JointKind,
-        axis: Axis | None,
-        directions: Sequence[Vector],
-        parent: str,
-        child: str,
-        X_parent: NDArray[np.float64],
-    ) -> None:
-        one = directions[0] if directions else _DIRECTIONS[0]
-        two = directions[1] if len(directions) > 1 else _DIRECTIONS[1]
-        own = Dynamics() if axis is None else axis.dynamics
-        found = Joint(
-            name,
-            kind.name,
-            parent,
-            child,
-            Pose.from_matrix(X_parent),
-            one,
-            two,
-            limits=None if axis is None else axis.limits,
-            damping=own.damping,
-            friction=own.friction,
-            mimic=None if axis is None else self._mimic(joint, axis),
-            line=joint.line,
-            stiffness=own.stiffness,
-            rest=own.rest,
+    def _add(self, joint: Joint, written: _Geometry, exact: _Geometry) -> None:
+        placed, exactly = (
+            dataclasses.replace(joint, origin=at.origin, axis=at.axis, axis2=at.axis2)
+            for at in (written, exact)
         )
-        pitch = {parameter.name: joint.pitch for parameter in kind.parameters}
-        self.joints.append(with_constants(found, pitch))
+        if placed != exactly:
+            placed = dataclasses.replace(placed, exact=exactly)
+        self.joints.append(placed)
+
+    def _hinge(self, joint: SdfJoint, tag: str, parent: str, child: str) -> Joint:
+        """One of the two hinges of a joint with two axes."""
+        axis = joint.axes[("axis", "axis2").index(tag)]
+        kind = revolute.KIND.name
+        return self._with_values(
+            Joint(f"{joint.name}_{tag}", kind, parent, child, line=joint.line), joint, axis
+        )
+
+    def _joint(self, joint: SdfJoint, parent: str, child: str) -> Joint:
+        found = Joint(joint.name, joint.kind.name, parent, child, line=joint.line)
+        if len(joint.axes) == 1:
+            found = self._with_values(found, joint, joint.axes[0])
+        pitch = {parameter.name: joint.pitch for parameter in joint.kind.parameters}
+        return with_constants(found, pitch)
+
+    def _with_values(self, ours: Joint, joint: SdfJoint, axis: Axis) -> Joint:
+        """A joint with the limits, springs and such of an axis."""
+        return dataclasses.replace(
+            ours,
+            limits=axis.limits,
+            mimic=self._mimic(joint, axis),
+            **dataclasses.asdict(axis.dynamics),
+        )
 
     def _mimic(self, joint: SdfJoint, axis: Axis) -> Mimic | None:
         """``q = multiplier (q_leader - reference) + offset``."""
@@ -169,9 +168,13 @@ class Hinges:
         return Mimic(leader, followed.multiplier, offset)
 
 
-def _is_free_of_place(joint: SdfJoint, X_child: NDArray[np.float64]) -> bool:
-    """Whether the joint moves the same from the origin of its child: it slides, or is there."""
-    return not joint.kind.turns or not X_child[:3, 3].any()
+def _geometry(frames: Frames, joint: SdfJoint, parent: str, at: str, *, reverse: bool) -> _Geometry:
+    """A joint that moves the frame ``at``, which stands where the joint does, turned or not."""
+    R = frames.pose_in(joint.name, at)[:3, :3]
+    axes = [_vector(R @ np.array(direction_in(frames, axis, joint.name))) for axis in joint.axes]
+    if reverse:
+        axes = [(-x, -y, -z) for x, y, z in reversed(axes)]
+    return _Geometry(Pose.from_matrix(frames.pose_in(at, parent)), *axes)
 
 
 def _vector(x: NDArray[np.float64]) -> Vector:

@@ -10,18 +10,28 @@ import numpy as np
 
 from robodyn.description import Loop, Pose, Vector
 from robodyn.description.constants import with_constants
+from robodyn.description.exact_turns import exact_axis, exact_pose
 from robodyn.urdf.joint_values import Dynamics
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import Frames
 from robodyn.urdf.sdf_joints import Axis, SdfJoint
 
-__all__ = ["add_joint_frame", "direction_in", "loop_of", "placed"]
+__all__ = ["add_joint_frame", "direction_in", "exactly_placed", "loop_of", "placed"]
 
 
 def add_joint_frame(frames: Frames, joint: SdfJoint) -> None:
     """Add the frame of a joint, which moves with its child and has the name of the joint."""
     place = joint.place
     frames.add(joint.name, place.pose.matrix, place.relative_to or joint.child, joint.child)
+
+
+def exactly_placed(joint: SdfJoint) -> SdfJoint:
+    """The joint with rounded turns of its pose and axes taken for exact ones."""
+    place = dataclasses.replace(joint.place, pose=exact_pose(joint.place.pose))
+    axes = tuple(
+        dataclasses.replace(axis, direction=exact_axis(axis.direction)) for axis in joint.axes
+    )
+    return dataclasses.replace(joint, place=place, axes=axes)
 
 
 def direction_in(frames: Frames, axis: Axis, frame: str) -> Vector:

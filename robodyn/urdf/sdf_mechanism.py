@@ -16,7 +16,7 @@ from robodyn.urdf.sdf_frames import MODEL, SEPARATOR, inverse
 from robodyn.urdf.sdf_gears import read_gear
 from robodyn.urdf.sdf_hinges import Hinges, coordinate_name
 from robodyn.urdf.sdf_joints import SdfJoint
-from robodyn.urdf.sdf_loops import loop_of
+from robodyn.urdf.sdf_loops import exactly_placed, loop_of, placed
 from robodyn.urdf.sdf_models import Model
 from robodyn.urdf.sdf_scopes import WORLD, scoped_joint
 from robodyn.urdf.xml import Element, line_of
@@ -63,7 +63,7 @@ def _parts(model: Model, scope: str = "") -> _Parts:
 
 
 def mechanism_of(
-    reader: Reader, model: Model, X_world: NDArray[np.float64], *, placed: bool
+    reader: Reader, model: Model, X_world: NDArray[np.float64], *, in_world: bool
 ) -> Mechanism | None:
     """A model as a mechanism; ``None`` and problems if it is none.
 
@@ -73,12 +73,13 @@ def mechanism_of(
     model : Model
     X_world : (4, 4) [1, m]
         Pose of the model in the world.
-    placed : bool
+    in_world : bool
         The root link stands in the world where the file says, and not in its origin.
     """
     parts, frames = _parts(model), model.frames
     if any(WORLD in (joint.parent, joint.child) for joint in parts.joints.values()):
-        frames.add(WORLD, inverse(X_world))
+        for known in (frames, model.exact):
+            known.add(WORLD, inverse(X_world))
         parts.links = {WORLD: Link(WORLD), **parts.links}
     bonds = [*_bonds(reader, parts, model)]
     if reader.incomplete:
@@ -86,19 +87,25 @@ def mechanism_of(
     try:
         root = _root(parts, bonds, model)
         tree, loops = _tree(bonds, root, parts)
-        hinges = Hinges(frames, parts.joints)
-        if placed and root != WORLD:
+        hinges = Hinges(frames, model.exact, parts.joints)
+        if in_world and root != WORLD:
             X_root = X_world @ frames.pose(root)
             if not np.allclose(X_root, np.eye(4), rtol=0.0, atol=1e-12):
                 hinges.links.append(Link(WORLD))
-                hinges.weld(root, WORLD, root, X_root, parts.links[root].line)
+                hinges.weld(
+                    root,
+                    WORLD,
+                    root,
+                    parts.links[root].line,
+                    lambda known: X_world @ known.pose(root),
+                )
         for bond, reverse in tree:
             ends = (bond.child, bond.parent) if reverse else (bond.parent, bond.child)
             hinges.add(bond.joint, *ends, reverse=reverse)
         for name, element in parts.points:
             link, line = frames.link(name), line_of(element)
             hinges.links.append(Link(name, line=line))
-            hinges.weld(name, link, name, frames.pose_in(name, link), line)
+            hinges.weld(name, link, name, line)
     except RobodynError as error:
         reader.problem(model.element, getattr(error, "problem", None) or str(error), lost=True)
         return None
@@ -180,7 +187,9 @@ def _tree(
 def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:
     for bond in bonds:
         try:
-            yield loop_of(reader, bond.joint, model.frames)
+            loop = loop_of(reader, bond.joint, model.frames)
+            exact = placed(exactly_placed(bond.joint), model.exact)
+            yield dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
         except RobodynError as error:
             told = getattr(error, "problem", None) or str(error)
             reader.problem(bond.joint.element, told, lost=True)

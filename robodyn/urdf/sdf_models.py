@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from robodyn.description import Link
+from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import RobodynError, UrdfError
 from robodyn.urdf.packages import Packages
 from robodyn.urdf.reader import Reader
@@ -14,6 +15,7 @@ from robodyn.urdf.sdf_files import model_file
 from robodyn.urdf.sdf_frames import MODEL, SEPARATOR, Frames
 from robodyn.urdf.sdf_joints import (
     JOINT_TYPES,
+    Place,
     SdfJoint,
     read_joint,
     read_place,
@@ -21,7 +23,7 @@ from robodyn.urdf.sdf_joints import (
     truth_of,
 )
 from robodyn.urdf.sdf_links import read_link
-from robodyn.urdf.sdf_loops import add_joint_frame
+from robodyn.urdf.sdf_loops import add_joint_frame, exactly_placed
 from robodyn.urdf.sdf_schema import check_sdf
 from robodyn.urdf.sdf_scopes import WORLD
 from robodyn.urdf.xml import Element, decode, line_of, local_name, parse_xml, read_bytes
@@ -76,6 +78,8 @@ class Model:
     name : str
     element : Element
     frames : Frames
+    exact : Frames
+        The same, where rounded turns are exact.
     links : dict of str to Link
     joints : list of SdfJoint
     gears : list of (Element, bool)
@@ -88,11 +92,36 @@ class Model:
     name: str
     element: Element
     frames: Frames = field(default_factory=Frames)
+    exact: Frames = field(default_factory=Frames)
     links: dict[str, Link] = field(default_factory=dict)
     joints: list[SdfJoint] = field(default_factory=list)
     gears: list[tuple[Element, bool]] = field(default_factory=list)
     points: list[tuple[str, Element]] = field(default_factory=list)
     models: dict[str, Model] = field(default_factory=dict)
+
+    def add_frame(self, name: str, place: Place, default: str, attached_to: str | None) -> None:
+        """Add a frame that stands in ``default`` where its place does not say another."""
+        base = place.relative_to or default
+        self.frames.add(name, place.pose.matrix, base, attached_to)
+        self.exact.add(name, exact_pose(place.pose).matrix, base, attached_to)
+
+    def add_joint(self, joint: SdfJoint) -> None:
+        """Add a joint and its frame."""
+        add_joint_frame(self.frames, joint)
+        add_joint_frame(self.exact, exactly_placed(joint))
+        self.joints.append(joint)
+
+    def add_model(self, model: Model, place: Place) -> None:
+        """Add a model within."""
+        base = place.relative_to or MODEL
+        self.frames.add_model(model.name, place.pose.matrix, base, model.frames)
+        self.exact.add_model(model.name, exact_pose(place.pose).matrix, base, model.exact)
+        self.models[model.name] = model
+
+    def start_at(self, canonical: str, placement: str) -> None:
+        """Say which link the model's frame moves with, and which frame stands at its pose."""
+        for frames in (self.frames, self.exact):
+            frames.canonical, frames.placement = canonical, placement
 
     def all_links(self) -> Iterator[str]:
         """Names of its links and of those of models within."""
@@ -162,8 +191,6 @@ class ModelReader:
         if found is None:
             return None
         model = Model(found, element)
-        model.frames.canonical = element.get("canonical_link") or ""
-        model.frames.placement = element.get("placement_frame") or MODEL
         taken: dict[str, int | None] = {}
         for child in element:
             tag = local_name(child)
@@ -173,8 +200,10 @@ class ModelReader:
                 self.tell_unread(child)
         for inner, placed in self.models(element, source):
             self._add_model(model, inner, placed, taken, source)
-        if not model.frames.canonical:
-            model.frames.canonical = next(iter(model.links or model.models), "")
+        model.start_at(
+            element.get("canonical_link") or next(iter(model.links or model.models), ""),
+            element.get("placement_frame") or MODEL,
+        )
         self._check_frames(model)
         if truth_of(reader, element, "static"):
             reader.warn(element, "is <static>: its joints are read as if it were not")
@@ -207,13 +236,11 @@ class ModelReader:
         if name is None or not self._is_free(element, name, taken, source):
             return
         if tag == "link":
-            place = read_place(reader, element)
-            model.frames.add(name, place.pose.matrix, place.relative_to or MODEL)
+            model.add_frame(name, read_place(reader, element), MODEL, None)
             model.links[name] = read_link(reader, element, name, self.unread)
         elif tag == "frame":
-            place = read_place(reader, element)
             attached_to = element.get("attached_to") or MODEL
-            model.frames.add(name, place.pose.matrix, place.relative_to or attached_to, attached_to)
+            model.add_frame(name, read_place(reader, element), attached_to, attached_to)
             model.points.append((name, element))
         elif (element.get("type") or "").strip().lower() == "gearbox":
             model.gears.append((element, source.axes_in_model))
@@ -223,8 +250,7 @@ class ModelReader:
                 if joint.name == WORLD:  # as old files may call it
                     joint = dataclasses.replace(joint, name=f"{WORLD}_joint")
                     reader.warn(element, f"the joint 'world' is called {joint.name!r}")
-                add_joint_frame(model.frames, joint)
-                model.joints.append(joint)
+                model.add_joint(joint)
             for plugin in element.findall("plugin"):
                 self.tell_unread(plugin)
 
@@ -262,11 +288,7 @@ class ModelReader:
                 placed, "<include merge> is not read: write its elements out", lost=True
             )
         elif self._is_free(placed, inner.name, taken, source):
-            place = read_place(self.reader, placed)
-            model.models[inner.name] = inner
-            model.frames.add_model(
-                inner.name, place.pose.matrix, place.relative_to or MODEL, inner.frames
-            )
+            model.add_model(inner, read_place(self.reader, placed))
 
     def _included(self, element: Element, source: Source) -> tuple[Model, Element] | None:
         """The model of an ``<include>``, and the element that says where it stands."""
@@ -308,7 +330,8 @@ class ModelReader:
         if model is None:
             return None
         placement = text_of(outer, include, "placement_frame")
-        model.frames.placement = placement or model.frames.placement
+        if placement:
+            model.start_at(model.frames.canonical, placement)
         return model, element if include.find("pose") is None else include
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_notations import MODELS, NOTATIONS, SPHERICAL, exact
+from loop_notations import NOTATIONS, SPHERICAL, exact
 
 import robodyn as rd
 
@@ -35,9 +35,9 @@ def values(robot):
     return by_name(robot, q), by_name(robot, a), float(np.linalg.norm(force))
 
 
-@pytest.mark.parametrize("notation", NOTATIONS | MODELS)
+@pytest.mark.parametrize("notation", NOTATIONS)
 def test_all_notations_are_one_robot(notation, expected):
-    robot = rd.load((NOTATIONS | MODELS)[notation](exact))
+    robot = rd.load(NOTATIONS[notation](exact))
     assert robot.dof == 1
     assert robot.nc == (3 if notation in SPHERICAL else 5)
     for one, other in zip(values(robot), expected, strict=True):
