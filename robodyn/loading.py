@@ -28,6 +28,7 @@ from robodyn.errors import SettingsError, ShapeError, UnknownNameError, UrdfWarn
 from robodyn.joints import continuous, joint_kind, joint_map
 from robodyn.joints import floating as floating_joint
 from robodyn.joints.joint_map import JointMap
+from robodyn.model.free_root import without_free_root
 from robodyn.model.hinges import meeting_hinges, with_balls
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings, flag
@@ -87,7 +88,8 @@ def load(
         urchin / yourdfpy object, the name of a bundled robot (`robots`), or a description.
     base : {"fixed", "floating", "moving"}
         ``"floating"``: six more degrees of freedom, first in q and v. ``"moving"``: moved along a
-        prescribed path; pass ``base=BaseMotion(...)`` to each call.
+        prescribed path; pass ``base=BaseMotion(...)`` to each call. Where a file says itself that
+        the robot moves freely in a world, both take the place of its free joint.
     gravity : array_like, shape (3,) [m/s^2]
         In the world.
     passive : bool
@@ -140,7 +142,8 @@ def load(
     near : array_like, shape (nq,), or mapping of joint name to position [rad, m]
         Where the closed posture `Robot.neutral` of a closed linkage is looked for. Joints that are
         named stay there if the loops close with them; the others start at zero. A joint that is cut
-        can be named if it has one coordinate. Default: the zero position.
+        can be named if it has one coordinate. Default: where the file draws it (MJCF), or the zero
+        position.
     urdf : path
         The URDF that the YAML file of an Extended URDF belongs to. Default: the one that it names,
         that has its name, ``robot.urdf``, or the only one beside it.
@@ -219,6 +222,8 @@ def load(
             raise error
     if snap is None:
         mechanism, _ = with_exact_turns(mechanism)
+    if base != "fixed":
+        mechanism = without_free_root(mechanism, base)
     if constraints:
         mechanism = _with_constraints(mechanism, constraints, floating=base == "floating")
     if merge_hinges:
@@ -233,7 +238,7 @@ def load(
         rotor_model,
         coordinates,
         tuple(by_name("branches", branches).items()),
-        near,  # type: ignore[arg-type]  # Settings makes it a tuple
+        _start(mechanism) if near is None else near,  # type: ignore[arg-type]  # made a tuple
         _number("closure_tolerance", closure_tolerance),
         ground,  # type: ignore[arg-type]  # Settings makes it a tuple
     )
@@ -256,6 +261,13 @@ def _with_balls(mechanism: Mechanism) -> Mechanism:
         ]
     )
     return with_balls(mechanism, found)
+
+
+def _start(mechanism: Mechanism) -> dict[str, tuple[float, ...]]:
+    """Where a closed posture is looked for, if the file draws it elsewhere than at zero."""
+    own = {joint.name: joint.nq for joint in mechanism.joints if joint.mimic is None}
+    drawn = {name: x for name, x in mechanism.start if own.get(name) == len(x)}
+    return drawn if mechanism.loops else {}
 
 
 def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:

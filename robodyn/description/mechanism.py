@@ -32,6 +32,9 @@ class Mechanism:
     rotors : tuple of Rotor
     constraints : tuple of TracedConstraint
         Given as functions to `robodyn.load`.
+    start : tuple of (joint name, tuple of float)
+        Where joints stand that are drawn elsewhere than at zero [rad, m]: from there the closed
+        posture of a linkage is looked for. No URDF has it; not part of equality.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Mechanism:
     springs: tuple[PointSpring, ...] = ()
     rotors: tuple[Rotor, ...] = ()
     constraints: tuple[Any, ...] = ()
+    start: tuple[tuple[str, tuple[float, ...]], ...] = field(default=(), compare=False)
 
     @property
     def movers(self) -> tuple[Joint | Loop, ...]:

@@ -92,3 +92,33 @@ def test_a_linkage_accelerates_as_its_constraints_say(text):
     expected = free + inverse @ J.T @ multipliers
     found = T @ robot.forward_dynamics(q, v, T.T @ force) + drift
     _near(found, expected, 1e-7)
+
+
+def test_a_closed_posture_is_that_of_the_drawing():
+    robot = rd.load(WELDED)
+    drawn = {"crank": 0.4, "rocker": -0.2}
+    for name, x in drawn.items():
+        np.testing.assert_allclose(robot.neutral()[robot.joints[name].q], x, atol=1e-12)
+    crank = robot.joints["crank"].q
+    assert robot.with_(locked={"crank": 0.45}).dof == 0
+    moved = rd.load(WELDED, near={"crank": 0.5}).neutral()
+    np.testing.assert_allclose(moved[crank], 0.5, atol=1e-12)
+
+
+def test_a_floating_base_takes_the_place_of_a_free_joint():
+    robot, free = rd.load(LEG, base="floating"), rd.load(LEG)
+    assert robot.joint_names[0] == "floating_base" and free.joint_names[0] == "float"
+    assert (robot.nq, robot.nv) == (free.nq, free.nv)
+    rng = np.random.default_rng(3)
+    q, v = free.random(rng), rng.normal(size=free.nv)
+    _near(robot.mass_matrix(q), free.mass_matrix(q))
+    _near(robot.bias_forces(q, v), free.bias_forces(q, v))
+    assert rd.load(LEG, base="moving").nv == free.nv - 6
+    with pytest.raises(rd.errors.SettingsError, match="other things stand in 'world' too"):
+        rd.load(ARM, base="floating")
+    damped = LEG.replace(
+        '<freejoint name="float"/>', '<joint name="float" type="free" damping="1"/>'
+    )
+    assert rd.load(damped).joints["float"]
+    with pytest.raises(rd.errors.SettingsError, match="damping"):
+        rd.load(damped, base="floating")

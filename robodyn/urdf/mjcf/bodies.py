@@ -47,6 +47,20 @@ class Bodies:
                 self._weld(carrier, name, X)
                 self.links.append(Link(name))
 
+    @property
+    def start(self) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        """Where joints stand in the posture that is drawn, of those that do not stand at zero."""
+        model, kinds = self._model, self._kinds
+        found = []
+        for j, name in enumerate(self._names.joints):
+            at, kind = model.jnt_qposadr[j], int(model.jnt_type[j])
+            if kind == kinds.mjJNT_FREE:
+                x, y, z, w, *turn = (float(q) for q in model.qpos0[at : at + 7])
+                found.append((name, (x, y, z, *turn, w)))
+            elif kind != kinds.mjJNT_BALL and model.qpos0[at]:
+                found.append((name, (float(model.qpos0[at]),)))
+        return tuple(found)
+
     def _add_body(self, body: int) -> None:
         model, names = self._model, self._names
         name = names.bodies[body]

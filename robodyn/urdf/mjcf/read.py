@@ -61,6 +61,7 @@ def read_mjcf(
         actuators=motors.actuators,
         file=file,
         springs=tendons.springs,
+        start=bodies.start,
     )
     refused = [(f"equality {name!r}", why) for name, why in equalities.refused.items()]
     refused += [(f"tendon {name!r}", why) for name, why in tendons.refused.items()]
