@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import robodyn as rd
-from robodyn.cli import check, export, info, publish, view
+from robodyn.cli import check, convert, export, info, publish, view
 from robodyn.cli.options.robot import split_xacro_args
 from robodyn.cli.sim import command as sim
 from robodyn.errors import RobodynError
@@ -53,6 +53,6 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("robodyn", description="Dynamics of robots from a URDF.")
     parser.add_argument("--version", action="version", version=f"robodyn {rd.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in (sim, check, info, export, view, publish):
+    for command in (sim, check, info, convert, export, view, publish):
         command.add_to(commands)
     return parser

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robodyn.urdf.parse import parse
+from robodyn.urdf.reading import open_document
 from robodyn.urdf.report import announce, record
 from robodyn.urdf.source import bundled_robots, findings, load_mechanism, problems
 from robodyn.urdf.srdf import read_rotor_params
@@ -15,6 +16,7 @@ __all__ = [
     "bundled_robots",
     "findings",
     "load_mechanism",
+    "open_document",
     "parse",
     "problems",
     "read_rotor_params",

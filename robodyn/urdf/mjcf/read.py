@@ -53,6 +53,7 @@ def read_mjcf(
     motors, tendons = Motors(mujoco, model, names), Tendons(mujoco, model, names)
     bodies = Bodies(mujoco, model, names, Passive.of(mujoco, model), motors.efforts)
     equalities = Equalities(mujoco, model, names, bodies.joints)
+    own = {joint.name for joint in equalities.joints if joint.nv and joint.mimic is None}
     mechanism = Mechanism(
         _name(model, file),
         tuple(bodies.links),
@@ -61,7 +62,7 @@ def read_mjcf(
         actuators=motors.actuators,
         file=file,
         springs=tendons.springs,
-        start=bodies.start,
+        start=tuple(x for x in bodies.start if x[0] in own),
     )
     refused = [(f"equality {name!r}", why) for name, why in equalities.refused.items()]
     refused += [(f"tendon {name!r}", why) for name, why in tendons.refused.items()]

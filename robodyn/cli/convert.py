@@ -1,0 +1,103 @@
+"""``robodyn convert``: any robot that can be read, as URDF."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import robodyn as rd
+from robodyn.cli.options.robot import add_robot_options, robot_options
+from robodyn.cli.options.values import file
+from robodyn.description import Mechanism
+from robodyn.errors import FileError, RobodynError, UrdfError, UrdfWarning
+from robodyn.urdf import open_document, parse, write
+
+__all__ = ["add_to"]
+
+#: What a URDF does not say any more, by the kind of document that it was made of.
+LOST = {
+    "xacro": "properties, macros and conditions are expanded",
+    "MJCF": "shapes, materials, cameras, lights and keyframes are not in it",
+    "SDF": "shapes, materials, lights, sensors and plugins are not in it",
+}
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to a parser's."""
+    convert = commands.add_parser(
+        "convert", help="write a robot (URDF, xacro, MJCF, SDF, yaml) as URDF; print what is lost"
+    )
+    convert.add_argument("robot", help=f"file, or one of {', '.join(rd.robots())}")
+    convert.add_argument("out", metavar="OUT.urdf", type=file("OUT", (".urdf",)))
+    convert.add_argument("--force", action="store_true", help="replace OUT.urdf if it is there")
+    convert.add_argument(
+        "--strict-tree",
+        action="store_true",
+        help="write every loop as <loop>, which readers that know trees only pass over",
+    )
+    add_robot_options(convert)
+    convert.set_defaults(run=_convert)
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    out = arguments.out
+    if out.exists() and not arguments.force:
+        raise FileError(f"{str(out)!r} is there already: --force replaces it")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        robot = rd.load(arguments.robot, **robot_options(arguments))
+    mechanism = robot.mechanism
+    _check(mechanism, strict_tree=arguments.strict_tree)
+    write(mechanism, out, strict_tree=arguments.strict_tree)
+    print(f"{out}: {_counts(mechanism)}")
+    for line in _lost(arguments.robot, mechanism, [item.message for item in caught]):
+        print(f"  {line}")
+    return 0
+
+
+def _check(mechanism: Mechanism, *, strict_tree: bool) -> None:
+    """What is written is to read back as the same robot."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfWarning)
+        read, problems, _ = parse(write(mechanism, strict_tree=strict_tree))
+    for problem in problems:
+        raise RobodynError(f"URDF cannot say this: {problem}")
+    if read != mechanism:
+        raise UrdfError(
+            "URDF cannot say all of it: what would be written reads back as another robot",
+            file=mechanism.file,
+        )
+
+
+def _counts(mechanism: Mechanism) -> str:
+    parts = {
+        "link": mechanism.links,
+        "joint": mechanism.joints,
+        "loop": mechanism.loops,
+        "coupling": mechanism.couplings,
+        "motor": mechanism.actuators,
+        "spring": mechanism.springs,
+        "rotor": mechanism.rotors,
+    }
+    told = ((len(items), word) for word, items in parts.items() if items)
+    return ", ".join(f"{n} {word}{'s'[: n != 1]}" for n, word in told)
+
+
+def _lost(source: str, mechanism: Mechanism, told: list[Any]) -> Iterator[str]:
+    """What was read otherwise than written, and what the new file does not say."""
+    for warning in told:
+        for place in getattr(warning, "places", ()) or (warning,):
+            done = getattr(place, "leniently", None)
+            yield str(place) + (f" -> {done}" if done else "")
+    kind = open_document(source).kind
+    if kind in LOST and not any(link.extras for link in mechanism.links):
+        yield f"{kind}: {LOST[kind]}"
+    if mechanism.loops and mechanism.start:
+        drawn = ", ".join(f"{name} {_numbers(x)}" for name, x in mechanism.start)
+        yield f"where joints stand in the drawing (near= of robodyn.load): {drawn}"
+
+
+def _numbers(x: tuple[float, ...]) -> str:
+    return ",".join(f"{value:.6g}" for value in x)
