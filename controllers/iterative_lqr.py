@@ -35,7 +35,7 @@ def iterative_lqr(
     locked: Iterable[str] = (),
     wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
     iterations: int = 200,
-    tolerance: float = 1e-5,
+    tolerance: float = 1e-8,
 ) -> Plan:
     """Find the forces of motors that move a robot at the least cost.
 
@@ -55,7 +55,8 @@ def iterative_lqr(
     duration, step : float [s]
         Forces are held in a step.
     tau : array_like, shape (n, nv), optional [N m, N]
-        Forces to begin with, a row a step. Default: none.
+        Forces to begin with, a row a step. Default: those that hold the robot at rest where it
+        starts, as far as its motors can.
     limits : array_like, shape () or (nv,), optional [N m, N]
         Largest forces. Default: the efforts of the robot's joints and of their motors, through
         their gears; none where none is given.
@@ -71,7 +72,8 @@ def iterative_lqr(
     iterations : int
         At most so many.
     tolerance : float
-        It has converged if the cost falls by less than this part of it.
+        It has converged if the gradient of the cost is small: if a step of Newton's method would
+        lower the cost by less than this part of it.
 
     Returns
     -------

@@ -24,7 +24,7 @@ class Plan:
     costs : ndarray, shape (iterations + 1,)
         Of the motions that were found one after the other.
     converged : bool
-        No change of forces makes the cost notably less.
+        The gradient of the cost by the forces is small, but for forces at their limits.
     reason : str
         Why the search ended.
     """

@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, ShapeError, SimulationError, Trajectory, rollout, simulate
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, numbers
+from robodyn.arrays import checked, numbers, of_one_state
 from robodyn.controllers.linear_feedback import state_error
 from robodyn.controllers.plan import Plan
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.quadratic_cost import Cost, Expansion, expanded
 from robodyn.controllers.riccati import Forces, best_forces
-from robodyn.errors import ConvergenceWarning
+from robodyn.errors import ConvergenceWarning, InconsistentStateError, SingularError
 from robodyn.simulation.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.driven import driven_joints
 from robodyn.simulation.limits import effort_bounds
@@ -84,7 +84,7 @@ class PlanSearch:
         tolerance: float,
     ) -> Plan:
         """The best motion that is found from some forces."""
-        first = self._law(self._first(tau))
+        first = self._law(self._first(self._holding(q0) if tau is None else tau))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of motions on the way
             run = simulate(self._robot, first, q0=q0, v0=v0, limits="ignore", **self._given)
@@ -92,14 +92,21 @@ class PlanSearch:
         F = self._linearised(motion.run)
         costs, damping, converged = [motion.cost], FIRST, False
         reason = f"not converged in {iterations} iterations"
+        undamped: _Motion | None = None
         for _ in range(iterations):
             forces = self._forces(motion, F, damping)
             promised = 0.0 if forces is None else -sum(forces.gain)
             if forces is not None and promised <= tolerance * abs(motion.cost):
-                if damping <= FIRST:
+                # damping hides slopes along which the cost is flat: it is left out to judge them
+                exact = forces if damping == 0.0 else self._forces(motion, F, 0.0)
+                small = exact is None or -sum(exact.gain) <= tolerance * abs(motion.cost)
+                if small and damping <= FIRST:
                     converged, reason = True, "converged"
                     break
-                damping = _less(damping)
+                if not small and motion is undamped:
+                    reason = "no change of forces makes it cheaper"
+                    break
+                undamped, damping = motion, _less(damping) if small else 0.0
                 continue
             better = None if forces is None else self._better(motion, forces)
             if better is None:
@@ -118,10 +125,24 @@ class PlanSearch:
         run = simulate(self._robot, law, q0=q0, v0=v0, **self._given)
         return Plan(run, best.gains, np.array(costs), converged, reason)
 
-    def _first(self, tau: ArrayLike | None) -> FloatArray:
+    def _holding(self, q0: ArrayLike) -> FloatArray:
+        """Forces that hold the robot where it starts, as far as motors can, a row a step."""
+        robot, rows = self._robot, np.zeros((len(self._times) - 1, self._robot.nv))
+        base, still = self._given["base"], np.zeros(robot.nv)
+        options = {} if base is None else {"base": base(0.0)}
+        if robot.depends_on_time:
+            options["t"] = 0.0
+        q = of_one_state("q0", q0, robot.nq)
+        try:
+            rows[:, self._motors] = robot.inverse_dynamics(q, still, still, **options)[self._motors]
+        except (InconsistentStateError, SingularError):
+            pass  # simulate says what is wrong, and nothing else can be held there
+        return rows
+
+    def _first(self, tau: ArrayLike) -> FloatArray:
         """Forces of motors to begin with, a row a step."""
         n, nv = len(self._times) - 1, self._robot.nv
-        given = checked("tau", np.zeros((n, nv)) if tau is None else tau, nv)
+        given = checked("tau", tau, nv)
         others = np.delete(given, self._motors, axis=-1)
         if given.shape != (n, nv) or others.any():
             raise ShapeError(

@@ -149,6 +149,29 @@ def test_closed_linkages_and_quaternions(case):
     assert np.abs(off).max() < 2e-3
 
 
+@pytest.mark.parametrize("name", ["puma560", "palletizer"])
+def test_the_search_begins_with_forces_that_hold_the_robot(name):
+    """Without an iteration, the plan is a robot at rest."""
+    robot = rd.load(name, passive=False)
+    q0 = robot.random(np.random.default_rng(0))
+    cost = QuadraticCost(robot, q0, state=1.0, effort=1e-3)
+    with pytest.warns(ConvergenceWarning):
+        plan = iterative_lqr(robot, cost, q0=q0, duration=0.2, limits=1e6, iterations=0)
+    np.testing.assert_allclose(plan.run.q, np.tile(q0, (len(plan.run), 1)), atol=1e-10)
+    assert np.abs(plan.run.tau).max() > 10.0
+
+
+def test_a_converged_plan_has_a_small_gradient():
+    """The cost of this one falls slowly: by 1e-5 of it in a step while much is left to gain."""
+    robot = rd.load("double_pendulum")
+    cost = QuadraticCost(robot, [np.pi, 0.0], state=0.1, effort=0.1, final=100.0)
+    plan = iterative_lqr(robot, cost, q0=[0.0, 0.0], duration=2.0)
+    slope, tau = gradient(robot, cost, plan)
+    h = np.diff(plan.run.t)[0]
+    assert plan.converged
+    assert h * np.linalg.norm(slope) * np.linalg.norm(tau) < 2e-3 * plan.costs[-1]
+
+
 def test_what_has_not_converged_says_so():
     robot = cart_pole(3.0)
     cost = QuadraticCost(robot, UP, effort=1e-3)
