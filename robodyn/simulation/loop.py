@@ -25,6 +25,7 @@ from robodyn.simulation.energy_check import announce_imbalance
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
 from robodyn.simulation.friction_check import announce_friction
+from robodyn.simulation.held_control import announce_unstable_hold, naming_unstable_hold
 from robodyn.simulation.law import Law
 from robodyn.simulation.limits import Limits
 from robodyn.simulation.makers import Makers
@@ -54,18 +55,20 @@ def run_motion(
         check_callable("controller", phase.controller)
     phase = dataclasses.replace(phase, controller=at_start(phase.robot, phase.controller))
     limits = make.limits(phase.robot)
+    step = float(times[1] - times[0]) if len(times) > 1 else 0.0
     if events or make.stops is not None:
-        motion = move_through_events(phase, events, q, v, times, make, report)
+        with naming_unstable_hold(phase, step):
+            motion = move_through_events(phase, events, q, v, times, make, report)
     else:
         record = make.record(phase.robot, phase.base, len(times), phase.driven)
         tell = record.events.append
         stepper = make.stepper(phase.robot, phase.driven, phase.base, tell=tell)
         record.memories.watch(phase.controller)
-        with keeping(record.so_far):
+        with naming_unstable_hold(phase, step), keeping(record.so_far):
             q, v = stepper.start(float(times[0]), q, v)
             move(stepper, phase.controller, q, v, times, record, report, limits)
         motion = record.trajectory()
-        if stepper.steps_are_given:
+        if not announce_unstable_hold(phase, motion, step) and stepper.steps_are_given:
             given = (phase.robot, phase.base, phase.driven.speeds, motion, record.every)
             if not announce_friction(*given):
                 announce_imbalance(*given, stepper.order)

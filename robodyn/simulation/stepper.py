@@ -251,8 +251,8 @@ class Stepper:
             if self._explicit is not None:
                 space = self._coordinates
                 q, v = self._explicit.step(of_stage, space, t, q, v, h, first)
-        if self._advance is not None:
-            return self._advance(self._motion(acceleration, tau), t, q, v, h, first)
+            if self._advance is not None:
+                return self._advance(self._motion(acceleration, tau), t, q, v, h, first)
         return self._ended(t + h, q, v)
 
     def _ended(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -187,9 +187,12 @@ class Walk:
         while piece is None or piece.t + piece.length < end - tiny:
             count += 1
             if count > MOST:
+                why = "the motion is stiff, take integrator='implicit' or 'auto'"
+                if self._stops:
+                    why = "accelerations grow without bound, or jump"
                 raise SingularError(
                     f"more than {MOST} explicit steps are needed between two samples at {t:.6g} s: "
-                    "the motion is stiff, take integrator='implicit' or 'auto'"
+                    f"{why}"
                 )
             if piece is not None:
                 t, (q, v) = piece.t + piece.length, piece.end

@@ -1,0 +1,77 @@
+"""Controllers whose forces are held over a step for longer than they are stable."""
+
+from __future__ import annotations
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn.controllers import JointPD, PointToPoint
+from robodyn.errors import EnergyWarning, SimulationError
+from robodyn.simulation.integrators import adaptive
+
+MASS = 2.0
+
+
+@pytest.fixture(scope="module")
+def sliders():
+    """Two bodies, each on a slide of its own."""
+    bodies = "".join(
+        f'<link name="b{k}"><inertial><mass value="{MASS}"/><inertia ixx="1" ixy="0" ixz="0" '
+        'iyy="1" iyz="0" izz="1"/></inertial></link><joint name="z{k}" type="prismatic"><parent '
+        f'link="ground"/><child link="b{k}"/><axis xyz="0 0 1"/><limit lower="-9" upper="9" '
+        'effort="0" velocity="0"/></joint>'.replace("{k}", str(k))
+        for k in range(2)
+    )
+    return rd.load(
+        f'<robot name="sliders"><link name="ground"/>{bodies}</robot>', gravity=(0, 0, 0)
+    )
+
+
+def damped(robot, damping):
+    """Forces ``-d v``: with the mass m a pole at ``-d / m``, held it is ``1 - h d / m``."""
+    return JointPD(robot, PointToPoint(np.zeros(2), np.zeros(2), 1.0), stiffness=0.0, damping=damping)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit", "auto", "variational"])
+def test_a_breakdown_names_joint_pole_and_step(sliders, integrator, monkeypatch):
+    monkeypatch.setattr(adaptive, "MOST", 100)
+    law = damped(sliders, [1.0, 5e4])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(SimulationError, match="without bound") as caught:
+            rd.simulate(
+                sliders, law, v0=[0.1, 0.1], duration=0.5, integrator=integrator, limits="ignore"
+            )
+    text = str(caught.value)
+    assert "joint 'z1'" in text and "-2.5e+04/s" in text
+    needed = float(re.search(r"step=([0-9.e-]+)", text).group(1))
+    assert needed == pytest.approx(2 * MASS / 5e4, rel=0.02)
+    assert "integrator=" not in text and "another integrator does not help" in text
+    assert len(caught.value.trajectory) > 1
+
+
+def test_the_step_that_is_named_does(sliders):
+    law = damped(sliders, [1.0, 5e4])
+    run = rd.simulate(sliders, law, v0=[0.1, 0.1], duration=0.01, step=7.9e-5, limits="ignore")
+    assert np.abs(run.v[:, 1]).max() == 0.1
+
+
+def test_growth_without_a_breakdown_is_one_warning(sliders):
+    law = damped(sliders, [1.0, 5e4])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        rd.simulate(sliders, law, v0=[0.1, 0.1], duration=0.01, limits="ignore")
+    assert [x.category for x in told] == [EnergyWarning]
+    assert "step=7.9e-05 or shorter" in str(told[0].message)
+
+
+def test_what_is_stable_is_not_told_of(sliders):
+    """Poles close to the limit."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        near = damped(sliders, [1.0, 1.9 * MASS / 1e-3])
+        rd.simulate(sliders, near, v0=[0.1, 0.1], duration=0.1, limits="ignore")
