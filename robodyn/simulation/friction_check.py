@@ -57,6 +57,8 @@ class Unresolved:
     step : float [s]
     motion : tuple of int
         Which of simultaneous motions; empty for a single one.
+    contact : str
+        The contact on the ground whose friction it is; empty if it is that of joints.
     """
 
     joint: str
@@ -64,6 +66,7 @@ class Unresolved:
     within: float
     step: float
     motion: tuple[int, ...] = ()
+    contact: str = ""
 
 
 def announce_friction(
@@ -81,10 +84,14 @@ def announce_friction(
     if found is None:
         return False
     of = f" of motion {', '.join(map(str, found.motion))}" if found.motion else ""
+    whose, stopped, speed = f"joint {found.joint!r}", "it", "its speed"
+    if found.contact:
+        whose, stopped = f"the ground at contact {found.contact!r}", f"joint {found.joint!r}"
+        speed = "the speed of that joint"
     message = EnergyWarning(
-        f"steps of {found.step:.3g} s are too long for the friction of joint {found.joint!r} of "
-        f"{robot.name!r}, which stops it within {found.within:.3g} s: from t = {found.time:.6g} s "
-        f"on its speed{of} is not right where it should stop. Take steps no longer than that, "
+        f"steps of {found.step:.3g} s are too long for the friction of {whose} of {robot.name!r}, "
+        f"which stops {stopped} within {found.within:.3g} s: from t = {found.time:.6g} s on "
+        f"{speed}{of} is not right where it should stop. Take steps no longer than that, "
         "integrator='auto' or 'implicit', or a larger friction_speed"
     )
     warnings.warn_explicit(message, EnergyWarning, filename="robodyn", lineno=0)
@@ -131,7 +138,9 @@ def unresolved_friction(
             if wrong:
                 since, step = float(t[wrong[0]]), float(h.max())
                 given = (speed_names(robot)[k], since, 1.0 / max(rates), step)
-                found.append(Unresolved(*given, place))
+                state = t[wrong[0]], q[wrong[0], n], v[wrong[0], n]
+                contact = _contact(robot, base, driven, *state, k, smooth, step)
+                found.append(Unresolved(*given, place, contact))
     return min(found, key=lambda x: x.within / x.step, default=None)
 
 
@@ -153,6 +162,27 @@ def _restless(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> list
         return []
     near = found[MANY - 1 :] - found[: 1 - MANY] < SPAN
     return [int(row) for row in found[: 1 - MANY][near]]
+
+
+def _contact(
+    robot: Robot,
+    base: BasePath | None,
+    driven: tuple[int, ...],
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    k: int,
+    smooth: float,
+    step: float,
+) -> str:
+    """The contact that is pressed most, if joints alone rub too little for a step to be too long."""
+    if not any(plane.friction for plane in robot.ground):
+        return ""
+    if step * _slope(robot.with_(ground=()), base, driven, t, q, k, smooth) > LIMIT:
+        return ""
+    at, time = None if base is None else base(t), t if robot.depends_on_time else None
+    contacts = robot.ground_contacts(q, v, base=at, t=time)
+    return max(contacts, key=lambda name: float(np.linalg.norm(contacts[name].force)))
 
 
 def _slope(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import warnings
 
 import numpy as np
@@ -148,7 +149,16 @@ def test_friction_on_the_ground(robot):
         found, _ = told(lambda body=body, options=options: rd.simulate(body, **options))
         assert bool(found) == wrong
         if wrong:
-            assert "the friction of joint 'floating_base[" in found[0]
+            assert re.search("friction of the ground at contact '-?1-?1' of 'slider'", found[0])
+            assert "which stops joint 'floating_base[" in found[0]
+
+
+def test_friction_of_a_joint_beside_that_of_the_ground(robot):
+    """A body that its joint stops and not the floor, which presses it a little."""
+    touching = rd.Ground({"foot": (robot.link_names[-1], (0.0, 0.0, 0.0))}, friction=1e-6)
+    body = robot.with_(ground=touching)
+    found, _ = told(lambda: rd.simulate(body, v0=[0.02], duration=0.5, step=5 * WITHIN))
+    assert "the friction of joint 'x' of 'slider'" in found[0] and "ground" not in found[0]
 
 
 @pytest.mark.parametrize("coordinates", ["tree", "minimal"])

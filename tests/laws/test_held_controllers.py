@@ -33,7 +33,9 @@ def sliders():
 
 def damped(robot, damping):
     """Forces ``-d v``: with the mass m a pole at ``-d / m``, held it is ``1 - h d / m``."""
-    return JointPD(robot, PointToPoint(np.zeros(2), np.zeros(2), 1.0), stiffness=0.0, damping=damping)
+    return JointPD(
+        robot, PointToPoint(np.zeros(2), np.zeros(2), 1.0), stiffness=0.0, damping=damping
+    )
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit", "auto", "variational"])
