@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Any
 
 from robodyn.errors import FileError, MissingFileError, ShapeError
 
-__all__ = ["as_path", "check_image", "save_figure", "writing"]
+__all__ = ["as_path", "check_image", "replacing", "save_figure", "writing"]
 
 
 def as_path(what: str, value: Any) -> Path:
@@ -50,6 +52,29 @@ def writing(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileError(f"cannot write {str(path)!r}: {reason}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A new file beside one, which takes its place when it is complete, and goes where it is not.
+
+    It may be read by whoever may read the file that was there, or as the umask says.
+
+    Raises
+    ------
+    MissingFileError, FileError
+    """
+    with writing(path):
+        unfinished = path.with_name(f".{path.stem}-{secrets.token_hex(8)}{path.suffix}")
+        unfinished.touch(exist_ok=False)
+        try:
+            if path.exists():
+                shutil.copymode(path, unfinished)
+            yield unfinished
+            os.replace(unfinished, path)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
 
 
 def check_image(path: str | os.PathLike[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -77,12 +78,15 @@ def read(source: Path) -> dict[str, Any]:
     FileError
     """
     try:
-        with ZipFile(source):  # whose faults numpy takes for pickled data
-            pass
+        with ZipFile(source) as members:  # whose faults numpy takes for pickled data
+            _check_sizes(members, source.stat().st_size)
         with np.load(source, allow_pickle=False) as held:
             arrays = {name: held[name] for name in held.files}
+        for name in arrays:
+            if name in BASE or name.startswith(WRENCH):
+                _real(name, arrays[name])
         fields: dict[str, Any] = {
-            name: np.asarray(arrays[name], float) for name in (*STATES, "energy", "loop_residual")
+            name: _real(name, arrays[name]) for name in (*STATES, "energy", "loop_residual")
         }
         check_columns(fields)
         fields["joint_names"] = tuple(arrays["joint_names"].tolist())
@@ -98,6 +102,50 @@ def read(source: Path) -> dict[str, Any]:
     except OSError as error:
         raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
     return fields
+
+
+def _check_sizes(members: ZipFile, size: int) -> None:
+    """Refuse an archive whose arrays are larger than its file, before they take memory.
+
+    `write` does not compress them.
+
+    Raises
+    ------
+    ValueError
+    """
+    total = sum(member.file_size for member in members.infolist())
+    if total > size:
+        raise ValueError(
+            f"its arrays take {total} bytes, and the file has {size}: those of a trajectory are "
+            "not compressed"
+        )
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0,
+    }  # fmt: skip
+    for member in members.infolist():
+        with members.open(member) as file:
+            version = np.lib.format.read_magic(file)
+            if version not in readers:
+                raise ValueError(f"{member.filename} is of version {version}")
+            shape, _, dtype = readers[version](file)
+            needed = file.tell() + dtype.itemsize * math.prod(shape)
+        if needed != member.file_size:
+            raise ValueError(
+                f"{member.filename} says that it has shape {shape}, {needed} bytes, but has "
+                f"{member.file_size}"
+            )
+
+
+def _real(name: str, x: FloatArray) -> FloatArray:
+    """Numbers of a field.
+
+    Raises
+    ------
+    ValueError
+    """
+    if x.dtype.kind not in "fiu":
+        raise ValueError(f"{name} holds {x.dtype.name}, expected real numbers")
+    return np.asarray(x, float)
 
 
 def check_columns(fields: Mapping[str, Any]) -> None:

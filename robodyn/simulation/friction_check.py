@@ -175,7 +175,7 @@ def _contact(
     smooth: float,
     step: float,
 ) -> str:
-    """The contact that is pressed most, if joints alone rub too little for a step to be too long."""
+    """The contact that is pressed most; none if steps are too long for joints alone."""
     if not any(plane.friction for plane in robot.ground):
         return ""
     if step * _slope(robot.with_(ground=()), base, driven, t, q, k, smooth) > LIMIT:

@@ -60,8 +60,8 @@ class UnstableHold:
     def __str__(self) -> str:
         return (
             f"the controller is unstable in joint {self.joint!r} where its forces are held for "
-            f"{self.step:.3g} s: its fastest pole is {self.pole:.4g}/s. Take step={self.needed:.2g} "
-            "or shorter, or smaller gains; another integrator does not help"
+            f"{self.step:.3g} s: its fastest pole is {self.pole:.4g}/s. Take "
+            f"step={self.needed:.2g} or shorter, or smaller gains; another integrator does not help"
         )
 
 

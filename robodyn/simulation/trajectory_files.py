@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ import numpy as np
 
 from robodyn.arrays import expect
 from robodyn.errors import MissingFileError, SettingsError, ShapeError
-from robodyn.files import as_path, writing
+from robodyn.files import as_path, replacing
 from robodyn.robot import Robot
 from robodyn.simulation import archive, recording, table
 from robodyn.simulation.column_names import speed_names
+from robodyn.simulation.file_contents import check_contents
 
 __all__ = ["load", "save"]
 
@@ -42,15 +42,8 @@ def save(path: str | os.PathLike[str], fields: Fields, rows: Callable[[], Fields
             given=target.suffix,
             expected=(*writers, ".mcap"),
         )
-    with writing(target):
-        handle, name = tempfile.mkstemp(dir=target.parent, suffix=target.suffix)
-        os.close(handle)
-        try:
-            writers[target.suffix](name, fields)
-            os.replace(name, target)
-        except BaseException:
-            os.unlink(name)
-            raise
+    with replacing(target) as unfinished:
+        writers[target.suffix](str(unfinished), fields)
 
 
 def load(path: str | os.PathLike[str], robot: Robot | None) -> dict[str, Any]:
@@ -76,6 +69,7 @@ def load(path: str | os.PathLike[str], robot: Robot | None) -> dict[str, Any]:
             name="path",
             given=source.suffix,
         )
+    check_contents(source.name, fields)
     written_for = fields.pop("robot_name", "")
     if robot is not None:
         _check_robot(source, fields, robot, written_for)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import math
+import os
 import pickle
 import sys
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -241,3 +245,85 @@ def test_one_state_is_one_row(robot, run, tmp_path, ending):
 def test_one_state_is_a_table_of_one_row(run):
     pandas = pytest.importorskip("pandas")
     pandas.testing.assert_frame_equal(run[7].to_pandas(), run[7:8].to_pandas())
+
+
+def saved_with(path, run, **changes):
+    """A saved motion in which arrays were changed."""
+    run.save(path)
+    with np.load(path) as held:
+        arrays = {name: held[name] for name in held.files}
+    for name, change in changes.items():
+        arrays[name] = change(arrays[name])
+    np.savez(path, **arrays)
+    return path
+
+
+def with_number(number, place):
+    def change(x):
+        x = x.astype(np.result_type(x, number))
+        x[place] = number
+        return x
+
+    return change
+
+
+@pytest.mark.parametrize("field, change, words", [
+    ("q", with_number(np.nan, (2, 1)), "q is nan at sample 2, place \\(1,\\)"),
+    ("v", with_number(np.inf, (3, 0)), "v is inf at sample 3"),
+    ("a", with_number(-np.inf, (3, 0)), "a is -inf"),
+    ("t", with_number(np.nan, 4), "t is nan at sample 4"),
+    ("t", with_number(0.0, 4), "t runs back, from 0.003 s to 0 s at sample 4"),
+    ("q", with_number(1j, (2, 1)), "q holds complex128, expected real numbers"),
+    ("joint_names", lambda x: x[[0, 0, *range(2, len(x))]], "joint_names has 'floating_base"),
+    ("joint_names", lambda x: x[:-1], "names for"),
+    ("driven", lambda x: np.array([99]), "driven is \\(99,\\), expected columns of v"),
+])  # fmt: skip
+def test_what_no_motion_can_be_is_refused(tmp_path, run, field, change, words):
+    path = saved_with(tmp_path / "run.npz", run, **{field: change})
+    with pytest.raises(ShapeError, match=rf"run.npz .*{words}"):
+        rd.Trajectory.load(path)
+
+
+def test_forces_that_are_not_known_are_read(tmp_path, run):
+    path = saved_with(tmp_path / "run.npz", run, tau=with_number(np.nan, (3, 0)))
+    assert np.isnan(rd.Trajectory.load(path).tau).any()
+
+
+def test_an_archive_that_is_larger_than_its_file_is_not_read(tmp_path, run):
+    path = saved_with(tmp_path / "run.npz", run)
+    with np.load(path) as held:
+        arrays = {name: held[name] for name in held.files}
+    bomb = tmp_path / "bomb.npz"
+    np.savez_compressed(bomb, **{**arrays, "energy": np.zeros(10**7)})
+    tracemalloc.start()
+    with pytest.raises(ShapeError, match=r"bomb.npz .* are not compressed"):
+        rd.Trajectory.load(bomb)
+    assert tracemalloc.get_traced_memory()[1] < 10**7
+    tracemalloc.stop()
+
+
+def test_a_header_that_says_more_than_there_is(tmp_path, run):
+    path = saved_with(tmp_path / "run.npz", run)
+    header = io.BytesIO()
+    huge = {"descr": "<f8", "fortran_order": False, "shape": (1 << 41,)}
+    np.lib.format.write_array_header_1_0(header, huge)
+    lying = tmp_path / "lying.npz"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(lying, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, header.getvalue() if name == "energy.npy" else old.read(name))
+    with pytest.raises(ShapeError, match=r"lying.npz .*energy.npy says that it has shape"):
+        rd.Trajectory.load(lying)
+
+
+@pytest.mark.parametrize("ending", ["npz", "csv"])
+def test_files_may_be_read_by_whom_the_umask_lets(tmp_path, run, ending):
+    path, before = tmp_path / f"run.{ending}", os.umask(0o027)
+    try:
+        run.save(path)
+        assert path.stat().st_mode & 0o777 == 0o640
+        path.chmod(0o600)
+        run.save(path)
+        assert path.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+    assert [x.name for x in tmp_path.iterdir()] == [path.name]

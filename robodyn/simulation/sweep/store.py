@@ -8,9 +8,7 @@ with locks that end with their process. Others may read while it is written.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +17,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import FileError, MissingFileError, SweepError
-from robodyn.files import writing
+from robodyn.files import replacing
 from robodyn.simulation.sweep.identity import differences
 from robodyn.simulation.sweep.outcome import Outcome
 from robodyn.simulation.sweep.work import Done
@@ -127,17 +125,10 @@ def written(
     outcomes: Mapping[int, Outcome],
 ) -> None:
     """Write a file, in the place of what is there, that no sweep goes on with."""
-    with writing(path):
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=path.suffix)
-        os.close(handle)
-        try:
-            origin = {"the study": "a table that was saved"}
-            with storing(Path(name), shape, dims, coords, origin) as store:
-                store.add(list(outcomes.items()))
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+    with replacing(path) as unfinished:
+        origin = {"the study": "a table that was saved"}
+        with storing(unfinished, shape, dims, coords, origin) as store:
+            store.add(list(outcomes.items()))
 
 
 def _begin(

@@ -1,0 +1,66 @@
+"""Whether what a file holds can be a motion: numbers that are finite, times that go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import ShapeError
+
+__all__ = ["check_contents"]
+
+
+def check_contents(file: str, fields: Mapping[str, Any]) -> None:
+    """Refuse what no motion can be.
+
+    Accelerations and forces may be unknown (NaN). The states of a folder stay in their files and
+    are not looked at.
+
+    Parameters
+    ----------
+    file : str
+        Its name.
+    fields : mapping
+        Of a trajectory.
+
+    Raises
+    ------
+    ShapeError
+        That names the field.
+    """
+
+    def refuse(field: str, what: str) -> None:
+        raise ShapeError(
+            f"{file} holds no motion: {field} {what}", name=field, given=fields.get(field)
+        )
+
+    t = np.atleast_1d(fields["t"])  # one state has no axis of samples
+    if not np.isfinite(t).all():
+        refuse("t", f"is {_first(t, ~np.isfinite(t))}")
+    back = np.flatnonzero(np.diff(t) < 0.0)
+    if len(back):
+        k = int(back[0])
+        refuse("t", f"runs back, from {t[k]:.6g} s to {t[k + 1]:.6g} s at sample {k + 1}")
+    for name in () if isinstance(fields["q"], np.memmap) else ("q", "v", "a", "tau"):
+        x = fields[name]
+        wrong = np.isinf(x) if name in ("a", "tau") else ~np.isfinite(x)
+        if wrong.any():
+            refuse(name, f"is {_first(x, wrong)}")
+    names, width = fields.get("joint_names", ()), fields["v"].shape[-1]
+    twice = [name for k, name in enumerate(names) if name in names[:k]]
+    if twice:
+        refuse("joint_names", f"has {twice[0]!r} twice")
+    if names and len(names) != width:
+        refuse("joint_names", f"has {len(names)} names for {width} columns")
+    driven = fields.get("driven", ())
+    if len({*driven}) < len(driven) or not {*driven} <= {*range(width)}:
+        refuse("driven", f"is {driven!r}, expected columns of v: 0 to {width - 1}")
+
+
+def _first(x: FloatArray, wrong: Any) -> str:
+    """The first number that is wrong, and where it stands."""
+    place = tuple(int(k) for k in np.argwhere(wrong)[0])
+    return f"{x[place]} at sample {place[0]}" + (f", place {place[1:]}" if place[1:] else "")
