@@ -45,22 +45,24 @@ class UnstableHold:
     ----------
     joint : str
         The joint, or ``"joint[k]"``, that moves most as the state grows, as energy goes.
-    pole : float [1/s]
-        The real part of the fastest pole under the controller in continuous time.
+    pole : complex [1/s]
+        The fastest pole under the controller in continuous time.
     step : float [s]
     needed : float [s]
         A step at which it is stable.
     """
 
     joint: str
-    pole: float
+    pole: complex
     step: float
     needed: float
 
     def __str__(self) -> str:
+        turning = abs(self.pole.imag)
+        pole = f"{self.pole.real:.4g}" + (f" ± {turning:.4g}i" if turning else "")
         return (
             f"the controller is unstable in joint {self.joint!r} where its forces are held for "
-            f"{self.step:.3g} s: its fastest pole is {self.pole:.4g}/s. Take "
+            f"{self.step:.3g} s: its fastest pole is {pole} 1/s. Take "
             f"step={self.needed:.2g} or shorter, or smaller gains; another integrator does not help"
         )
 
@@ -85,8 +87,8 @@ def unstable_hold(phase: Phase, motion: Trajectory | None, step: float) -> Unsta
     A, closed = _models(robot, law, float(motion.t[0]), np.array(q), np.array(v))
     if not (np.isfinite(A).all() and np.isfinite(closed).all()):
         return None
-    poles = np.linalg.eigvals(closed).real
-    allowed = max(float(poles.max()), 0.0)
+    poles = np.linalg.eigvals(closed)
+    allowed = max(float(poles.real.max()), 0.0)
     if _radius(A, closed, step) <= np.exp(allowed * step) + MARGIN:
         return None
     low, high = 0.0, step
@@ -102,7 +104,7 @@ def unstable_hold(phase: Phase, motion: Trajectory | None, step: float) -> Unsta
     digit = 10.0 ** (np.floor(np.log10(low)) - 1.0)
     needed = float(np.floor(low / digit) * digit)
     joint = speed_names(robot)[int(energies.argmax())]
-    return UnstableHold(joint, float(poles.min()), step, needed)
+    return UnstableHold(joint, complex(poles[np.abs(poles).argmax()]), step, needed)
 
 
 def _models(

@@ -49,7 +49,7 @@ def test_a_breakdown_names_joint_pole_and_step(sliders, integrator, monkeypatch)
                 sliders, law, v0=[0.1, 0.1], duration=0.5, integrator=integrator, limits="ignore"
             )
     text = str(caught.value)
-    assert "joint 'z1'" in text and "-2.5e+04/s" in text
+    assert "joint 'z1'" in text and "-2.5e+04 1/s" in text
     needed = float(re.search(r"step=([0-9.e-]+)", text).group(1))
     assert needed == pytest.approx(2 * MASS / 5e4, rel=0.02)
     assert "integrator=" not in text and "another integrator does not help" in text
