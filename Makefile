@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 COUNT ?= 100000
 SEED ?= 0
 
-.PHONY: install sim test fuzz lint bench docs clean
+.PHONY: install sim test fuzz wild lint bench docs clean
 
 install: $(VENV)/.dev
 
@@ -20,6 +20,10 @@ fuzz: $(VENV)/.ready
 	$(BIN)/python tests/fuzz_urdf.py --count $(COUNT) --seed $(SEED)
 	$(BIN)/python tests/fuzz_assembly.py --count $(COUNT) --seed $(SEED)
 	$(BIN)/python tests/fuzz_dynamics.py --count $$(($(COUNT) / 10)) --seed $(SEED)
+
+wild: $(VENV)/.ready
+	@test -n "$(DIR)" || { echo "make wild DIR=FOLDER: a folder of URDF, xacro, SDF or MJCF"; exit 2; }
+	$(BIN)/python tests/wild.py $(DIR)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/python -m mypy robodyn

@@ -6,12 +6,12 @@ import sys
 
 import numpy as np
 import pytest
+from xacro_packages import MODELS, SPACE, write_packages
 
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.errors import PackageError, SettingsError, ShapeError, UrdfError, UrdfWarning
 from robodyn.urdf.packages import Packages
-from tests.xacro_packages import MODELS, SPACE, write_packages
 
 pytest.importorskip("xacro")
 
