@@ -181,6 +181,7 @@ WELDED = """
       <body name="rod_b" pos="0.05 0 0.25">
         <geom type="capsule" fromto="0 0 0 -0.2 0 0" size="0.02"/>
         <joint name="pin" axis="0 1 0"/>
+        <site name="cut_b" pos="-0.2 0 0" euler="0.1 0.2 0.3"/>
       </body>
       <body name="wheel" pos="0.01 0.1 0.1">
         <geom type="cylinder" size="0.05 0.01" pos="0.01 0 0" euler="1.5707963267948966 0 0"/>

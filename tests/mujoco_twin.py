@@ -45,7 +45,7 @@ class Twin:
         places = dict(self.robot.joint_positions(q))
         speeds = dict(self.robot.joint_velocities(q, v))
         for name, kind, qpos, dof in self._joints():
-            if name in self._held:
+            if name in self._held and name not in places:
                 places[name], speeds[name] = self._held[name], 0.0
             x, s = np.atleast_1d(places[name]), np.atleast_1d(speeds[name])
             if kind == FREE:

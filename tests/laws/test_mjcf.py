@@ -67,10 +67,31 @@ def test_coordinates_are_those_of_the_file():
     assert robot.mechanism.joints[-1].name == "elbow_pad_fixed"
 
 
-@pytest.mark.parametrize("text", [LEG, GRIPPER, WELDED], ids=["leg", "gripper", "welded"])
-def test_a_linkage_accelerates_as_its_constraints_say(text):
+HELD = GRIPPER.replace(
+    "</equality>", '<joint joint1="right_driver" polycoef="0.1 0 0 0 0"/></equality>'
+)
+AT_SITES = WELDED.replace('body1="rod_a" body2="rod_b"', 'site1="cut_a" site2="cut_b"')
+PINNED = AT_SITES.replace('weld name="rejoin"', 'connect name="rejoin"')
+BESIDE = WELDED.replace(
+    'body2="rod_b"', 'body2="rod_b" anchor="-0.1 0.02 0" relpose="0.15 0.02 0.03 1 0 0 0"'
+)
+TURNING = BESIDE.replace("relpose=", 'torquescale="0" relpose=')
+LINKAGES = {
+    "leg": LEG,
+    "gripper": GRIPPER,
+    "held gripper": HELD,
+    "welded": WELDED,
+    "welded at sites": AT_SITES,
+    "pinned at sites": PINNED,
+    "welded elsewhere": BESIDE,
+    "welded without moments": TURNING,
+}
+
+
+@pytest.mark.parametrize("name", LINKAGES)
+def test_a_linkage_accelerates_as_its_constraints_say(name):
     """Exact multipliers of MuJoCo's own rows, where MuJoCo's solver gives way softly."""
-    twin = Twin(text, {"latch": 0.35})
+    twin = Twin(LINKAGES[name], {"latch": 0.35, "right_driver": 0.1, "left_driver": 0.1})
     robot, rng = twin.robot, np.random.default_rng(2)
     q0 = robot.neutral()
     q = robot.assemble(robot.integrate(q0, 0.1 * rng.normal(size=robot.nv)))

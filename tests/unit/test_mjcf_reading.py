@@ -154,6 +154,26 @@ def test_two_motors_of_a_joint_push_together():
     assert "limits that differ by direction (the larger is taken) of 'b'" in told[0]
 
 
+def test_a_motor_of_a_joint_that_follows_drives_the_one_that_leads():
+    motors = '<actuator><motor joint="wheel" gear="4" ctrlrange="-1 1"/><motor joint="latch"/>'
+    robot = rd.load(WELDED.replace("</equality>", f"</equality>{motors}</actuator>"))
+    ((name, motor),) = robot.mechanism.actuators
+    assert (name, motor.gear_ratio, motor.torque_limit) == ("rocker", -10.0, 1.0)
+    assert robot.actuated_joints == ("rocker",)
+
+
+def test_what_is_held_holds_what_follows():
+    held = '<joint name="stop" joint1="{}" polycoef="{} 0 0 0 0"/></equality>'
+    for joint, position in (("right_driver", 0.1), ("left_driver", 0.1)):
+        joints = rd.load(GRIPPER.replace("</equality>", held.format(joint, position))).joints
+        kinds = {name: joints[name].kind.name for name in ("left_driver", "right_driver")}
+        assert set(kinds.values()) == {"fixed"}
+    twice = held.format("right_driver", 0.1).replace("</equality>", held.format("left_driver", 0.2))
+    twice = twice.replace('"stop"', '"first"', 1)
+    with pytest.raises(UrdfError, match="equality 'stop': joint 'left_driver' is held at two"):
+        rd.load(GRIPPER.replace("</equality>", twice))
+
+
 @pytest.mark.filterwarnings("ignore::robodyn.errors.UrdfWarning")
 def test_names_that_nobody_gave_or_that_are_given_twice():
     text = """<mujoco><worldbody><body><joint/><geom size="1"/><site name="hand"/>

@@ -5,20 +5,18 @@ MuJoCo holds them softly; here they are exact.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.description import Joint, Loop, Mimic, Pose
-from robodyn.description.couplings import leads_to
-from robodyn.joints import fixed, joint_kind, spherical
-from robodyn.joints.common.described import described_pose
+from robodyn.description import Joint, Loop, Pose
+from robodyn.joints import fixed, spherical
 from robodyn.urdf.mjcf.bodies import pose_of
 from robodyn.urdf.mjcf.names import Names
 from robodyn.urdf.mjcf.passive import switched_off
+from robodyn.urdf.mjcf.related_joints import RelatedJoints
 
 __all__ = ["Equalities"]
 
@@ -39,7 +37,7 @@ class Equalities:
 
     def __init__(self, mujoco: Any, model: Any, names: Names, joints: Sequence[Joint]) -> None:
         self._mujoco, self._model, self._names = mujoco, model, names
-        self._joints = {joint.name: joint for joint in joints}
+        self._related = RelatedJoints(joints)
         self.loops: list[Loop] = []
         self.inactive: list[str] = []
         self.refused: dict[str, str] = {}
@@ -61,7 +59,7 @@ class Equalities:
     @property
     def joints(self) -> tuple[Joint, ...]:
         """All joints, in the order in which they were given."""
-        return tuple(self._joints.values())
+        return self._related.joints
 
     def _add_loop(self, k: int, name: str) -> None:
         model, data = self._model, np.array(self._model.eq_data[k])
@@ -95,8 +93,7 @@ class Equalities:
         a0, a1, *higher = (float(x) for x in model.eq_data[k, :5])
         ref = float(model.qpos0[model.jnt_qposadr[one]])
         if other < 0 or not (a1 or any(higher)):
-            if not self._lock(self._names.joints[one], ref + a0):
-                self.refused[name] = f"joint {self._names.joints[one]!r} follows another already"
+            self._refuse(name, self._related.hold(self._names.joints[one], ref + a0))
         elif any(higher):
             self.refused[name] = (
                 f"joint {self._names.joints[one]!r} follows {self._names.joints[other]!r} by a "
@@ -123,37 +120,12 @@ class Equalities:
         return one, other, -c2 / c1, length / c1
 
     def _relate(self, name: str, one: int, other: int, ratio: float, offset: float) -> None:
-        """``q = ratio q' + offset`` of two joints, one of which follows the other."""
-        if not (
-            self._follow(one, other, ratio, offset)
-            or self._follow(other, one, 1.0 / ratio, -offset / ratio)
-        ):
-            self.refused[name] = (
-                f"joints {self._names.joints[one]!r} and {self._names.joints[other]!r} follow "
-                "others already, or each other in a circle"
-            )
+        joints = self._names.joints
+        self._refuse(name, self._related.relate(joints[one], joints[other], ratio, offset))
 
-    def _follow(self, one: int, other: int, ratio: float, offset: float) -> bool:
-        """Let a joint follow another, if it follows none and the other does not follow it."""
-        name, master = self._names.joints[one], self._names.joints[other]
-        joint = self._joints[name]
-        if joint.mimic is not None or not joint.nv or leads_to(self._joints, master, name):
-            return False
-        if not self._joints[master].nv:
-            return False
-        self._joints[name] = dataclasses.replace(joint, mimic=Mimic(master, ratio, offset))
-        return True
-
-    def _lock(self, name: str, position: float) -> bool:
-        """A joint that stays at a position is a fixed one, unless it follows another."""
-        joint = self._joints[name]
-        if joint.mimic is not None or not joint.nv:
-            return False
-        X = joint.origin.matrix @ described_pose(joint_kind(joint.kind), joint, (position,))
-        self._joints[name] = Joint(
-            name, fixed.KIND.name, joint.parent, joint.child, Pose.from_matrix(X)
-        )
-        return True
+    def _refuse(self, name: str, reason: str | None) -> None:
+        if reason is not None:
+            self.refused[name] = reason
 
 
 def _shifted(position: FloatArray) -> FloatArray:

@@ -7,16 +7,18 @@ of a controller.
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from robodyn.description import Actuator
+from robodyn.description import Actuator, Joint
 from robodyn.urdf.mjcf.names import Names
 from robodyn.urdf.mjcf.passive import drives_joint
 
-__all__ = ["Motors"]
+__all__ = ["Motors", "on_independent_joints"]
 
 
 class Motors:
@@ -74,6 +76,21 @@ class Motors:
         if any(not math.isclose(-low, high) for low, high in ranges):
             self.one_sided.append(name)
         return min((float(np.abs(x).max()) for x in ranges), default=math.inf)
+
+
+def on_independent_joints(
+    motors: Iterable[tuple[str, Actuator]], joints: Iterable[Joint]
+) -> tuple[tuple[str, Actuator], ...]:
+    """Motors of joints that follow others, at the joints that they follow; none of fixed joints."""
+    known = {joint.name: joint for joint in joints}
+    found: dict[str, list[Actuator]] = {}
+    for name, motor in motors:
+        ratio = motor.gear_ratio
+        while (mimic := known[name].mimic) is not None:
+            name, ratio = mimic.joint, ratio * mimic.multiplier
+        if known[name].nv:
+            found.setdefault(name, []).append(dataclasses.replace(motor, gear_ratio=ratio))
+    return tuple((name, _together(alike)) for name, alike in found.items())
 
 
 def _together(motors: list[Actuator]) -> Actuator:

@@ -11,7 +11,7 @@ from robodyn.errors import RobodynError, UrdfError, UrdfWarning
 from robodyn.urdf.mjcf.bodies import Bodies
 from robodyn.urdf.mjcf.compiled import compiled
 from robodyn.urdf.mjcf.equalities import Equalities
-from robodyn.urdf.mjcf.motors import Motors
+from robodyn.urdf.mjcf.motors import Motors, on_independent_joints
 from robodyn.urdf.mjcf.names import Names
 from robodyn.urdf.mjcf.no_counterpart import EARTH, gravity_of, left_out, some_of, unmodelled
 from robodyn.urdf.mjcf.passive import Passive
@@ -59,7 +59,7 @@ def read_mjcf(
         tuple(bodies.links),
         equalities.joints,
         tuple(equalities.loops),
-        actuators=motors.actuators,
+        actuators=on_independent_joints(motors.actuators, equalities.joints),
         file=file,
         springs=tendons.springs,
         start=tuple(x for x in bodies.start if x[0] in own),
