@@ -28,8 +28,8 @@ from robodyn.model.states import refuse_wrong_states
 from robodyn.model.unplaced_forces import unplaced_wrenches
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.not_finite import NotFinite
-from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import Program
+from robodyn.symbolic.python_code import PythonCode
 
 __all__ = ["Evaluator", "Wrenches"]
 
@@ -64,7 +64,7 @@ class Evaluator:
     ) -> None:
         self._model, self._methods, self._make = model, methods, make
         self._functions: Memo[Function] = Memo()
-        self._interpreted: Memo[Program] = Memo()
+        self._interpreted: Memo[PythonCode] = Memo()
 
     def at(self, t: ArrayLike | None) -> Evaluator:
         """The same functions at a time, or at times of shape (...), of a model that depends on it.
@@ -140,11 +140,11 @@ class Evaluator:
         that moves is at rest.
         """
         key = (name, *sorted(options.items()))
-        program = self._interpreted.get(key, lambda: self.program(name, options))
+        code = self._interpreted.get(key, lambda: PythonCode(self.program(name, options)))
         time = self._time if t is None else t
         rest = self._base_inputs(name, None)
-        inputs: tuple[Any, ...] = (*rest, time) if program.inputs[-1].name == "t" else rest
-        return lambda *arrays: evaluate(program, *arrays, *inputs)[0]
+        inputs: tuple[Any, ...] = (*rest, time) if code.program.inputs[-1].name == "t" else rest
+        return lambda *arrays: code(*arrays, *inputs)[0]
 
     # -- calls --------------------------------------------------------------------------------
 

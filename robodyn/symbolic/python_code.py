@@ -1,0 +1,69 @@
+"""A program as Python code: for a few dozen evaluations, of which compiling would take longer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn.symbolic.evaluate import evaluate, outputs_of, scalars_of
+from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
+
+__all__ = ["PythonCode"]
+
+#: How operations of two operands, and of one, are written.
+BINARY = {MUL: "*", ADD: "+", DIV: "/"}
+UNARY = {SQRT: "sqrt", SIN: "sin", COS: "cos"}
+
+
+class PythonCode:
+    """The values of a program in double precision, as `evaluate` gives them.
+
+    The first call looks at one node after the other, later ones run the code that is then written.
+
+    Parameters
+    ----------
+    program : Program
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._called = False
+
+    def __call__(self, *arrays: ArrayLike) -> tuple[NDArray[Any], ...]:
+        """Outputs, shape (..., *port.shape), of one array an input; leading axes broadcast."""
+        if not self._called:
+            self._called = True
+            return evaluate(self.program, *arrays)
+        scalars, batch = scalars_of(self.program, arrays)
+        return outputs_of(self.program, self._compute(scalars), batch, np.float64)
+
+    @cached_property
+    def _compute(self) -> Callable[[list[Any]], list[Any]]:
+        """From the scalars of the inputs to those of the outputs."""
+        graph = self.program.graph
+        lines = ["def compute(x):"]
+        for node in self.program.live():
+            op, a, b = graph.op[node], graph.a[node], graph.b[node]
+            if op == CONST:
+                value = f"number({graph.value[node]!r})"
+            elif op == INPUT:
+                value = f"x[{a}]"
+            elif op in BINARY:
+                value = f"{_edge(a)} {BINARY[op]} {_edge(b)}"
+            else:
+                value = f"{UNARY[op]}({_edge(a)})"
+            lines.append(f"    v{node} = {value}")
+        lines.append(f"    return [{', '.join(map(_edge, self.program.results))}]")
+        names: dict[str, Any] = {"number": np.float64, "inf": np.inf}
+        names |= {"sqrt": np.sqrt, "sin": np.sin, "cos": np.cos}
+        exec("\n".join(lines), names)
+        compute: Callable[[list[Any]], list[Any]] = names["compute"]
+        return compute
+
+
+def _edge(edge: int) -> str:
+    return f"-v{edge >> 1}" if edge & 1 else f"v{edge >> 1}"
