@@ -89,14 +89,13 @@ class Arguments(dict[str, str]):
 
     def listed(self) -> str:
         """All that can be given, for a message."""
-        names = {name: Declared(name, None) for name in self.wanted} | self.declared
-        told = [
-            f"{argument}, given {dict.__getitem__(self, name)!r}"
-            if name in self.given
-            else argument
-            for name, argument in names.items()
-        ]
-        return "; ".join(map(str, told)) or "none"
+        undeclared = [Declared(name, None) for name in self.wanted if name not in self.declared]
+        told = []
+        for argument in (*self.declared.values(), *undeclared):
+            value = self.get(argument.name)
+            given = f", given {value!r}" if argument.name in self.given else ""
+            told.append(f"{argument}{given}")
+        return "; ".join(told) or "none"
 
     def meant(self, name: str) -> str | None:
         """The argument that a name was probably meant to be."""

@@ -212,7 +212,7 @@ class _Run:
     def _unknown_argument(self) -> UrdfError:
         name = self._arguments.unknown[0]
         meant = self._arguments.meant(name)
-        hint = f"; did you mean {meant!r}?" if meant else ""
+        hint = f" (did you mean {meant!r}?)" if meant else ""
         return UrdfError(
             f"has no argument {name!r}{hint}; its arguments: {self._arguments.listed()}",
             file=self._file,
