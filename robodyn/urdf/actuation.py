@@ -105,7 +105,9 @@ def _read_transmission(
         for child in part:
             tag = local_name(child)
             if tag in seen and tag in _GEARS:
-                reader.problem(child, f"a second <{tag}> of one {local_name(part)}; keep one")
+                told = f"a second <{tag}> of one {local_name(part)}; keep one"
+                reader.problem(child, told, leniently="the first is read")
+                continue
             seen.add(tag)
             if tag in _REDUCTIONS:
                 factor = _number_or_warning(reader, child, child.text)
@@ -146,7 +148,11 @@ def _number_or_warning(reader: Reader, element: Element, text: str | None) -> fl
         value = float(text or "")
     except ValueError:
         value = math.nan
+    tag = local_name(element)
+    if value == 0.0 and tag != "drake:rotor_inertia":
+        reader.warn(element, f"<{tag}> {text!r} would be no gear, and is left out")
+        return None
     if abs(value) <= LARGEST:
         return value
-    reader.warn(element, f"<{local_name(element)}> {text!r} is not a number and is left out")
+    reader.warn(element, f"<{tag}> {text!r} is not a number and is left out")
     return None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Collection
+from dataclasses import dataclass
+
 from robodyn.description import Joint, Mechanism
 from robodyn.description.graph_check import graph_problems
 from robodyn.description.possible import why_impossible
@@ -16,13 +20,33 @@ from robodyn.errors import (
 from robodyn.topology.spanning_tree import spanning_tree
 from robodyn.urdf.values import bad_values
 
-__all__ = ["check"]
+__all__ = ["Checked", "check"]
 
 
-def check(
-    mechanism: Mechanism, *, graph: bool = True
-) -> tuple[list[RobodynError], list[UrdfWarning]]:
-    """Problems of a mechanism that make it unusable, and what is only worth a warning.
+@dataclass(frozen=True)
+class Checked:
+    """A mechanism, and what is wrong with it.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Without what is left out leniently.
+    errors : list of RobodynError
+        What makes it unusable.
+    warnings : list of UrdfWarning
+        What is only worth a warning.
+    sound : bool
+        Links and joints form one mechanism, so that its motions can be judged.
+    """
+
+    mechanism: Mechanism
+    errors: list[RobodynError]
+    warnings: list[UrdfWarning]
+    sound: bool
+
+
+def check(mechanism: Mechanism, *, graph: bool = True) -> Checked:
+    """Judge a mechanism.
 
     Parameters
     ----------
@@ -31,13 +55,17 @@ def check(
         Judge the graph; pointless where links or joints could not be read.
     """
     found = bad_values(mechanism)
-    if found:  # nothing below can be trusted
-        return found, []
-    found += _bad_mimics(mechanism)
-    if graph:
-        found += graph_problems(mechanism)
-    impossible, sound = _bad_inertias(mechanism, graph and not found)
-    return found + impossible, sound
+    sound = graph and not found
+    if not found:
+        mimics = _bad_mimics(mechanism)
+        mechanism = _without_mimics(mechanism, mimics.keys())
+        found += mimics.values()
+    if sound:
+        problems = graph_problems(mechanism)
+        found += problems
+        sound = not problems
+    impossible, harmless = _bad_inertias(mechanism, sound)
+    return Checked(mechanism, found + impossible, harmless, sound)
 
 
 def _bad_inertias(
@@ -65,11 +93,10 @@ def _bad_inertias(
             body = bodies[tree.links[name][0]]
             if why_impossible(body.mass, body.about_center()) is None:
                 sound.add(name)
-    advice = "; allow_unphysical=True takes it as it is"
     as_it_is = "taken as it is"
     impossible = [link for link in mechanism.links if link.name in reasons]
     return [
-        InertiaError(reasons[link.name] + advice, **mechanism.where(link), leniently=as_it_is)
+        InertiaError(reasons[link.name], **mechanism.where(link), leniently=as_it_is)
         for link in impossible
         if link.name not in sound
     ], [
@@ -81,8 +108,20 @@ def _bad_inertias(
     ]
 
 
-def _bad_mimics(mechanism: Mechanism) -> list[RobodynError]:
-    found: list[RobodynError] = []
+def _without_mimics(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
+    """A mechanism some of whose joints follow no other."""
+    if not names:
+        return mechanism
+    joints = (
+        dataclasses.replace(joint, mimic=None) if joint.name in names else joint
+        for joint in mechanism.joints
+    )
+    return dataclasses.replace(mechanism, joints=tuple(joints))
+
+
+def _bad_mimics(mechanism: Mechanism) -> dict[str, RobodynError]:
+    """Errors by name of the joint that cannot follow another."""
+    found: dict[str, RobodynError] = {}
     hints = Hints()
     joints = {joint.name: joint for joint in mechanism.joints}
     sound: set[str] = set()
@@ -93,12 +132,13 @@ def _bad_mimics(mechanism: Mechanism) -> list[RobodynError]:
         reason = _why_no_mimic(joint, joints, cut, sound)
         if reason is None:
             sound.add(joint.name)
+            continue
+        meant = None
         if isinstance(reason, UnknownNameError):
             told, meant = hints.told(reason)
-            place = mechanism.where(joint) | {"suggestion": meant}
-            found.append(UrdfError(f"mimics: {told}", **place))
-        elif reason:
-            found.append(UrdfError(reason, **mechanism.where(joint)))
+            reason = f"mimics: {told}"
+        place = mechanism.where(joint) | {"suggestion": meant}
+        found[joint.name] = UrdfError(reason, **place, leniently="moves on its own")
     return found
 
 

@@ -87,6 +87,7 @@ class Closures:
             f"<{local_name(element)}> looks like the closure of a loop and is not understood; "
             "write it as <loop>, <coupling> or a <joint> whose child already has a parent, or "
             "remove it",
+            leniently="left out",
             lost=True,
         )
 
@@ -98,6 +99,7 @@ class Closures:
                 element,
                 f"the name {closure.name!r} is taken by the element in line "
                 f"{self._lines[closure.name]}; rename one",
+                leniently="left out",
                 lost=True,
             )
             return
@@ -114,7 +116,7 @@ class Closures:
         word = word.removesuffix(ending)
         if word not in LOOP_WORDS:
             hint = UnknownNameError("loop type", word, LOOP_WORDS)
-            self.reader.problem(element, hint, lost=True)
+            self.reader.problem(element, hint, leniently="left out", lost=True)
             return None
         return LOOP_WORDS[word]
 
@@ -125,7 +127,8 @@ class Closures:
             if child is not None:
                 attribute = "name" if child.get("link") is None and child.get("name") else "link"
                 return child, self.reader.name(child, attribute)
-        self.reader.problem(element, f'has no <{tags[0]} link="..."/>', lost=True)
+        missing = f'has no <{tags[0]} link="..."/>'
+        self.reader.problem(element, missing, leniently="left out", lost=True)
         return None, None
 
     def _read_loop(self, element: Element) -> Loop | None:
@@ -180,7 +183,9 @@ class Closures:
         reader = self.reader
         if element.find("mimic") is not None:
             reader.problem(
-                element, "a joint that closes a loop has no coordinate: it cannot mimic another"
+                element,
+                "a joint that closes a loop has no coordinate: it cannot mimic another",
+                leniently="left out",
             )
         limits, own = read_limits(reader, element, kind), read_dynamics(reader, element, kind)
         if limits is not None and limits.lower == limits.upper:  # exporters write zeros
@@ -201,9 +206,8 @@ class Closures:
         return self._loop(element, name, kind, link1, link2, reader.pose(one), reader.pose(two))
 
     def _not_for_type(self, element: Element, kind: JointKind) -> None:
-        self.reader.problem(
-            element, f"type {kind.name!r} is not known here; write it as <loop>", lost=True
-        )
+        told = f"type {kind.name!r} is not known here; write it as <loop>"
+        self.reader.problem(element, told, leniently="left out", lost=True)
 
     def _read_constraint(self, element: Element) -> Loop | None:
         """``<constraint>`` as proposed for ROS, and ``<loop_joint>``, which differs in the axis."""

@@ -99,7 +99,7 @@ class GazeboJoints:
             return dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
         except RobodynError as error:
             told = getattr(error, "problem", None) or str(error)
-            self._reader.problem(joint.element, told, lost=True)
+            self._reader.problem(joint.element, told, leniently="left out", lost=True)
             return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -38,8 +39,11 @@ def read_dynamics(reader: Reader, joint: Element, kind: JointKind) -> Dynamics:
     )
     if found.stiffness and (kind.nq, kind.nv) != (1, 1):
         reader.problem(
-            element, f"a {kind} joint has no spring: only joints with one degree of freedom"
+            element,
+            f"a {kind} joint has no spring: only joints with one degree of freedom",
+            leniently="left out",
         )
+        found = dataclasses.replace(found, stiffness=0.0, rest=0.0)
     return found
 
 
@@ -65,7 +69,9 @@ def read_limits(reader: Reader, joint: Element, kind: JointKind) -> Limits | Non
     for key in ("velocity", "effort"):
         bounds.append(reader.number(element, key, math.inf, infinite=True))
         if bounds[-1] < 0.0:
-            reader.problem(element, f"<limit> {key}={bounds[-1]:g} is negative")
+            negative = f"<limit> {key}={bounds[-1]:g} is negative"
+            reader.problem(element, negative, leniently="taken as no limit")
+            bounds[-1] = math.inf
     return Limits(lower, upper, *bounds)
 
 

@@ -16,11 +16,17 @@ from robodyn.urdf.kinds import TREE_WORDS, constant_tags, read_axes, read_consta
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.report import announce
 from robodyn.urdf.spelling import check_spelling
-from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml
+from robodyn.urdf.xacro_leftovers import check_leftovers
+from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml, recovered
 
 __all__ = ["parse", "read"]
 
 _Item = TypeVar("_Item", Link, Joint)
+
+#: The link that simulators have without being told.
+_WORLD = "world"
+
+_MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 def parse(text: str, file: str | None = None) -> tuple[Mechanism | None, list[RobodynError], bool]:
@@ -51,14 +57,14 @@ def read(
 ) -> tuple[Mechanism | None, Reader]:
     """Read URDF text, or its outer element; the reader holds problems and warnings."""
     reader = Reader(file, strict=strict)
-    try:
-        root = parse_xml(source, file) if isinstance(source, str) else source
-    except UrdfError as error:
-        reader.problems.append(error)
+    root = _outer_element(reader, source) if isinstance(source, str) else source
+    if root is None:
         reader.incomplete = True
         return None, reader
-    if not _is_robot(reader, root, isinstance(source, str) and "xacro" in source):
+    if not _is_robot(reader, root):
         return None, reader
+    if not isinstance(source, str) or "xacro" in source:
+        check_leftovers(reader, root)
     check_spelling(reader, root)
     links: dict[str, Link] = {}
     joints: dict[str, Joint] = {}
@@ -73,6 +79,7 @@ def read(
                 _add(reader, element, joints, _read_joint(reader, element))
             case _:
                 others.append(element)
+    _add_world(reader, root, links, joints)
     closures = Closures(reader, links, tuple(joints.values()))
     rest = [element for element in others if not closures.read(element)]
     movers = joints | {loop.name: loop for loop in closures.loops}
@@ -93,7 +100,15 @@ def read(
     return mechanism, reader
 
 
-def _is_robot(reader: Reader, root: Element, maybe_xacro: bool) -> bool:
+def _outer_element(reader: Reader, text: str) -> Element | None:
+    try:
+        return parse_xml(text, reader.file)
+    except UrdfError as error:
+        reader.problems.append(error)
+        return recovered(text, error)
+
+
+def _is_robot(reader: Reader, root: Element) -> bool:
     tag = local_name(root).rpartition(":")[2]
     if tag != "robot":
         other = {"sdf": "SDF", "mujoco": "MJCF", "COLLADA": "Collada"}.get(tag)
@@ -102,15 +117,6 @@ def _is_robot(reader: Reader, root: Element, maybe_xacro: bool) -> bool:
             root, f"the outer element is <{tag}>, not <robot>: this is {kind}", lost=True
         )
         return False
-    for element in root.iter() if maybe_xacro else ():
-        if local_name(element).startswith("xacro:"):
-            reader.problem(
-                element,
-                "is unexpanded xacro: expand the file (xacro robot.urdf.xacro > robot.urdf), or "
-                "load the .xacro file with pip install 'robodyn[xacro]'",
-                lost=True,
-            )
-            return False
     return True
 
 
@@ -122,8 +128,20 @@ def _add(reader: Reader, element: Element, known: dict[str, _Item], item: _Item 
         reader.problem(
             element,
             f"the name is taken by the {local_name(element)} in line {first.line}; rename one",
+            leniently="the first is read",
             lost=True,
         )
+
+
+def _add_world(
+    reader: Reader, root: Element, links: dict[str, Link], joints: dict[str, Joint]
+) -> None:
+    """Add the link that simulators have, where joints begin at it and the file lacks it."""
+    if _WORLD in links or all(joint.parent != _WORLD for joint in joints.values()):
+        return
+    element = next(parent for parent in root.iter("parent") if parent.get("link") == _WORLD)
+    reader.warn(element, f"the parent {_WORLD!r} is no link of the file: it is taken as the ground")
+    links[_WORLD] = Link(_WORLD, line=line_of(element))
 
 
 def _read_link(reader: Reader, element: Element) -> Link | None:
@@ -140,19 +158,19 @@ def _read_link(reader: Reader, element: Element) -> Link | None:
 
 
 def _read_inertia(reader: Reader, element: Element) -> Inertia | None:
-    found = len(reader.problems)
+    unread = reader.unread
     mass, inertia = reader.only(element, "mass"), reader.only(element, "inertia")
     for tag, child in (("mass", mass), ("inertia", inertia)):
         if child is None:
             reader.problem(
-                element, f"<inertial> has no <{tag}>; leave out <inertial> if it has no mass"
+                element,
+                f"<inertial> has no <{tag}>; leave out <inertial> if it has no mass",
+                leniently="taken as zero",
             )
-    if mass is None or inertia is None:
-        return None
-    value = reader.number(mass, "value")
+    value = 0.0 if mass is None else reader.number(mass, "value")
     origin = reader.pose(reader.only(element, "origin"))
-    moments = [reader.number(inertia, key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")]
-    return None if len(reader.problems) > found else Inertia(value, origin, *moments)
+    moments = [0.0 if inertia is None else reader.number(inertia, key) for key in _MOMENTS]
+    return None if reader.unread > unread else Inertia(value, origin, *moments)
 
 
 def _read_joint(reader: Reader, element: Element) -> Joint | None:
@@ -209,6 +227,9 @@ def _read_kind(reader: Reader, element: Element) -> JointKind | None:
 
 def _read_mimic(reader: Reader, element: Element | None) -> Mimic | None:
     if element is None:
+        return None
+    if not element.get("joint", "").strip():
+        reader.problem(element, "<mimic> has no joint", leniently="left out")
         return None
     joint = reader.name(element, "joint")
     if joint is None:

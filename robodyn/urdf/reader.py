@@ -12,11 +12,15 @@ from robodyn.description.possible import LARGEST
 from robodyn.errors import Hints, RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.urdf.xml import Element, line_of, local_name
 
-__all__ = ["Reader"]
+__all__ = ["EXPAND", "Reader"]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
+#: The start of a number that is not zero.
+_NOT_ZERO = re.compile(r"[-+0.]*[1-9]")
+
+_UNBOUNDED = re.compile(r"[+-]?(nan|inf)", re.IGNORECASE)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -41,6 +45,8 @@ class Reader:
     warnings : list of UrdfWarning
     incomplete : bool
         A link, joint or loop could not be read at all, so that the graph is not the author's.
+    unread : int
+        How many problems nothing could be done about.
     """
 
     def __init__(self, file: str | None, *, strict: bool = True) -> None:
@@ -49,6 +55,7 @@ class Reader:
         self.problems: list[RobodynError] = []
         self.warnings: list[UrdfWarning] = []
         self.incomplete = False
+        self.unread = 0
         self._hints = Hints()
 
     def problem(
@@ -77,6 +84,7 @@ class Reader:
         """
         if isinstance(message, UnknownNameError):
             message, suggestion = self._hints.told(message)
+        self.unread += leniently is None
         if lost and (self.strict or leniently is None):
             self.incomplete = True
         self.problems.append(
@@ -109,8 +117,8 @@ class Reader:
             self.problem(element, f"<{local_name(element)}> has no {attribute}", lost=True)
             return None
         if "${" in value or "$(" in value:
-            self.problem(element, f"{attribute}={value!r} {_XACRO}", lost=True)
-            return None
+            taken = "taken as a name"
+            self.problem(element, f"{attribute}={value!r} {_XACRO}", leniently=taken)
         return value
 
     def only(self, element: Element, tag: str) -> Element | None:
@@ -118,7 +126,9 @@ class Reader:
         found = element.findall(tag)
         if len(found) > 1 and any(not _same(other, found[0]) for other in found[1:]):
             self.problem(
-                found[1], f"a second <{tag}> (the first is in line {line_of(found[0])}); keep one"
+                found[1],
+                f"a second <{tag}> (the first is in line {line_of(found[0])}); keep one",
+                leniently="the first is read",
             )
         return found[0] if found else None
 
@@ -126,8 +136,12 @@ class Reader:
         """Read a number that is zero by default and must not be negative."""
         value = self.number(element, attribute, 0.0)
         if value < 0.0:
-            self.problem(element, f"<{local_name(element)}> {attribute}={value:g} is negative")
-        return value
+            self.problem(
+                element,
+                f"<{local_name(element)}> {attribute}={value:g} is negative",
+                leniently="taken as zero",
+            )
+        return max(value, 0.0)
 
     def flag(self, element: Element, attribute: str) -> bool | None:
         """Read a truth value; ``None`` where it is not given, a problem where it is none."""
@@ -146,9 +160,11 @@ class Reader:
         text = element.get(attribute)
         if text is None:
             if default is None:
-                self.problem(element, f"<{local_name(element)}> has no {attribute}")
+                missing = f"<{local_name(element)}> has no {attribute}"
+                self.problem(element, missing, leniently="taken as zero")
             return 0.0 if default is None else default
-        return self.to_number(element, attribute, text.strip(), infinite)
+        otherwise = 0.0 if default is None else default
+        return self.to_number(element, attribute, text.strip(), infinite, otherwise)
 
     def vector(self, element: Element, attribute: str, default: Vector) -> Vector:
         """Read three numbers separated by blanks."""
@@ -156,36 +172,60 @@ class Reader:
         if text is None:
             return default
         words = text.split()
-        if len(words) != 3:
-            hint = _XACRO if "$" in text else "is not three numbers separated by blanks"
-            self.problem(element, f"<{local_name(element)}> {attribute}={text!r} {hint}")
-            return default
-        before = len(self.problems)
+        if len(words) != 3 or any(word.endswith(",") for word in words):
+            told = f"<{local_name(element)}> {attribute}={text!r}"
+            if "$" in text:
+                self.problem(element, f"{told} {_XACRO}")
+                return default
+            told += " is not three numbers separated by blanks"
+            words = text.replace(",", " ").split()
+            if len(words) < 3 or not all(map(_NUMBER.fullmatch, words)):
+                self.problem(element, told)
+                return default
+            commas = "commas are taken as blanks"
+            self.problem(
+                element, told, leniently=commas if len(words) == 3 else "the first three are read"
+            )
+            words = words[:3]
+        before = self.unread
         x, y, z = (self.to_number(element, attribute, word) for word in words)
-        return (x, y, z) if len(self.problems) == before else default
+        return (x, y, z) if self.unread == before else default
 
     def to_flag(self, element: Element, attribute: str, text: str) -> bool | None:
         """Convert a text to a truth value; ``None`` and a problem if it is none."""
         value = _FLAGS.get(text.strip().lower())
         if value is None:
-            self.problem(element, f'{attribute}="{text}" is neither "true" nor "false"')
+            wrong = f'{attribute}="{text}" is neither "true" nor "false"'
+            self.problem(element, wrong, leniently="left out")
+        elif text.strip() not in _FLAGS:
+            self.warn(element, f'{attribute}="{text}" is taken as "{text.strip().lower()}"')
         return value
 
     def to_number(
-        self, element: Element, attribute: str, text: str, infinite: bool = False
+        self,
+        element: Element,
+        attribute: str,
+        text: str,
+        infinite: bool = False,
+        otherwise: float | None = None,
     ) -> float:
-        """Convert a text to a number; 0 and a problem if it is none."""
+        """Convert a text to a number; a problem if it is none, and ``otherwise`` or 0."""
+        told = f"<{local_name(element)}> {attribute}: {text!r}"
         if _NUMBER.fullmatch(text):
             value = float(text)
+            if value == 0.0 and _NOT_ZERO.match(text):
+                self.warn(element, f"{told} is too small for a number and taken as zero")
             if abs(value) <= LARGEST:
                 return value
         elif infinite and _INFINITE.fullmatch(text):
             return float(text)
+        meant = _number_meant(text, otherwise)
         self.problem(
             element,
-            f"<{local_name(element)}> {attribute}: {text!r} {_why_no_number(text, infinite)}",
+            f"{told} {_why_no_number(text, infinite)}",
+            leniently=None if meant is None else f"taken as {meant:g}",
         )
-        return 0.0
+        return 0.0 if meant is None else meant
 
     def pose(self, element: Element | None) -> Pose:
         """Read the pose of an ``<origin>``."""
@@ -199,7 +239,9 @@ class Reader:
         if element is None:
             return default
         if element.get("xyz") is None:
-            self.problem(element, f"<{local_name(element)}> has no xyz")
+            told = " ".join(f"{x:g}" for x in default)
+            missing = f"<{local_name(element)}> has no xyz"
+            self.problem(element, missing, leniently=f"taken as {told}")
             return default
         if any(self.vector(element, "rpy", (0.0, 0.0, 0.0))):
             self.warn(element, f"<{local_name(element)}> rpy is not read: turn xyz itself")
@@ -209,8 +251,11 @@ class Reader:
         """Scale a vector to unit length; one without length is a problem."""
         length = math.hypot(*vector)
         if length == 0.0:
+            told = " ".join(f"{x:g}" for x in default)
             self.problem(
-                element, f"<{local_name(element)}> xyz='0 0 0' has no direction; give an axis"
+                element,
+                f"<{local_name(element)}> xyz='0 0 0' has no direction; give an axis",
+                leniently=f"taken as {told}",
             )
             return default
         if abs(length - 1.0) < 1e-15:  # is a unit vector to the last digit: reads back the same
@@ -219,16 +264,42 @@ class Reader:
         return x, y, z
 
 
+def _number_meant(text: str, otherwise: float | None) -> float | None:
+    """The number that a text starts with, a comma taken as a point; ``otherwise`` for words."""
+    found = _NUMBER.match(text.replace(",", "."))
+    if "$" in text or _UNBOUNDED.match(text):
+        return None
+    if found is None:
+        return otherwise
+    value = float(found.group())
+    return value if abs(value) <= LARGEST else None
+
+
 def _same(one: Element, other: Element) -> bool:
     """Whether two elements hold the same, in whatever order their attributes are written."""
-    texts = (etree.tostring(element, method="c14n", with_tail=False) for element in (one, other))
-    return b"".join(next(texts).split()) == b"".join(next(texts).split())
+    return _content(one) == _content(other)
 
 
-_XACRO = (
-    "is xacro, not a value: expand the file (xacro robot.urdf.xacro > robot.urdf), or load the "
-    ".xacro file with pip install 'robodyn[xacro]'"
+def _content(element: Element) -> list[object]:
+    """Tags, attributes and words of an element and all that is in it."""
+    found: list[object] = []
+    for event, part in etree.iterwalk(element, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            found += [part.tag, sorted(part.items()), (part.text or "").split()]
+            continue
+        if event == "end":
+            found.append(None)
+        if part is not element:
+            found += (part.tail or "").split()
+    return found
+
+
+#: What to do about xacro that is not expanded.
+EXPAND = (
+    "expand the file (xacro robot.urdf.xacro > robot.urdf), or load the .xacro file with "
+    "pip install 'robodyn[xacro]'"
 )
+_XACRO = f"is xacro, not a value: {EXPAND}"
 
 
 def _why_no_number(text: str, infinite: bool) -> str:

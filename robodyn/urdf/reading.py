@@ -13,7 +13,7 @@ from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
 from robodyn.urdf.document_kind import EXTENDED_URDF, document_kind
 from robodyn.urdf.packages import Packages
-from robodyn.urdf.xml import Element, decode, read_bytes, root_tag
+from robodyn.urdf.xml import Element, decode, decode_leniently, read_bytes, root_tag
 
 __all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
 
@@ -31,12 +31,15 @@ class Document:
         One of those in `robodyn.urdf.document_kind`.
     root : Element or None
         Outer element, where it was made of another document: its lines are those of that one.
+    problems : tuple of UrdfError
+        What is wrong with its letters.
     """
 
     text: str
     file: str | None
     kind: str
     root: Element | None = None
+    problems: tuple[UrdfError, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Reading:
     problems, warnings : list
         All that were found, in the order of reading.
     complete : bool
-        All links, joints and loops are there, so that the graph can be judged.
+        All links, joints and loops are there, so that the graph can be judged; when it has been,
+        that they form a mechanism.
     """
 
     mechanism: Mechanism | None
@@ -89,9 +93,9 @@ def open_document(source: Any) -> Document:
         Neither a file nor a bundled robot.
     """
     if isinstance(source, (bytes, bytearray)):
-        return _document(decode(bytes(source)), None)
+        return _document(*decode_leniently(bytes(source)), None)
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
-        return _document(source, None)
+        return _document(source, [], None)
     if not isinstance(source, (str, os.PathLike)):
         raise UrdfError(
             f"a {type(source).__name__} is not a source of a robot: give a path, URDF text, the "
@@ -103,14 +107,14 @@ def open_document(source: Any) -> Document:
     if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
         if source in bundled_robots():
             resource = resources.files("robodyn.urdf") / "robots" / f"{source}.urdf"
-            return _document(decode(resource.read_bytes()), f"{source}.urdf")
+            return _document(decode(resource.read_bytes()), [], f"{source}.urdf")
         if len(source) < 256 and not path.exists():
             raise UnknownNameError("bundled robot", source, bundled_robots())
-    return _document(decode(read_bytes(path), str(path)), str(path))
+    return _document(*decode_leniently(read_bytes(path), str(path)), str(path))
 
 
-def _document(text: str, file: str | None) -> Document:
+def _document(text: str, problems: list[UrdfError], file: str | None) -> Document:
     kind = document_kind(text)
     if root_tag(text) is None and file is not None and Path(file).suffix in (".yaml", ".yml"):
         kind = EXTENDED_URDF  # whatever is wrong with it, its author meant no XML
-    return Document(text, file, kind)
+    return Document(text, file, kind, problems=tuple(problems))

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from robodyn.errors import RobodynError, UnknownNameError, UrdfNote, UrdfWarning
+from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfNote, UrdfWarning
 
 __all__ = ["announce", "as_warning", "record", "tell", "tolerable"]
 
@@ -49,7 +49,7 @@ def tell(
     """
     errors = [error for error in found if strict or not tolerable(error)]
     if errors:
-        _fail(errors)
+        _fail([*errors, *(error for error in found if error not in errors)])
     _announce_lenient([as_warning(error) for error in found], warned)
 
 
@@ -61,8 +61,10 @@ def _fail(errors: Sequence[RobodynError]) -> NoReturn:
         first.add_note(f"and {len(others)} more (robodyn check lists them all){which}:")
     for error in others[:OTHERS]:
         first.add_note(f"  {error}")
-    if all(map(tolerable, errors)):
-        first.add_note("strict=False reads it all the same, and warns of what is read otherwise")
+    if all(isinstance(error, InertiaError) for error in errors):
+        first.add_note("allow_unphysical=True takes it as it is, strict=False too")
+    elif all(map(tolerable, errors)):
+        first.add_note("with strict=False none of this is an error: it is read, and warned of")
     raise first
 
 

@@ -81,7 +81,7 @@ def load_mechanism(
     """
     reading = _read(source, _options(package_dirs, xacro_args, urdf, strict=strict, base=base))
     mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
-    if mechanism is not None and not (strict or any(not tolerable(error) for error in found)):
+    if mechanism is not None and reading.complete and not strict:
         found += massless_motions(mechanism)
     if strict and allow_unphysical:
         warned += [as_warning(error) for error in found if isinstance(error, InertiaError)]
@@ -122,13 +122,12 @@ def findings(
     try:
         reading = _read(source, _options(package_dirs, xacro_args, strict=strict))
         mechanism, found, warned = reading.mechanism, reading.problems, reading.warnings
-        accepted, found = _accepted(found, allow_unphysical, strict)
-        if mechanism is not None and not found:
-            massless, found = _accepted(massless_motions(mechanism), allow_unphysical, strict)
-            accepted += massless
+        if mechanism is not None and reading.complete:
+            found += massless_motions(mechanism)
             warned += suspicions(mechanism)
     except RobodynError as error:
         return [error], []
+    accepted, found = _accepted(found, allow_unphysical, strict)
     return found, accepted + warned
 
 
@@ -167,9 +166,11 @@ def _read(source: Any, options: Options) -> Reading:
     else:
         reading = _read_document(open_document(source), options)
     if reading.mechanism is not None:
-        errors, unsound = check(reading.mechanism, graph=reading.complete)
-        reading.problems += errors
-        reading.warnings += unsound
+        checked = check(reading.mechanism, graph=reading.complete)
+        reading.mechanism = checked.mechanism
+        reading.problems += checked.errors
+        reading.warnings += checked.warnings
+        reading.complete = checked.sound and all(map(tolerable, reading.problems))
     return reading
 
 
@@ -180,7 +181,9 @@ def _read_document(document: Document, options: Options) -> Reading:
         )
     if document.kind not in (XACRO, EXTENDED_URDF):
         _refuse_arguments(document.file or "the text", document.kind, options)
-    return READERS.get(document.kind, _read_urdf)(document, options)
+    reading = READERS.get(document.kind, _read_urdf)(document, options)
+    reading.problems[:0] = document.problems
+    return reading
 
 
 def _refuse_arguments(name: str, what: str, options: Options) -> None:

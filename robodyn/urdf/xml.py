@@ -20,11 +20,13 @@ __all__ = [
     "MAX_BYTES",
     "Element",
     "decode",
+    "decode_leniently",
     "fragment",
     "line_of",
     "local_name",
     "parse_xml",
     "read_bytes",
+    "recovered",
     "root_tag",
 ]
 
@@ -103,6 +105,21 @@ def decode(data: bytes, file: str | None = None) -> str:
         ) from error
 
 
+def decode_leniently(data: bytes, file: str | None = None) -> tuple[str, list[UrdfError]]:
+    """Text of the bytes, and what is wrong with them where they are not UTF-8.
+
+    Other readers take bytes as they come; outside of comments few files have letters that differ.
+    """
+    try:
+        return decode(data, file), []
+    except UrdfError as error:
+        cause = error.__cause__
+        if not isinstance(cause, UnicodeDecodeError) or cause.encoding != "utf-8":
+            raise
+        error.leniently = "read as Latin-1"
+        return data.decode("latin-1"), [error]
+
+
 def parse_xml(text: str, file: str | None = None) -> Element:
     """Root element of XML text.
 
@@ -111,20 +128,7 @@ def parse_xml(text: str, file: str | None = None) -> Element:
     UrdfError
         With the line of the first fault: not well-formed, entities, a document type, too large.
     """
-    _check_size(len(text), file)
-    text = text.removeprefix("\ufeff")
-    if not text.strip():
-        raise UrdfError("is empty", file=file, line=1)
-    declaration = _DECLARATION.match(text)
-    if declaration:  # many files claim version 0.0; the text is decoded already
-        text = "\n" * declaration.group().count("\n") + text[declaration.end() :]
-    start = _start(text)
-    if text.startswith("<!DOCTYPE", start):
-        raise UrdfError(
-            "document types and entities are not read; write their content out",
-            file=file,
-            line=text.count("\n", 0, start) + 1,
-        )
+    text = _plain(text, file)
     try:
         root = etree.fromstring(text.encode(), _parser(recover=False))
     except etree.XMLSyntaxError as error:
@@ -132,6 +136,71 @@ def parse_xml(text: str, file: str | None = None) -> Element:
     except ValueError as error:  # characters that XML does not allow
         raise UrdfError(f"is not XML: {error}", file=file) from error
     return _without_default_space(root)
+
+
+def _plain(text: str, file: str | None) -> str:
+    """Text without marks and declarations, its lines where they were."""
+    _check_size(len(text), file)
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise UrdfError("is empty", file=file, line=1)
+    declaration = _DECLARATION.match(text)
+    if declaration:  # many files claim version 0.0; the text is decoded already
+        text = "\n" * declaration.group().count("\n") + text[declaration.end() :]
+    return _without_document_type(text, file)
+
+
+def _without_document_type(text: str, file: str | None) -> str:
+    """Text without a document type that defines nothing; one that does is an error."""
+    start = _start(text)
+    if not text.startswith("<!DOCTYPE", start):
+        return text
+    end = text.find(">", start)
+    if end < 0 or "[" in text[start:end]:
+        raise UrdfError(
+            "document types and entities are not read; write their content out",
+            file=file,
+            line=text.count("\n", 0, start) + 1,
+        )
+    return text[:start] + "\n" * text.count("\n", start, end) + text[end + 1 :]
+
+
+def recovered(text: str, error: UrdfError) -> Element | None:
+    """Root element of text with faults of syntax that other readers pass over.
+
+    Parameters
+    ----------
+    text : str
+    error : UrdfError
+        What `parse_xml` raised; what was done is added to it (``leniently``).
+
+    Returns
+    -------
+    root : Element or None
+        ``None`` where the faults leave in doubt what is meant.
+    """
+    if not isinstance(error.__cause__, etree.XMLSyntaxError):
+        return None
+    parser = _parser(recover=True)
+    root = etree.fromstring(_plain(text, error.file).encode(), parser)
+    done = {_passed_over(entry.type_name, entry.message) for entry in parser.error_log}
+    if root is None or None in done:
+        return None
+    error.leniently = " and ".join(sorted(filter(None, done)))
+    return _without_default_space(root)
+
+
+def _passed_over(fault: str, message: str) -> str | None:
+    """What is done about a fault of syntax; ``""`` nothing, ``None`` if nothing can be done."""
+    if fault == "NS_ERR_UNDEFINED_NAMESPACE":
+        return ""
+    if fault == "ERR_DOCUMENT_END":
+        return "what follows the robot is left out"
+    if fault == "ERR_HYPHEN_IN_COMMENT":
+        return "read as a comment"
+    if fault in ("ERR_UNDECLARED_ENTITY", "ERR_ENTITYREF_SEMICOL_MISSING"):
+        return "the reference is left out"
+    return "the & is left out" if message.startswith("xmlParseEntityRef") else None
 
 
 def _start(text: str, position: int = 0) -> int:
