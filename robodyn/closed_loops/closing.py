@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,9 @@ __all__ = ["LoopCloser"]
 
 #: Rows of residuals this small [m, rad] are closed.
 CLOSED = 1e-11
+
+#: One start anywhere within the limits is tried for so many around the guess.
+AROUND = 2
 
 
 class LoopCloser:
@@ -202,7 +205,11 @@ class LoopCloser:
         *,
         beyond: bool = False,
     ) -> Array:
-        """A closed posture near a guess, by given functions of the position."""
+        """A closed posture near a guess, by given functions of the position.
+
+        Searches start at the guess, then around it, farther and farther away, and then anywhere
+        within the limits.
+        """
         lower, upper = self._model.lower, self._model.upper
         if beyond:
             lower, upper = np.minimum(lower, guess), np.maximum(upper, guess)
@@ -220,6 +227,7 @@ class LoopCloser:
                     lower=lower,
                     upper=upper,
                     guesses=guesses,
+                    others=self._anywhere(guess, free, guesses // AROUND),
                     closed=CLOSED,
                     tell=going_on,
                 )
@@ -232,6 +240,16 @@ class LoopCloser:
                 residual=error.residual,
                 q=error.q,
             ) from None
+
+    def _anywhere(self, guess: Array, free: Array, count: int) -> Iterator[Array]:
+        """Postures within the limits, the same at each call; what may not move is as in a guess."""
+        rng, joints = np.random.default_rng(0), self._model.joints.values()
+        moving = [j.q for j in joints if free[j.v].all()]
+        for _ in range(count):
+            drawn, q = self._space.random(rng), guess.copy()
+            for part in moving:
+                q[part] = drawn[part]
+            yield q
 
     def gaps(self, q: Array) -> tuple[LoopGap, ...]:
         """Where both frames of each closure stand at a posture, shape (nq,), without a compiler."""

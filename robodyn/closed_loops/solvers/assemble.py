@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +34,7 @@ def assemble(
     tolerance: float = ASSEMBLY_TOLERANCE,
     closed: float = 0.0,
     guesses: int = 30,
+    others: Iterable[Array] = (),
     spread: ArrayLike = 1.0,
     seed: int = 0,
     iterations: int = 100,
@@ -41,7 +43,7 @@ def assemble(
     """Close the loops: find q with ``residual(q) = 0`` near a guess [Wittenburg 1977, (5.183)].
 
     Levenberg-Marquardt steps of least norm in the tangent space, from the guess itself and, if
-    that does not get there, from guesses around it, at growing distance.
+    that does not get there, from guesses around it, at growing distance, and at last from others.
 
     Parameters
     ----------
@@ -64,6 +66,8 @@ def assemble(
         redundant rows, which rounded dimensions keep from zero.
     guesses : int
         How many guesses around the given one to try.
+    others : iterable of ndarray, shape (nq,)
+        Guesses to try after those.
     spread : float or array_like, shape (nv,)
         Size of the largest changes of the guess, over pi [rad, m].
     seed : int
@@ -92,9 +96,9 @@ def assemble(
     problem = Problem.of(residual, jacobian, integrate, start, nv, changes, lower, upper)
 
     nearest, best = start, np.inf
-    attempts = _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed)
-    for number, guess in enumerate(attempts, 1):
-        tell(f"attempt {number} of {guesses + 1}")
+    around = _guesses(problem, start, np.broadcast_to(spread, nv), guesses, seed)
+    for number, guess in enumerate(chain(around, map(problem.project, others)), 1):
+        tell(f"attempt {number}")
         found, size = minimise(problem, guess, tolerance, iterations)
         if size <= tolerance or np.abs(residual(found)).max() < closed:
             return found
@@ -104,7 +108,7 @@ def assemble(
     held = "" if len(changes) == nv else f" with {nv - len(changes)} speeds held"
     raise AssemblyError(
         f"the loops do not close{held}: constraint {int(np.abs(left).argmax())} is missed by "
-        f"{np.abs(left).max():.3g} at best, from the given posture and {guesses} others around it; "
+        f"{np.abs(left).max():.3g} at best, from the given posture and {number - 1} others; "
         "give a posture nearer to a closed one, or check lengths and axes",
         residual=left,
         q=nearest,

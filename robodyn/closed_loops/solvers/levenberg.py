@@ -22,6 +22,8 @@ STEP_TOLERANCE = 1e-10
 DAMPING = 1e-3
 #: An attempt ends when the residual falls by less than this part in several steps.
 STALLED = 1e-6
+#: Rows of the Jacobian that are longer by this factor than at most postures are not measured there.
+STEEP = 1e6
 #: How many postures around the guess show how large rows of the Jacobian get.
 POSTURES = 4
 #: How far a coordinate may be from its limit and count as at it.
@@ -120,7 +122,10 @@ def _lever_arms(
 ) -> Array:
     rng = np.random.default_rng(0)
     postures = [q, *(integrate(q, rng.normal(size=nv)) for _ in range(POSTURES))]
-    norms = np.max([np.linalg.norm(jacobian(x), axis=1) for x in postures], axis=0)
+    found = np.array([np.linalg.norm(jacobian(x), axis=1) for x in postures])
+    # slopes are no lever arms where two frames are just half a turn apart
+    usual = np.median(found, axis=0)
+    norms = np.where(found <= STEEP * np.where(usual > 0.0, usual, np.inf), found, 0.0).max(axis=0)
     largest = norms.max(initial=0.0)
     typical = largest if largest > 0.0 else 1.0
     return np.asarray(np.where(norms <= ROW_TOLERANCE * largest, typical, norms))
