@@ -130,7 +130,7 @@ class EnergyWarning(UserWarning):
 
 
 class SingularWarning(UserWarning):
-    """A frame cannot be moved as a controller wants it to be: what it does is damped."""
+    """A posture is singular: motions there are others than elsewhere, or damped by a controller."""
 
 
 class ConvergenceWarning(UserWarning):

@@ -313,7 +313,12 @@ class Robot:
 
     @property
     def dof(self) -> int:
-        """Mobility, at the closed posture nearest to the zero position."""
+        """Mobility, in regular postures near the zero position.
+
+        Where a linkage can move in more ways at that position than beside it, because bars lie in
+        one line, say, one `SingularWarning` tells both numbers. `mobility` tells that of any
+        posture.
+        """
         return self._parts.postures.dof
 
     @property
@@ -409,6 +414,9 @@ class Robot:
     def neutral(self, *, t: ArrayLike | None = None) -> Array:
         """Zero position, or the closed posture nearest to it, shape (nq,) [rad, m].
 
+        Where that posture is singular it is a regular one beside it, and a `SingularWarning` says
+        so once; with ``near`` of `robodyn.load` it is the one that was asked for all the same.
+
         Parameters
         ----------
         t : float, optional [s]
@@ -417,7 +425,8 @@ class Robot:
         Raises
         ------
         TopologyError
-            If the loops cannot be closed from the zero position.
+            If no search closed the loops; it says what stays open, where, and which joints are at
+            their limits.
         """
         return self._posed(t).postures.neutral()
 

@@ -53,7 +53,7 @@ GUESSES = {"close": (0.05, 3), "near": (0.5, 4), "anywhere": (np.inf, 3)}
 
 #: Kind of guess -> part of the searches that may find nothing. Within limits around one posture, a
 #: guess anywhere may lead into a corner.
-FAILURES = {"close": 0.0005, "near": 0.01, "anywhere": 0.05}
+FAILURES = {"close": 0.0005, "near": 0.001, "anywhere": 0.005}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
@@ -13,10 +16,11 @@ from robodyn.closed_loops.cut_joints import CutLimits, CutStart, WithCuts
 from robodyn.closed_loops.long_searches import going_on, search
 from robodyn.closed_loops.nearly_closed import nearly_closing
 from robodyn.closed_loops.open_loops import loop_gaps, open_loops, worst_row
-from robodyn.closed_loops.solvers import assemble
+from robodyn.closed_loops.singular_start import regular_beside
+from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.closed_loops.turns import nearest_turns
 from robodyn.configuration_space import ConfigurationSpace
-from robodyn.errors import AssemblyError, TopologyError
+from robodyn.errors import AssemblyError, SingularWarning, TopologyError
 from robodyn.model.model import Model
 from robodyn.results import LoopGap
 from robodyn.urdf.write import loop_element
@@ -58,14 +62,39 @@ class LoopCloser:
     def neutral(self) -> Array:
         """The closed posture nearest to the start, shape (nq,); a failed search is remembered.
 
+        Beside it, where it is singular and the user has not named it.
+
         Raises
         ------
         TopologyError
         """
+        return self._nearest if self._model.settings.near else self.regular
+
+    @property
+    def _nearest(self) -> Array:
         found = self._neutral
         if isinstance(found, TopologyError):
             raise found.with_traceback(None)
         return found
+
+    @cached_property
+    def regular(self) -> Array:
+        """The neutral posture, or a closed one beside it if it is singular, shape (nq,)."""
+        nearest, rows = self._nearest, self._rows.interpreted_position_rows()
+        close = functools.partial(self._soon, self.closed, free=self._all, guesses=3)
+        with search(f"for a regular posture of {self._model.mechanism.name!r}"):
+            q, gained = regular_beside(nearest, rows, self._space, close)
+        if gained:
+            dof = self._space.nv - int(rank_analysis(self._rows.interpreted_jacobian(q)).rank)
+            started = self._model.settings.near is not None
+            message = (
+                f"{'the start' if started else 'the zero position'} of "
+                f"{self._model.mechanism.name!r} is singular: mobility {dof + gained} there, {dof} "
+                f"in regular postures, which dof tells; neutral() is "
+                f"{'singular' if started else 'a regular posture near it'}"
+            )
+            warnings.warn_explicit(message, SingularWarning, filename="robodyn", lineno=0)
+        return q
 
     @cached_property
     def _neutral(self) -> Array | TopologyError:
@@ -84,8 +113,9 @@ class LoopCloser:
                     pass  # not with these joints just there
             return self._soon(self._within_cut_limits, start, self._all)
         except AssemblyError as error:
+            in_the_way = self.closed_beyond_limits(error.q, self._all)
             return TopologyError(
-                f"{error}. Load with near={{joint: position}} to search elsewhere; "
+                f"{error}{in_the_way}. Load with near={{joint: position}} to search elsewhere; "
                 f"{self._to_mend(error)}",
                 file=self._model.mechanism.file,
                 element=f"robot {self._model.mechanism.name!r}",
@@ -240,6 +270,26 @@ class LoopCloser:
                 residual=error.residual,
                 q=error.q,
             ) from None
+
+    def closed_beyond_limits(self, q: ArrayLike | None, free: Array) -> str:
+        """Which joints are in the way, in words, if loops close near a posture without limits."""
+        lower, upper = self._model.lower, self._model.upper
+        rows = self._rows.position_rows()
+        try:
+            found = assemble(
+                rows.residual, rows.jacobian, self._space.integrate, np.asarray(q), free=free,
+                guesses=0, closed=CLOSED,
+            )  # fmt: skip
+        except AssemblyError:
+            return ""
+        found = nearest_turns(self._model, found, found, lower, upper)
+        out = [
+            f"{name!r} at {found[k]:.4g}, its limits are {lower[k]:.4g} to {upper[k]:.4g}"
+            for name, joint in self._model.joints.items()
+            for k in range(joint.q.start, joint.q.stop)
+            if not lower[k] <= found[k] <= upper[k]
+        ]
+        return f"; without limits they close, with {'; '.join(out)}" if out else ""
 
     def _anywhere(self, guess: Array, free: Array, count: int) -> Iterator[Array]:
         """Postures within the limits, the same at each call; what may not move is as in a guess."""

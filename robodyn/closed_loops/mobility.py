@@ -107,14 +107,14 @@ class Mobility:
 
     @cached_property
     def dof(self) -> int:
-        """Degrees of freedom at the neutral posture."""
+        """Degrees of freedom at the neutral posture, or beside it if it is singular."""
         if self._steady is not None:
             return self._steady.dof
         if self._rows.names and is_doubtful(
             self._measured(self._rows.interpreted_jacobian(self._closer.neutral))
         ):
             _ = self.analysis  # which warns
-        return self.at(self._closer.neutral)
+        return self.at(self._closer.regular)
 
     def at(self, q: ArrayLike) -> int:
         """Degrees of freedom at a posture: nv less the rank of the constraints."""

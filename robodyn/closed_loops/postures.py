@@ -58,7 +58,7 @@ class LoopPostures:
 
     @property
     def dof(self) -> int:
-        """Mobility at the neutral posture."""
+        """Mobility at the neutral posture, or beside it if that is singular."""
         return self._mobility.dof
 
     @property
@@ -104,7 +104,7 @@ class LoopPostures:
     def _random(self, rng: np.random.Generator) -> Array:
         # guesses come nearer and nearer to a posture that is closed; other branches with another
         # mobility are left to those who look for them
-        start = self.neutral()
+        start = self._closer.regular
         last = AssemblyError(f"no other closed posture of {self._model.mechanism.name!r} found")
         toward = self._space.difference(start, self._space.random(rng))
         for part in (1.0, 0.5, 0.25, 0.1, 0.03):
@@ -140,7 +140,14 @@ class LoopPostures:
             return self._on_branch(guess, hold or self.independent_joints, near)
         if not beyond_limits:
             self._check_held(guess, hold)
-        return self._closer.near(guess, self._free(hold), beyond=beyond_limits)
+        free = self._free(hold)
+        try:
+            return self._closer.near(guess, free, beyond=beyond_limits)
+        except AssemblyError as error:
+            in_the_way = self._closer.closed_beyond_limits(error.q, free)
+            raise AssemblyError(
+                f"{error}{in_the_way}", residual=error.residual, q=error.q
+            ) from None
 
     def _check_held(self, guess: Array, hold: tuple[str, ...]) -> None:
         """Refuse to hold a joint beyond its limits."""

@@ -21,6 +21,9 @@ QUICK, SHORT = np.array([0.1, 0.1]), np.array([0.5, np.inf])
 #: steps [rad, m] at the last that swing, and how often they are damped by so much more.
 OTHERS, NEARER, SWINGING, CALMED, CALMER = 4, 1e-6, 1e-4, 6, 8.0
 
+#: Damping with which loops close while targets hardly count, and steps with it.
+LOOPS_FIRST, CLOSING_STEPS = np.array([1e5, 1e5]), 60
+
 #: All rows of one, and none of them.
 _ONE, _NONE = np.zeros(1, np.intp), np.zeros(0, np.intp)
 
@@ -76,9 +79,25 @@ class PostureSearch:
                 left = open_rows(error)
                 if not len(left):
                     return q, error
+        for row in left:
+            self._assemble_elsewhere(q, error, row)
+        left = open_rows(error)
         if len(left):
             self._nearest(q, error, left, begun[left])
         return q, error
+
+    def _assemble_elsewhere(self, q: FloatArray, error: FloatArray, row: int) -> None:
+        """For a target of a linkage: steps from many ways to assemble it, all at once.
+
+        Steps toward a target seldom lead from one way to another, and only some of them reach it.
+        """
+        tried = self._starts.open.copy()
+        if len(tried):
+            rows = np.full(len(tried), row)
+            self._improve(tried, rows, CLOSING_STEPS, LOOPS_FIRST)
+            found = self._improve(tried, rows, STEPS)[:, 0]
+            best = int(np.argsort(found)[0])  # what is no number comes last
+            self._keep(q, error, rows[:1], tried[best : best + 1], found[best : best + 1])
 
     def _nearest(self, q: FloatArray, error: FloatArray, left: Array, begun: FloatArray) -> None:
         """For targets out of reach: where short steps come to rest from several starts."""
@@ -133,10 +152,10 @@ class PostureSearch:
 
     @staticmethod
     def _of(x: FloatArray, rows: Array | None) -> tuple[FloatArray, int]:
-        """An input of some rows, all of them in one array."""
+        """An input of some rows, all of them in one array; one row alone serves all."""
         if rows is not None and len(x) > 1:
             x = x[rows]
-        return np.ascontiguousarray(x), x.shape[1]
+        return np.ascontiguousarray(x), x.shape[1] if len(x) > 1 else 0
 
 
 def open_rows(error: FloatArray) -> Array:

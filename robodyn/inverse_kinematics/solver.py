@@ -64,7 +64,7 @@ class InverseKinematics:
         self._model, self._evaluator = model, evaluator
         self._space = space
         self._iterations: Memo[Iteration] = Memo()
-        self._starts = PostureStarts(postures, model.lower, model.upper, model.setup.closed)
+        self._starts = PostureStarts(postures, model.lower, model.upper, model.setup.closed, space)
 
     def solve(
         self,

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, FloatArray
+from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import AssemblyError
 
 __all__ = ["PostureStarts", "Postures"]
 
 #: Starts after the first one, without loops and with loops, and what makes them, with their number.
 RESTARTS, LOOP_RESTARTS, SEED = 100, 60, 7919
+
+#: Postures within the limits whose loops may be open.
+OPEN = 1000
 
 
 class Postures(Protocol):
@@ -45,10 +50,20 @@ class PostureStarts:
         Limits of positions.
     closed : bool
         There are loops.
+    space : ConfigurationSpace
+        Draws postures whose loops may be open.
     """
 
-    def __init__(self, postures: Postures, lower: Array, upper: Array, closed: bool) -> None:
+    def __init__(
+        self,
+        postures: Postures,
+        lower: Array,
+        upper: Array,
+        closed: bool,
+        space: ConfigurationSpace,
+    ) -> None:
         self._postures, self._lower, self._upper, self._closed = postures, lower, upper, closed
+        self._space = space
         self._known: dict[tuple[int, bool], Array | None] = {}
         self._neutral: Array | None = None
         self._within: dict[bool, Array] = {}
@@ -80,6 +95,14 @@ class PostureStarts:
                 q = None
             self._known[k, limits] = q
         return self._known[k, limits]
+
+    @cached_property
+    def open(self) -> Array:
+        """Postures all over the limits, of a linkage, whose loops are open, shape (n, nq)."""
+        rng = np.random.default_rng(SEED)
+        count = OPEN if self._closed else 0
+        postures = [self._space.random(rng) for _ in range(count)]
+        return np.array(postures).reshape(count, self._space.nq)
 
     def within(self, q: FloatArray, limits: bool) -> FloatArray:
         """Postures moved within the limits, a copy."""

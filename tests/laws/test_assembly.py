@@ -358,3 +358,49 @@ def test_a_hinge_within_limits():
     )
     with pytest.raises(AssemblyError, match="at their limits there: hinge_a, hinge_b"):
         rd.load(dataclasses.replace(mechanism, joints=limited)).assemble([0.2, 1.2])
+
+
+def ring(place, turn):
+    """Eight hinges in a row; its last link is welded to the base half a turn from where it is."""
+    body = rd.Inertia.from_matrix(1.0, (0.1, 0.0, 0.0), np.diag([0.1, 0.2, 0.2]))
+    names = ["base", *(f"link{k}" for k in range(8))]
+    joints = [
+        rd.Joint(
+            f"joint{k}", "continuous", names[k], names[k + 1],
+            origin=Pose((0.3 if k else 0.0, 0.0, 0.0)), axis=tuple(np.eye(3)["xyz".index(axis)]),
+        )
+        for k, axis in enumerate("zyxzyxzy")
+    ]  # fmt: skip
+    weld = Loop("weld", "fixed", "base", names[-1], Pose(place, turn), Pose((0.3, 0.0, 0.0)))
+    links = (Link("base"), *(Link(name, body) for name in names[1:]))
+    return rd.load(rd.Mechanism("ring", links, tuple(joints), (weld,))), weld
+
+
+@pytest.mark.parametrize("place", [(0.4, 0.3, 0.2), (-0.3, 0.2, 0.6), (0.2, -0.7, 0.1)])
+@pytest.mark.parametrize("turn", [(np.pi, 0.0, 0.0), (0.0, np.pi, 0.0), (0.0, 0.0, np.pi)])
+def test_frames_half_a_turn_apart_at_zero_close(turn, place):
+    """Joints have to move by two or three radians; what is found is closed to rounding."""
+    robot, weld = ring(place, turn)
+    X_FW = np.linalg.inv(weld.X_predecessor.matrix)
+    q = robot.neutral()
+    X_FG = X_FW @ robot.frame_pose(q, "link7") @ weld.X_successor.matrix
+    np.testing.assert_allclose(X_FG, np.eye(4), atol=1e-10)
+    assert np.abs(q).max() > 2.0
+    np.testing.assert_array_equal(ring(place, turn)[0].neutral(), q)
+
+
+def test_what_closes_beyond_limits_only_is_told():
+    """Plates half a radian apart, of which the one behind may only turn forward."""
+    mechanism = hinged_plates()
+    limits = Limits(0.0, 0.1), Limits(0.0, 2.0)
+    weld = Loop("weld", "fixed", "a", "b", X_successor=Pose(rpy=(0.0, 0.0, 0.5)))
+    joints = tuple(
+        dataclasses.replace(joint, kind="revolute", limits=own)
+        for joint, own in zip(mechanism.joints, limits, strict=True)
+    )
+    robot = rd.load(dataclasses.replace(mechanism, joints=joints, loops=(weld,)))
+    told = r"without limits they close, with .*'hinge_[ab]' at .*, its limits are "
+    with pytest.raises(AssemblyError, match=told):
+        robot.assemble([0.0, 0.2])
+    with pytest.raises(TopologyError, match=told):
+        robot.neutral()

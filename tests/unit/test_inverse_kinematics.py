@@ -447,3 +447,18 @@ def test_manipulability_of_a_planar_arm():
     assert robot.manipulability(q[0], "end") == 0.0
     with pytest.raises(rd.SettingsError, match="minimal"):
         rd.load("four_bar").manipulability(rd.load("four_bar").neutral(), "rocker_end")
+
+
+@pytest.mark.parametrize(("frame", "point"), [("right_rod3", False), ("platform", True)])
+def test_a_delta_reaches_its_own_poses_however_it_is_assembled(frame, point):
+    """Many of them are reached in one way of several to assemble it only."""
+    robot = rd.load("delta")
+    X = robot.frame_pose(np.array([robot.random(seed) for seed in range(120)]), frame)
+    found = robot.inverse_kinematics({frame: X[:, :3, 3] if point else X})
+    assert found.converged.all()
+    there = robot.frame_pose(found.q, frame)
+    np.testing.assert_allclose(there[:, :3, 3], X[:, :3, 3], atol=1e-8)
+    assert point or np.abs(there - X).max() < 1e-8
+    assert np.abs(robot.loop_residual(found.q)).max() < 1e-8
+    inside = (robot.lower_limits <= found.q) & (found.q <= robot.upper_limits)
+    assert inside.all()

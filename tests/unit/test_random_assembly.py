@@ -15,7 +15,7 @@ def test_loops_close_as_poses(kind):
     fates, faults = fuzz_assembly.fuzz(50, seed=1, kinds=[kind])
     assert not faults
     assert not fates["close", "none found"] and not fates["near", "none found"]
-    assert fates["anywhere", "none found"] < 4
+    assert not fates["anywhere", "none found"]
 
 
 def test_a_half_turn_is_a_fault():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from robodyn.errors import (
     AssemblyError,
     RobodynError,
     SingularError,
+    SingularWarning,
 )
 
 
@@ -178,3 +180,35 @@ def test_the_distance_to_a_singular_posture():
     assert 0.0 < float(far.distance) <= 2.0
     batch = robot.loop_rank(np.array([robot.neutral(), robot.random(1)]))
     assert batch.rank.shape == batch.distance.shape == (2,)
+
+
+def test_a_robot_that_is_flat_at_zero_starts_beside_it():
+    """Its degrees of freedom are those of regular postures, and it is told that zero is none."""
+    flat = np.zeros(3)
+    with pytest.warns(SingularWarning, match="zero position .* mobility 2 there, 1 in regular"):
+        robot = rd.load(parallelogram(), passive=False)
+        assert robot.dof == 1
+    q = robot.neutral()
+    np.testing.assert_array_equal(rd.load(parallelogram(), passive=False).neutral(), q)
+    assert robot.mobility(flat) == 2 and robot.mobility(q) == 1
+    assert 0.0 < np.abs(q).max() < 0.5
+    assert np.isfinite(robot.forward_dynamics(q, np.zeros(3), np.zeros(3))).all()
+    for seed in range(8):
+        other = robot.random(seed)
+        assert np.abs(robot.loop_residual(other)).max() < 1e-9 and robot.mobility(other) == 1
+
+
+def test_a_start_that_is_singular_stays_where_it_was_wished():
+    robot = rd.load(parallelogram(), passive=False, near={"crank_drive": 0.0})
+    with pytest.warns(SingularWarning, match="the start of .* mobility 2 there, 1 in regular"):
+        assert robot.dof == 1
+    np.testing.assert_array_equal(robot.neutral(), np.zeros(3))
+    assert robot.mobility(robot.random(1)) == 1
+
+
+@pytest.mark.parametrize("name", [n for n in rd.robots() if rd.load(n).nc])
+def test_regular_linkages_are_told_nothing_of(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SingularWarning)
+        robot = rd.load(name)
+        assert robot.dof == robot.mobility(robot.neutral())
