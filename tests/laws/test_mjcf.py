@@ -5,9 +5,12 @@ import warnings
 import numpy as np
 import pytest
 from mjcf_models import ARM, GRIPPER, LEG, WELDED
-from mujoco_twin import Twin
 
 import robodyn as rd
+
+pytest.importorskip("mujoco")
+
+from mujoco_twin import Twin
 
 #: Relative to the largest number beside it.
 ROUNDING = 1e-12

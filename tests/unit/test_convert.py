@@ -9,6 +9,8 @@ from mjcf_models import ARM, WELDED
 import robodyn as rd
 from robodyn.cli import main
 
+pytest.importorskip("mujoco")
+
 ROBOT = """<robot name="one"><link name="base"/><link name="arm"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="pin" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""

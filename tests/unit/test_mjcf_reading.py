@@ -3,7 +3,6 @@
 import sys
 import warnings
 
-import mujoco
 import numpy as np
 import pytest
 from mjcf_models import ARM, GRIPPER, LEG, WELDED
@@ -11,6 +10,8 @@ from mjcf_models import ARM, GRIPPER, LEG, WELDED
 import robodyn as rd
 from robodyn.errors import MissingExtraError, UrdfError
 from robodyn.urdf import parse, write
+
+mujoco = pytest.importorskip("mujoco")
 
 PENDULUM = """<mujoco model="pendulum">{0}<worldbody>
 <body name="arm"><joint name="swing" axis="0 1 0"{1}/><geom name="bob" size="0.1" pos="0 0 -1"/>

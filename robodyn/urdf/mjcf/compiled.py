@@ -44,8 +44,7 @@ def compiled(text: str, file: str | None) -> tuple[Any, Any, list[str]]:
     texts = (" ".join(str(x.message).split()) for x in caught if x.category is UserWarning)
     told = [f"MuJoCo: {text}" for text in dict.fromkeys(texts)]
     told += [
-        f"the mass of body {body!r}, which stands still, is taken as zero: a file of its shapes "
-        "is missing"
+        f"the mass of {body}, which stands still, is taken as zero: a file of its shapes is missing"
         for body in unknown
     ]
     return mujoco, model, told
@@ -106,7 +105,7 @@ class _Shapes:
             if shape and (self._says_nothing(geom) or self._stands_still(geom.parent)):
                 spec.delete(geom)
             elif shape:
-                kept[shape] = geom.parent.name
+                kept[shape] = _told(geom.parent)
         self.unknown = list(dict.fromkeys(self.unknown))
         for item in (*spec.sites, *spec.tendons):
             item.material = ""
@@ -122,13 +121,17 @@ class _Shapes:
 
     def _stands_still(self, body: Any) -> bool:
         """No joint moves a body, so that its mass counts for nothing where the base is fixed."""
-        name = body.name
+        told = _told(body)
         while body.name != "world":
             if len(body.joints):
                 return False
             body = body.parent
-        self.unknown.append(name)
+        self.unknown.append(told)
         return True
+
+
+def _told(body: Any) -> str:
+    return f"body {body.name!r}" if body.name else "a body without a name"
 
 
 def _error(text: str, file: str | None, error: Exception, needed: Mapping[str, str]) -> UrdfError:
@@ -136,7 +139,7 @@ def _error(text: str, file: str | None, error: Exception, needed: Mapping[str, s
     message = " ".join(str(error).split())
     line = _LINE.search(message)
     advice = "".join(
-        f"; the mass of body {body!r}, which has no <inertial>, follows from this file: put it "
+        f"; the mass of {body}, which has no <inertial>, follows from this file: put it "
         "where the model says, or give the body an <inertial>"
         for mesh, body in needed.items()
         if mesh and mesh in message
