@@ -55,6 +55,7 @@ class Frames:
     placement: str = MODEL
     _frames: dict[str, _Frame] = field(default_factory=dict)
     _models: dict[str, Frames] = field(default_factory=dict)
+    _links: dict[str, str] = field(default_factory=dict)
     _poses: dict[str, Matrix] = field(default_factory=lambda: {MODEL: np.eye(4)})
 
     def add(
@@ -133,24 +134,27 @@ class Frames:
         TopologyError
             Frames are attached to each other in a circle, or the model has no link.
         """
-        chain: dict[str, None] = {}
-        while True:
+        chain: dict[str, None] = {}  # from the frame to the link
+        while name not in self._links:
             _refuse_circle(name, chain, "attached to one another")
             chain[name] = None
+            outer, rest = self._split(name)
             if name == MODEL:
                 if not self.canonical:
                     raise TopologyError("the model has no link that its frame could move with")
                 name = self.canonical
-                continue
-            outer, rest = self._split(name)
-            attached_to = self._found(outer).attached_to
-            if outer in self._models:
-                return f"{outer}{SEPARATOR}{self._models[outer].link(rest or MODEL)}"
-            if rest:
+            elif outer in self._models:
+                inner = self._models[outer].link(rest or MODEL)
+                self._links[name] = f"{outer}{SEPARATOR}{inner}"
+            elif rest:
                 raise UnknownNameError("model", outer, self._models)
-            if attached_to is None:
-                return name
-            name = attached_to
+            else:
+                attached_to = self._found(outer).attached_to
+                if attached_to is None:
+                    self._links[name] = name
+                name = attached_to or name
+        self._links.update(dict.fromkeys(chain, self._links[name]))
+        return self._links[name]
 
     def _split(self, name: str) -> tuple[str, str]:
         """The frame or model of this model, and what of the model is meant."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -160,20 +161,25 @@ def _tree(
     joint with the fewest degrees of freedom, so that the loops have the fewest constraints; then
     the first in the file.
     """
-    reached, left = {root}, dict.fromkeys(range(len(bonds)))
+    beside: dict[str, list[int]] = {}
+    for i, bond in enumerate(bonds):
+        beside.setdefault(bond.parent, []).append(i)
+        beside.setdefault(bond.child, []).append(i)
+    reached: set[str] = set()
     way: dict[int, bool] = {}
+    edges: list[tuple[bool, int, int]] = []  # the next one to go first
+    pending = root
     while True:
-        edges = [
-            (bonds[i].child in reached, bonds[i].joint.kind.nv, i)
-            for i in left
-            if (bonds[i].parent in reached) != (bonds[i].child in reached)
-        ]
+        reached.add(pending)
+        for i in beside.get(pending, ()):
+            heapq.heappush(edges, (bonds[i].child == pending, bonds[i].joint.kind.nv, i))
+        while edges and reached >= {bonds[edges[0][2]].parent, bonds[edges[0][2]].child}:
+            heapq.heappop(edges)
         if not edges:
             break
-        reverse, _, i = min(edges)
+        reverse, _, i = heapq.heappop(edges)
         way[i] = reverse
-        del left[i]
-        reached |= {bonds[i].parent, bonds[i].child}
+        pending = bonds[i].parent if reverse else bonds[i].child
     lonely = [name for name in parts.links if name not in reached]
     if lonely:
         names = ", ".join(map(repr, lonely[:5])) + (", ..." if len(lonely) > 5 else "")
@@ -181,7 +187,9 @@ def _tree(
             f"no joint leads from {root!r} to {names}: a mechanism is connected; join them, or "
             "remove them"
         )
-    return [(bonds[i], way[i]) for i in sorted(way)], [bonds[i] for i in left]
+    return [(bonds[i], way[i]) for i in sorted(way)], [
+        bond for i, bond in enumerate(bonds) if i not in way
+    ]
 
 
 def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:
