@@ -8,9 +8,9 @@ from mjcf_models import ARM, GRIPPER, LEG, WELDED
 
 import robodyn as rd
 
-pytest.importorskip("mujoco")
+mujoco = pytest.importorskip("mujoco")
 
-from mujoco_twin import Twin
+from mujoco_twin import Twin  # noqa: E402
 
 #: Relative to the largest number beside it.
 ROUNDING = 1e-12
@@ -52,6 +52,28 @@ def test_a_tree_has_its_masses_forces_energies_and_frames():
     ours_u, ours_t, theirs_u, theirs_t = np.transpose(energies)
     _near(ours_t, theirs_t)
     _near(np.diff(ours_u), np.diff(theirs_u))
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_armature"), reason="an older mujoco")
+def test_actuators_have_damping_and_armature_of_their_own():
+    text = ARM.replace(
+        "<actuator>", '<actuator><motor joint="roll" gear="5" damping="0.2" armature="0.01"/>'
+    )
+    if hasattr(mujoco.mjtTrn, "mjTRN_SO3"):  # three numbers, before those of the others
+        text = text.replace("<actuator>", '<actuator><orientation joint="elbow" kp="3"/>')
+    twin = Twin(text.replace(' frictionloss="0.01"', ""))
+    robot, rng = twin.robot, np.random.default_rng(4)
+    roll = robot.joints["roll"].v.start
+    q, v = robot.random(rng), rng.normal(size=robot.nv)
+    gained = robot.mass_matrix(q) - rd.load(ARM).mass_matrix(q)
+    np.testing.assert_allclose(gained[roll, roll], 0.25, rtol=1e-12)
+    T = twin.speeds_of(q, np.eye(robot.nv))
+    twin.at(q, v)
+    _near(robot.mass_matrix(q), T.T @ twin.mass_matrix @ T)
+    bias = T.T @ (twin.bias + twin.mass_matrix @ twin.drift(q, v))
+    _near(robot.inverse_dynamics(q, v, np.zeros(robot.nv)), bias)
+    limits = {name: motor.torque_limit for name, motor in robot.mechanism.actuators}
+    assert limits == {"yaw": 2.0, "pitch": 3.0, "extend": 40.0, "roll": np.inf}
 
 
 def test_coordinates_are_those_of_the_file():

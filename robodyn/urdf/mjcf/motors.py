@@ -16,7 +16,7 @@ import numpy as np
 
 from robodyn.description import Actuator, Joint
 from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import drives_joint
+from robodyn.urdf.mjcf.passive import drives_joint, gear_of
 
 __all__ = ["Motors", "on_independent_joints"]
 
@@ -43,10 +43,9 @@ class Motors:
         self.one_sided: list[str] = []
         found: dict[int, list[Actuator]] = {}
         for k, name in enumerate(names.actuators):
-            gear = float(model.actuator_gear[k, 0])
             if not drives_joint(mujoco, model, k):
                 self.elsewhere.append(name)
-            elif gear:
+            elif gear := gear_of(model, k):
                 limit = self._limit(mujoco, model, k, name)
                 joint = int(model.actuator_trnid[k, 0])
                 found.setdefault(joint, []).append(Actuator(gear, torque_limit=limit, name=name))
@@ -62,15 +61,21 @@ class Motors:
 
     def _limit(self, mujoco: Any, model: Any, k: int, name: str) -> float:
         """Largest force of an actuator."""
-        ranges = []
+        ranges, kinds = [], mujoco.mjtDyn
         plain = (
             int(model.actuator_gaintype[k]) == mujoco.mjtGain.mjGAIN_FIXED
             and int(model.actuator_biastype[k]) == mujoco.mjtBias.mjBIAS_NONE
         )
-        if not plain:
+        dynamics, gain = int(model.actuator_dyntype[k]), model.actuator_gainprm[k, 0]
+        if not plain or dynamics != kinds.mjDYN_NONE:
             self.controlled.append(name)
-        if plain and model.actuator_ctrllimited[k]:
-            ranges.append(model.actuator_gainprm[k, 0] * model.actuator_ctrlrange[k])
+        rows = getattr(model, "actuator_ctrladr", None)
+        control = k if rows is None else rows[k]
+        lagging = (kinds.mjDYN_NONE, kinds.mjDYN_FILTER, kinds.mjDYN_FILTEREXACT)
+        if plain and dynamics in lagging and model.actuator_ctrllimited[control]:
+            ranges.append(gain * model.actuator_ctrlrange[control])
+        if plain and model.actuator_actlimited[k]:
+            ranges.append(gain * model.actuator_actrange[k])
         if model.actuator_forcelimited[k]:
             ranges.append(model.actuator_forcerange[k])
         if any(not math.isclose(-low, high) for low, high in ranges):

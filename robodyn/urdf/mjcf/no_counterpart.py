@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.urdf.mjcf.names import Names
-from robodyn.urdf.mjcf.passive import switched_off
+from robodyn.urdf.mjcf.passive import drives_joint, own, switched_off
 
 __all__ = ["EARTH", "gravity_of", "left_out", "some_of", "unmodelled"]
 
@@ -46,6 +46,12 @@ def unmodelled(mujoco: Any, model: Any, names: Names) -> Iterator[tuple[str, str
         yield "<flex>", "deformable bodies have no counterpart"
     if model.opt.density or model.opt.viscosity:
         yield "<option>", "a medium with density or viscosity has no counterpart"
+    for k, name in enumerate(names.actuators):
+        passive = own(model, "actuator_damping", k) or own(model, "actuator_armature", k)
+        if passive and not drives_joint(mujoco, model, k):
+            yield f"actuator {name!r}", "damping or armature of what is no joint has no counterpart"
+        if np.any(getattr(model, "actuator_dampingpoly", np.zeros(k + 1))[k]):
+            yield f"actuator {name!r}", "a dampingpoly has no counterpart: dampers are linear"
     for j, name in enumerate(names.joints):
         element, dof = f"joint {name!r}", model.jnt_dofadr[j]
         single = int(model.jnt_type[j]) in (kinds.mjJNT_HINGE, kinds.mjJNT_SLIDE)

@@ -34,10 +34,9 @@ class Passive:
     def of(cls, mujoco: Any, model: Any) -> Passive:
         """Read from a model; actuators add the damping and armature that they have of their own."""
         damping, armature = np.array(model.dof_damping), np.array(model.dof_armature)
-        for k, gear in enumerate(model.actuator_gear[:, 0]):
-            joint = int(model.actuator_trnid[k, 0])
+        for k in range(len(model.actuator_trntype)):
             if drives_joint(mujoco, model, k):
-                dof = model.jnt_dofadr[joint]
+                dof, gear = model.jnt_dofadr[int(model.actuator_trnid[k, 0])], gear_of(model, k)
                 damping[dof] += gear**2 * own(model, "actuator_damping", k)
                 armature[dof] += gear**2 * own(model, "actuator_armature", k)
         return cls(
@@ -53,6 +52,12 @@ def own(model: Any, name: str, k: int) -> float:
     """An element of an array that only newer versions of MuJoCo have, or zero."""
     values = getattr(model, name, None)
     return 0.0 if values is None else float(np.ravel(values[k])[0])
+
+
+def gear_of(model: Any, actuator: int) -> float:
+    """What the force of an actuator of one joint is multiplied by."""
+    rows = getattr(model, "actuator_outadr", None)  # newer versions have forces of several numbers
+    return float(model.actuator_gear[actuator if rows is None else rows[actuator], 0])
 
 
 def switched_off(mujoco: Any, model: Any, what: str) -> bool:
