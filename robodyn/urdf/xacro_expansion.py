@@ -130,7 +130,7 @@ class _Run:
             if not isinstance(error.__cause__, OSError):
                 raise
             self._xacro.filestack.pop()  # so that the including file is the one at fault
-            told = f"the file it includes cannot be read: {path}: {error.__cause__.strerror}"
+            told = "the file it includes cannot be read:"
             raise self._xacro.XacroException(told, exc=error.__cause__) from error
         return self._parsed(text, str(path))
 
