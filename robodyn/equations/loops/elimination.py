@@ -6,7 +6,8 @@ Accelerations ``a`` and multipliers ``lam`` are the solution of one symmetric sy
     [ K   0  ] [ -lam ] = [ -k ]
 
 Speeds are eliminated from the leaves of the tree to its root, which fills no zero of M
-[Featherstone, table 6.3], and each row of K as soon as all speeds are gone that it is about. What
+[Featherstone, table 6.3], and each row of K as soon as all speeds are gone that it is about, or
+earlier where that fills less (`elimination_order`). What
 is left of a loop then concerns only the joints between it and the root, and loops of different legs
 meet only there. Pivots of speeds are positive, those of rows negative as long as the rows are
 independent. Rows that may depend on others are left to the end.
@@ -16,11 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from robodyn.equations.loops.elimination_order import elimination_order
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.scalar import Number
 
 __all__ = ["solve"]
+
+#: How much larger a pivot has to be of a row that is eliminated before some of its speeds.
+STRICT = 1e5
 
 #: Upper half of a symmetric matrix without its zeros: the entries of each row by column.
 Entries = list[dict[int, Number]]
@@ -63,7 +68,8 @@ def solve(
         Solves what is left for them, in place of the right side: a positive semidefinite matrix, of
         which it is given the lower half, and its diagonal before other rows were eliminated.
     """
-    speeds, multipliers = _places(len(M), rows, len(rows) - last)
+    order, early = elimination_order(M, rows, len(rows) - last)
+    speeds, multipliers = _places(len(M), len(rows), order)
     entries = _entries(M, rows, speeds, multipliers)
     x: list[Number] = [0.0] * len(entries)
     for at, value in zip(speeds, force, strict=True):
@@ -72,7 +78,8 @@ def solve(
         x[at] = -row.bias
     names = {at: k for k, at in enumerate(speeds)}
     end = len(x) - last
-    inverses, before = _eliminate(entries, x, names, of_speed, of_row, end)
+    strict = frozenset(multipliers[r] for r in early)
+    inverses, before = _eliminate(entries, x, names, of_speed, of_row, end, strict)
     if solve_last is not None and last:
         left = [[-entries[j].get(i, 0.0) for j in range(end, i + 1)] for i in range(end, len(x))]
         found = x[end:]
@@ -85,13 +92,12 @@ def solve(
     return [x[at] for at in speeds], [-x[at] for at in multipliers]
 
 
-def _places(nv: int, rows: Sequence[Row], single: int) -> tuple[list[int], list[int]]:
-    """When each speed and each row is eliminated: a row after its speeds, or after all others."""
-    last = [min(row.jacobian, default=0) for row in rows[:single]]
-    speeds, multipliers, place = [0] * nv, [nv + r for r in range(len(rows))], 0
+def _places(nv: int, count: int, order: Sequence[int]) -> tuple[list[int], list[int]]:
+    """When each speed and each row is eliminated: a row after the speed in its order, or last."""
+    speeds, multipliers, place = [0] * nv, [nv + r for r in range(count)], 0
     for k in range(nv - 1, -1, -1):
         speeds[k], place = place, place + 1
-        for r in (r for r, least in enumerate(last) if least == k):
+        for r in (r for r, after in enumerate(order) if after == k):
             multipliers[r], place = place, place + 1
     return speeds, multipliers
 
@@ -106,7 +112,7 @@ def _entries(
         entries[at][at] = 0.0
         for k, slope in row.jacobian.items():
             if not _is_zero(slope):
-                entries[speeds[k]][at] = slope
+                entries[min(speeds[k], at)][max(speeds[k], at)] = slope
     return entries
 
 
@@ -117,10 +123,12 @@ def _eliminate(
     of_speed: OfSpeed,
     of_row: OfRow,
     end: int,
+    strict: frozenset[int] = frozenset(),
 ) -> tuple[list[Number], dict[int, Number]]:
     """Inverses of the pivots up to an end, and those of rows but for what other rows take of them.
 
-    Factors are left in place of entries, and the right side is changed.
+    Factors are left in place of entries, and the right side is changed. Pivots of some rows, at
+    strict places, may be small where the linkage is not singular.
     """
     inverses: list[Number] = []
     before: dict[int, Number] = {p: 0.0 for p in range(len(entries)) if p not in speeds}
@@ -132,7 +140,8 @@ def _eliminate(
         else:
             if p - 1 in speeds:  # the first of those that are eliminated together
                 total = _sum_of_run(p, before, total)
-            inverses.append(-of_row(-pivot, before[p], total))
+            usual = before[p] * STRICT if p in strict else before[p]
+            inverses.append(-of_row(-pivot, usual, total))
         columns = sorted(own)
         for n, i in enumerate(columns):
             factor = own[i] * inverses[p]
