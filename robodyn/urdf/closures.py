@@ -18,9 +18,8 @@ import numpy as np
 from robodyn.description import Coupling, Joint, Link, Loop, Pose, Vector
 from robodyn.description.constants import with_constants
 from robodyn.errors import UnknownNameError
-from robodyn.joints import distance as distance_joint
-from robodyn.joints import spherical as spherical_joint
 from robodyn.joints.common.kind import JointKind
+from robodyn.urdf.drake_closures import read_drake_closure
 from robodyn.urdf.gazebo_joints import GazeboJoints
 from robodyn.urdf.joint_values import read_dynamics, read_limits
 from robodyn.urdf.kinds import LOOP_WORDS, read_axes, read_constants
@@ -30,7 +29,6 @@ from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = ["Closures"]
 
-_ZERO = (0.0, 0.0, 0.0)
 _X = (1.0, 0.0, 0.0)
 _Y = (0.0, 1.0, 0.0)
 
@@ -70,7 +68,8 @@ class Closures:
             case "coupling":
                 self._add(element, self._read_coupling(element))
             case "drake:ball_constraint" | "drake:distance_constraint":
-                self._add(element, self._read_drake(element, tag.removeprefix("drake:")))
+                name = f"{tag.removeprefix('drake:')}_{len(self.loops) + 1}"
+                self._add(element, read_drake_closure(self.reader, element, name))
             case "gazebo" if element.get("reference") is None:
                 return self._read_gazebo(element)
             case "mujoco" if (equality := element.find("equality")) is not None:
@@ -271,36 +270,6 @@ class Closures:
         if name is None or predecessor is None or successor is None:
             return None
         return Coupling(name, predecessor, successor, *values, line_of(element))
-
-    def _read_drake(self, element: Element, tag: str) -> Loop | None:
-        """``drake:ball_constraint`` and ``drake:distance_constraint``."""
-        reader = self.reader
-        parts = {local_name(child).removeprefix(f"drake:{tag}_"): child for child in element}
-        ends: list[tuple[str, Pose]] = []
-        for body, point in (("body_A", "p_AP"), ("body_B", "p_BQ")):
-            if body not in parts:
-                reader.problem(element, f"has no <drake:{tag}_{body}>", lost=True)
-                return None
-            link = reader.name(parts[body])
-            if link is None:
-                return None
-            p = reader.vector(parts[point], "value", _ZERO) if point in parts else _ZERO
-            ends.append((link, Pose(p)))
-        distance = 0.0
-        kind = spherical_joint.KIND
-        if tag == "distance_constraint":
-            kind = distance_joint.KIND
-            if "stiffness" in parts:
-                stiffness = reader.number(parts["stiffness"], "value", math.inf, infinite=True)
-                if math.isfinite(stiffness):
-                    self._not_understood(parts["stiffness"])
-            if "distance" in parts:
-                distance = reader.number(parts["distance"], "value")
-            else:
-                reader.problem(element, "has no <drake:distance_constraint_distance>")
-        name = element.get("name") or f"{tag}_{len(self.loops) + 1}"
-        (A, X_A), (B, X_B) = ends
-        return Loop(name, kind.name, A, B, X_A, X_B, distance=distance, line=line_of(element))
 
     def _read_gazebo(self, element: Element) -> bool:
         """SDF joints that Gazebo adds to the tree; false if there are none between our links."""

@@ -12,7 +12,16 @@ from dataclasses import dataclass, field
 
 from robodyn.urdf.kinds import LOOP_WORDS, TREE_WORDS, constant_tags
 
-__all__ = ["GENERAL", "ONLY_OF_KIND", "ROOT", "SDF_JOINT", "SDF_POSE", "Rule", "owners"]
+__all__ = [
+    "DRAKE_IN_SDF",
+    "GENERAL",
+    "ONLY_OF_KIND",
+    "ROOT",
+    "SDF_JOINT",
+    "SDF_POSE",
+    "Rule",
+    "owners",
+]
 
 
 @dataclass(frozen=True)
@@ -181,27 +190,25 @@ _COUPLING = _rule(
     },
     others="type independent",
 )
-_NAME = _rule("name")
-_BALL = _rule(
-    "name",
-    {
-        "drake:ball_constraint_body_A": _NAME,
-        "drake:ball_constraint_body_B": _NAME,
-        "drake:ball_constraint_p_AP": _VALUE,
-        "drake:ball_constraint_p_BQ": _VALUE,
-    },
-)
-_DISTANCE = _rule(
-    "name",
-    {
-        "drake:distance_constraint_body_A": _NAME,
-        "drake:distance_constraint_body_B": _NAME,
-        "drake:distance_constraint_p_AP": _VALUE,
-        "drake:distance_constraint_p_BQ": _VALUE,
-        "drake:distance_constraint_distance": _VALUE,
-        "drake:distance_constraint_stiffness": _VALUE,
-    },
-    other_children="drake:distance_constraint_damping",
+
+
+def _drake(tag: str, *, text: bool = False) -> Rule:
+    """Rule of a constraint of Drake, whose parts have attributes, or text in SDF."""
+    body = _TEXT if text else _rule("name")
+    value = _TEXT if text else _VALUE
+    parts = {"body_A": body, "body_B": body, "p_AP": value, "p_BQ": value}
+    others = ""
+    if tag == "distance_constraint":
+        parts |= {"distance": value, "stiffness": value}
+        others = f"drake:{tag}_damping"
+    children = {f"drake:{tag}_{part}": rule for part, rule in parts.items()}
+    return _rule("name", children, other_children=others)
+
+
+#: Constraints of Drake, in URDF and in SDF.
+DRAKE, DRAKE_IN_SDF = (
+    {f"drake:{tag}": _drake(tag, text=text) for tag in ("ball_constraint", "distance_constraint")}
+    for text in (False, True)
 )
 #: ``<pose>`` of SDF.
 SDF_POSE = _rule("relative_to frame degrees rotation_format", text=True)
@@ -300,8 +307,7 @@ ROOT = _rule(
         "coupling": _COUPLING,
         "constraint": _CONSTRAINT,
         "loop_joint": _LOOP_JOINT,
-        "drake:ball_constraint": _BALL,
-        "drake:distance_constraint": _DISTANCE,
+        **DRAKE,
         "transmission": _TRANSMISSION,
         "ros2_control": _ROS2_CONTROL,
         "motor": _rule(

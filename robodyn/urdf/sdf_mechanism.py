@@ -19,7 +19,7 @@ from robodyn.urdf.sdf_hinges import Hinges, coordinate_name
 from robodyn.urdf.sdf_joints import SdfJoint
 from robodyn.urdf.sdf_loops import exactly_placed, loop_of, placed
 from robodyn.urdf.sdf_models import Model
-from robodyn.urdf.sdf_scopes import WORLD, scoped_joint
+from robodyn.urdf.sdf_scopes import WORLD, scoped, scoped_joint
 from robodyn.urdf.xml import Element, line_of
 
 __all__ = ["mechanism_of"]
@@ -42,6 +42,7 @@ class _Parts:
     joints: dict[str, SdfJoint] = field(default_factory=dict)
     points: list[tuple[str, Element]] = field(default_factory=list)
     gears: list[tuple[Element, bool, str]] = field(default_factory=list)
+    closures: list[tuple[Loop, str]] = field(default_factory=list)
 
 
 def _parts(model: Model, scope: str = "") -> _Parts:
@@ -53,6 +54,7 @@ def _parts(model: Model, scope: str = "") -> _Parts:
         {scope + joint.name: scoped_joint(joint, scope) for joint in model.joints},
         [(scope + name, element) for name, element in model.points],
         [(*gear, scope) for gear in model.gears],
+        [(closure, scope) for closure in model.closures],
     )
     for name, inner in model.models.items():
         more = _parts(inner, f"{scope}{name}{SEPARATOR}")
@@ -60,6 +62,7 @@ def _parts(model: Model, scope: str = "") -> _Parts:
         found.joints |= more.joints
         found.points += more.points
         found.gears += more.gears
+        found.closures += more.closures
     return found
 
 
@@ -114,7 +117,7 @@ def mechanism_of(
         model.name,
         (*parts.links.values(), *hinges.links),
         tuple(hinges.joints),
-        tuple(_loops(reader, loops, model)),
+        (*_loops(reader, loops, model), *_of_drake(reader, parts, model)),
         tuple(_couplings(reader, parts, hinges, model)),
         tuple(
             (coordinate_name(joint, "axis"), joint.motor)
@@ -201,6 +204,26 @@ def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:
         except RobodynError as error:
             told = getattr(error, "problem", None) or str(error)
             reader.problem(bond.joint.element, told, lost=True)
+
+
+def _of_drake(reader: Reader, parts: _Parts, model: Model) -> Iterator[Loop]:
+    """Constraints of Drake, by the names that the model knows."""
+    for loop, scope in parts.closures:
+        bodies = [scoped(body, scope) for body in (loop.predecessor, loop.successor)]
+        try:
+            links = [model.frames.link(body) for body in bodies]
+        except RobodynError as error:
+            told = getattr(error, "problem", None) or str(error)
+            reader.problem(model.element, f"{loop.name}: {told}", lost=True)
+            continue
+        if links != bodies:
+            names = " and ".join(map(repr, bodies))
+            reader.problem(
+                model.element, f"{loop.name} joins {names}: expected two links", lost=True
+            )
+            continue
+        A, B = links
+        yield dataclasses.replace(loop, name=scope + loop.name, predecessor=A, successor=B)
 
 
 def _couplings(reader: Reader, parts: _Parts, hinges: Hinges, model: Model) -> Iterator[Coupling]:

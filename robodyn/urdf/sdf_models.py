@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from robodyn.description import Link
+from robodyn.description import Link, Loop
 from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import RobodynError, UrdfError
+from robodyn.urdf.drake_closures import read_drake_closure
 from robodyn.urdf.packages import Packages
 from robodyn.urdf.reader import Reader
+from robodyn.urdf.schema import DRAKE_IN_SDF
 from robodyn.urdf.sdf_files import model_file
 from robodyn.urdf.sdf_frames import MODEL, SEPARATOR, Frames
 from robodyn.urdf.sdf_joints import (
@@ -84,6 +86,8 @@ class Model:
     joints : list of SdfJoint
     gears : list of (Element, bool)
         Gearboxes, and whether their axes are in the model's frame.
+    closures : list of Loop
+        Constraints of Drake.
     points : list of (str, Element)
         Its ``<frame>`` elements, by name.
     models : dict of str to Model
@@ -96,6 +100,7 @@ class Model:
     links: dict[str, Link] = field(default_factory=dict)
     joints: list[SdfJoint] = field(default_factory=list)
     gears: list[tuple[Element, bool]] = field(default_factory=list)
+    closures: list[Loop] = field(default_factory=list)
     points: list[tuple[str, Element]] = field(default_factory=list)
     models: dict[str, Model] = field(default_factory=dict)
 
@@ -196,6 +201,10 @@ class ModelReader:
             tag = local_name(child)
             if tag in ("link", "joint", "frame"):
                 self._read_part(model, child, tag, source, taken)
+            elif tag in DRAKE_IN_SDF:
+                name = f"{tag.removeprefix('drake:')}_{len(model.closures) + 1}"
+                closure = read_drake_closure(reader, child, name)
+                model.closures += [closure] if closure is not None else []
             elif tag in ACTING:
                 self.tell_unread(child)
         for inner, placed in self.models(element, source):

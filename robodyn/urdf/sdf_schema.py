@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from robodyn.urdf.reader import Reader
-from robodyn.urdf.schema import SDF_JOINT, SDF_POSE, Rule
+from robodyn.urdf.schema import DRAKE_IN_SDF, SDF_JOINT, SDF_POSE, Rule
 from robodyn.urdf.spelling import check_spelling
 from robodyn.urdf.xml import Element
 
@@ -72,6 +72,7 @@ _PARTS = {
     "joint": SDF_JOINT,
     "frame": _FRAME,
     "include": _INCLUDE,
+    **DRAKE_IN_SDF,
     **_texts("static enable_wind"),
 }
 _OTHERS_OF_MODEL = "self_collide allow_auto_disable plugin gripper link_state model_state state"

@@ -192,6 +192,22 @@ def test_motors_as_drake_says_them():
     assert robot.mass_matrix([0.0])[0, 0] == pytest.approx(1.0 + 100.0**2 * 1e-4)
 
 
+@pytest.mark.parametrize("space", ["", 'xmlns:drake="drake.mit.edu"'])
+def test_ball_constraint_of_drake_in_a_model_within(space):
+    ball = "drake:ball_constraint"
+    constraint = (
+        f"<{ball}><{ball}_body_A>b</{ball}_body_A><{ball}_body_B>c</{ball}_body_B>"
+        f"<{ball}_p_AP>1 0 0</{ball}_p_AP><{ball}_p_BQ>0 2 0</{ball}_p_BQ></{ball}>"
+    )
+    inner = f"<model name='in'>{link('b')}{link('c')}{joint(ends=('b', 'c'))}{constraint}</model>"
+    text = model(link("a"), inner, joint(kind="ball", inside="", ends=("a", "in::b"), name="k"))
+    mechanism = rd.urdf.load_mechanism(text.replace("<sdf ", f"<sdf {space} "))
+    (loop,) = mechanism.loops
+    assert (loop.predecessor, loop.successor) == ("in::b", "in::c")
+    assert (loop.X_predecessor, loop.X_successor) == (Pose((1, 0, 0)), Pose((0, 2, 0)))
+    assert (loop.name, loop.kind) == ("in::ball_constraint_1", "spherical")
+
+
 def test_the_joint_with_more_freedom_is_cut_and_a_base_in_the_world_is_the_root():
     parts = [link(name) for name in "abc"]
     parts += [
