@@ -16,13 +16,16 @@ from robodyn.simulation.callbacks import refuse_not_finite
 from robodyn.simulation.compiled_motion import CompiledMotion
 from robodyn.simulation.memory_law import MemoryLaw
 from robodyn.simulation.progress import Progress
-from robodyn.simulation.record import SINGULAR, Record
+from robodyn.simulation.record import Record
 from robodyn.simulation.stepper import Stepper
 
 __all__ = ["carry"]
 
 #: (t, q, v) -> tau, of one state or of many.
 Torques = Callable[[float, FloatArray, FloatArray], FloatArray]
+
+#: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.
+SINGULAR = 1e-6
 
 #: Steps of robots, and of one of them, after which Python is asked whether it was interrupted.
 AT_ONCE, OF_ONE = 2_000_000, 50_000

@@ -35,6 +35,7 @@ from robodyn.simulation.numba_law import NumbaLaw
 from robodyn.simulation.phase import Phase
 from robodyn.simulation.progress import Progress
 from robodyn.simulation.record import Record
+from robodyn.simulation.singular_passage import announce_passage
 from robodyn.simulation.stepper import Stepper
 from robodyn.simulation.trajectory import Trajectory
 
@@ -73,6 +74,7 @@ def run_motion(
             if not announce_friction(*given):
                 announce_imbalance(*given, stepper.order)
     report(1.0)
+    announce_passage(motion)
     limits.announce(motion.t, motion.q, motion.v, motion.tau)
     return motion
 

@@ -17,17 +17,17 @@ from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.event_record import EventRecord
 from robodyn.simulation.memories import Memories
 from robodyn.simulation.recording import Folder, read
+from robodyn.simulation.singular_passage import Passage, passage_ahead
 from robodyn.simulation.surroundings import Given
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["SINGULAR", "Record"]
-
-
-#: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.
-SINGULAR = 1e-6
+__all__ = ["Record"]
 
 #: Numbers in the memory of a record that is written to files.
 BLOCK = 1 << 20
+
+#: Postures that tell the rank of the constraints.
+SOME = 32
 
 #: Steps that machine code can count.
 MOST = 1 << 62
@@ -240,13 +240,14 @@ class Record:
 
     def broken(self, t: float, error: RobodynError) -> SimulationError:
         """What to raise where the motion until ``t`` [s] breaks down: it has what came before."""
-        singular = self._singular()
-        problem = f"at t = {t:.6g} s {error}" + (f"; {singular}" if singular else "")
-        if isinstance(error, ShapeError):
-            why = singular or "the step is too long, or torques are not finite"
+        singular = self._singular(t)
+        problem = f"at t = {t:.6g} s {error}"
+        if singular is not None:
+            problem = str(singular)
+        elif isinstance(error, ShapeError):
             problem = (
-                f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: {why} "
-                f"({error})"
+                f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: the step "
+                f"is too long, or torques are not finite ({error})"
             )
         return SimulationError(problem, trajectory=self.so_far(), time=t)
 
@@ -254,18 +255,13 @@ class Record:
         """What was recorded of a motion that does not go on; ``None`` if nothing was."""
         return self.trajectory(complete=False) if self.started else None
 
-    def _singular(self) -> str:
-        """Whether the loops were at a singular posture before, in words; empty if not."""
-        if not (self.robot.nc and self.count):
-            return ""
-        time, q = float(self._columns[0][self.count - 1]), self._columns[1][self.count - 1]
-        rank = self.robot.loop_rank(q, t=time if self.robot.depends_on_time else None)
-        if not rank.distance.min(initial=np.inf) < SINGULAR:
-            return ""
-        return (
-            f"at {time:.6g} s it stood at a singular posture, where ways to assemble it meet and "
-            "its motion is not determined; another step or start passes it between two samples"
-        )
+    def _singular(self, until: float) -> Passage | None:
+        """The singular posture that a single motion had come to on its way to an instant [s]."""
+        if self.shape or not self.count:
+            return None
+        t, q, v, a, _ = (x[self.count - 1] for x in self._columns)
+        some = self._columns[1][: self.count : max(1, self.count // SOME)]
+        return passage_ahead(self.robot, some, float(t), q, v, a, until)
 
     def trajectory(self, *, complete: bool = True) -> Trajectory:
         """What was recorded; in files, under the name of a motion that broke off if it did."""
