@@ -31,13 +31,14 @@ NEAR = 1e-2
 #: Part of the least singular value at the samples around, below which a method may have stepped
 #: from one way of assembly to another.
 JUMP = 0.2
-#: Samples from one that is looked at to the next, unless there are few; and how small a singular
-#: value is, as a part of the largest on the way, where all samples are looked at.
-APART, FEW, SMALL = 8, 256, 0.3
+#: What a coordinate changes by, at most, between samples that are looked at first [rad, m].
+APART = 0.15
+#: A singular value that passes zero is smaller there than this part of what it is beside.
+DIP = 0.5
 #: Part of the largest singular value that counts as none.
 ROUNDING = 1e-6
 #: Looks between two samples.
-LOOKS = 60
+LOOKS = 40
 #: A time in which a linkage leaves a singular posture, and its loops open by rounding only [s].
 SOON = 1e-3
 #: States that are looked at where a motion broke down.
@@ -98,27 +99,30 @@ def passage(samples: Samples) -> Passage | None:
     robot, n = samples.robot, len(samples)
     if samples.batch or n < 3 or not _determined(robot):
         return None
-    apart = max(1, min(APART, n // FEW))
-    coarse = np.unique(np.append(np.arange(0, n, apart), n - 1))
+    way = np.cumsum(np.abs(np.diff(samples.q, axis=0, prepend=samples.q[:1])).max(axis=1))
+    coarse = np.unique(np.append(np.unique(way // APART, return_index=True)[1], n - 1))
     rank = _rank(robot, samples.q[coarse])
-    sizes = _least(robot, samples.q[coarse], rank)
-    low = np.flatnonzero(
-        (sizes <= SMALL * sizes.max())
-        & (sizes <= np.append(sizes[1:], np.inf))
-        & (sizes <= np.append(np.inf, sizes[:-1]))
-    )
-    for k in low.tolist():
+    for k in _dips(_least(robot, samples.q[coarse], rank)):
         first, last = int(coarse[max(k - 1, 0)]), int(coarse[min(k + 1, len(coarse) - 1)])
         fine = _least(robot, samples.q[first : last + 1], rank)
-        at = first + int(fine.argmin())
-        steps = [k for k in (at - 1, at) if 0 <= k < n - 1 and samples.t[k] < samples.t[k + 1]]
-        if not steps:  # the motion jumps there
-            continue
-        found = min((_between(samples, k, rank) for k in steps), key=lambda x: x.distance)
-        beside = float(fine[max(at - first - 1, 0) : at - first + 2].max())
-        if found.distance < max(AT, min(NEAR, JUMP * beside)):
-            return found
+        for j in _dips(fine):
+            at = first + j
+            steps = [k for k in (at - 1, at) if 0 <= k < n - 1 and samples.t[k] < samples.t[k + 1]]
+            if not steps:  # the motion jumps there
+                continue
+            found = min((_between(samples, k, rank) for k in steps), key=lambda x: x.distance)
+            beside = float(fine[max(j - 1, 0) : j + 2].max())
+            if found.distance < max(AT, min(NEAR, JUMP * beside)):
+                return found
     return None
+
+
+def _dips(sizes: FloatArray) -> list[int]:
+    """Where singular values are so much smaller than beside that they may pass zero."""
+    before, after = np.append(np.inf, sizes[:-1]), np.append(sizes[1:], np.inf)
+    lowest = (sizes <= before) & (sizes <= after)
+    beside = np.fmax(np.append(sizes[:1], sizes[:-1]), np.append(sizes[1:], sizes[-1:]))
+    return [int(k) for k in np.flatnonzero(lowest & ((sizes <= DIP * beside) | (sizes < AT)))]
 
 
 def _between(samples: Samples, k: int, rank: int) -> Passage:

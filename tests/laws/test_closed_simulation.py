@@ -207,11 +207,12 @@ def test_every_integrator_tells_of_a_singular_posture_in_the_same_words(integrat
     All bars lie along x at zero, where the loop asks for 0.6 drive + 0.4 pin = 0.2 pivot. Beside
     the motion (1, -1, 1) that allows (0.2, -0.8, -1).
     """
+    robot = parallelogram()
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         try:
             rd.simulate(
-                parallelogram(), q0=[first, -first, first], v0=[1.0, -1.0, 1.0], duration=0.2,
+                robot, q0=[first, -first, first], v0=[1.0, -1.0, 1.0], duration=0.2,
                 step=0.01, integrator=integrator, limits="ignore",
             )  # fmt: skip
         except SimulationError as error:
