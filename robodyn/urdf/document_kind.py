@@ -22,6 +22,7 @@ OUTER = {"mujoco": MJCF, "mujocoinclude": MJCF, "sdf": SDF}
 #: the expressions that use them, and what is left of a macro that is defined nowhere does nothing.
 ACTING = ("include", "macro", "if", "unless", "call", "element", "attribute", "insert_block")
 
+_DECLARATION = re.compile(r"xmlns:\w+\s*=\s*[\"'][^\"']*xacro")
 _EXPRESSION = re.compile(r"\$\{|\$\((arg|find|env|optenv|eval|dirname|cwd)\b")
 _YAML_KEY = re.compile(r"^(---|\{|[\"']?\w+[\"']?\s*:(\s|$))", re.MULTILINE)
 
@@ -40,12 +41,18 @@ def document_kind(text: str) -> str:
     """
     if root_tag(text) is None:
         return EXTENDED_URDF if _YAML_KEY.search(text.removeprefix("\ufeff")) else URDF
-    return XACRO if "xacro" in text and _acts(text) else outer_kind(text)
+    return XACRO if _may_act(text) and _acts(text) else outer_kind(text)
 
 
 def outer_kind(text: str) -> str:
     """Kind of XML by its outer element; of xacro, what it is when it is expanded."""
     return OUTER.get(root_tag(text) or "", URDF)
+
+
+def _may_act(text: str) -> bool:
+    """Whether the text is worth parsing: most files that came out of xacro have nothing left."""
+    declared = _DECLARATION.search(text)
+    return declared is not None and ("<xacro:" in text or _EXPRESSION.search(text) is not None)
 
 
 def _acts(text: str) -> bool:
