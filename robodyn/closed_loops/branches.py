@@ -38,14 +38,17 @@ class BranchSign:
         nv = len(analysis.independent) + analysis.rank
         self._dependent = [k for k in range(nv) if k not in analysis.independent]
         self._references: tuple[Array, Array] | None = None
+        self._sizes: Array | None = None
         if walks is not None:
-            A = self._unit(walks)
+            sizes = np.linalg.norm(walks[..., self._rows, :], axis=-1, keepdims=True)
+            self._sizes = sizes.max(axis=(0, 1))
+            A = self._scaled(walks)
             U = _followed(self._range(A))
             self._references = A.reshape(-1, *A.shape[2:]), U.reshape(-1, *U.shape[2:])
 
     def at(self, K: FloatArray) -> Array:
         """+1, -1, or 0 where branches meet, shape (...), for K (..., nc, nv)."""
-        A = self._unit(K)
+        A = self._scaled(K)
         if self._references is None:
             return _sign(A[..., self._dependent])
         flat = A.reshape(-1, *A.shape[-2:])
@@ -59,14 +62,19 @@ class BranchSign:
         """The same along motions, shape (n, ...), for K (n, ..., nc, nv)."""
         if self._references is None or not len(K):
             return self.at(K)
-        A = self._unit(K)
+        A = self._scaled(K)
         sign = _sign(np.swapaxes(_followed(self._range(A)), -1, -2) @ A[..., self._dependent])
         first = self.at(K[0])
         return sign * np.where(first * sign[0] < 0, -1, 1)
 
-    def _unit(self, K: FloatArray) -> Array:
+    def _scaled(self, K: FloatArray) -> Array:
+        """Rows without units.
+
+        Of rows in groups the range is followed, which must not jump where a row passes through
+        zero: their scale is the same at all postures.
+        """
         K = K[..., self._rows, :]
-        size = np.linalg.norm(K, axis=-1, keepdims=True)
+        size = np.linalg.norm(K, axis=-1, keepdims=True) if self._sizes is None else self._sizes
         return np.asarray(K / np.where(size > 0.0, size, 1.0))
 
     def _range(self, A: Array) -> Array:

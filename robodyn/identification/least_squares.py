@@ -20,6 +20,9 @@ ROUNDS, SETTLED = 20, 1e-6
 #: Noise below this part of the forces is none: rounding.
 LEAST_NOISE = 1e-12
 
+#: Forces below this are zero, so that what is divided by them has a square [N, N m].
+NOTHING = 1e-100
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -76,8 +79,8 @@ def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None) -> Fit:
     """
     if noise is not None:
         return _weighted(W, y, noise)[0]
-    least = LEAST_NOISE * np.maximum(np.sqrt((y**2).mean(axis=0)), 1e-300)
-    sigma = np.maximum(np.sqrt((y**2).mean(axis=0)), 1e-300)
+    sigma = np.maximum(np.sqrt((y**2).mean(axis=0)), NOTHING)
+    least = LEAST_NOISE * sigma
     found, used = _weighted(W, y, sigma)
     for _ in range(ROUNDS):
         left = y - W @ found.values

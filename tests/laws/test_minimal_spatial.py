@@ -257,8 +257,10 @@ def test_a_leg_along_the_first_axis_of_its_universal_joint():
     pair.check()
     r = pair.robot
     for ask in (r.speed_map, lambda q: r.forward_dynamics(q, [1.0], [0.0])):
+        # the end of the leg's reach, by rounding on this side of it or beyond
         with pytest.raises(
-            rd.SingularError, match=r"loop 'ball' of .* is at a dead point: .* slide"
+            (rd.SingularError, rd.InconsistentStateError),
+            match=r"loop 'ball' of .* (is at a dead point: .* slide|cannot get there)",
         ):
             ask([-0.75])
     # beside it, all digits but those of the small angle are there

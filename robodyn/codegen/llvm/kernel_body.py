@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from robodyn.codegen.llvm.sincos import RANGE, constant, sincos, slow_function
+from robodyn.codegen.llvm.sincos import constant, largest_angle, sincos, slow_function
 from robodyn.codegen.llvm.superwords import Superwords, superwords
 from robodyn.codegen.llvm.target import Target
 from robodyn.symbolic.graph import ADD, CONST, DIV, INPUT, MUL, SIN, SQRT, Port, Program
@@ -146,7 +146,7 @@ class Body:
         lines, s, c = sincos(x, f"t{k}", dtype, lanes, self.target.fma)
         self.lines += lines
         size = self.put(f"call {t} @llvm.fabs.{kind}({t} {x})")
-        limit = constant(RANGE[dtype], dtype, lanes)
+        limit = constant(largest_angle(dtype, self.target.fma), dtype, lanes)
         flag = "i1" if lanes == 1 else f"<{lanes} x i1>"
         each = beyond = self.put(f"fcmp ogt {t} {size}, {limit}")
         if lanes > 1:

@@ -1,8 +1,12 @@
-"""sin and cos of a whole vector, as IR: reduction by pi/2 with FMA, minimax polynomials.
+"""sin and cos of a whole vector, as IR: reduction by pi/2, minimax polynomials.
 
 Coefficients: the double-precision kernels of Sun's fdlibm (k_sin.c, k_cos.c) and the
 single-precision ones of Moshier's Cephes (sinf.c). Beyond the range in which the reduction is
 exact, a cold branch calls the C library for each lane.
+
+A fused multiply-add takes multiples of pi/2 off without rounding them. Where there is none, double
+precision takes parts of pi/2 with so few bits that their multiples are exact, as fdlibm does
+(e_rem_pio2.c), and single precision reduces in double precision.
 """
 
 from __future__ import annotations
@@ -12,10 +16,13 @@ import struct
 
 from robodyn.symbolic.graph import ByPrecision
 
-__all__ = ["RANGE", "constant", "sincos", "slow_function"]
+__all__ = ["constant", "largest_angle", "sincos", "slow_function"]
 
-#: Largest angle [rad] that the reduction by two (three) parts of pi/2 is accurate for.
+#: Largest angle [rad] that the reduction by two (three) parts of pi/2 is accurate for, with FMA.
 RANGE = {"double": 1e8, "float": 1e5}
+
+#: The same without FMA: 2^20 quarter turns at most in double precision.
+RANGE_WITHOUT_FMA = {"double": 1e6, "float": 1e5}
 
 SIN = {
     "double": (
@@ -44,6 +51,12 @@ HALF_PI = {
     "double": (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33),
     "float": (1.57079637050628662109375, -4.37113900018624283e-8, -1.71512e-15),
 }
+#: pi/2 in parts of 33, 33 and 53 bits: multiples of the first two up to 2^20 are exact.
+SHORT_PARTS = (
+    float.fromhex("0x1.921fb544p+0"),
+    float.fromhex("0x1.0b4611a6p-34"),
+    float.fromhex("0x1.3198a2e037073p-69"),
+)
 #: Adding and subtracting this rounds to an integer, whose low bits then stand in the mantissa.
 MAGIC = {"double": 6755399441055744.0, "float": 12582912.0}
 
@@ -119,8 +132,13 @@ class _Writer:
         return terms[0]
 
 
+def largest_angle(dtype: str, fma: bool) -> float:
+    """The largest angle [rad] that `sincos` may be given."""
+    return (RANGE if fma else RANGE_WITHOUT_FMA)[dtype]
+
+
 def sincos(x: str, prefix: str, dtype: str, lanes: int, fma: bool) -> tuple[list[str], str, str]:
-    """IR for the sine and cosine of ``x``, which must be within `RANGE`.
+    """IR for the sine and cosine of ``x``, which must be within `largest_angle`.
 
     Returns
     -------
@@ -132,10 +150,7 @@ def sincos(x: str, prefix: str, dtype: str, lanes: int, fma: bool) -> tuple[list
     bits = 64 if dtype == "double" else 32
     shifted = w.muladd(x, w.c(2.0 / math.pi), w.c(MAGIC[dtype]))
     k = w.put(f"fsub {w.type} {shifted}, {w.c(MAGIC[dtype])}")
-    minus_k = w.put(f"fneg {w.type} {k}")
-    r = x
-    for part in HALF_PI[dtype][: 2 if dtype == "double" else 3]:
-        r = w.muladd(minus_k, w.c(part), r)
+    r = _remainder(w, x, k)
     z = w.mul(r, r)
     rz = w.mul(r, z)
     s = w.muladd(rz, w.polynomial(z, SIN[dtype]), r)
@@ -154,6 +169,21 @@ def sincos(x: str, prefix: str, dtype: str, lanes: int, fma: bool) -> tuple[list
         flipped = w.put(f"xor {w.int} {raw}, {sign}")
         results.append(w.put(f"bitcast {w.int} {flipped} to {w.type}"))
     return w.lines, results[0], results[1]
+
+
+def _remainder(w: _Writer, x: str, k: str) -> str:
+    """What is left of x without k quarter turns."""
+    if w.dtype == "float" and not w.fma:
+        wide = "double" if w.lanes == 1 else f"<{w.lanes} x double>"
+        angle, count = (w.put(f"fpext {w.type} {of} to {wide}") for of in (x, k))
+        turned = w.put(f"fmul {wide} {count}, {constant(math.pi / 2.0, 'double', w.lanes)}")
+        left = w.put(f"fsub {wide} {angle}, {turned}")
+        return w.put(f"fptrunc {wide} {left} to {w.type}")
+    minus_k, r = w.put(f"fneg {w.type} {k}"), x
+    parts = HALF_PI[w.dtype][: 2 if w.dtype == "double" else 3] if w.fma else SHORT_PARTS
+    for part in parts:
+        r = w.muladd(minus_k, w.c(part), r)
+    return r
 
 
 def slow_function(dtype: str, lanes: int) -> str:
