@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, ShapeError, SimulationError, Trajectory, rollout, simulate
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, numbers, of_one_state
+from robodyn.caller import warn
 from robodyn.controllers.linear_feedback import state_error
 from robodyn.controllers.plan import Plan
 from robodyn.controllers.plant import motor_speeds
@@ -118,7 +119,7 @@ class PlanSearch:
             motion, F, damping = better, self._linearised(better.run), _less(damping)
             costs.append(motion.cost)
         if not converged:
-            warnings.warn(f"the plan for {self._robot.name!r}: {reason}", ConvergenceWarning, 3)
+            warn(ConvergenceWarning(f"the plan for {self._robot.name!r}: {reason}"))
         best = self._forces(motion, F, 0.0) or self._forces(motion, F, MOST)
         assert best is not None
         law = self._law(motion.run.tau[:-1, self._motors])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import BasePath, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
+from robodyn.caller import warn
 from robodyn.controllers.frames import components as rows_of
 from robodyn.controllers.frames import mobility, turning
 from robodyn.controllers.gains import at_speeds, function, gain, state_of
@@ -265,7 +265,7 @@ class Task:
             f"{self._rows} in its posture: the controller damps accelerations there and follows "
             "less well; damped(t, q, v) says where"
         )
-        warnings.warn_explicit(message, SingularWarning, "robodyn", 0, registry=self._told)
+        warn(message, registry=self._told)
 
     def _refuse_impossible(self) -> None:
         """Refuse a frame that can never move in all components."""

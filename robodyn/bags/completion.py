@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.bags.samples import Samples
+from robodyn.caller import warn
 from robodyn.errors import AssemblyError, BagError
 from robodyn.robot import Robot
 
@@ -22,10 +21,9 @@ def completed(
     robot = samples.robot
     t, (q, v, a, tau) = samples.rows_in_order()
     if samples.ignored:
-        warnings.warn(
+        warn(
             f"{samples.ignored} messages of {path!r} are left out: their positions are not finite, "
-            "not as many as their names, or older than what came before",
-            stacklevel=4,
+            "not as many as their names, or older than what came before"
         )
     if not len(t):
         raise BagError(f"the bag {path!r} holds no joint states of {robot.name!r}")
@@ -75,11 +73,10 @@ def _check_determined(robot: Robot, q: FloatArray, missing: tuple[str, ...], pat
     sizes = np.linalg.norm(K, 2, axis=(-2, -1))
     free = len(at) - np.linalg.matrix_rank(K[..., at], tol=1e-9 * sizes).max()
     if free:
-        warnings.warn(
+        warn(
             f"{path!r} never holds the position of joints {list(missing)}, and the loops of "
             f"{robot.name!r} leave them {free} motions of their own: they are taken to stay near "
-            "the neutral posture",
-            stacklevel=5,
+            "the neutral posture"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
+from robodyn.caller import warn
 from robodyn.closed_loops.constraint_rows import ConstraintRows, PositionRows
 from robodyn.closed_loops.cut_joints import CutLimits, CutStart, WithCuts
 from robodyn.closed_loops.long_searches import going_on, search
@@ -93,7 +93,7 @@ class LoopCloser:
                 f"in regular postures, which dof tells; neutral() is "
                 f"{'singular' if started else 'a regular posture near it'}"
             )
-            warnings.warn_explicit(message, SingularWarning, filename="robodyn", lineno=0)
+            warn(SingularWarning(message))
         return q
 
     @cached_property

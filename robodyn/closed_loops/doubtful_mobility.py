@@ -6,11 +6,10 @@ taken to the letter they lock joints that are meant to move.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.caller import warn
 from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
 from robodyn.errors import LoopWarning
 from robodyn.model.model import Model
@@ -79,7 +78,7 @@ def warn_if_doubtful(model: Model, K: Array) -> None:
         return
     mechanism = model.mechanism
     message = LoopWarning(doubt(model, K), file=mechanism.file, element=f"robot {mechanism.name!r}")
-    warnings.warn_explicit(message, LoopWarning, filename="robodyn", lineno=0)
+    warn(message)
 
 
 def _involved(vectors: Array) -> Array:

@@ -9,12 +9,12 @@ moved by what is left where the loops come nearest to closing.
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.caller import warn
 from robodyn.closed_loops.constraint_rows import ConstraintRows
 from robodyn.closed_loops.doubtful_mobility import doubt, is_doubtful
 from robodyn.closed_loops.solvers import assemble, rank_analysis
@@ -93,7 +93,7 @@ def with_frames_that_meet(mechanism: Mechanism, settings: Settings) -> Mechanism
         file=mechanism.file,
         element=f"robot {mechanism.name!r}",
     )
-    warnings.warn_explicit(message, LoopWarning, filename="robodyn", lineno=0)
+    warn(message)
     return met
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import by_name, checked, numbers, refuse_not_finite, truth
+from robodyn.caller import warn
 from robodyn.codegen import Function, Memo
 from robodyn.codegen.iteration import Iteration
 from robodyn.configuration_space import ConfigurationSpace
@@ -141,7 +141,7 @@ class InverseKinematics:
             + (f", with joints at their limits: {limits}" if limits else "")
             + "; .converged and .residual of the result say where"
         )
-        warnings.warn_explicit(message, ConvergenceWarning, filename="robodyn", lineno=0)
+        warn(ConvergenceWarning(message))
 
     # -- starts -------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ for its method shows as energy that comes from nowhere.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray, IntArray
+from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BaseMotion, BasePath
 from robodyn.robot import Robot
@@ -96,7 +96,7 @@ def announce_imbalance(
         f"the energy of the motion of {robot.name!r} does not add up: {found}. Steps are too long "
         "for the integrator there: take shorter ones, or integrator='adaptive' or 'auto'"
     )
-    warnings.warn_explicit(message, EnergyWarning, filename="robodyn", lineno=0)
+    warn(message)
     return True
 
 

@@ -9,13 +9,13 @@ speed. As friction saturates nothing grows, and the energy is small beside that 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.caller import warn
 from robodyn.errors import EnergyWarning
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
@@ -94,7 +94,7 @@ def announce_friction(
         f"{speed}{of} is not right where it should stop. Take steps no longer than that, "
         "integrator='auto' or 'implicit', or a larger friction_speed"
     )
-    warnings.warn_explicit(message, EnergyWarning, filename="robodyn", lineno=0)
+    warn(message)
     return True
 
 

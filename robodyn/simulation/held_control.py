@@ -9,7 +9,6 @@ than 1. No integrator helps: a shorter step does, or smaller gains.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.caller import warn
 from robodyn.errors import EnergyWarning, SimulationError
 from robodyn.robot import Robot
 from robodyn.simulation.column_names import speed_names
@@ -166,5 +166,5 @@ def announce_unstable_hold(phase: Phase, motion: Trajectory, step: float) -> boo
     if found is None:
         return False
     message = EnergyWarning(f"the motion of {phase.robot.name!r} grows: {found}")
-    warnings.warn_explicit(message, EnergyWarning, filename="robodyn", lineno=0)
+    warn(message)
     return True

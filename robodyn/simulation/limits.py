@@ -7,7 +7,6 @@ write 0 where they do not know.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.caller import warn
 from robodyn.errors import LimitWarning, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
@@ -135,11 +135,7 @@ class Limits:
         return np.minimum(np.maximum(tau, lower), upper)
 
     def announce(self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray) -> None:
-        """Warn once, in one line, of the limits that samples leave: the first, and how many.
-
-        The warning is given at no line of Python, so that Python does not add a second line with
-        the source of the call.
-        """
+        """Warn once, in one line, of the limits that samples leave: the first, and how many."""
         if self._choice == "ignore":
             return
         found = limit_violations(self._robot, t, q, v, tau)
@@ -152,7 +148,7 @@ class Limits:
             f"the motion of {self._robot.name!r} leaves {count} of its joints: {found[0]}{more}. "
             f"Trajectory.limit_violations lists them; {enforce}limits='ignore' says nothing"
         )
-        warnings.warn_explicit(message, LimitWarning, filename="robodyn", lineno=0)
+        warn(message)
 
 
 def effort_bounds(robot: Robot) -> FloatArray:

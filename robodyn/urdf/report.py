@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from robodyn.caller import warn
 from robodyn.errors import InertiaError, RobodynError, UnknownNameError, UrdfNote, UrdfWarning
 
 __all__ = ["announce", "as_warning", "record", "tell", "tolerable"]
@@ -91,7 +91,7 @@ def _announce_lenient(tolerated: Sequence[UrdfWarning], found: Sequence[UrdfWarn
     if found:
         lines.append(f"and {_in_one_line(found)}")
     message = UrdfWarning("\n".join(lines), file=file, places=(*tolerated, *found))
-    warnings.warn_explicit(message, UrdfWarning, filename="robodyn", lineno=0)
+    warn(message)
 
 
 def _all_places(alike: Sequence[UrdfWarning], file: str | None) -> str:
@@ -104,18 +104,14 @@ def _all_places(alike: Sequence[UrdfWarning], file: str | None) -> str:
 
 
 def announce(found: Sequence[UrdfWarning]) -> None:
-    """Warn once, in one line, of each kind of thing found; ``robodyn check`` tells them one by one.
-
-    The warning is given at no line of Python, so that Python does not add a second line with the
-    source of the call.
-    """
+    """Warn once, in one line, of each kind of thing found; ``robodyn check`` tells them singly."""
     if not found:
         return
     if len(found) == 1:
         message = found[0]
     else:
         message = UrdfWarning(_in_one_line(found), file=found[0].file, places=tuple(found))
-    warnings.warn_explicit(message, UrdfWarning, filename="robodyn", lineno=0)
+    warn(message)
 
 
 def record(

@@ -156,10 +156,8 @@ def test_a_file_is_warned_of_once_in_one_line():
         warnings.simplefilter("always")
         urdf.load_mechanism(text)
     (warning,) = heard
-    shown = warnings.formatwarning(
-        warning.message, warning.category, warning.filename, warning.lineno
-    )
-    assert shown.count("\n") == 1
+    shown = str(warning.message)
+    assert "\n" not in shown
     assert "7 x <heating> in <robot>" in shown and "robodyn check" in shown
 
 

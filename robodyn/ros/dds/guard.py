@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+from robodyn.caller import warn
 
 __all__ = ["only_loopback", "open_sockets"]
 
@@ -22,10 +23,9 @@ def only_loopback() -> Iterator[None]:
     before = open_sockets()
     yield
     if not sys.platform.startswith("linux"):
-        warnings.warn(
+        warn(
             "DDS announces its address to programs of this computer only, but a firewall has to "
-            "keep others from its ports",
-            stacklevel=5,
+            "keep others from its ports"
         )
         return
     for inode, number in open_sockets().items():
@@ -40,10 +40,7 @@ def _tie(number: int) -> None:
         try:
             twin.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"lo")
         except OSError as error:
-            warnings.warn(
-                f"port {twin.getsockname()[1]} of DDS may be reached from outside: {error}",
-                stacklevel=5,
-            )
+            warn(f"port {twin.getsockname()[1]} of DDS may be reached from outside: {error}")
 
 
 def open_sockets() -> dict[str, int]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from robodyn.arrays import number
+from robodyn.caller import warn
 from robodyn.errors import (
     SettingsError,
     ShapeError,
@@ -188,7 +188,7 @@ def _announce(table: SweepTable, errors: str) -> None:
     if errors == "raise":
         raise SweepError(told, table=table, row=row)
     count = f"{len(table.failures)} of {len(table)} rows"
-    warnings.warn(SweepWarning(f"{count} failed; {told}"), stacklevel=3)
+    warn(SweepWarning(f"{count} failed; {told}"))
 
 
 def _with(table: SweepTable, row: int) -> str:
