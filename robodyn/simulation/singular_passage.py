@@ -189,8 +189,7 @@ def _determined(robot: Robot) -> bool:
 def _rank(robot: Robot, q: FloatArray) -> int:
     """The largest rank of the constraints at postures, shape (n, nq)."""
     sizes = np.linalg.svd(np.asarray(robot.loop_jacobian(q)), compute_uv=False)
-    found = (sizes > ROUNDING * sizes.max(initial=0.0)).sum(axis=-1).max(initial=1)
-    return int(max(found, robot.nv - robot.dof))
+    return int((sizes > ROUNDING * sizes.max(initial=0.0)).sum(axis=-1).max(initial=1))
 
 
 def _free_motions(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
