@@ -8,13 +8,13 @@ it goes on in one of the ways. Both are told in the same words.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.caller import warn
 from robodyn.errors import SingularWarning
 from robodyn.robot import Robot
 from robodyn.simulation.column_names import speed_names
@@ -229,5 +229,5 @@ def announce_passage(motion: Trajectory) -> None:
         found = passage(Samples(x.robot, *parts, x.driven, x.surroundings))
         if found is not None:
             message = SingularWarning(f"{found}; it has gone on in one of the ways")
-            warnings.warn_explicit(message, SingularWarning, filename="robodyn", lineno=0)
+            warn(message)
             return
