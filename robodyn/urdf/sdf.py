@@ -10,10 +10,10 @@ from robodyn.errors import RobodynError, UrdfError
 from robodyn.urdf.packages import Packages
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import MODEL, Frames
-from robodyn.urdf.sdf_joints import read_place
 from robodyn.urdf.sdf_mechanism import mechanism_of
 from robodyn.urdf.sdf_models import Model, ModelReader, Source
 from robodyn.urdf.sdf_schema import check_sdf
+from robodyn.urdf.sdf_values import read_place
 from robodyn.urdf.xml import Element, parse_xml
 
 __all__ = ["read_sdf"]

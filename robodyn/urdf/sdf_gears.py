@@ -11,8 +11,9 @@ from robodyn.errors import RobodynError, TopologyError
 from robodyn.joints import joint_kind
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import Frames
-from robodyn.urdf.sdf_joints import Axis, number_of, read_axes, text_of
+from robodyn.urdf.sdf_joints import Axis, read_axes
 from robodyn.urdf.sdf_scopes import scoped, scoped_axis
+from robodyn.urdf.sdf_values import number_of, text_of
 from robodyn.urdf.xml import Element, line_of
 
 __all__ = ["read_gear"]

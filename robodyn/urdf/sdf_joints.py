@@ -7,31 +7,26 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from robodyn.description import Actuator, Limits, Pose, Vector, rpy_from_rotation
+from robodyn.description import Actuator, Limits, Vector
 from robodyn.errors import UnknownNameError
 from robodyn.joints import continuous, fixed, helical, prismatic, revolute, spherical, universal
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.joint_values import Dynamics
 from robodyn.urdf.reader import Reader
 from robodyn.urdf.sdf_frames import MODEL
+from robodyn.urdf.sdf_values import Place, number_of, read_place, text_of, truth_of
 from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = [
     "JOINT_TYPES",
     "Axis",
     "Mimicked",
-    "Place",
     "SdfJoint",
-    "number_of",
     "read_axes",
     "read_joint",
-    "read_place",
-    "text_of",
-    "truth_of",
 ]
 
 #: Word -> kind of joint. A gearbox is none: it couples two others.
@@ -43,28 +38,9 @@ JOINT_TYPES = {
     "screw": helical.KIND,
     "revolute2": universal.KIND,
 }
-#: How simulators write the largest number where they mean none.
-_LARGEST = re.compile(r"^([+-]?)1\.79769\d*e\+?308$", re.IGNORECASE)
 #: Where SDF means "without limit".
 UNLIMITED = 1e16
 DEFAULT_AXIS: Vector = (0.0, 0.0, 1.0)
-_NO_TURN: Vector = (0.0, 0.0, 0.0)
-IDENTITY = Pose()
-
-
-@dataclass(frozen=True)
-class Place:
-    """A ``<pose>``.
-
-    Attributes
-    ----------
-    pose : Pose
-    relative_to : str
-        The frame that it is given in; empty: the usual one of the element.
-    """
-
-    pose: Pose = IDENTITY
-    relative_to: str = ""
 
 
 @dataclass(frozen=True)
@@ -199,74 +175,6 @@ def _end(reader: Reader, element: Element, tag: str) -> str | None:
         reader.problem(element, f"has no <{tag}>", lost=True)
         return None
     return name
-
-
-def text_of(reader: Reader, element: Element, tag: str) -> str | None:
-    """Text of a child, without blanks around it; ``None`` where there is no such child."""
-    child = reader.only(element, tag)
-    return None if child is None else (child.text or "").strip()
-
-
-def number_of(reader: Reader, element: Element, tag: str, default: float) -> float:
-    """Number in a child."""
-    child = reader.only(element, tag)
-    if child is None:
-        return default
-    text = _LARGEST.sub(r"\1inf", (child.text or "").strip())
-    return reader.to_number(child, "text", text, infinite=True)
-
-
-def truth_of(reader: Reader, element: Element, tag: str) -> bool:
-    """Yes or no in a child; no where there is none."""
-    child = reader.only(element, tag)
-    return child is not None and bool(reader.to_flag(child, "text", child.text or ""))
-
-
-def read_place(reader: Reader, element: Element) -> Place:
-    """``<pose>`` of an element: in radians, in degrees, or with a quaternion x, y, z, w."""
-    pose = reader.only(element, "pose")
-    if pose is None:
-        return Place()
-    relative_to = pose.get("relative_to") or pose.get("frame") or ""
-    words = (pose.text or "").split()
-    quaternion = _is_quaternion(reader, pose)
-    count = 7 if quaternion else 6
-    if not words:
-        return Place(relative_to=relative_to)
-    if len(words) != count:
-        reader.problem(pose, f"<pose> has {len(words)} numbers, expected {count}")
-        return Place(relative_to=relative_to)
-    x, y, z, *turn = (reader.to_number(pose, "text", word) for word in words)
-    if quaternion:
-        rpy = _rpy_of_quaternion(reader, pose, turn)
-    else:
-        unit = math.pi / 180.0 if reader.flag(pose, "degrees") else 1.0
-        rpy = (turn[0] * unit, turn[1] * unit, turn[2] * unit)
-    return Place(Pose((x, y, z), rpy), relative_to)
-
-
-def _is_quaternion(reader: Reader, pose: Element) -> bool:
-    form = pose.get("rotation_format", "euler_rpy")
-    if form not in ("euler_rpy", "quat_xyzw"):
-        reader.problem(pose, f"rotation_format={form!r} is not known: euler_rpy and quat_xyzw are")
-    if form == "quat_xyzw" and reader.flag(pose, "degrees"):
-        reader.problem(pose, "degrees goes with euler_rpy: a quaternion has no unit")
-    return form == "quat_xyzw"
-
-
-def _rpy_of_quaternion(reader: Reader, pose: Element, xyzw: list[float]) -> Vector:
-    size = math.hypot(*xyzw)
-    if not 0.9 < size < 1.1:
-        reader.problem(pose, f"the quaternion has the length {size:g}, expected 1")
-        return _NO_TURN
-    x, y, z, w = (c / size for c in xyzw)
-    return rpy_from_rotation(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
-            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
-            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def read_axes(

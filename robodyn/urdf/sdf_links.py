@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from robodyn.description import Inertia, Link
 from robodyn.urdf.reader import Reader
-from robodyn.urdf.sdf_joints import number_of, read_place, truth_of
+from robodyn.urdf.sdf_values import number_of, read_place, truth_of
 from robodyn.urdf.xml import Element, line_of
 
 __all__ = ["read_link"]

@@ -15,19 +15,12 @@ from robodyn.urdf.reader import Reader
 from robodyn.urdf.schema import DRAKE_IN_SDF
 from robodyn.urdf.sdf_files import model_file
 from robodyn.urdf.sdf_frames import MODEL, SEPARATOR, Frames
-from robodyn.urdf.sdf_joints import (
-    JOINT_TYPES,
-    Place,
-    SdfJoint,
-    read_joint,
-    read_place,
-    text_of,
-    truth_of,
-)
+from robodyn.urdf.sdf_joints import JOINT_TYPES, SdfJoint, read_joint
 from robodyn.urdf.sdf_links import read_link
 from robodyn.urdf.sdf_loops import add_joint_frame, exactly_placed
 from robodyn.urdf.sdf_schema import check_sdf
 from robodyn.urdf.sdf_scopes import WORLD
+from robodyn.urdf.sdf_values import Place, read_place, text_of, truth_of
 from robodyn.urdf.xml import Element, decode, line_of, local_name, parse_xml, read_bytes
 
 __all__ = ["Model", "ModelReader", "Source"]
