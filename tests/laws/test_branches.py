@@ -132,3 +132,21 @@ def test_a_tree_has_one_branch():
     robot = rd.load("arm7")
     assert robot.branch_sign(np.zeros((3, 7))).tolist() == [1, 1, 1]
     np.testing.assert_array_equal(robot.assemble(np.ones(7), near=np.zeros(7)), np.ones(7))
+
+
+def test_a_jump_to_another_branch_is_not_followed(monkeypatch):
+    """Where loops close again elsewhere, within all limits, the branch ends for the search."""
+    robot = rd.load("four_bar")
+    q = robot.assemble([0.5, 0.0, 0.0], hold=["crank_drive"])
+    goal = robot.assemble([0.6, 0.0, 0.0], hold=["crank_drive"])
+    across = robot.assemble([0.6, 2.0, 0.0], hold=["crank_drive"])
+    assert np.abs(across - goal).max() > 0.5
+    following = robot._parts.postures._continuation
+    assert following.follow(q, goal, [0]).end == ""
+    monkeypatch.setattr(
+        following._projection, "state",
+        lambda x, v, free: (robot.assemble([x[0], *across[1:]], hold=["crank_drive"]), v),
+    )  # fmt: skip
+    ended = following.follow(q, goal, [0])
+    assert ended.end == "branch"
+    np.testing.assert_array_equal(ended.q, q)
