@@ -209,7 +209,30 @@ class LoopPostures:
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """The possible velocity nearest to a given one, shape (..., nv)."""
         self._consistency.check_position(q)
-        return self._projection.velocity(q, v, self._free(hold))
+        free = self._free(hold)
+        try:
+            return self._projection.velocity(q, v, free)
+        except AssemblyError as error:
+            if np.ndim(q) != 1 or not hold:
+                raise
+            told = self._contradiction(np.asarray(q, float), free, hold, np.abs(error.residual))
+            raise AssemblyError(told, residual=error.residual, q=q) from None
+
+    def _contradiction(self, q: Array, free: Array, hold: tuple[str, ...], missed: Array) -> str:
+        """Why held speeds contradict the loops at a posture."""
+        held, freedom = ", ".join(map(repr, hold)), self.mobility(q)
+        told = (
+            f"the speeds of {held} contradict the loops of {self._model.mechanism.name!r}: "
+            f"{self._rows.names[int(missed.argmax())]} is missed by {missed.max():.3g}; "
+        )
+        if (~free).sum() > freedom:
+            return f"{told}{freedom} speeds can be chosen there: hold fewer, or what fits together"
+        sizes = np.linalg.svd(self._rows.measured_jacobian(q)[:, free], compute_uv=False)
+        return (
+            f"{told}at q = {_shown(q)} they do not determine the others: without their columns the "
+            f"least singular value of loop_jacobian is {sizes[self._space.nv - freedom - 1]:.2g}, "
+            "in the longest link; hold other joints, or take another posture"
+        )
 
     def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """The possible acceleration nearest to a given one, shape (..., nv)."""

@@ -212,3 +212,17 @@ def test_regular_linkages_are_told_nothing_of(name):
         warnings.simplefilter("error", SingularWarning)
         robot = rd.load(name)
         assert robot.dof == robot.mobility(robot.neutral())
+
+
+def test_a_speed_that_a_dead_point_forbids_is_told_with_the_posture():
+    """The piston is at rest where crank and rod are in line; elsewhere its speed is a choice."""
+    robot = load("crank_slider")
+    q = dead_point(robot)
+    told = rf"'cylinder' contradict .* at q = {q[0]:.6g}, .* least singular value .* is \d"
+    with pytest.raises(AssemblyError, match=told):
+        robot.consistent_velocity(q, [0.0, 0.0, 1.0], hold=["cylinder"])
+    bent = robot.assemble([q[0] + 0.4, 0.0, 0.0], hold=["crank_drive"])
+    v = robot.consistent_velocity(bent, [0.0, 0.0, 1.0], hold=["cylinder"])
+    np.testing.assert_allclose(robot.loop_jacobian(bent) @ v, 0.0, atol=1e-9)
+    with pytest.raises(AssemblyError, match="1 speeds can be chosen there: hold fewer"):
+        robot.consistent_velocity(bent, [1.0, 0.0, 1.0], hold=["cylinder", "crank_drive"])
