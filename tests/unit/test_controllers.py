@@ -191,3 +191,13 @@ def test_controllers_of_other_robots(double):
         for use in (controller, Sampled(controller, 0.0)):
             with pytest.raises(rd.RobodynError, match=r"'double_pendulum'.* has 2 .*3"):
                 rd.simulate(robot, use, duration=0.01)
+
+
+def test_noise_of_one_of_many_motions_counts_from_that_of_all():
+    """The second of the motions from the third on has the noise of the fourth."""
+    zero = np.zeros(2)
+    noisy = Noisy(lambda t, q, v: v, position=0.1, velocity=0.2, seed=5)
+    all_of_them = noisy.measured(0.3, np.zeros((5, 2)), np.zeros((5, 2)))
+    later = Noisy(noisy.controller, position=0.1, velocity=0.2, seed=5, motion=3).of_motion(1)
+    for seen, of_all in zip(later.measured(0.3, zero, zero), all_of_them, strict=True):
+        np.testing.assert_array_equal(seen, of_all[4])

@@ -229,3 +229,24 @@ def test_a_joint_that_follows_where_time_does_something():
     run = rd.rollout(robot, None, *start, duration=1.0, step=1e-2, limits="ignore")
     position = next(x for x in run.limit_violations if x.limit == "position")
     assert position.joint == "follower" and position.worst == pytest.approx(-1.5, abs=1e-4)
+
+
+@pytest.mark.parametrize("knee", [0.0, 0.6])
+def test_a_motor_weakens_the_same_way_in_both_directions(knee):
+    """A mirrored push gives the mirrored motion."""
+    robot = rd.load(
+        '<robot name="slide"><link name="ground"/><link name="b"><inertial><mass value="2"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+        '<joint name="x" type="prismatic"><parent link="ground"/><child link="b"/>'
+        '<limit lower="-9" upper="9" effort="6" velocity="0.5"/></joint></robot>'
+    )
+    there, back = (
+        rd.simulate(
+            robot, lambda t, q, v, push=push: [push], duration=1.0, limits=rd.MotorLimits(knee)
+        )
+        for push in (50.0, -50.0)
+    )
+    np.testing.assert_array_equal(back.v, -there.v)
+    np.testing.assert_array_equal(back.tau, -there.tau)
+    assert there.v.max() < 0.51
+    assert there.tau[0, 0] == 6.0 and abs(there.tau[-1, 0]) < 0.2
