@@ -47,7 +47,7 @@ _GRAPH = frozenset(
 _HARMLESS = frozenset({("link", "origin"), ("parent", "type"), ("child", "type")})
 
 #: What a link, a joint or an inertia has once at most, and would have otherwise without it.
-_PROPERTIES = ("axis", "limit", "dynamics", "mimic", "inertial", "mass", "inertia")
+_PROPERTIES = ("origin", "axis", "limit", "dynamics", "mimic", "inertial", "mass", "inertia")
 
 
 def check_spelling(reader: Reader, root: Element, rule: Rule = ROOT) -> None:
@@ -123,7 +123,7 @@ def _check_hidden(reader: Reader, element: Element, child: Element, rule: Rule) 
     for tag in _PROPERTIES:
         if tag in rule.children and element.find(tag) is None:
             found = child.find(tag)
-            if found is not None:
+            if found is not None and (tag, child.tag) != ("origin", "sensor"):  # which have one
                 reader.problem(
                     found,
                     f"<{tag}> in <{local_name(child)}> is not read: <{local_name(element)}> has "

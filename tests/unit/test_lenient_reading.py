@@ -88,6 +88,10 @@ MAY_CHANGE_THE_ROBOT = {
     "within another tool's": (
         arm('<axis xyz="0 1 0"/>', '<x:y><axis xyz="0 1 0"/></x:y>'), 6, joint, "axis", (1, 0, 0),
     ),
+    "origin within another tool's": (
+        arm('<origin xyz="0 0 1" rpy="0 0 0"/>', '<gazebo><origin xyz="0 0 1"/></gazebo>'),
+        6, joint, "origin.xyz", (0, 0, 0),
+    ),
     "call of a macro": (arm("<dynamics", "<xacro:motor/><dynamics"), 7, joint, "damping", 3),
     "rest of a tag": (arm("<dynamics ", "dynamics "), 5, joint, "damping", 0),
     "impossible inertia": (arm('ixx="1"', 'ixx="9"'), 3, body, "ixx", 9),
