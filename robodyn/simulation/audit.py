@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +11,19 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.errors import SettingsError
+from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.simulation import energies
 from robodyn.simulation.event_record import EventRecord, sample_of
 from robodyn.simulation.interpolation import Indices, between
 from robodyn.simulation.samples import BLOCK, Samples
 
-__all__ = ["EnergyAudit", "audit_of", "joined_audits"]
+__all__ = ["EnergyAudit", "announce_unexplained", "audit_of", "joined_audits"]
 
 #: Parts of a step at which powers are taken, each for half of it: Gauss's rule of fourth order.
 NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
+
+#: Part of the energy exchanged, and of the energy itself, that may be unexplained.
+PART, ROUNDING = 0.02, 1e-9
 
 #: What is integrated over time.
 FLOWS = ("forces", "wrenches", "base", "dissipated")
@@ -135,6 +139,34 @@ def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) 
             until = rows[-1][-1]
         works[name] = np.concatenate(rows)
     return _added_up(t, tuple(stored), works, events)
+
+
+def announce_unexplained(audit: EnergyAudit, name: str) -> None:
+    """Warn once of energies that do not add up.
+
+    Parameters
+    ----------
+    audit : EnergyAudit
+    name : str
+        Of the robot.
+    """
+    if len(audit.t) < 2:
+        return
+    unexplained, exchanged = np.abs(audit.unexplained), audit.exchanged
+    allowed = PART * exchanged + ROUNDING * np.abs(audit.stored).max(axis=0)
+    excess = np.ravel(unexplained.max(axis=0) - allowed)
+    if not (excess > 0.0).any():
+        return
+    worst = int(excess.argmax())
+    missing = audit.unexplained.reshape(len(audit.t), -1)[:, worst]
+    k = int(np.abs(np.diff(missing)).argmax())
+    message = EnergyWarning(
+        f"the energies of the motion of {name!r} do not add up: {np.abs(missing).max():.3g} J are "
+        f"unexplained where {np.ravel(exchanged)[worst]:.3g} J are exchanged, most of them in the "
+        f"step that ends at t = {audit.t[k + 1]:.6g} s. Powers are taken within the steps between "
+        "samples, where friction may be steeper than these tell: take shorter steps, and every=1"
+    )
+    warnings.warn_explicit(message, EnergyWarning, filename="robodyn", lineno=0)
 
 
 def _added_up(

@@ -17,7 +17,12 @@ from robodyn.errors import SettingsError
 from robodyn.results import GroundContact, JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation import energies, table, trajectory_files
-from robodyn.simulation.audit import EnergyAudit, audit_of, joined_audits
+from robodyn.simulation.audit import (
+    EnergyAudit,
+    announce_unexplained,
+    audit_of,
+    joined_audits,
+)
 from robodyn.simulation.computed_fields import COMPUTED, forget_defaults
 from robodyn.simulation.event_record import EventRecord, events_among
 from robodyn.simulation.joint_motion import JointMotion, joint_column, joint_motion
@@ -201,11 +206,20 @@ class Trajectory:
 
     @cached_property
     def audit(self) -> EnergyAudit:
-        """Where energy came from and went."""
+        """Where energy came from and went.
+
+        Warns
+        -----
+        EnergyWarning
+            If more than 2 % of what was exchanged is unexplained.
+        """
         if self.phases:
             audits = [audit_of(phase._samples(), ()) for phase in self.phases]
-            return joined_audits(audits, self.events)
-        return audit_of(self._samples(), self.events)
+            audit = joined_audits(audits, self.events)
+        else:
+            audit = audit_of(self._samples(), self.events)
+        announce_unexplained(audit, "" if self.robot is None else self.robot.name)
+        return audit
 
     @property
     def power(self) -> FloatArray:

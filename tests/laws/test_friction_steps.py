@@ -175,3 +175,18 @@ def test_friction_of_a_joint_that_closes_a_loop(coordinates):
     assert not told(lambda: rd.simulate(robot, duration=0.02, integrator="auto", limits="ignore"))[
         0
     ]
+
+
+def test_an_audit_of_friction_that_stops_a_body_between_samples_says_so():
+    """All of its energy is lost in one step, of which the samples at its ends say nothing."""
+    for friction, wrong in ((FRICTION, False), (50_000.0, True)):
+        run = rd.simulate(slider(friction), v0=[0.4], duration=0.2, integrator="auto")
+        found, audit = told(lambda run=run: run.audit)
+        lost = 0.5 * MASS * 0.4**2
+        if wrong:
+            assert abs(audit.dissipated[-1] - lost) > 0.02 * lost
+            assert len(found) == 1 and "do not add up" in found[0]
+            assert "step that ends at t = 0.001 s" in found[0]
+        else:
+            assert not found
+            assert run.v[-1, 0] > 0.0 or audit.dissipated[-1] == pytest.approx(lost, rel=1e-3)
