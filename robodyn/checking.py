@@ -66,7 +66,8 @@ def check_files(
         if as_json:
             continue
         for error in errors:
-            print(error)
+            done = getattr(error, "leniently", None)
+            print(f"{error} (--lenient: {done})" if done else error)
         for warning in warned:
             print(f"{warning} (warning)")
         for note in notes:
