@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import FloatArray
+from robodyn.caller import warn
 from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.simulation import energies
 from robodyn.simulation.event_record import EventRecord, sample_of
@@ -166,7 +166,7 @@ def announce_unexplained(audit: EnergyAudit, name: str) -> None:
         f"step that ends at t = {audit.t[k + 1]:.6g} s. Powers are taken within the steps between "
         "samples, where friction may be steeper than these tell: take shorter steps, and every=1"
     )
-    warnings.warn_explicit(message, EnergyWarning, filename="robodyn", lineno=0)
+    warn(message)
 
 
 def _added_up(
