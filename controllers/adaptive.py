@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import BasePath, Robot, SettingsError, ShapeError, UnknownNameError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.controllers.gains import gain
@@ -104,6 +105,7 @@ class Adaptive:
     _regressor: Regressor = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not isinstance(self.controller, PassivityBased):
             raise ShapeError(
                 f"controller is {type(self.controller).__name__}, expected a "

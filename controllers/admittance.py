@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import Robot, ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import function, gain
 from robodyn.controllers.operational_space import OperationalSpace
@@ -65,6 +66,7 @@ class Admittance:
     _steps: dict[float, FloatArray] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not isinstance(self.position, OperationalSpace):
             raise ShapeError(
                 f"position is {type(self.position).__name__}, expected a "

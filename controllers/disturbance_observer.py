@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import BasePath, Robot
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import gain, state_of
 from robodyn.controllers.momentum import Balance, balance
@@ -100,6 +101,7 @@ class DisturbanceObserver:
     _balance: Balance = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         robot = robot_of(self)
         object.__setattr__(self, "_balance", balance(robot))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import SettingsError, UnknownNameError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.wrapping import (
     Controller,
@@ -73,6 +74,7 @@ class Filtered:
     _modes: list[tuple[complex, complex]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         object.__setattr__(self, "_cutoff", positive("cutoff", self.cutoff))
         whole = isinstance(self.order, int | np.integer) and not isinstance(self.order, bool)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from robodyn import Robot, SettingsError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.gains import at_speeds, function, state_of
 from robodyn.controllers.plant import at_motors, motor_mask
@@ -56,6 +57,7 @@ class FrictionCompensation:
     _model: Robot = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         robot = robot_of(self)
         if self.reference is not None:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from robodyn import BasePath, Robot
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import state_of
@@ -48,6 +49,7 @@ class GravityCompensation:
     _motors: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_motors", motor_mask(self.robot))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import function, gain
@@ -78,6 +79,7 @@ class Impedance:
     _m: FloatArray | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         if (self.inertia is None) != (self.wrench is None):
             given, lacks = ("inertia", "wrench") if self.wrench is None else ("wrench", "inertia")

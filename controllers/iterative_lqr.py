@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError
+from robodyn.arguments import checked_arguments
 from robodyn.arrays import expect, named_alone, number
 from robodyn.controllers.plan import Plan
 from robodyn.controllers.plan_search import PlanSearch
@@ -19,6 +20,7 @@ from robodyn.simulation.driven import PathOfTime
 __all__ = ["iterative_lqr"]
 
 
+@checked_arguments
 def iterative_lqr(
     robot: Robot,
     cost: Cost,

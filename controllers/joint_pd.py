@@ -9,6 +9,7 @@ from typing import ClassVar
 from numpy.typing import ArrayLike
 
 from robodyn import Robot
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import at_speeds, function, gain, state_of
@@ -58,6 +59,7 @@ class JointPD:
     _weight: GravityCompensation | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         function(
             "reference", self.reference, "from the time [s] to position, velocity, acceleration"

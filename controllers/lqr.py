@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
 from robodyn.controllers.gains import state_of
@@ -103,6 +104,7 @@ class LQR:
     _error: StateError = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         robot = self.robot
         if robot.depends_on_time:

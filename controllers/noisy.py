@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.wrapping import wrapped
 
@@ -61,6 +62,7 @@ class Noisy:
     motion: int = 0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         for name in ("position", "velocity"):
             try:

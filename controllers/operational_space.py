@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import Robot
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import gain
@@ -90,6 +91,7 @@ class OperationalSpace:
     _d: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         task = Task(
             self.robot,

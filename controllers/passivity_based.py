@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import ActuationError, BasePath, Robot, SettingsError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import at_speeds, function, gain, state_of
@@ -81,6 +82,7 @@ class PassivityBased:
     _coriolis: Coriolis = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         function(
             "reference", self.reference, "from the time [s] to position, velocity, acceleration"

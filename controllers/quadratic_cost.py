@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import Robot, ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
 from robodyn.controllers.linear_feedback import StepSlope, slope_of_steps
@@ -114,6 +115,7 @@ class QuadraticCost:
     _slope: StepSlope | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         motors, nv = motor_speeds(self.robot), self.robot.nv
         goal = np.array(checked("goal", self.goal, self.robot.nq, of=self.robot.name))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.symbols import cut, is_symbolic
 from robodyn.controllers.wrapping import (
@@ -57,6 +58,7 @@ class RateLimited:
     _rate: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         object.__setattr__(self, "_rate", positive("rate", self.rate))
         if self.start is not None:

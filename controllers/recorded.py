@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError, Trajectory
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
 from robodyn.simulation.column_names import speed_names
@@ -71,6 +72,7 @@ class Recorded:
     _parts: tuple[tuple[list[int], list[int], JointPath], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         q = np.array(checked("positions", self.positions, None, self.robot.nq), float)
         times = np.array(checked("times", self.times, None), float)
@@ -88,6 +90,7 @@ class Recorded:
         self._refuse_jumps()
 
     @classmethod
+    @checked_arguments
     def load(cls, path: str | os.PathLike[str], robot: Robot, *, ends: str = "free") -> Recorded:
         """From a file of a motion: a bag of ROS 2, or what `Trajectory.save` wrote.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import finite, number, numbers
 from robodyn.symbolic.scalar import between_zero_and_one
@@ -48,6 +49,7 @@ class PointToPoint:
     duration: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("q0", "q1"):
             object.__setattr__(self, name, _over_joints(name, getattr(self, name)))
         if self.q0.shape != self.q1.shape:
@@ -97,6 +99,7 @@ class SineReference:
     frequency: FloatArray
 
     def __post_init__(self) -> None:
+        check_fields(self)
         given = {}
         for name in ("center", "amplitude", "frequency"):
             given[name] = _over_joints(name, getattr(self, name))

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.profile import Profile, Through, through
 
@@ -48,6 +49,7 @@ class SCurve:
     _motion: Through = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         names = ("velocity", "acceleration", "jerk")
         motion = through(self.waypoints, {name: getattr(self, name) for name in names}, _profile)
         object.__setattr__(self, "waypoints", motion.waypoints)

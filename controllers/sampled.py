@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
 from robodyn.controllers.gains import state_of
 from robodyn.controllers.symbols import is_symbolic
@@ -73,6 +74,7 @@ class Sampled:
     robot: Any = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         for name in ("period", "delay", "quantum", "velocity_quantum"):
             given = getattr(self, name)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.symbols import cut
 from robodyn.controllers.wrapping import (
@@ -69,6 +70,7 @@ class Saturated:
     _limits: FloatArray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         limits = self._of_the_robot() if self.limits is None else _checked(self.limits)
         limits.flags.writeable = False

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.controllers.path_torques import (
@@ -52,6 +53,7 @@ class Stretched:
     factor: float
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if not callable(self.reference):
             check_reference("reference", self.reference)
         factor = number("factor", self.factor)
@@ -71,6 +73,7 @@ class Stretched:
         return q, v * k, a * (k * k)
 
     @classmethod
+    @checked_arguments
     def within(
         cls,
         reference: Reference,

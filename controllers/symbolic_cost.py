@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robodyn import Function, Robot, ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import function
@@ -66,6 +67,7 @@ class SymbolicCost:
     _final: _Slopes = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         function("running", self.running, "(t, q, v, tau)")
         function("final", self.final, "(q, v)")

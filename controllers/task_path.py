@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, of_one_state
 from robodyn.controllers.linear_feedback import is_flat
@@ -54,6 +55,7 @@ class TaskPath:
     q0: ArrayLike | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         if not is_flat(self.robot):
             raise SettingsError(
@@ -114,6 +116,7 @@ class TaskPath:
         return rows
 
     @classmethod
+    @checked_arguments
     def line(
         cls,
         robot: Robot,
@@ -139,6 +142,7 @@ class TaskPath:
         return cls(robot, frame, times, _turning(X, Y, s, places), q0)
 
     @classmethod
+    @checked_arguments
     def arc(
         cls,
         robot: Robot,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import PathError, Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
 from robodyn.controllers.linear_feedback import is_flat
@@ -101,6 +102,7 @@ class TimeOptimal:
     _steps: tuple[FloatArray, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         length = number("length", self.length)
         if not 0.0 < length < np.inf or type(self.points) is not int or self.points < 10:
             raise SettingsError(

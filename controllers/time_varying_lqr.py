@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn import ActuationError, Robot, SettingsError, ShapeError, Trajectory
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
 from robodyn.controllers.gains import state_of
@@ -102,6 +103,7 @@ class TimeVaryingLQR:
     _after: tuple[FloatArray, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         expect("robot", self.robot, Robot)
         _check(self.robot, self.run)
         driven = self.run.driven

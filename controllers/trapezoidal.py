@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.profile import Profile, Through, through
 
@@ -55,6 +56,7 @@ class Trapezoidal:
     _motion: Through = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         limits = {"velocity": self.velocity, "acceleration": self.acceleration}
         motion = through(self.waypoints, limits, _profile)
         object.__setattr__(self, "waypoints", motion.waypoints)

@@ -215,12 +215,23 @@ _LATE = {
 }
 
 
+#: Packages that are imported when first used.
+_PACKAGES = ("bags", "controllers", "ros", "simulation", "urdf", "view")
+
+
 def __getattr__(name: str) -> Any:
     """Public names that are imported when they are first used."""
-    if name in _LATE:
-        import importlib
+    import importlib
 
+    if name in _LATE:
         return getattr(importlib.import_module(_LATE[name]), name)
+    if name in _PACKAGES:
+        return importlib.import_module(f"robodyn.{name}")
+    if not name.startswith("_"):
+        for package in ("controllers", "simulation", "simulation.events", "ros", "view"):
+            full = f"robodyn.{package}"
+            if name in importlib.import_module(full).__all__:
+                raise AttributeError(f"module 'robodyn' has no {name!r}: it is {full}.{name}")
     raise AttributeError(f"module 'robodyn' has no attribute {name!r}")
 
 

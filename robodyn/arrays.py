@@ -27,18 +27,32 @@ __all__ = [
     "one_name",
     "refuse_not_finite",
     "shaped",
+    "shown",
     "together",
     "truth",
     "vector",
+    "whole",
 ]
 
 #: What arrays hold that hold no real numbers, by numpy's letters.
-_ELEMENTS = {"c": "complex numbers", "U": "text", "S": "text", "O": "objects"}
+_ELEMENTS = {"c": "complex numbers", "U": "text", "S": "text", "O": "objects", "M": "dates"}
 
 _DOUBLE = np.dtype(float)
 
+#: Characters of a value in a message.
+_LONGEST = 200
+
 #: Arrays up to this size are faster looked at without numpy.
 _FEW = 64
+
+
+def shown(value: Any) -> str:
+    """What was given, for a message: short, and whatever its ``repr`` does."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # of a user's object, or of a number of too many digits
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
 def numbers(what: str, value: ArrayLike) -> Array:
@@ -64,9 +78,10 @@ def numbers(what: str, value: ArrayLike) -> Array:
             raise TypeError(f"its elements are {_ELEMENTS.get(array.dtype.kind, array.dtype)}")
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             raise TypeError("some of its elements are masked")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        given = f"{what} is {value!r}, " if isinstance(value, str) else f"{what} is "
         raise ShapeError(
-            f"{what} is not an array of real numbers: {error}",
+            f"{given}not an array of real numbers: {error}",
             name=what,
             given=type(value).__name__,
             expected="an array of real numbers",
@@ -125,8 +140,9 @@ def expect(what: str, value: Any, kind: type, name: str = "") -> None:
     ShapeError
     """
     if not isinstance(value, kind):
+        place = "robodyn.controllers" if ".controllers." in kind.__module__ else "robodyn"
         raise ShapeError(
-            f"{what} is {type(value).__name__}, expected a robodyn.{kind.__name__}",
+            f"{what} is {type(value).__name__}, expected a {place}.{kind.__name__}",
             name=name or what,
             given=type(value).__name__,
             expected=kind.__name__,
@@ -141,8 +157,22 @@ def one_name(what: str, given: Any) -> str:
     ShapeError
     """
     if not isinstance(given, str):
-        raise ShapeError(f"{what} is {given!r}, expected a name", name=what, given=given)
+        raise ShapeError(f"{what} is {shown(given)}, expected a name", name=what, given=given)
     return given
+
+
+def whole(what: str, given: Any) -> int:
+    """A whole number; True and False are none.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if not isinstance(given, int | np.integer) or isinstance(given, bool):
+        raise ShapeError(
+            f"{what} is {shown(given)}, expected a whole number", name=what, given=given
+        )
+    return int(given)
 
 
 def truth(what: str, given: Any) -> bool:
@@ -154,7 +184,9 @@ def truth(what: str, given: Any) -> bool:
         For all else: what is not empty, or not zero, would count as true.
     """
     if not isinstance(given, bool | np.bool_):
-        raise ShapeError(f"{what} is {given!r}, expected True or False", name=what, given=given)
+        raise ShapeError(
+            f"{what} is {shown(given)}, expected True or False", name=what, given=given
+        )
     return bool(given)
 
 
@@ -171,7 +203,9 @@ def named(what: str, names: Iterable[Any], kind: str = "names of joints") -> tup
     try:
         return tuple(names)
     except TypeError:
-        raise ShapeError(f"{what} is {names!r}, expected {kind}", name=what, given=names) from None
+        raise ShapeError(
+            f"{what} is {shown(names)}, expected {kind}", name=what, given=names
+        ) from None
 
 
 def named_alone(what: str, names: Iterable[Any]) -> tuple[Any, ...]:
@@ -183,7 +217,7 @@ def named_alone(what: str, names: Iterable[Any]) -> tuple[Any, ...]:
     """
     if isinstance(names, Mapping):
         raise ShapeError(
-            f"{what} gives values by name, {names!r}, expected names of joints alone",
+            f"{what} gives values by name, {shown(names)}, expected names of joints alone",
             name=what,
             given=names,
         )
@@ -238,13 +272,17 @@ def number(what: str, value: Any, unit: str = "", hint: str = "") -> float:
     if type(value) is float:
         return value
     try:
-        if isinstance(value, str | bytes):
+        if isinstance(value, str | bytes) or np.ma.is_masked(value):
+            raise TypeError
+        if isinstance(value, np.ndarray | np.generic) and (
+            value.ndim or value.dtype.kind not in "fiub"
+        ):
             raise TypeError
         return float(value)
     except (TypeError, ValueError, OverflowError):
         expected = "a number" + (f" [{unit}]" if unit else "")
         raise ShapeError(
-            f"{what} is {value!r}, expected {expected}" + (f"; {hint}" if hint else ""),
+            f"{what} is {shown(value)}, expected {expected}" + (f"; {hint}" if hint else ""),
             name=what,
             given=value,
             expected=expected,
@@ -267,7 +305,7 @@ def vector(what: str, value: Any) -> tuple[float, float, float]:
         x, y, z = value
     except (TypeError, ValueError):
         raise ShapeError(
-            f"{what} is {value!r}, expected three numbers",
+            f"{what} is {shown(value)}, expected three numbers",
             name=what,
             given=value,
             expected="three numbers",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import all_finite, by_name, named, numbers
+from robodyn.arrays import all_finite, by_name, named, numbers, shown
 from robodyn.codegen import Function, Memo, MethodTable
 from robodyn.equations.catalogue import QUANTITIES, trace
 from robodyn.errors import (
@@ -115,6 +115,8 @@ class Evaluator:
             options = {key: tuple(x) if isinstance(x, list) else x for key, x in options.items()}
             for given in ("wrenches", "joints") & options.keys():
                 options[given] = named(given, options[given])
+            for option, value in options.items():
+                _refuse_changeable(option, value)
         key = (name, *sorted(options.items()))
         return self._functions.get(key, lambda: self._make(self.program(name, options)))
 
@@ -382,3 +384,15 @@ class Evaluator:
                 raise UnknownNameError("link", link, frames, repr(self._model.mechanism.name))
         if options.get("axes", "body") not in ("body", "world"):
             raise UnknownNameError("axes", options["axes"], ("body", "world"))
+
+
+def _refuse_changeable(option: str, value: Any) -> None:
+    """Refuse a choice that functions cannot be told apart by."""
+    try:
+        hash(value)
+    except TypeError:
+        raise ShapeError(
+            f"{option} is {shown(value)}, expected a name, names, or True or False",
+            name=option,
+            given=value,
+        ) from None

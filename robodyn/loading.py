@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
 from robodyn.closed_loops.nearly_closed import with_frames_that_meet
@@ -31,7 +32,7 @@ from robodyn.joints.joint_map import JointMap
 from robodyn.model.free_root import without_free_root
 from robodyn.model.hinges import meeting_hinges, with_balls
 from robodyn.model.position_limits import nearest_turn
-from robodyn.model.settings import Settings, flag
+from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
@@ -51,6 +52,7 @@ def robots() -> tuple[str, ...]:
     return tuple(bundled_robots())
 
 
+@checked_arguments
 def load(
     source: Any,
     *,
@@ -176,7 +178,6 @@ def load(
     ShapeError
         A constraint that is none.
     """
-    strict, merge_hinges = flag("strict", strict), flag("merge_hinges", merge_hinges)
     if branches and coordinates == "tree":
         raise SettingsError(
             "branches= goes with coordinates='minimal'; with the coordinates of the tree, near= "

@@ -94,7 +94,7 @@ class TreePostures:
         neutral: Callable[[], Array],
         random: Callable[[np.random.Generator], Array],
     ) -> None:
-        self._space, self.neutral, self.random = space, neutral, random
+        self._model, self._space, self.neutral, self.random = model, space, neutral, random
         self.dof = space.nv
         self.independent_joints = model.joint_names
         self.independent_speeds = tuple(range(space.nv))
@@ -116,6 +116,7 @@ class TreePostures:
         beyond_limits: bool = False,
     ) -> Array:
         """The guess itself; nothing has to be closed."""
+        self._check_names(hold)
         return one_guess(self._space, q, self.neutral())
 
     def mobility(self, q: ArrayLike) -> int:
@@ -132,11 +133,17 @@ class TreePostures:
 
     def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
         """A copy of the velocity."""
+        self._check_names(hold)
         return self._space.speeds("v", v).copy()
 
     def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
         """A copy of the acceleration."""
         return self._space.speeds("a", a).copy()
+
+    def _check_names(self, joints: tuple[str, ...]) -> None:
+        """Refuse names that no joint has."""
+        for name in joints:
+            _ = self._model.joints[name]
 
 
 def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) -> Array:

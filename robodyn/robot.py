@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from inspect import isfunction
+from inspect import isfunction, signature
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_values, checked_methods
 from robodyn.array_types import Array
-from robodyn.arrays import by_name, expect, generator, named
+from robodyn.arrays import by_name, expect, generator, named, shaped, shown
 from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
@@ -51,7 +52,9 @@ from robodyn.model.model import Model, build_model
 from robodyn.model.parameter_changes import with_parameters
 from robodyn.model.settings import Settings
 from robodyn.model.speed_selection import ByJoint, assign_roles
+from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.other_names import robot_attribute
 from robodyn.parts import Parts, TreeForm
 from robodyn.results import (
     BaseParameters,
@@ -71,6 +74,35 @@ from robodyn.symbolic.graph import Program
 __all__ = ["Robot"]
 
 
+#: Choices that shape the code of a function, and their types.
+_CHOICES: dict[str, Any] = {
+    **dict.fromkeys(("frame", "relative_to", "axes"), str),
+    **dict.fromkeys(("wrenches", "joints", "frames"), Iterable[str]),
+    **dict.fromkeys(("classical", "parameters"), bool),
+    "controlled": Iterable[str | int],
+}
+
+
+class _Gravity(tuple[float, float, float]):
+    """Three numbers, which say what to call where somebody calls them."""
+
+    __slots__ = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        raise TypeError(
+            f"gravity is {tuple(self)} m/s^2; the forces that hold a robot up against it are "
+            "gravity_forces(q)"
+        )
+
+    def __reduce__(self) -> Any:
+        return tuple, (tuple(self),)
+
+
+def _refuse_array(robot: Robot, name: str, given: Any) -> None:
+    refuse_wrong_array(robot._model, name, given)
+
+
+@checked_methods(array=_refuse_array)
 class Robot:
     """A mechanism ready to compute with; made by `robodyn.load`, never changed.
 
@@ -176,15 +208,24 @@ class Robot:
 
         They are those that take an array to write into.
         """
-        methods = {name: getattr(type(self), name, None) for name in QUANTITIES}
         return tuple(
             name
-            for name, method in methods.items()
-            if isfunction(method)
-            and method.__globals__ is globals()  # its module and name, a wrapper may copy
-            and method.__code__.co_name == name
-            and "out" in (method.__kwdefaults__ or ())
+            for name in QUANTITIES
+            if (method := _METHODS.get(name)) is not None
+            and getattr(type(self), name) is method
+            and "out" in signature(method).parameters
         )
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(type(self), name):  # a property in which an attribute is missing: it says which
+            return object.__getattribute__(self, name)
+        own = robot_attribute(name)
+        if own:
+            # without the robot, of which Python would suggest a name that only looks like it
+            raise AttributeError(
+                f"a Robot has no {name!r}: robodyn calls this {own}", name=name, obj=None
+            )
+        raise AttributeError(f"a Robot has no {name!r}", name=name, obj=self)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a Robot is never changed ({name!r}): with_() makes a changed copy")
@@ -334,7 +375,7 @@ class Robot:
     @property
     def gravity(self) -> tuple[float, float, float]:
         """Gravity in the world [m/s^2]."""
-        return self._model.settings.gravity
+        return _Gravity(self._model.settings.gravity)
 
     @property
     def ground(self) -> tuple[Ground, ...]:
@@ -603,6 +644,7 @@ class Robot:
         SingularError
             If it needs the acceleration of a joint that moves no mass.
         """
+        check_values(_CHOICES, fixed)
         return self._parts.dynamics.function(name, **fixed)
 
     def inverse_dynamics(
@@ -671,7 +713,7 @@ class Robot:
         *,
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
-        stabilization: Any = None,
+        stabilization: tuple[float, float] | None = None,
         t: ArrayLike | None = None,
         out: Array | None = None,
     ) -> Array:
@@ -726,7 +768,7 @@ class Robot:
         locked: Iterable[str] = (),
         wrenches: Wrenches | None = None,
         base: BaseMotion | None = None,
-        stabilization: Any = None,
+        stabilization: tuple[float, float] | None = None,
         t: ArrayLike | None = None,
     ) -> HybridDynamics:
         """Dynamics with some joints driven along given accelerations.
@@ -821,7 +863,14 @@ class Robot:
         -------
         a, tau : ndarray, shape (..., nv)
         """
-        arrays = (q, v, a_controlled, tau_free)
+        count = len(self._evaluator.speeds(controlled))
+        of = self.name
+        arrays = (
+            q,
+            v,
+            shaped("a_controlled", a_controlled, count, of=of),
+            shaped("tau_free", tau_free, self.nv - count, of=of),
+        )
         return self._at(t).dynamics.driven(arrays, controlled, wrenches, base, stabilization)
 
     def constrained_dynamics(
@@ -1329,10 +1378,11 @@ class Robot:
         contacts : dict of str to GroundContact
             Those of `Ground.points`; none for a robot without a ground.
         """
+        parts = self._at(t)
         names = [name for plane in self.ground for name, _, _ in plane.contacts]
         if not names:
             return {}
-        found = self._at(t).evaluator.results("ground_contacts", (q, v), base=base)
+        found = parts.evaluator.results("ground_contacts", (q, v), base=base)
         force, depth, slip = (x + 0.0 for x in found)  # no zero has a sign
         return {
             name: GroundContact(force[..., k, :], depth[..., k], slip[..., k, :])
@@ -2678,6 +2728,12 @@ class Robot:
         -------
         q, v : ndarray
         """
+        if free is not None and (np.shape(free) != (self.nv,) or np.asarray(free).dtype != bool):
+            raise ShapeError(
+                f"free is {shown(free)}, expected True or False for each of {self.nv} speeds",
+                name="free",
+                given=free,
+            )
         return self._at(t).postures.closed_state(q, v, free)
 
     def check_state(self, q: ArrayLike, v: ArrayLike, *, t: ArrayLike | None = None) -> None:
@@ -3032,3 +3088,7 @@ class Robot:
 def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
     """Frames as they choose a function; ``None`` stands for all."""
     return None if frames is None else named("frames", frames, "names of frames")
+
+
+#: The methods as they stand here, by which it is known which of them a subclass changes.
+_METHODS = {name: method for name, method in vars(Robot).items() if isfunction(method)}

@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS = (
     {"array_types", "caller", "errors", "version"},
     {"arrays"},
+    {"arguments", "other_names"},
     {"files"},
     {"state_space"},
     {"symbolic", "motion", "results"},

@@ -10,11 +10,14 @@ import functools
 import importlib
 import inspect
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn import other_names
 from robodyn.controllers import PointToPoint
 
 PACKAGES = (
@@ -163,3 +166,64 @@ def test_results_show_shapes(handed_out):
     assert repr(handed_out["joint"]) == (
         "<JointInfo 'shoulder': revolute, column -> lower_arm, q[1:2], v[1:2]>"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("gravity_torque", "gravity_forces(q)"),
+        ("coriolis", "coriolis_matrix(q, v)"),
+        ("jacobian", "frame_jacobian(q, frame)"),
+        ("computeJointJacobians", "frame_jacobian(q, frame)"),
+        ("forward_kinematics", "frame_pose(q, frame)"),
+        ("fk", "frame_pose(q, frame)"),
+        ("rnea", "inverse_dynamics(q, v, a)"),
+        ("aba", "forward_dynamics(q, v, tau)"),
+        ("crba", "mass_matrix(q)"),
+        ("M", "mass_matrix(q)"),
+        ("links", "link_names, or mechanism.links"),
+    ],
+)
+def test_names_that_others_use_are_answered_with_ours(name, own):
+    robot = rd.load("double_pendulum")
+    with pytest.raises(AttributeError, match=re.escape(f"robodyn calls this {own}")):
+        getattr(robot, name)
+    assert not hasattr(robot, name)
+
+
+def test_all_names_that_are_answered_with_exist():
+    robot = rd.load("double_pendulum")
+    for own, others in other_names._NAMES.items():
+        named = re.match(r"\w+", own)[0]
+        assert hasattr(robot, named), own
+        for other in others.split():
+            assert not hasattr(robot, other), other
+
+
+def test_what_is_missing_and_known_by_no_other_name():
+    robot = rd.load("double_pendulum")
+    with pytest.raises(AttributeError, match="a Robot has no 'gravitate'"):
+        _ = robot.gravitate
+    with pytest.raises(TypeError, match=r"gravity is \(0.0, 0.0, -9.81\).*gravity_forces\(q\)"):
+        robot.gravity(robot.neutral())
+    assert robot.gravity == (0.0, 0.0, -9.81)
+
+
+def test_a_property_says_itself_which_attribute_is_missing():
+    class Broken(rd.Robot):
+        @property
+        def reach(self):
+            return None.length
+
+    robot = rd.load("double_pendulum")
+    with pytest.raises(AttributeError, match="'length'"):
+        _ = Broken(robot.mechanism, robot._model.settings).reach
+
+
+def test_packages_are_there_without_an_import_of_their_own():
+    code = "import robodyn as rd; rd.controllers.LQR, rd.view.Viewer, rd.ros.Engine"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match=r"it is robodyn\.controllers\.LQR"):
+        _ = rd.LQR
+    with pytest.raises(AttributeError, match="module 'robodyn' has no attribute 'nonsense'"):
+        _ = rd.nonsense

@@ -92,7 +92,10 @@ def _sizes(K: FloatArray) -> Array:
 
 def _ever_independent(K: FloatArray) -> list[int]:
     """Fewest rows that give all others by the same dependencies at every posture."""
-    A = np.swapaxes(K, 0, 1).reshape(K.shape[1], -1)
+    count = K.shape[1]
+    if not count:
+        return []
+    A = np.swapaxes(K, 0, 1).reshape(count, -1)
     A = A / _sizes(K)[:, None] / np.sqrt(len(K))
     values = np.linalg.svd(A, compute_uv=False)
     rank = int((values > SAME * values.max(initial=0.0)).sum())

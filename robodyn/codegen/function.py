@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.codegen.calls.arguments import as_inputs, as_outputs, rows
 from robodyn.codegen.kernels import Kernels
@@ -106,6 +107,7 @@ class Function:
         """Number of operations for one state: ``mul``, ``add``, ``div``, ``sqrt``, ``sincos``."""
         return self.program.operations()
 
+    @checked_arguments
     def jacobian(self, name: str, *, raw: bool = False) -> Function:
         """Exact derivative of all outputs with respect to an input, as a Function.
 
@@ -130,6 +132,7 @@ class Function:
             raise UnknownNameError("input", name, known, f"function {self.name!r}")
         return Function(jacobian(self.program, name, raw))
 
+    @checked_arguments
     def c_source(self, name: str | None = None, dtype: str = "double") -> str:
         """C99 source for one state: no dependency but math.h, no allocation.
 
@@ -141,6 +144,7 @@ class Function:
         """
         return c_source(self.program, name, dtype)
 
+    @checked_arguments
     def cuda_source(self, name: str | None = None, dtype: str = "double") -> str:
         """CUDA C source of a kernel over a batch, one thread a state.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from robodyn.arguments import check_fields
 from robodyn.arrays import number, vector
 from robodyn.description.pose import Vector
 
@@ -31,6 +32,9 @@ class Rotor:
     link: str
     axis: Vector
     inertia: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,9 @@ class PointSpring:
     rest_length: float = 0.0
     damping: float = 0.0
     name: str = ""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,7 @@ class Actuator:
     name: str = ""
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("gear_ratio", "rotor_inertia", "viscous", "coulomb", "torque_limit"):
             object.__setattr__(self, name, number(name, getattr(self, name)))
         if self.axis is not None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import check_fields
 from robodyn.arrays import number, vector
 from robodyn.description.pose import Vector
 from robodyn.errors import SettingsError, ShapeError
@@ -62,6 +63,7 @@ class Ground:
     friction_speed: float = 0.01
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "points", _points(self.points))
         normal = np.array(vector("normal", self.normal))
         size = float(np.linalg.norm(normal))

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+from robodyn.arguments import check_fields
 from robodyn.arrays import number
 from robodyn.description.constants import constants_of
 from robodyn.description.pose import Pose, Vector
@@ -43,6 +44,7 @@ class Limits:
     effort: float = math.inf
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("lower", "upper", "velocity", "effort"):
             object.__setattr__(self, name, number(name, getattr(self, name)))
 
@@ -54,6 +56,9 @@ class Mimic:
     joint: str
     multiplier: float = 1.0
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,7 @@ class Joint:
     exact: Joint | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.map is not None and self.kind != joint_map.KIND.name:
             raise SettingsError(
                 f"joint {self.name!r} is of kind {self.kind!r} and has the map {self.map!r}: only "

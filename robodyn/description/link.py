@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.arrays import number, shaped, vector
 from robodyn.description.pose import Pose
 from robodyn.errors import ShapeError
@@ -37,6 +38,7 @@ class Inertia:
     izz: float = 0.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("mass", "ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
             unit = "kg" if name == "mass" else "kg m^2"
             value = number(name, getattr(self, name), unit, "arrays go to Inertia.from_matrix")
@@ -61,6 +63,7 @@ class Inertia:
         )
 
     @classmethod
+    @checked_arguments
     def from_matrix(cls, mass: float, com: ArrayLike, inertia: ArrayLike) -> Inertia:
         """Inertia of a body from arrays in link axes.
 
@@ -106,3 +109,6 @@ class Link:
     inertia: Inertia | None = None
     extras: tuple[str, ...] = ()
     line: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)

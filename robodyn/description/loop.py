@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from robodyn.arguments import check_fields
 from robodyn.description.constants import constants_of
 from robodyn.description.joint import Limits
 from robodyn.description.pose import Pose, Vector
@@ -68,6 +69,9 @@ class Loop:
     armature: float = 0.0
     exact: Loop | None = field(default=None, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     @property
     def constants(self) -> dict[str, float]:
         """The numbers of its kind, by name: the pitch of a helical joint, say."""
@@ -96,3 +100,6 @@ class Coupling:
     ratio: float = 1.0
     offset: float = 0.0
     line: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)

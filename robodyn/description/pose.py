@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.arrays import shaped, vector
 from robodyn.errors import ShapeError
 
@@ -74,6 +75,7 @@ class Pose:
     rpy: Vector = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
+        check_fields(self)
         object.__setattr__(self, "xyz", vector("xyz", self.xyz))
         object.__setattr__(self, "rpy", vector("rpy", self.rpy))
 
@@ -86,6 +88,7 @@ class Pose:
         return X
 
     @classmethod
+    @checked_arguments
     def from_matrix(cls, X: ArrayLike) -> Pose:
         """Pose of a homogeneous matrix, shape (4, 4) [1, m].
 

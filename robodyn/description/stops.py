@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import check_fields
 from robodyn.errors import SettingsError
 
 __all__ = ["CompliantStops"]
@@ -39,6 +40,7 @@ class CompliantStops:
     damping: float = 0.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if isinstance(self.stiffness, Mapping):
             object.__setattr__(self, "stiffness", dict(self.stiffness))
         given: list[Any] = [*self.named.values()] or [self.stiffness]

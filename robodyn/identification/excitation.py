@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, number, numbers
 from robodyn.errors import IdentificationError, SettingsError, ShapeError
@@ -38,6 +39,7 @@ SHOWN = 1e-7
 IMPOSSIBLE = 1e3
 
 
+@checked_arguments
 def excitation(
     robot: Robot,
     *,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.equations.tree.regressor import PARAMETERS
@@ -35,6 +36,7 @@ VISIBLE = 1e-6
 SOME_MASS = 0.1
 
 
+@checked_arguments
 def identify(
     robot: Robot,
     data: Measurements | Trajectory,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, numbers
 from robodyn.errors import IdentificationError, SettingsError, ShapeError
@@ -66,6 +67,7 @@ class Measurements:
     cutoff: float | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for name in ("t", "q", "v", "a", "tau"):
             array = np.array(numbers(name, getattr(self, name)), float)
             if not np.isfinite(array).all():
@@ -98,6 +100,7 @@ class Measurements:
         return replace(self, **states, base=base)
 
     @classmethod
+    @checked_arguments
     def filtered(
         cls, robot: Robot, t: ArrayLike, q: ArrayLike, tau: ArrayLike, *, cutoff: float
     ) -> Measurements:

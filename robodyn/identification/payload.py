@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, number
 from robodyn.description import Inertia
@@ -110,6 +111,7 @@ class Payload:
         return inertia_in(self.robot, in_body(self.robot, self.inertia, self.link), frame)
 
 
+@checked_arguments
 def identify_payload(
     robot: Robot,
     data: Measurements | Trajectory,

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_fields
 from robodyn.array_types import Array
 from robodyn.arrays import finite, shaped
 from robodyn.errors import SettingsError, ShapeError
@@ -45,6 +46,7 @@ class PointMass:
     velocity: ArrayLike
 
     def __post_init__(self) -> None:
+        check_fields(self)
         known = isinstance(self.mass, int | float | np.number) and self.mass is not True
         if not (known and 1.0 / SMALL > self.mass >= SMALL):
             raise SettingsError(
@@ -82,6 +84,9 @@ class RobotPoint:
     point: ArrayLike
     base: Any = None
     t: Any = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 class Partner(Protocol):

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_fields
 from robodyn.array_types import Array
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.impacts.complementarity import rebounds
@@ -54,6 +55,9 @@ class Hit:
     point: ArrayLike
     direction: ArrayLike
     against: Any = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
 
 @dataclass(frozen=True, eq=False)

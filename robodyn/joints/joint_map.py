@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import checked_arguments
 from robodyn.errors import ShapeError
 from robodyn.joints.common.kind import Drift, JointGeometry, JointKind, JointState
 from robodyn.joints.common.user_function import called, takes_time
@@ -56,6 +57,7 @@ class JointMap:
     #: Rate of time: zero of a map whose time is stopped.
     _clock: float = 1.0
 
+    @checked_arguments
     def __init__(self, n: int, function: Callable[..., Any]) -> None:
         self.n, self.rheonomic = n, takes_time(function)
         if not (isinstance(n, int) and n >= (0 if self.rheonomic else 1)):

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from robodyn.arrays import expect, named
+from robodyn.arguments import check_values
+from robodyn.arrays import expect, named, numbers, shown
 from robodyn.description import Ground
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
 
-__all__ = ["Settings", "flag"]
+__all__ = ["Settings"]
 
 BASES = ("fixed", "floating", "moving")
 ROTOR_MODELS = ("exact", "armature")
@@ -25,6 +26,16 @@ PARALLEL = 1e-10
 
 #: What `Robot.with_` changes besides settings.
 OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
+
+
+#: Types of settings that are one value each.
+_KINDS: dict[str, Any] = {
+    **dict.fromkeys(("base", "rotor_model", "coordinates"), str),
+    **dict.fromkeys(("friction_speed", "closure_tolerance"), float),
+    "snap": float | None,
+    **dict.fromkeys(("passive", "allow_unphysical"), bool),
+    "gravity": tuple[float, float, float],
+}
 
 
 @dataclass(frozen=True)
@@ -45,14 +56,13 @@ class Settings:
     ground: tuple[Ground, ...] = ()
 
     def __post_init__(self) -> None:
+        check_values(_KINDS, vars(self))
         if self.base not in BASES:
             raise UnknownNameError("base", self.base, BASES)
         if self.rotor_model not in ROTOR_MODELS:
             raise UnknownNameError("rotor model", self.rotor_model, ROTOR_MODELS)
         if self.coordinates not in COORDINATES:
             raise UnknownNameError("coordinates", self.coordinates, COORDINATES)
-        for name in ("passive", "allow_unphysical"):
-            object.__setattr__(self, name, flag(name, getattr(self, name)))
         try:
             object.__setattr__(self, "branches", tuple(dict(self.branches).items()))
         except (TypeError, ValueError):
@@ -61,23 +71,17 @@ class Settings:
             ) from None
         object.__setattr__(self, "near", _near(self.near))
         object.__setattr__(self, "ground", _ground(self.ground))
-        try:
-            g = tuple(float(x) for x in np.asarray(self.gravity, float).ravel())
-        except (TypeError, ValueError):
-            g = ()
-        if len(g) != 3 or not np.all(np.isfinite(g)):
-            raise SettingsError(
-                f"gravity is {self.gravity!r}, expected three finite numbers [m/s^2], such as "
-                "(0, 0, -9.81)"
-            )
-        object.__setattr__(self, "gravity", g)
-        if not (_is_number(self.friction_speed) and 0.0 < self.friction_speed < math.inf):
+        gravity = tuple(float(x) for x in self.gravity)
+        if not all(map(math.isfinite, gravity)):
+            raise SettingsError(f"gravity is {gravity}, expected finite numbers [m/s^2]")
+        object.__setattr__(self, "gravity", gravity)
+        if not 0.0 < self.friction_speed < math.inf:
             raise SettingsError(
                 f"friction_speed is {self.friction_speed!r}, expected a positive number"
             )
-        if self.snap is not None and not (_is_number(self.snap) and 0.0 <= self.snap <= 1e-3):
+        if self.snap is not None and not 0.0 <= self.snap <= 1e-3:
             raise SettingsError(f"snap is {self.snap!r}, expected 0 to 1e-3 rad, or None")
-        if not (_is_number(self.closure_tolerance) and 1e-12 <= self.closure_tolerance <= 1.0):
+        if not 1e-12 <= self.closure_tolerance <= 1.0:
             raise SettingsError(
                 f"closure_tolerance is {self.closure_tolerance!r}, expected 1e-12 to 1 (rad, or a "
                 "part of the longest link)"
@@ -97,22 +101,13 @@ class Settings:
         return dataclasses.replace(self, **values)
 
 
-def flag(name: str, value: Any) -> bool:
-    """A truth value; words such as "no" are none."""
-    if not (isinstance(value, int | np.bool_) and value in (0, 1)):
-        raise SettingsError(f"{name} is {value!r}, expected True or False")
-    return bool(value)
-
-
-def _is_number(given: Any) -> bool:
-    return isinstance(given, int | float | np.number)
-
-
 def _position(name: str, given: Any) -> tuple[float, ...]:
     try:
-        return tuple(np.ravel(np.asarray(given, float)).tolist())
-    except (TypeError, ValueError):
-        raise ShapeError(f"near[{name!r}] is {given!r}, expected numbers", name="near") from None
+        return tuple(np.ravel(numbers("near", given)).tolist())
+    except ShapeError:
+        raise ShapeError(
+            f"near[{name!r}] is {shown(given)}, expected numbers", name="near"
+        ) from None
 
 
 def _ground(given: Any) -> tuple[Ground, ...]:
@@ -137,8 +132,8 @@ def _near(given: Any) -> tuple[Any, ...] | None:
     if isinstance(given, tuple) and given and isinstance(given[0], tuple):
         return given
     try:
-        return tuple(float(x) for x in np.asarray(given, float))
-    except (TypeError, ValueError):
+        return tuple(float(x) for x in numbers("near", given))
+    except (TypeError, ShapeError):
         raise SettingsError(
-            f"near is {given!r}, expected positions (nq,) or {{joint: position}}"
+            f"near is {shown(given)}, expected positions (nq,) or {{joint: position}}"
         ) from None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.arrays import refuse_not_finite
+from robodyn.arrays import numbers, refuse_not_finite
 from robodyn.errors import InconsistentStateError, ShapeError, SingularError
 from robodyn.model.model import Model
 from robodyn.symbolic.graph import Port
@@ -19,6 +19,7 @@ __all__ = [
     "overflow",
     "refuse_dead_points",
     "refuse_open_linkages",
+    "refuse_wrong_array",
     "refuse_wrong_states",
     "refuse_zero_quaternions",
 ]
@@ -28,6 +29,11 @@ SHOWN = 5
 
 #: Arguments of less than this, in double and in single precision, are not what overflows.
 LARGE = 1e60, 1e8
+
+
+#: Names of arguments with one number for each coordinate, and with one for each speed.
+POSITIONS = frozenset({"q", "q0", "q1", "posture", "near"})
+SPEEDS = frozenset({"v", "a", "tau", "dv", "u"})
 
 
 def _sizes(dtype: type) -> tuple[float, float]:
@@ -52,6 +58,27 @@ def refuse_wrong_states(model: Model, ports: Sequence[Port], arrays: Sequence[Ar
         refuse_not_finite(port.name, x, len(port.shape), partial(_joint, model, port))
         if port.name == "q":
             refuse_zero_quaternions(model, "q", x)
+
+
+def refuse_wrong_array(model: Model, name: str, given: ArrayLike) -> None:
+    """Refuse an argument that is no array of real and finite numbers, or not of the right size.
+
+    Raises
+    ------
+    ShapeError
+        Names the argument, the joint, and the state of a batch.
+    """
+    x = numbers(name, given)
+    size = _size(model, name)
+    if size is not None and x.shape[-1:] != (size,):
+        raise ShapeError(
+            f"{name} has shape {x.shape}, expected (..., {size}) for {model.mechanism.name!r}",
+            name=name,
+            given=x.shape,
+            expected=(size,),
+        )
+    port = Port(name, x.shape[-1:])
+    refuse_not_finite(name, x, len(port.shape), partial(_joint, model, port))
 
 
 def listed(rows: Sequence[int] | Array) -> str:
@@ -201,14 +228,19 @@ def _shown(q: Array) -> str:
     return np.array2string(q, precision=6, separator=", ", threshold=12)
 
 
+def _size(model: Model, name: str) -> int | None:
+    """How many numbers an array of this name has for one state, if the name says so."""
+    if name in POSITIONS:
+        return model.bodies.nq
+    return model.bodies.nv if name in SPEEDS else None
+
+
 def _joint(model: Model, port: Port, index: list[int]) -> str:
     """The joint that a coordinate or speed belongs to, in words."""
-    nq, nv = model.bodies.nq, model.bodies.nv
-    sizes = {"q": nq, "v": nv, "a": nv, "tau": nv, "dv": nv}
-    if len(index) != 1 or port.shape != (sizes.get(port.name),):
+    if len(index) != 1 or port.shape != (_size(model, port.name),):
         return ""
     for joint, block in zip(model.joint_names, model.blocks, strict=True):
-        part = block.q if port.name == "q" else block.v
+        part = block.q if port.name in POSITIONS else block.v
         if index[0] in range(part.start, part.stop):
             return f" (joint {joint!r})"
     return ""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, shaped
 from robodyn.errors import PathError, ShapeError
@@ -119,11 +120,13 @@ class BaseMotion:
         return f"<BaseMotion at {position} m: twist {twist}, acceleration {acceleration}>"
 
     @classmethod
+    @checked_arguments
     def at_rest(cls, pose: ArrayLike | None = None) -> BaseMotion:
         """A base that stands still, in the world frame or at ``pose``, shape (..., 4, 4)."""
         return cls(np.eye(4) if pose is None else np.asarray(pose), np.zeros(6), np.zeros(6))
 
     @classmethod
+    @checked_arguments
     def from_world(
         cls,
         position: ArrayLike = (0.0, 0.0, 0.0),
@@ -182,6 +185,9 @@ class BasePath:
 
     function: Callable[[float], BaseMotion]
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     def __call__(self, t: float) -> BaseMotion:
         """Motion at time ``t`` [s]."""
         motion = self.function(t)
@@ -193,6 +199,7 @@ class BasePath:
             )
         return motion
 
+    @checked_arguments
     def at(self, times: ArrayLike) -> BaseMotion:
         """Motion at many times [s], shape (n,): a `BaseMotion` with leading axis n."""
         motions = [self(float(t)) for t in np.atleast_1d(np.asarray(times, float))]
@@ -203,6 +210,7 @@ class BasePath:
             )
         )
 
+    @checked_arguments
     def check(self, times: Iterable[float], *, interval: float = INTERVAL) -> None:
         """Check that twist and acceleration are the derivatives of the pose.
 
@@ -239,11 +247,13 @@ class BasePath:
         )
 
     @classmethod
+    @checked_arguments
     def from_function(cls, function: Callable[[float], BaseMotion]) -> BasePath:
         """Path of a function of time [s] that returns a `BaseMotion`."""
         return cls(function)
 
     @classmethod
+    @checked_arguments
     def from_samples(cls, t: ArrayLike, positions: ArrayLike, quats: ArrayLike) -> BasePath:
         """Smooth path through samples: velocity and acceleration are continuous.
 

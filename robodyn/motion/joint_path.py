@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.errors import PathError, ShapeError, UnknownNameError
@@ -50,6 +51,9 @@ class JointPath:
 
     function: Callable[[float], Motion]
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity and acceleration at time ``t`` [s].
 
@@ -84,11 +88,13 @@ class JointPath:
         return position, velocity, acceleration
 
     @classmethod
+    @checked_arguments
     def from_function(cls, function: Callable[[float], Motion]) -> JointPath:
         """Path of ``t -> (position, velocity, acceleration)``."""
         return cls(function)
 
     @classmethod
+    @checked_arguments
     def from_samples(
         cls,
         t: ArrayLike,
@@ -150,6 +156,7 @@ class JointPath:
         return path
 
     @classmethod
+    @checked_arguments
     def from_planar(cls, t: ArrayLike, positions: ArrayLike) -> JointPath:
         """Smooth path of a planar joint through samples.
 
@@ -168,6 +175,7 @@ class JointPath:
         return cls(planar_motion(times, samples("positions", positions, len(times), 3)))
 
     @classmethod
+    @checked_arguments
     def from_orientations(cls, t: ArrayLike, quats: ArrayLike) -> JointPath:
         """Smooth path of a spherical joint through orientations: its acceleration is continuous.
 
@@ -186,6 +194,7 @@ class JointPath:
         return cls(turning_motion(times, samples("quats", quats, len(times), 4)))
 
     @classmethod
+    @checked_arguments
     def from_poses(cls, t: ArrayLike, positions: ArrayLike, quats: ArrayLike) -> JointPath:
         """Smooth path of a floating joint, or base, through poses: its acceleration is continuous.
 
@@ -206,6 +215,7 @@ class JointPath:
         places = samples("positions", positions, len(times), 3)
         return cls(free_motion(times, places, samples("quats", quats, len(times), 4)))
 
+    @checked_arguments
     def check(
         self,
         times: Iterable[float],

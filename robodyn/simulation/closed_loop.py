@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from robodyn.arguments import checked_arguments
 from robodyn.arrays import expect
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError
@@ -17,6 +18,7 @@ from robodyn.symbolic.scalar import Number, edge_of, inputs
 __all__ = ["closed_loop", "numbered", "traced_law", "untraced"]
 
 
+@checked_arguments
 def closed_loop(robot: Robot, controller: Any) -> Function:
     """The accelerations of a robot under a controller, as one function.
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import checked_arguments
 from robodyn.arrays import expect
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError
@@ -50,6 +51,7 @@ class ControlLaw:
     step: float | None
 
 
+@checked_arguments
 def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> ControlLaw:
     """What a controller does when it looks, as functions: machine code, batches, C and CUDA.
 

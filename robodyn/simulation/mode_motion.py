@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, named, number
 from robodyn.errors import ShapeError, UnknownNameError
@@ -29,6 +30,7 @@ STILL = 1e-9
 OPEN = 1e-9
 
 
+@checked_arguments
 def mode_motion(
     robot: Robot,
     q: ArrayLike,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError
 
@@ -35,6 +36,7 @@ class MotorLimits:
     knee: float = 1.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         known = isinstance(self.knee, int | float | np.number)
         if not (known and 0.0 <= self.knee <= 1.0):
             raise SettingsError(

@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.arrays import expect, named
 from robodyn.description import CompliantStops, Ground
 from robodyn.motion.base_motion import BasePath
@@ -40,6 +41,7 @@ from robodyn.simulation.trajectory import Trajectory
 __all__ = ["rollout", "simulate"]
 
 
+@checked_arguments
 def simulate(
     robot: Robot,
     controller: Controller | None = None,
@@ -193,6 +195,7 @@ def simulate(
     return run_motion(phase, happening, q, v, times, make, reporter(progress))
 
 
+@checked_arguments
 def rollout(
     robot: Robot,
     controller: Controller | None,

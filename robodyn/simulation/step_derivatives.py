@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, refuse_not_finite, shaped, together
 from robodyn.errors import SettingsError
@@ -52,6 +53,7 @@ class StepDerivatives:
         return f"<StepDerivatives: A ({n}, {n}), B ({n}, {nv}){of}>"
 
 
+@checked_arguments
 def step_derivatives(
     robot: Robot,
     q: ArrayLike,

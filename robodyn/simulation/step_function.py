@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import expect, named
 from robodyn.codegen import Function
@@ -28,6 +29,7 @@ __all__ = ["step_function"]
 CORRECTIONS = 2
 
 
+@checked_arguments
 def step_function(
     robot: Robot,
     controller: Any = None,

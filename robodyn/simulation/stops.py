@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import named_alone
 from robodyn.description import CompliantStops
@@ -55,6 +56,7 @@ class RigidStops:
     joints: Iterable[str] | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         known = isinstance(self.restitution, int | float | np.number)
         if not (known and 0.0 <= self.restitution <= 1.0):
             raise SettingsError(f"restitution is {self.restitution!r}, expected 0 to 1")

@@ -11,6 +11,7 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.errors import SettingsError
@@ -239,6 +240,7 @@ class Trajectory:
         """
         return self._computed(energies.motor_torques)
 
+    @checked_arguments
     def joint_wrenches(self, joints: Iterable[str] | None = None) -> JointWrenches:
         """Force and moment in joints at all samples, shape (n, ..., 6) [N, N m]; n = 1 of a state.
 
@@ -280,6 +282,7 @@ class Trajectory:
         x = self._samples()
         return limit_violations(x.robot, x.t, x.q, x.v, x.tau)
 
+    @checked_arguments
     def resample(self, times: ArrayLike) -> Trajectory:
         """The motion at other instants, or with another step.
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers, refuse_not_finite
 from robodyn.errors import SettingsError, ShapeError
@@ -63,6 +64,7 @@ class TrajectoryGradient:
         return f"<TrajectoryGradient: {len(self.tau)} samples of {self.tau.shape[-1]} speeds>"
 
 
+@checked_arguments
 def trajectory_gradient(
     run: Trajectory,
     *,

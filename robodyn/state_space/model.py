@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import checked, number
 from robodyn.errors import MissingExtraError, ShapeError
@@ -51,6 +52,7 @@ class StateSpace:
     acceleration: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
+        check_fields(self)
         A = checked("A", self.A, None, None)
         B, C = checked("B", self.B, None, None), checked("C", self.C, None, None)
         D = checked("D", self.D, None, None)
@@ -177,6 +179,7 @@ class StateSpace:
 
     # -- other forms --------------------------------------------------------------------------
 
+    @checked_arguments
     def sampled(self, dt: float) -> StateSpace:
         """The model at times ``dt`` [s] apart, with inputs held between them: exactly.
 

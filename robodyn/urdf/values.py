@@ -105,9 +105,6 @@ def _may_have_armature(kind: JointKind) -> bool:
 def _why_no_limits(limits: Limits | None) -> Iterator[str]:
     if limits is None:
         return
-    if not isinstance(limits, Limits):
-        yield f"the limits are {limits!r}, expected Limits"
-        return
     for key in ("lower", "upper", "velocity", "effort"):
         value = getattr(limits, key)
         if not (_numbers(value) or (isinstance(value, float) and math.isinf(value))):

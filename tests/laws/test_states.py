@@ -163,7 +163,7 @@ def test_wrenches_that_are_not_finite(arm):
 def test_differences_of_what_is_not_finite(arm):
     q = np.zeros((2, arm.nq))
     q[1, 2] = np.nan
-    with pytest.raises(ShapeError, match=r"q1\[2\] is nan in state \[1\]"):
+    with pytest.raises(ShapeError, match=r"q1\[2\] is nan .*in state \[1\]"):
         arm.difference(np.zeros(arm.nq), q)
 
 

@@ -170,7 +170,7 @@ def test_controllers_behind_others(double):
 
 @pytest.mark.parametrize("step", [None, "x", [1e-3], 1j, np.zeros(2), {}])
 def test_how_long_a_step_is(double, step):
-    with pytest.raises(rd.SettingsError, match="step is"):
+    with pytest.raises(rd.ShapeError, match="step is"):
         rd.step_function(double, step=step)
 
 

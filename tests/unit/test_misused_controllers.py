@@ -221,7 +221,7 @@ def test_states_may_be_lists(double):
 
 @pytest.mark.parametrize("order", [2.0, np.array([1, 2])])
 def test_an_order_that_is_no_whole_number_is_refused(double, order):
-    with pytest.raises(SettingsError, match="order is"):
+    with pytest.raises(ShapeError, match="order is"):
         Filtered(GravityCompensation(double), 10.0, order=order)
 
 
@@ -246,9 +246,9 @@ class Free:
 @pytest.mark.parametrize(
     ("wrong", "error", "text"),
     [
-        ({"iterations": 1.5}, SettingsError, "iterations is 1.5"),
+        ({"iterations": 1.5}, ShapeError, "iterations is 1.5"),
         ({"iterations": -1}, SettingsError, "iterations is -1"),
-        ({"tolerance": np.nan}, SettingsError, "tolerance is nan"),
+        ({"tolerance": np.nan}, ShapeError, "tolerance is nan"),
         ({"tolerance": "a"}, ShapeError, "tolerance is 'a'"),
         ({"cost": None}, ShapeError, "cost is NoneType"),
         ({"cost": Free()}, ShapeError, "running_cost returned float"),

@@ -122,7 +122,7 @@ def test_what_does_not_fit():
             (MODEL if index == 0 else many).at(index)
     with pytest.raises(ShapeError, match="dt is inf"):
         MODEL.sampled(np.inf)
-    with pytest.raises(ShapeError, match="names"):
+    with pytest.raises(ShapeError, match=r"states\[0\] is 1, expected a name"):
         StateSpace(A, B, C, D, states=(1, 2, 3))
 
 

@@ -7,10 +7,12 @@ import ctypes
 import os
 from typing import Any
 
+from robodyn.arrays import whole
 from robodyn.codegen.llvm.cache import compiled, generator_key
 from robodyn.codegen.llvm.once import once
 from robodyn.codegen.llvm.target import chosen_target, load_object, object_code, optimised
 from robodyn.codegen.llvm.thread_pool import HEAD, WORKER, thread_pool_ir
+from robodyn.errors import ShapeError
 
 __all__ = ["get_num_threads", "limit_address", "parallel_for", "pool", "set_num_threads", "start"]
 
@@ -62,11 +64,12 @@ def set_num_threads(n: int) -> None:
 
     Raises
     ------
-    ValueError
+    ShapeError
     """
-    if int(n) != n or n < 1:
-        raise ValueError(f"number of threads is {n!r}, expected an integer of at least 1")
-    _words[HEAD.index("threads")] = min(int(n), MOST)
+    count = whole("n", n)
+    if count < 1:
+        raise ShapeError(f"n is {n!r}, expected a number of threads, at least 1", name="n", given=n)
+    _words[HEAD.index("threads")] = min(count, MOST)
     _set_limit()
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import checked_arguments
 from robodyn.errors import ShapeError, UnknownNameError
 from robodyn.joints import joint_kind
 from robodyn.joints.common.user_function import called, takes_time
@@ -62,6 +63,7 @@ class Constraint:
         Where no joint, or one joint twice, is named.
     """
 
+    @checked_arguments
     def __init__(
         self,
         name: str,

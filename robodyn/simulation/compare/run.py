@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, expect, named
-from robodyn.errors import ShapeError, SimulationError
+from robodyn.errors import ShapeError, SimulationError, UnknownNameError
 from robodyn.motion.continuity import Reference
 from robodyn.robot import Robot
 from robodyn.simulation import integrators
@@ -39,6 +40,7 @@ __all__ = ["compare"]
 REMEMBERED = 1 << 16
 
 
+@checked_arguments
 def compare(
     robot: Robot,
     controllers: Mapping[str, Controller],
@@ -153,6 +155,9 @@ def compare(
     )  # fmt: skip
     joints = tuple(name for name in known if name != "base")
     constant = wrenches_on(by_name("wrenches", wrenches), ())
+    for link in constant:
+        if link not in robot.link_names:
+            raise UnknownNameError("link", link, robot.link_names, repr(robot.name))
     settings: dict[str, Any] = {
         "duration": duration, "step": step, "base": wanted.base, "wrenches": constant,
         "integrator": integrator, "limits": limits,

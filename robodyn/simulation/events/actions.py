@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import by_name, expect, named_alone, of_one_state, one_name
 from robodyn.description import Inertia
@@ -31,6 +32,7 @@ __all__ = [
 Vector = ArrayLike | Callable[[float], ArrayLike]
 
 
+@checked_arguments
 def jump(
     *,
     q: ArrayLike | Callable[[State], ArrayLike] | None = None,
@@ -50,6 +52,7 @@ def jump(
     return jumped
 
 
+@checked_arguments
 def impact(
     link: str,
     point: ArrayLike,
@@ -127,6 +130,7 @@ def _part(
     return True
 
 
+@checked_arguments
 def latch(joints: Iterable[str]) -> Action:
     """Joints stop at once, as `Robot.latch` has them, and stand still from then on.
 
@@ -139,6 +143,7 @@ def latch(joints: Iterable[str]) -> Action:
     return lambda state: Change(locked=names)
 
 
+@checked_arguments
 def release(joints: Iterable[str]) -> Action:
     """Joints that were controlled or locked are free from then on.
 
@@ -150,6 +155,7 @@ def release(joints: Iterable[str]) -> Action:
     return lambda state: Change(released=names)
 
 
+@checked_arguments
 def drive(controlled: Mapping[str, Any]) -> Action:
     """Joints follow paths from then on.
 
@@ -163,6 +169,7 @@ def drive(controlled: Mapping[str, Any]) -> Action:
     return lambda state: Change(controlled=paths)
 
 
+@checked_arguments
 def switch(controller: Callable[..., ArrayLike] | None) -> Action:
     """Another controller takes over.
 
@@ -179,6 +186,7 @@ def _no_torque(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
     return np.zeros_like(v)
 
 
+@checked_arguments
 def become(robot: Robot) -> Action:
     """Another robot goes on: a loop is cut or closed, a link added, a spring broken.
 
@@ -193,6 +201,7 @@ def become(robot: Robot) -> Action:
     return lambda state: Change(robot=robot)
 
 
+@checked_arguments
 def grasp(
     link: str,
     payload: Inertia,
@@ -227,6 +236,7 @@ def grasp(
     return grasped
 
 
+@checked_arguments
 def drop(link: str) -> Action:
     """A link lets go of what it has grasped, which flies on at its speed.
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named, truth
 from robodyn.description import Inertia
@@ -135,15 +136,7 @@ class Change:
     parts: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("stop", "parts"):
-            object.__setattr__(self, name, truth(f"{name} of a change", getattr(self, name)))
-        if self.base is not None and not callable(self.base):
-            raise ShapeError(
-                f"base of a change is {self.base!r}, expected a robodyn.BasePath, or a function "
-                "from the time [s] to a robodyn.BaseMotion",
-                name="base",
-                given=self.base,
-            )
+        check_fields(self)
 
     @property
     def changes(self) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.arguments import checked_arguments
 from robodyn.arrays import expect, number, truth
 from robodyn.description import Ground
 from robodyn.equations.loops.constraint import Constraint
@@ -29,6 +30,7 @@ DEEP = 1e-9
 STANDS, STICKS = "{} stands on the ground", "{} sticks to the ground"
 
 
+@checked_arguments
 def landings(
     robot: Robot,
     ground: Ground,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from robodyn.arguments import checked_arguments
 from robodyn.arrays import number
 from robodyn.caller import warn
 from robodyn.errors import (
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["sweep"]
 
 
+@checked_arguments
 def sweep(
     study: Study,
     values: Mapping[str, Any] | Sequence[Mapping[str, Any]],

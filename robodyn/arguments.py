@@ -1,0 +1,287 @@
+"""Arguments of public functions, and fields of what users make, checked by their annotations.
+
+An annotation says what one value has to be: True or False, a number, a whole number, a name,
+names, an array of real numbers, values by name, a function, an object of a class. So a new
+argument is checked as soon as it is annotated. Sizes, signs, and whether there is a joint of that
+name, are for the functions themselves to check.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import math
+import sys
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import by_name, expect, named, number, numbers, one_name, shown, truth, whole
+from robodyn.errors import ShapeError
+
+__all__ = ["check_fields", "check_values", "checked_arguments", "checked_methods"]
+
+#: Refuses a value that an argument of this name cannot have.
+Check = Callable[[str, Any], object]
+
+#: The same for an array given to a method of an object.
+ArrayCheck = Callable[[Any, str, Any], None]
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+DecoratedClass = TypeVar("DecoratedClass", bound=type)
+
+
+def checked_arguments(function: Decorated) -> Decorated:
+    """A function that refuses arguments which are not what its annotations say.
+
+    Its errors are `ShapeError`, and name the argument.
+    """
+    return _checked(function, None)
+
+
+def checked_methods(array: ArrayCheck) -> Callable[[DecoratedClass], DecoratedClass]:
+    """A decorator of a class whose public methods check their arguments.
+
+    Parameters
+    ----------
+    array : callable
+        Checks an argument that is annotated as an array: (object, name, value).
+    """
+
+    def decorated(cls: DecoratedClass) -> DecoratedClass:
+        for name, method in list(vars(cls).items()):
+            if inspect.isfunction(method) and not name.startswith("_"):
+                setattr(cls, name, _checked(method, array))
+        return cls
+
+    return decorated
+
+
+def check_fields(value: Any) -> None:
+    """Refuse fields of a dataclass that are not what their annotations say.
+
+    To be called in ``__post_init__``, before anything else.
+
+    Raises
+    ------
+    ShapeError
+        Names the field.
+    """
+    cls: Any = type(value)
+    for name, wanted in _fields(cls).items():
+        wanted.refuse(name, getattr(value, name))
+
+
+def check_values(kinds: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Refuse values by name that are not of the types that belong to these names.
+
+    Parameters
+    ----------
+    kinds : mapping of name to type
+        Types as in annotations. Values of other names are not looked at.
+    given : mapping of name to value
+
+    Raises
+    ------
+    ShapeError
+        Names the value.
+    """
+    for name in kinds.keys() & given.keys():
+        optional, kind = _evaluated(kinds[name], __name__)
+        check = _check(kind)
+        if check is not None and not (optional and given[name] is None):
+            check(name, given[name])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Wanted:
+    """What one parameter or field takes."""
+
+    default: Any
+    optional: bool
+    check: Check
+
+    def refuse(
+        self, name: str, given: Any, array: ArrayCheck | None = None, owner: Any = None
+    ) -> None:
+        """Refuse what it does not take; arrays given to methods by a check of their own."""
+        if given is self.default or (given is None and self.optional):
+            return
+        if array is not None and self.check is _array:
+            array(owner, name, given)
+        else:
+            self.check(name, given)
+
+
+def _checked(function: Decorated, array: ArrayCheck | None) -> Decorated:
+    parameters = [
+        p
+        for p in inspect.signature(function).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    in_order = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    known: dict[str, _Wanted] | None = None
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        nonlocal known
+        if known is None:  # annotations may name what is defined later in its module
+            known = _wanted(function.__module__, parameters)
+        owner = args[0] if args else None
+        for name, given in (*zip(in_order, args, strict=False), *kwargs.items()):
+            wanted = known.get(name)
+            if wanted is not None:
+                wanted.refuse(name, given, array, owner)
+        return function(*args, **kwargs)
+
+    return checked  # type: ignore[return-value]
+
+
+def _wanted(module: str, parameters: Iterable[inspect.Parameter]) -> dict[str, _Wanted]:
+    found = {}
+    for p in parameters:
+        optional, kind = _evaluated(p.annotation, module)
+        check = None if p.annotation is p.empty else _check(kind)
+        if check is not None:
+            found[p.name] = _Wanted(p.default, optional, check)
+    return found
+
+
+@functools.cache
+def _fields(cls: type) -> dict[str, _Wanted]:
+    """What the fields of a dataclass take that its constructor sets."""
+    given = {field.name for field in dataclasses.fields(cls) if field.init}
+    parameters = inspect.signature(cls).parameters.values()
+    return _wanted(cls.__module__, [p for p in parameters if p.name in given])
+
+
+def _evaluated(annotation: Any, module: str) -> tuple[bool, Any]:
+    """Whether an annotation allows ``None``, and the type that is left without it."""
+    if isinstance(annotation, str):
+        # names that are imported for type checkers only are public ones, mostly
+        known = vars(sys.modules["robodyn"]) | vars(sys.modules[module])
+        try:
+            annotation = eval(annotation, known)
+        except NameError:
+            return True, Any
+    if typing.get_origin(annotation) not in (Union, types.UnionType):
+        return annotation is None, annotation
+    kinds = typing.get_args(annotation)
+    left = tuple(kind for kind in kinds if kind is not type(None))
+    return len(left) < len(kinds), Union[left]  # noqa: UP007 - of a tuple
+
+
+def _check(kind: Any) -> Check | None:
+    """The check of a type; none of what may be several things, or anything."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind in _SIMPLE:
+        return _SIMPLE[kind]
+    if origin is Callable:
+        return _function
+    if origin is Mapping:
+        return functools.partial(_by_name, _check(arguments[1]))
+    if origin is tuple and set(arguments) == {float}:
+        return functools.partial(_numbers, len(arguments))
+    if origin in (Iterable, Sequence, Collection) or (origin is tuple and Ellipsis in arguments):
+        return functools.partial(_several, _check(arguments[0]))
+    if origin in (Union, types.UnionType):
+        arrays = set(typing.get_args(ArrayLike))  # a union of its own
+        others = [x for x in arguments if x not in arrays or not arrays <= {*arguments}]
+        kinds = [*others, *[ArrayLike] * (len(others) < len(arguments))]
+        checks = [_check(each) for each in kinds]
+        known = [check for check in checks if check is not None]
+        return functools.partial(_one_of, known) if len(known) == len(checks) else None
+    if isinstance(kind, type) and kind not in (Any, object) and not _is_protocol(kind):
+        return functools.partial(_instance, kind)
+    return None
+
+
+def _is_protocol(kind: type) -> bool:
+    return bool(getattr(kind, "_is_protocol", False))
+
+
+def _array(name: str, given: Any) -> None:
+    x = numbers(name, given)
+    missing = np.isnan(x)
+    if missing.any():
+        index = np.argwhere(missing)[0].tolist()
+        problem = f"{name} holds numbers that are not finite: {name}{index} is nan"
+        if not index:
+            problem = f"{name} is nan: not finite"
+        raise ShapeError(f"{problem}, expected numbers", name=name, given=given)
+
+
+def _number(name: str, given: Any) -> None:
+    if math.isnan(number(name, given)):
+        raise ShapeError(f"{name} is nan, expected a number", name=name, given=given)
+
+
+def _function(name: str, given: Any) -> None:
+    if not callable(given):
+        raise ShapeError(f"{name} is {shown(given)}, expected a function", name=name, given=given)
+
+
+def _instance(kind: type, name: str, given: Any) -> None:
+    expect(name, given, kind)
+
+
+def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
+    expected = []
+    for check in checks:
+        try:
+            check(name, given)
+        except ShapeError as error:
+            if isinstance(given, Mapping) and f"{name}[" in str(error):
+                raise  # a mapping is meant, of which one value is wrong
+            expected.append(str(error).rpartition(", expected ")[2])
+        else:
+            return
+    raise ShapeError(
+        f"{name} is {shown(given)}, expected {' or '.join(dict.fromkeys(expected))}",
+        name=name,
+        given=given,
+    )
+
+
+def _by_name(check: Check | None, name: str, given: Any) -> None:
+    if given is None:
+        raise ShapeError(f"{name} is None, expected a mapping by name", name=name)
+    for key, value in by_name(name, given).items():
+        one_name(f"a name in {name}", key)
+        if check is not None:
+            check(f"{name}[{key!r}]", value)
+
+
+def _several(check: Check | None, name: str, given: Any) -> None:
+    if isinstance(given, Iterator):  # can be read once, by whom it was given to
+        return
+    several = named(name, given, "several")
+    for k, value in enumerate(several):
+        if check is not None:
+            check(f"{name}[{k}]" if len(several) > 1 else name, value)
+
+
+def _numbers(count: int, name: str, given: Any) -> None:
+    if isinstance(given, str | Mapping) or len(values := named(name, given, "numbers")) != count:
+        raise ShapeError(
+            f"{name} is {shown(given)}, expected {count} numbers", name=name, given=given
+        )
+    for k, value in enumerate(values):
+        _number(f"{name}[{k}]", value)
+
+
+#: Checks of what is one value.
+_SIMPLE: dict[Any, Check] = {
+    bool: truth,
+    float: _number,
+    int: whole,
+    str: one_name,
+    ArrayLike: _array,
+    FloatArray: _array,
+}

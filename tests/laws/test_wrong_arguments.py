@@ -1,0 +1,131 @@
+"""What is wrong in an argument of any public function is an error of ours that names it.
+
+Functions, methods, controllers, references, events and descriptions are found by inspection. Each
+parameter is tried with all that is wrong in its place: of another shape, not a number, complex,
+text, a date, an object of another kind, a name that nothing has, and ``None`` where it is not
+optional. A parameter without a row in ``argument_table`` fails here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+from argument_table import ROBOTS, table
+
+import robodyn as rd
+import robodyn.controllers
+from robodyn.simulation import events
+
+#: Made by robodyn, for its users to read.
+RESULTS = {
+    "BaseParameters", "Comparison", "Excitation", "Function", "HybridDynamics", "IKResult",
+    "Identified", "Impact", "JointWrenches", "Mechanism", "Payload", "Plan", "Robot", "State",
+    "SteadyMotion", "StepDerivatives", "SweepTable", "Trajectory", "TrajectoryGradient",
+}  # fmt: skip
+#: Of numbers and symbols, which behave as those of Python's ``math`` do.
+LIKE_MATH = {"cos", "sin", "sqrt"}
+#: Of joints that move independently.
+NOT_FOR_LINKAGES = {"manipulability", "operational_inertia"}
+
+METHODS = [
+    name
+    for name, method in vars(rd.Robot).items()
+    if inspect.isfunction(method) and not name.startswith("_")
+]
+FUNCTIONS = {
+    name: getattr(module, name)
+    for module in (rd, events, robodyn.controllers)
+    for name in module.__all__
+    if callable(getattr(module, name)) and name not in RESULTS | LIKE_MATH
+}
+FUNCTIONS = {
+    name: function
+    for name, function in FUNCTIONS.items()
+    if not (inspect.isclass(function) and issubclass(function, Exception))
+}
+#: What takes a robot, and differs between trees and linkages; what is slow is tried with a tree.
+OF_LINKAGES = {
+    name
+    for name, function in FUNCTIONS.items()
+    if "robot" in inspect.signature(function).parameters
+} - {"excitation", "identify", "identify_payload"}
+
+
+def names_it(error, name, row):
+    """Whether a message says which argument, or which name, is wrong."""
+    called = (name, *row.called)
+    words = "|".join(re.escape(word) for word in called)
+    said = str(error)
+    return bool(re.search(rf"\b({words})", said)) or "nosuch" in said or error.name in called
+
+
+def faults(call, owner, rows):
+    """What goes wrong with wrong arguments, in words."""
+    parameters = [
+        p
+        for p in inspect.signature(call).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    known = {p.name: rows.get(f"{owner}.{p.name}", rows.get(p.name)) for p in parameters}
+    missing = [name for name, row in known.items() if row is None]
+    assert not missing, (
+        f"tests/argument_table.py has no row for {missing} of {owner}: add a good value and a kind"
+    )
+    given = {
+        p.name: known[p.name].good
+        for p in parameters
+        if p.default is p.empty or known[p.name].needed
+    }
+    good = call(**given)
+    for p in parameters:
+        row = known[p.name]
+        for wrong in [*row.kind(row.good), *([] if row.none or p.default is None else [None])]:
+            try:
+                result = call(**{**given, p.name: wrong})
+            except rd.RobodynError as error:
+                if not (isinstance(error, rd.UnknownNameError) or names_it(error, p.name, row)):
+                    yield f"{p.name}={wrong!r} is not named: {error}"
+            except Exception as error:
+                yield f"{p.name}={wrong!r} is a {type(error).__name__}: {error}"
+            else:
+                if not reaches_nothing(p.name, parameters, wrong, good, result):
+                    yield f"{p.name}={wrong!r} gives {result!r}"
+
+
+def reaches_nothing(name, parameters, wrong, good, result):
+    """Whether a method goes straight to machine code, and its result does not depend on NaN."""
+    compiled = "out" in [p.name for p in parameters]
+    return compiled and np.isnan(np.asarray(wrong)).all() and np.array_equal(good, result)
+
+
+@pytest.mark.parametrize("which", ROBOTS)
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.filterwarnings("ignore")
+def test_methods_of_robots(which, name):
+    robot = ROBOTS[which]()
+    if which == "linkage" and name in NOT_FOR_LINKAGES:
+        with pytest.raises(rd.SettingsError, match="closed loops"):
+            getattr(robot, name)(robot.neutral(), robot.link_names[-1])
+    else:
+        assert not [*faults(getattr(robot, name), name, table(which))]
+
+
+@pytest.mark.parametrize(
+    ("which", "name"),
+    [
+        (which, name)
+        for name, function in FUNCTIONS.items()
+        for which in ("tree", "linkage")
+        if which == "tree" or name in OF_LINKAGES
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_functions_controllers_and_descriptions(which, name):
+    before = rd.get_num_threads()
+    try:
+        assert not [*faults(FUNCTIONS[name], name, table(which))]
+    finally:
+        rd.set_num_threads(before)
