@@ -13,7 +13,7 @@ from robodyn import BasePath, Robot, SettingsError, ShapeError, UnknownNameError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.controllers.gains import gain
+from robodyn.controllers.gains import checked_call, gain
 from robodyn.controllers.motor_space import motor_space
 from robodyn.controllers.passivity_based import PassivityBased
 from robodyn.controllers.plant import base_path, motor_speeds
@@ -130,6 +130,7 @@ class Adaptive:
 
     __reduce__ = made_of
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for before it has learnt anything, shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)

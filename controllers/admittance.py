@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import function, gain
+from robodyn.controllers.gains import checked_call, function, gain, state_of
 from robodyn.controllers.operational_space import OperationalSpace
 from robodyn.controllers.plant import base_path
 from robodyn.controllers.symbols import asked, base_at
@@ -90,6 +90,7 @@ class Admittance:
         """That of the position controller."""
         return self.position.robot
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques at the first look, when nothing has given way, shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)
@@ -110,8 +111,10 @@ class Admittance:
         tau = self.position.shifted(look.t, look.q, look.v, (x, dx, ddx))
         return tau, {"shift": x, "rate": dx, "force": force}
 
+    @checked_call
     def force(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What the sensor measures, in world axes, of the components that give way, (..., m)."""
+        q, v = state_of(self.position.robot, q, v)
         measured = six(self.wrench(t, q, v), t)
         base = base_at(base_path(self.position.robot, self.position.base), t)
         pose = {"frame": self.position.frame}

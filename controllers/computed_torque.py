@@ -13,7 +13,7 @@ from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect, named
-from robodyn.controllers.gains import at_speeds, function, gain, state_of
+from robodyn.controllers.gains import at_speeds, checked_call, function, gain, state_of
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
 from robodyn.controllers.symbols import base_at, reference_at
@@ -94,6 +94,7 @@ class ComputedTorque:
 
     __reduce__ = made_of
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import gain, state_of
+from robodyn.controllers.gains import checked_call, gain, state_of
 from robodyn.controllers.momentum import Balance, balance
 from robodyn.controllers.plant import Base, base_path, motor_mask
 from robodyn.controllers.symbols import base_at
@@ -117,6 +117,7 @@ class DisturbanceObserver:
         """Whether it is arithmetic only: whether the controller in it is."""
         return bool(getattr(self.controller, "symbolic", False))
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for before it has seen anything, shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import SettingsError, UnknownNameError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.wrapping import (
     Controller,
     alone,
@@ -89,6 +90,7 @@ class Filtered:
         """Whether it is arithmetic only: whether the controller in it is."""
         return bool(getattr(self.controller, "symbolic", False))
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for at its first look, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)

@@ -11,7 +11,7 @@ import numpy as np
 from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import at_speeds, function, state_of
+from robodyn.controllers.gains import at_speeds, checked_call, function, state_of
 from robodyn.controllers.plant import at_motors, motor_mask
 from robodyn.controllers.symbols import dynamics, is_symbolic, reference_at
 from robodyn.controllers.wrapping import Controller, asked_of, begun_around, robot_of, wrapped
@@ -85,6 +85,7 @@ class FrictionCompensation:
         """Makes the same at the start of a motion; none if nothing in it has a memory."""
         return begun_around(self)
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
         robot = robot_of(self)

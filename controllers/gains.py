@@ -1,16 +1,55 @@
-"""What controllers are made of, checked once, and what references return, at each call."""
+"""What controllers are made of, checked once, and what they are given and return, at each call."""
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from robodyn import Robot, ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.arrays import number, numbers
+from robodyn.simulation.symbolic_time import SymbolicTime
+from robodyn.symbolic.scalar import Scalar
 
-__all__ = ["at_speeds", "function", "gain", "state_of", "wanted"]
+__all__ = ["at_speeds", "checked_call", "function", "gain", "state_of", "wanted"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def checked_call(method: Method) -> Method:
+    """A method of times and arrays, of numbers or symbols, that refuses everything else.
+
+    Its errors are `ShapeError`, and name the argument.
+    """
+    names = list(inspect.signature(method).parameters)[1:]
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for name, given in (*zip(names, args, strict=False), *kwargs.items()):
+            plain = type(given) is np.ndarray and given.dtype.kind in "fO"
+            if not plain and type(given) is not float:
+                _refuse(name, given)
+            elif name == "t" and type(given) is float and math.isnan(given):
+                raise ShapeError("t is nan, expected a time [s]", name="t", given=given)
+        return method(self, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+def _refuse(name: str, given: Any) -> None:
+    """Refuse what is neither a number, an array of them, nor a symbol."""
+    if isinstance(given, Scalar | SymbolicTime):
+        return
+    if isinstance(given, np.ndarray) or name != "t":
+        numbers(name, given)
+    else:
+        number(name, given)
 
 
 def function(name: str, given: Any, of: str) -> None:

@@ -11,7 +11,7 @@ from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import state_of
+from robodyn.controllers.gains import checked_call, state_of
 from robodyn.controllers.plant import Base, base_path, motor_mask
 from robodyn.controllers.symbols import base_at, dynamics, is_symbolic
 
@@ -54,6 +54,7 @@ class GravityCompensation:
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_motors", motor_mask(self.robot))
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)

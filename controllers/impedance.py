@@ -12,7 +12,7 @@ from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import function, gain
+from robodyn.controllers.gains import checked_call, function, gain
 from robodyn.controllers.plant import Base, refuse_passive
 from robodyn.controllers.task_space import COMPONENTS, Reference, Task
 from robodyn.controllers.travelling import made_of
@@ -112,6 +112,7 @@ class Impedance:
 
     __reduce__ = made_of
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         task = self._task
@@ -123,6 +124,7 @@ class Impedance:
         wanted = state.wanted + (spring + measured[..., task.rows]) / self._m
         return task.torques(state, wanted, wrench=measured)
 
+    @checked_call
     def damped(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """By how much accelerations of the frame are damped, shape (...): 0, not at all, to 1."""
         return self._task.damping(self._task.at(t, q, v))

@@ -12,7 +12,7 @@ from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import at_speeds, function, gain, state_of
+from robodyn.controllers.gains import at_speeds, checked_call, function, gain, state_of
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.plant import Base, at_motors, motor_error, motor_mask
 from robodyn.controllers.symbols import reference_at
@@ -75,6 +75,7 @@ class JointPD:
 
     __reduce__ = made_of
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)

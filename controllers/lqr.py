@@ -12,7 +12,7 @@ from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
-from robodyn.controllers.gains import state_of
+from robodyn.controllers.gains import checked_call, state_of
 from robodyn.controllers.linear_feedback import StateError, linear_feedback, state_error
 from robodyn.controllers.plant import motor_mask, motor_speeds
 from robodyn.controllers.travelling import made_of
@@ -137,6 +137,7 @@ class LQR:
 
     __reduce__ = made_of
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)

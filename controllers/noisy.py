@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.wrapping import wrapped
 
 __all__ = ["Noisy"]
@@ -83,10 +84,12 @@ class Noisy:
                     f"{name} is {x!r}, expected a whole number >= 0 of {bits} bits at most"
                 )
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
         """What the controller asks for, given what it sees, shape (..., nv) [N m, N]."""
         return self.controller(t, *self.measured(t, q, v))
 
+    @checked_call
     def measured(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Position and velocity as they are seen.
 

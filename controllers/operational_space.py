@@ -13,7 +13,7 @@ from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import gain
+from robodyn.controllers.gains import checked_call, gain
 from robodyn.controllers.plant import Base
 from robodyn.controllers.task_space import COMPONENTS, Reference, Shift, Task
 from robodyn.controllers.travelling import made_of
@@ -112,6 +112,7 @@ class OperationalSpace:
 
     __reduce__ = made_of
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         return self.shifted(t, q, v, None)
@@ -130,6 +131,7 @@ class OperationalSpace:
         wanted = state.wanted + self._d * state.rate + self._k * state.error
         return self._task.torques(state, wanted)
 
+    @checked_call
     def damped(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """By how much accelerations of the frame are damped, shape (...): 0, not at all, to 1."""
         return self._task.damping(self._task.at(t, q, v))

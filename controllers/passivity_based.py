@@ -13,7 +13,7 @@ from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import at_speeds, function, gain, state_of
+from robodyn.controllers.gains import at_speeds, checked_call, function, gain, state_of
 from robodyn.controllers.motor_space import Coriolis, motor_coriolis, motor_space
 from robodyn.controllers.motor_torques import MotorTorques, motor_torques
 from robodyn.controllers.plant import (
@@ -98,6 +98,7 @@ class PassivityBased:
 
     __reduce__ = made_of
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)
@@ -106,6 +107,7 @@ class PassivityBased:
         held = self._torques(q, v, a, base, t) - self._coriolis(q, v, s, base, t)
         return held - self._gain * s
 
+    @checked_call
     def energy(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """``s^T M s / 2`` of motors, shape (...) [J]."""
         q, v = state_of(self.robot, q, v)
@@ -114,6 +116,7 @@ class PassivityBased:
         M = motor_space(self.robot)(q, v, base_at(self._path, t), t).inertia
         return np.asarray(0.5 * np.einsum("...i,...ij,...j->...", s, M, s))
 
+    @checked_call
     def sliding(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
         """``s`` and ``v_r'``, zero where there are no motors, shape (..., nv) each."""
         q, v = state_of(self.robot, q, v)

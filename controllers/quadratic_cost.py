@@ -12,6 +12,7 @@ from robodyn import Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
+from robodyn.controllers.gains import checked_call, state_of
 from robodyn.controllers.linear_feedback import StepSlope, slope_of_steps
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.weights import weights
@@ -132,6 +133,7 @@ class QuadraticCost:
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
+    @checked_call
     def running_cost(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
     ) -> Expansion:
@@ -146,6 +148,7 @@ class QuadraticCost:
             left.value + 0.5 * np.sum(tau * slope[:, size:], axis=-1), slope, curvature
         )
 
+    @checked_call
     def final_cost(self, q: FloatArray, v: FloatArray) -> Expansion:
         """Of states at the end; see `Cost`."""
         return self._of_state(self._final, q, v)
@@ -155,6 +158,7 @@ class QuadraticCost:
 
         What is left is the step that leads from the goal to the position.
         """
+        q, v = state_of(self.robot, q, v)
         nv, left = self.robot.nv, self.robot.difference(self._goal, q)
         x = np.concatenate([left, v], axis=-1)
         pulled = x @ W

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.symbols import cut, is_symbolic
 from robodyn.controllers.wrapping import (
     Controller,
@@ -78,6 +79,7 @@ class RateLimited:
         """Whether it is arithmetic only: whether the controller in it is."""
         return bool(getattr(self.controller, "symbolic", False))
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for at its first look, at time ``t`` [s], shape (..., nv) [N m, N]."""
         return alone(self, t, q, v)

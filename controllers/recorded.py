@@ -12,6 +12,7 @@ from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError, Traj
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect
+from robodyn.controllers.gains import checked_call
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.limits import speed_bounds
 
@@ -109,6 +110,7 @@ class Recorded:
         run = Trajectory.load(path, robot)
         return cls(robot, run.t, run.q, run.v, ends)
 
+    @checked_call
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position (nq,), velocity (nv,) and acceleration (nv,) at time ``t`` [s]."""
         q = np.zeros(self.robot.nq)

@@ -13,6 +13,7 @@ from robodyn import ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import finite, number, numbers
+from robodyn.controllers.gains import checked_call
 from robodyn.symbolic.scalar import between_zero_and_one
 
 __all__ = ["PointToPoint", "SineReference"]
@@ -68,6 +69,7 @@ class PointToPoint:
             )
         object.__setattr__(self, "duration", duration)
 
+    @checked_call
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (..., n), at time ``t`` [s]."""
         T = self.duration
@@ -114,6 +116,7 @@ class SineReference:
         for name, array in given.items():
             object.__setattr__(self, name, np.array(np.broadcast_to(array, shape)))
 
+    @checked_call
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (..., n), at time ``t`` [s]."""
         w = 2.0 * np.pi * self.frequency

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.profile import Profile, Through, through
 
 __all__ = ["SCurve"]
@@ -56,6 +57,7 @@ class SCurve:
         object.__setattr__(self, "duration", motion.duration)
         object.__setattr__(self, "_motion", motion)
 
+    @checked_call
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         return self._motion(t)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
-from robodyn.controllers.gains import state_of
+from robodyn.controllers.gains import checked_call, state_of
 from robodyn.controllers.symbols import is_symbolic
 from robodyn.controllers.wrapping import asked_of, remembering, wrapped
 from robodyn.simulation import Look, Remembering
@@ -88,6 +88,7 @@ class Sampled:
         rounds = self.quantum or self.velocity_quantum
         return not rounds and bool(getattr(self.controller, "symbolic", False))
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """What it asks for when it looks at time ``t`` [s], shape (..., nv) [N m, N]."""
         if is_symbolic(q):

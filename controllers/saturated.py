@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.symbols import cut
 from robodyn.controllers.wrapping import (
     Controller,
@@ -95,6 +96,7 @@ class Saturated:
         """Makes the same at the start of a motion; none if nothing in it has a memory."""
         return begun_around(self)
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
         tau = asked_of(self.controller, t, q, v)

@@ -12,6 +12,7 @@ from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.path_torques import (
     check_closed,
     path_torques,
@@ -66,6 +67,7 @@ class Stretched:
         """It is arithmetic only if what it stretches is."""
         return bool(getattr(self.reference, "symbolic", False))
 
+    @checked_call
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         k = 1.0 / self.factor

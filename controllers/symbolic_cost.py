@@ -12,7 +12,7 @@ from robodyn import Function, Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import function
+from robodyn.controllers.gains import checked_call, function
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.quadratic_cost import Expansion
 from robodyn.simulation.symbolic_time import Undecided
@@ -78,12 +78,14 @@ class SymbolicCost:
             f = _traced(self.robot, name, getattr(self, name), ports)
             object.__setattr__(self, f"_{name}", _Slopes(f, [x.name for x in ports if x.shape]))
 
+    @checked_call
     def running_cost(
         self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
     ) -> Expansion:
         """Costs per second at samples; see `Cost`."""
         return self._running(t, q, v, tau)
 
+    @checked_call
     def final_cost(self, q: FloatArray, v: FloatArray) -> Expansion:
         """Of states at the end; see `Cost`."""
         return self._final(q, v)

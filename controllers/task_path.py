@@ -11,6 +11,7 @@ from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, expect, of_one_state
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.linear_feedback import is_flat
 from robodyn.controllers.profile import duration_of
 from robodyn.motion.base_motion import check_rigid
@@ -81,6 +82,7 @@ class TaskPath:
         path = JointPath.from_samples(times, self._positions(), ends="rest")
         object.__setattr__(self, "_path", path)
 
+    @checked_call
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (nq,), at time ``t`` [s]."""
         path: JointPath = self.__dict__["_path"]

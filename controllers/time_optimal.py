@@ -13,6 +13,7 @@ from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.linear_feedback import is_flat
 from robodyn.controllers.path_torques import (
     check_closed,
@@ -176,6 +177,7 @@ class TimeOptimal:
             found["torque"] = torque_limits(self.robot, self.torque)
         return found
 
+    @checked_call
     def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
         times, s, speeds, rates = self._steps

@@ -14,7 +14,7 @@ from robodyn import ActuationError, Robot, SettingsError, ShapeError, Trajectory
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.gains import state_of
+from robodyn.controllers.gains import checked_call, state_of
 from robodyn.controllers.linear_feedback import (
     StateError,
     StepSlope,
@@ -120,6 +120,7 @@ class TimeVaryingLQR:
 
     __reduce__ = made_of
 
+    @checked_call
     def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
         q, v = state_of(self.robot, q, v)

@@ -225,6 +225,11 @@ def _controllers(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
     rows = dict.fromkeys(gains, Row(5.0, w.level))
     return rows | {
         "reference": Row(reference, w.function),
+        "Noisy.__call__.v": Row(rest, w.array, called=("dv",)),
+        "QuadraticCost.running_cost.t": Row(np.zeros(1), w.of_any_size),
+        "QuadraticCost.running_cost.q": Row(np.array([q]), w.array),
+        "QuadraticCost.running_cost.v": Row(np.array([rest]), w.array),
+        "QuadraticCost.running_cost.tau": Row(np.array([rest]), w.of_any_size),
         "order": Row(1, w.count),
         "signal": Row("torque", w.choice),
         "posture": Row(q, w.array),
@@ -398,6 +403,7 @@ def _loading(robot: rd.Robot) -> dict[str, Row]:
         "coordinates": Row("tree", w.choice),
         "branches": Row(None, lambda good: ["abc", 5, ANYTHING, [1.0]]),
         "package_dirs": Row(None, w.instance),
+        "xacro_args": Row(None, w.instance),
         "snap": Row(None, w.number),
         "rotor_model": Row("exact", w.choice),
         "rotors": Row((), w.objects),

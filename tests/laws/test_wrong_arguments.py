@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,8 +63,8 @@ def names_it(error, name, row):
     return bool(re.search(rf"\b({words})", said)) or "nosuch" in said or error.name in called
 
 
-def faults(call, owner, rows):
-    """What goes wrong with wrong arguments, in words."""
+def arguments(call, owner, rows):
+    """The parameters of a call, their rows, and good arguments for those that are needed."""
     parameters = [
         p
         for p in inspect.signature(call).parameters.values()
@@ -74,11 +75,13 @@ def faults(call, owner, rows):
     assert not missing, (
         f"tests/argument_table.py has no row for {missing} of {owner}: add a good value and a kind"
     )
-    given = {
-        p.name: known[p.name].good
-        for p in parameters
-        if p.default is p.empty or known[p.name].needed
-    }
+    needed = [p.name for p in parameters if p.default is p.empty or known[p.name].needed]
+    return parameters, known, {name: known[name].good for name in needed}
+
+
+def faults(call, owner, rows):
+    """What goes wrong with wrong arguments, in words."""
+    parameters, known, given = arguments(call, owner, rows)
     good = call(**given)
     for p in parameters:
         row = known[p.name]
@@ -129,3 +132,35 @@ def test_functions_controllers_and_descriptions(which, name):
         assert not [*faults(FUNCTIONS[name], name, table(which))]
     finally:
         rd.set_num_threads(before)
+
+
+def calls_of(thing):
+    """Methods of a controller or a reference that are given a time or a state."""
+    for name in ("__call__", "running_cost", "final_cost", "force", "damped", "energy", "sliding"):
+        if name in vars(type(thing)):
+            yield name, getattr(thing, name)
+
+
+@pytest.mark.parametrize("name", robodyn.controllers.__all__)
+@pytest.mark.filterwarnings("ignore")
+def test_what_controllers_and_references_are_asked(name):
+    """NaN goes through them, and is seen by whom it comes out for."""
+    rows, made = table("tree"), getattr(robodyn.controllers, name)
+    if name in RESULTS or not inspect.isclass(made):
+        return
+    thing = made(**arguments(made, name, rows)[2])
+    asked = {x: replace(row, kind=without_nan(row.kind)) for x, row in rows.items()}
+    for method, call in calls_of(thing):
+        assert not [*faults(call, f"{name}.{method}", asked)]
+
+
+def without_nan(kind):
+    """The same wrong values, but for arrays of NaN."""
+
+    def wrong(good):
+        for value in kind(good):
+            real = isinstance(value, np.ndarray) and value.dtype == float
+            if not real or np.ma.is_masked(value) or not np.isnan(value).all():
+                yield value
+
+    return wrong
