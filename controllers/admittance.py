@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.gains import checked_call, function, gain, state_of
+from robodyn.controllers.gains import checked_call, gain, state_of
 from robodyn.controllers.operational_space import OperationalSpace
 from robodyn.controllers.plant import base_path
 from robodyn.controllers.symbols import asked, base_at
@@ -74,7 +74,6 @@ class Admittance:
                 name="position",
                 given=self.position,
             )
-        function("wrench", self.wrench, "(t, q, v) that returns force and moment, shape (6,)")
         size = len(self.position.components)
         object.__setattr__(self, "_m", gain("inertia", self.inertia, size, positive=True))
         object.__setattr__(self, "_d", gain("damping", self.damping, size))

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect, named
-from robodyn.controllers.gains import at_speeds, checked_call, function, gain, state_of
+from robodyn.arrays import named
+from robodyn.controllers.gains import at_speeds, checked_call, gain, state_of
 from robodyn.controllers.motor_torques import motor_torques
 from robodyn.controllers.plant import Base, base_path, motor_error
 from robodyn.controllers.symbols import base_at, reference_at
@@ -79,10 +79,6 @@ class ComputedTorque:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
-        function(
-            "reference", self.reference, "from the time [s] to position, velocity, acceleration"
-        )
         k = gain("stiffness", self.stiffness, self.robot.nv)
         d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
         joints = None if self.controlled is None else named("controlled", self.controlled)

@@ -10,7 +10,6 @@ import numpy as np
 from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect
 from robodyn.controllers.gains import checked_call, state_of
 from robodyn.controllers.plant import Base, base_path, motor_mask
 from robodyn.controllers.symbols import base_at, dynamics, is_symbolic
@@ -50,7 +49,6 @@ class GravityCompensation:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
         object.__setattr__(self, "_path", base_path(self.robot, self.base))
         object.__setattr__(self, "_motors", motor_mask(self.robot))
 

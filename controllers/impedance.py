@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect
 from robodyn.controllers.gains import checked_call, function, gain
 from robodyn.controllers.plant import Base, refuse_passive
 from robodyn.controllers.task_space import COMPONENTS, Reference, Task
@@ -80,7 +79,6 @@ class Impedance:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
         if (self.inertia is None) != (self.wrench is None):
             given, lacks = ("inertia", "wrench") if self.wrench is None else ("wrench", "inertia")
             raise SettingsError(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn import Robot, SettingsError
 from robodyn.arguments import checked_arguments
-from robodyn.arrays import expect, named_alone, number
+from robodyn.arrays import named_alone, number
 from robodyn.controllers.plan import Plan
 from robodyn.controllers.plan_search import PlanSearch
 from robodyn.controllers.quadratic_cost import Cost
@@ -106,7 +106,6 @@ def iterative_lqr(
     >>> plan.converged, bool(np.abs(plan.run.q[-1] - [np.pi, 0.0]).max() < 0.02)
     (True, True)
     """
-    expect("robot", robot, Robot)
     _check_search(iterations, tolerance)
     search = PlanSearch(
         robot,

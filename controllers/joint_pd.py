@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect
-from robodyn.controllers.gains import at_speeds, checked_call, function, gain, state_of
+from robodyn.controllers.gains import at_speeds, checked_call, gain, state_of
 from robodyn.controllers.gravity_compensation import GravityCompensation
 from robodyn.controllers.plant import Base, at_motors, motor_error, motor_mask
 from robodyn.controllers.symbols import reference_at
@@ -60,10 +59,6 @@ class JointPD:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
-        function(
-            "reference", self.reference, "from the time [s] to position, velocity, acceleration"
-        )
         motors = motor_mask(self.robot)
         weight = GravityCompensation(self.robot, self.base) if self.gravity else None
         object.__setattr__(self, "_weight", weight)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, expect
+from robodyn.arrays import checked
 from robodyn.controllers.gains import checked_call, state_of
 from robodyn.controllers.linear_feedback import StateError, linear_feedback, state_error
 from robodyn.controllers.plant import motor_mask, motor_speeds
@@ -105,7 +105,6 @@ class LQR:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
         robot = self.robot
         if robot.depends_on_time:
             raise SettingsError(

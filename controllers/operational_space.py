@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect
 from robodyn.controllers.gains import checked_call, gain
 from robodyn.controllers.plant import Base
 from robodyn.controllers.task_space import COMPONENTS, Reference, Shift, Task
@@ -92,7 +91,6 @@ class OperationalSpace:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
         task = Task(
             self.robot,
             self.frame,

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect
-from robodyn.controllers.gains import at_speeds, checked_call, function, gain, state_of
+from robodyn.controllers.gains import at_speeds, checked_call, gain, state_of
 from robodyn.controllers.motor_space import Coriolis, motor_coriolis, motor_space
 from robodyn.controllers.motor_torques import MotorTorques, motor_torques
 from robodyn.controllers.plant import (
@@ -83,10 +82,6 @@ class PassivityBased:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
-        function(
-            "reference", self.reference, "from the time [s] to position, velocity, acceleration"
-        )
         _refuse_others(self.robot)
         object.__setattr__(self, "_error", motor_error(self.robot))
         object.__setattr__(self, "_gain", gain("gain", self.gain, self.robot.nv))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, expect
+from robodyn.arrays import checked
 from robodyn.controllers.gains import checked_call, state_of
 from robodyn.controllers.linear_feedback import StepSlope, slope_of_steps
 from robodyn.controllers.plant import motor_speeds
@@ -117,7 +117,6 @@ class QuadraticCost:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
         motors, nv = motor_speeds(self.robot), self.robot.nv
         goal = np.array(checked("goal", self.goal, self.robot.nq, of=self.robot.name))
         if goal.ndim != 1:

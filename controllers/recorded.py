@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError, Trajectory
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, expect
+from robodyn.arrays import checked
 from robodyn.controllers.gains import checked_call
 from robodyn.simulation.column_names import speed_names
 from robodyn.simulation.limits import speed_bounds
@@ -74,7 +74,6 @@ class Recorded:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
         q = np.array(checked("positions", self.positions, None, self.robot.nq), float)
         times = np.array(checked("times", self.times, None), float)
         if q.ndim != 2 or times.shape != q.shape[:1]:

@@ -11,8 +11,7 @@ import numpy as np
 from robodyn import Function, Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
-from robodyn.arrays import expect
-from robodyn.controllers.gains import checked_call, function
+from robodyn.controllers.gains import checked_call
 from robodyn.controllers.plant import motor_speeds
 from robodyn.controllers.quadratic_cost import Expansion
 from robodyn.simulation.symbolic_time import Undecided
@@ -68,9 +67,6 @@ class SymbolicCost:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
-        function("running", self.running, "(t, q, v, tau)")
-        function("final", self.final, "(q, v)")
         nq, nv, m = self.robot.nq, self.robot.nv, len(motor_speeds(self.robot))
         state = [Port("q", (nq,)), Port("v", (nv,))]
         whole = [Port("t", ()), *state, Port("tau", (m,))]

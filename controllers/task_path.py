@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, expect, of_one_state
+from robodyn.arrays import checked, of_one_state
 from robodyn.controllers.gains import checked_call
 from robodyn.controllers.linear_feedback import is_flat
 from robodyn.controllers.profile import duration_of
@@ -57,7 +57,6 @@ class TaskPath:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
         if not is_flat(self.robot):
             raise SettingsError(
                 f"{self.robot.name!r} has joints whose coordinates do not add: no path of joints"

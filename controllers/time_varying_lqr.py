@@ -104,7 +104,6 @@ class TimeVaryingLQR:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        expect("robot", self.robot, Robot)
         _check(self.robot, self.run)
         driven = self.run.driven
         motors = tuple(k for k in motor_speeds(self.robot) if k not in driven)

@@ -261,7 +261,7 @@ def _by_name(check: Check | None, name: str, given: Any) -> None:
 def _several(check: Check | None, name: str, given: Any) -> None:
     if isinstance(given, Iterator):  # can be read once, by whom it was given to
         return
-    several = named(name, given, "several")
+    several = named(name, given, "names" if check is one_name else "several values")
     for k, value in enumerate(several):
         if check is not None:
             check(f"{name}[{k}]" if len(several) > 1 else name, value)

@@ -79,9 +79,11 @@ def numbers(what: str, value: ArrayLike) -> Array:
         if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
             raise TypeError("some of its elements are masked")
     except (TypeError, ValueError, OverflowError) as error:
-        given = f"{what} is {value!r}, " if isinstance(value, str) else f"{what} is "
+        problem = f"{what} is not an array of real numbers: {error}"
+        if isinstance(value, str):
+            problem = f"{what} is {shown(value)}, expected numbers"
         raise ShapeError(
-            f"{given}not an array of real numbers: {error}",
+            problem,
             name=what,
             given=type(value).__name__,
             expected="an array of real numbers",
@@ -140,9 +142,12 @@ def expect(what: str, value: Any, kind: type, name: str = "") -> None:
     ShapeError
     """
     if not isinstance(value, kind):
-        place = "robodyn.controllers" if ".controllers." in kind.__module__ else "robodyn"
+        package = ".".join(kind.__module__.split(".")[:2])
+        place = {"robodyn.controllers": "robodyn.controllers.", "builtins": ""}.get(
+            package, package.split(".")[0] + "."
+        )
         raise ShapeError(
-            f"{what} is {type(value).__name__}, expected a {place}.{kind.__name__}",
+            f"{what} is {type(value).__name__}, expected a {place}{kind.__name__}",
             name=name or what,
             given=type(value).__name__,
             expected=kind.__name__,

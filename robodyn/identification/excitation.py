@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import expect, number, numbers
+from robodyn.arrays import number, numbers
 from robodyn.errors import IdentificationError, SettingsError, ShapeError
 from robodyn.identification.fourier import Excitation
 from robodyn.identification.identify import structure
@@ -101,7 +101,6 @@ def excitation(
     degree n that is sampled N times a period is nowhere larger than ``1 / cos(pi n / N)`` times its
     largest sample [Ehlich and Zeller 1964]. The torques are looked at at samples.
     """
-    expect("robot", robot, Robot)
     period = number("period", period, "s")
     if not 0.0 < period < np.inf:
         raise SettingsError(f"period is {period!r}, expected a positive number of seconds")

@@ -135,7 +135,6 @@ class Measurements:
         ------
         ShapeError, SettingsError
         """
-        expect("robot", robot, Robot)
         return cls(*filtered_states(robot, t, q, tau, cutoff), cutoff=cutoff)
 
 
@@ -146,7 +145,6 @@ def measured(robot: Robot, data: Measurements | Trajectory) -> Measurements:
     ------
     ShapeError, SettingsError
     """
-    expect("robot", robot, Robot)
     if isinstance(data, Trajectory):
         data = _of_trajectory(robot, data)
     expect("data", data, Measurements)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from robodyn.arguments import checked_arguments
-from robodyn.arrays import expect
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
@@ -56,7 +55,6 @@ def closed_loop(robot: Robot, controller: Any) -> Function:
     >>> bool(np.abs(f(0.0, q0, np.zeros(7))).max() < 1e-12)  # it starts at rest
     True
     """
-    expect("robot", robot, Robot)
     check_callable("controller", controller)
     law = traced_law(robot, controller)
     assert law is not None

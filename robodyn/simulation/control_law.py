@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from robodyn.arguments import checked_arguments
-from robodyn.arrays import expect
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
@@ -93,7 +92,6 @@ def control_law(robot: Robot, controller: Any, *, step: float | None = None) -> 
     >>> "void control(" in law.following.c_source()
     True
     """
-    expect("robot", robot, Robot)
     check_callable("controller", controller)
     if step is not None and not (isinstance(step, int | float | np.number) and 0 < step < math.inf):
         raise SettingsError(f"step is {step!r} s, expected a positive number")

@@ -81,7 +81,6 @@ def mode_motion(
     >>> len(motion), round(float(motion.t[-1]), 3)
     (121, 7.033)
     """
-    expect("robot", robot, Robot)
     expect("mode", mode, Mode)
     q = checked("q", q, robot.nq, of=robot.name)
     places, speeds = (_columns(robot, mode, letter) for letter in "qv")

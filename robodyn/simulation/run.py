@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
-from robodyn.arrays import expect, named
+from robodyn.arrays import named
 from robodyn.description import CompliantStops, Ground
 from robodyn.motion.base_motion import BasePath
 from robodyn.robot import Robot
@@ -170,7 +170,6 @@ def simulate(
     Exception
         What a function of yours raises, as it is; its ``.trajectory`` is the motion until then.
     """
-    expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
     q, v = start_state(robot, q0, v0, 1)
     wrenches = wrenches_on(wrenches, ())
@@ -247,7 +246,6 @@ def rollout(
     SimulationError, SimulationInterrupted, Exception
         As in `simulate`; ``.trajectory`` is what there is of all motions.
     """
-    expect("robot", robot, Robot)
     robot, rigid = with_stops(on_ground(robot, ground), stops)
     q, v = start_state(robot, q0, v0, 2)
     wrenches = wrenches_on(wrenches, q.shape[:-1])

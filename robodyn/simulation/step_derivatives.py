@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import checked, expect, refuse_not_finite, shaped, together
+from robodyn.arrays import checked, refuse_not_finite, shaped, together
 from robodyn.errors import SettingsError
 from robodyn.robot import Robot
 from robodyn.simulation.acting import BaseAt, WrenchesAt
@@ -124,7 +124,6 @@ def step_derivatives(
     >>> bool(np.allclose((ahead.q - d.q) / 1e-6, d.A[:2, 2], atol=1e-8))
     True
     """
-    expect("robot", robot, Robot)
     q = checked("q", q, robot.nq, of=robot.name)
     v, tau = (checked(name, x, robot.nv, of=robot.name) for name, x in (("v", v), ("tau", tau)))
     clock = shaped("t", t)

@@ -11,7 +11,7 @@ import numpy as np
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
-from robodyn.arrays import expect, named
+from robodyn.arrays import named
 from robodyn.codegen import Function
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
@@ -96,7 +96,6 @@ def step_function(
     >>> bool(abs(q - run.q[-1]).max() < 1e-15)
     True
     """
-    expect("robot", robot, Robot)
     method = integrators.explicit(integrator)
     if method is None:
         known = ", ".join(integrators.EXPLICIT)

@@ -398,7 +398,7 @@ def test_a_link_is_named_once():
     robot = rd.load("double_pendulum")
     with pytest.raises(rd.ShapeError, match="wrenches names 'lower' twice"):
         rd.step_function(robot, wrenches=["lower", "upper", "lower"])
-    with pytest.raises(rd.ShapeError, match="wrenches is 3, expected names of links"):
+    with pytest.raises(rd.ShapeError, match="wrenches is 3, expected names"):
         rd.step_function(robot, wrenches=3)
 
 

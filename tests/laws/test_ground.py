@@ -381,7 +381,7 @@ def test_an_impact_takes_no_time_for_the_ground_to_act():
         ({"points": {"p": ("body", (0, np.nan, 0))}}, rd.ShapeError, "finite"),
         ({"normal": (0, 0, 0)}, rd.SettingsError, "not zero"),
         ({"normal": (0, np.inf, 0)}, rd.SettingsError, "not zero"),
-        ({"height": np.nan}, rd.SettingsError, "height of the ground"),
+        ({"height": np.inf}, rd.SettingsError, "height of the ground"),
         ({"stiffness": 0.0}, rd.SettingsError, "stiffness of the ground is 0.0, expected positive"),
         ({"stiffness": "hard"}, rd.ShapeError, "stiffness"),
         ({"damping": -0.1}, rd.SettingsError, "not negative"),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
-from robodyn.arrays import by_name, expect, named
+from robodyn.arrays import by_name, named
 from robodyn.errors import ShapeError, SimulationError, UnknownNameError
 from robodyn.motion.continuity import Reference
 from robodyn.robot import Robot
@@ -132,7 +132,6 @@ def compare(
     >>> bool(comparison["total_error_rms"][1].max() < comparison["total_error_rms"][0].min())
     True
     """
-    expect("robot", robot, Robot)
     given = by_name("controllers", controllers)
     if not given or not all(isinstance(name, str) for name in given):
         shown = f"has the names {[*given]}" if given else "is empty"

@@ -197,7 +197,6 @@ def become(robot: Robot) -> Action:
     ----------
     robot : Robot
     """
-    expect("robot", robot, Robot)
     return lambda state: Change(robot=robot)
 
 

@@ -71,7 +71,6 @@ def landings(
     ------
     SettingsError, UnknownNameError
     """
-    expect("robot", robot, Robot)
     expect("ground", ground, Ground)
     restitution, slow = number("restitution", restitution), number("rest_speed", rest_speed)
     if not (0.0 <= restitution <= 1.0 and slow > 0.0):
