@@ -125,19 +125,22 @@ def _checked(function: Decorated, array: ArrayCheck | None) -> Decorated:
         for p in inspect.signature(function).parameters.values()
         if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
-    in_order = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    positional = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
     known: dict[str, _Wanted] | None = None
+    in_order: list[tuple[str, _Wanted | None]] = []
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        nonlocal known
+        nonlocal known, in_order
         if known is None:  # annotations may name what is defined later in its module
             known = _wanted(function.__module__, parameters)
-        owner = args[0] if args else None
-        for name, given in (*zip(in_order, args, strict=False), *kwargs.items()):
-            wanted = known.get(name)
-            if wanted is not None:
-                wanted.refuse(name, given, array, owner)
+            in_order = [(p.name, known.get(p.name)) for p in positional]
+        for (name, wanted), given in zip(in_order, args, strict=False):
+            if wanted is not None and given is not wanted.default:
+                wanted.refuse(name, given, array, args[0])
+        for name, given in kwargs.items():
+            if name in known and given is not known[name].default:
+                known[name].refuse(name, given, array, args[0] if args else None)
         return function(*args, **kwargs)
 
     return checked  # type: ignore[return-value]
@@ -262,9 +265,13 @@ def _several(check: Check | None, name: str, given: Any) -> None:
     if isinstance(given, Iterator):  # can be read once, by whom it was given to
         return
     several = named(name, given, "names" if check is one_name else "several values")
+    if check is None:
+        return
     for k, value in enumerate(several):
-        if check is not None:
-            check(f"{name}[{k}]" if len(several) > 1 else name, value)
+        try:
+            check(name, value)
+        except ShapeError:
+            check(f"{name}[{k}]", value)
 
 
 def _numbers(count: int, name: str, given: Any) -> None:

@@ -863,8 +863,9 @@ class Robot:
         -------
         a, tau : ndarray, shape (..., nv)
         """
-        count = len(self._evaluator.speeds(controlled))
-        of = self.name
+        count, of = len(controlled), self.name
+        if len({*controlled}) < count or not all(0 <= k < self.nv for k in controlled):
+            self._evaluator.speeds(controlled)  # says which
         arrays = (
             q,
             v,

@@ -327,6 +327,7 @@ def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
         "Loop.limits": Row(rd.Limits(), w.instance),
         "mimic": Row(None, w.instance),
         "Joint.independent": Row(None, w.truth),
+        "Joint.exact": Row(None, w.anything),
         "Loop.exact": Row(False, w.truth),
         "Joint.parameters": Row((), w.anything),
         "Loop.parameters": Row((), w.anything),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -218,6 +221,24 @@ def test_functions_are_never_changed(name):
     with pytest.raises(AttributeError, match="never changed"):
         delattr(f, name)
     assert f(np.zeros(4)).shape == (4,)
+
+
+def test_machine_code_outlives_an_emptied_dict():
+    function, q = rd.load("scara").function("gravity_forces"), np.ones(4)
+    expected = function(q).copy()
+    function.__dict__.clear()
+    gc.collect()
+    for _ in range(50):
+        np.testing.assert_array_equal(function(q), expected)
+
+
+def test_functions_that_nobody_has_are_gone():
+    function = rd.load("double_pendulum").function("gravity_forces")
+    function(np.zeros(2))
+    there = weakref.ref(function)
+    del function
+    gc.collect()
+    assert there() is None
 
 
 def test_one_name_where_several_are_taken():

@@ -13,6 +13,7 @@ import logging
 import sys
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -101,6 +102,7 @@ class VectorcallType:
         self._entry = int(engine.get_function_address("vectorcall"))
         self._common = _common(slow)
         self.type = _make_type(base, self._offset)
+        self._signatures: WeakKeyDictionary[Any, Signature] = WeakKeyDictionary()
 
     @property
     def common(self) -> int:
@@ -108,7 +110,8 @@ class VectorcallType:
         return ctypes.addressof(self._common)
 
     def attach(self, instance: Any, signature: Signature) -> None:
-        """Send calls of an instance to the entry; the instance must keep the signature alive."""
+        """Send calls of an instance to the entry; the signature is kept as long as it lives."""
+        self._signatures[instance] = signature
         at = id(instance) + self._offset
         ctypes.c_void_p.from_address(at + 8).value = signature.address
         ctypes.c_void_p.from_address(at).value = self._entry
