@@ -81,7 +81,7 @@ def numbers(what: str, value: ArrayLike) -> Array:
     except (TypeError, ValueError, OverflowError) as error:
         problem = f"{what} is not an array of real numbers: {error}"
         if isinstance(value, str):
-            problem = f"{what} is {shown(value)}, expected numbers"
+            problem = f"{what} is {shown(value)}, expected an array of real numbers"
         raise ShapeError(
             problem,
             name=what,

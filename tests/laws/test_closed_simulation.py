@@ -107,7 +107,7 @@ def test_stabilization_takes_two_numbers(wrong):
     robot = load("four_bar")
     with pytest.raises(ShapeError):
         robot.forward_dynamics(np.zeros(3), np.zeros(3), np.zeros(3), stabilization=wrong)
-    with pytest.raises(ShapeError, match=r"stabilization(\[0\])? is .*, expected (2 |a )?number"):
+    with pytest.raises(ShapeError, match=r"stabilization(\[0\])? is .*, expected .*number"):
         rd.simulate(robot, stabilization=wrong)
 
 

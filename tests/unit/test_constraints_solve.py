@@ -165,7 +165,7 @@ def test_bad_arguments():
         constrained_accelerations(np.eye(2), [0, np.nan], [[1, 0]], [0])
     with pytest.raises(ShapeError, match="do not broadcast"):
         constrained_accelerations(np.eye(2), np.zeros((3, 2)), np.zeros((2, 1, 2)), [0])
-    with pytest.raises(ShapeError, match="not an array of real numbers"):
+    with pytest.raises(ShapeError, match="an array of real numbers"):
         constrained_accelerations("M", [0, 0], [[1, 0]], [0])
 
 

@@ -100,9 +100,9 @@ def test_a_chain_of_mimics_is_followed_once():
 
 @pytest.mark.parametrize("gravity", ["x", [0, 0], None, [0, 0, np.nan], [[0], [0, 1]], {}])
 def test_gravity_is_three_numbers(gravity):
-    with pytest.raises(rd.SettingsError, match=r"gravity is .*, expected three finite numbers"):
+    with pytest.raises(rd.ShapeError, match="gravity"):
         rd.load(ARM, gravity=gravity)
-    with pytest.raises(rd.SettingsError, match="gravity"):
+    with pytest.raises(rd.ShapeError, match="gravity"):
         rd.load(ARM).with_(gravity=gravity)
 
 
@@ -111,8 +111,8 @@ def test_gravity_is_three_numbers(gravity):
     [
         (([1, 2],), {}, r"mass is \[1, 2\], expected a number"),
         (("heavy",), {}, "mass is 'heavy'"),
-        ((1.0,), {"ixx": [1]}, r"ixx is \[1\].* \[kg m\^2\]"),
-        ((1.0, [0, 0, 1]), {}, r"origin is \[0, 0, 1\], expected a Pose"),
+        ((1.0,), {"ixx": [1]}, r"ixx is \[1\], expected a number"),
+        ((1.0, [0, 0, 1]), {}, r"origin is list, expected a robodyn\.Pose"),
         ((None,), {}, "mass is None"),
     ],
 )
@@ -152,7 +152,7 @@ def test_wrenches_are_a_mapping(name, wrenches):
         ([0, 0], [1, 1, 1], 1.0, r"q0 has shape \(2,\) and q1 \(3,\)"),
         ([0, "a"], [1, 1], 1.0, "q0 is not an array of real numbers: its elements are text"),
         (None, [1, 1], 1.0, "q0"),
-        ([0, 0], [1, 1], "x", r"duration is 'x', expected a number \[s\]"),
+        ([0, 0], [1, 1], "x", "duration is 'x', expected a number"),
         ([0, 0], [1, 1], np.nan, "duration"),
     ],
 )
@@ -196,7 +196,7 @@ def test_paths_that_are_none(tmp_path):
             call(3)
     with pytest.raises(rd.ShapeError, match=r"run\.xyz.* ending"):
         run.plot(tmp_path / "run.xyz")
-    with pytest.raises(rd.ShapeError, match="srdf is int"):
+    with pytest.raises(rd.ShapeError, match=r"srdf is 3, expected a name or a pathlib\.Path"):
         rd.load(ARM, srdf=3)
     with pytest.raises(rd.ShapeError, match="package_dirs"):
         rd.load(ARM, package_dirs=3)

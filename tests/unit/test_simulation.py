@@ -378,9 +378,9 @@ def test_an_open_start_comes_with_a_closed_one():
 def test_wrenches_of_another_shape(double, wrong):
     """Machine code must not read beyond them."""
     states = np.zeros((3, 2))
-    with pytest.raises(ShapeError, match="wrench:lower"):
+    with pytest.raises(ShapeError, match=r"wrench.*lower"):
         rd.simulate(double, wrenches={"lower": wrong}, duration=0.01)
-    with pytest.raises(ShapeError, match="wrench:lower"):
+    with pytest.raises(ShapeError, match=r"wrench.*lower"):
         rd.rollout(double, None, states, states, wrenches={"lower": wrong}, duration=0.01)
 
 
@@ -408,15 +408,15 @@ def test_wrenches_of_many_motions_that_each_go_alone(double, options):
 def test_names_that_are_lists(double):
     event, names = rd.events, [["elbow"]]
     for options in (
-        {"locked": names},
-        {"integrator": ["rk4"]},
-        {"integrator": {}},
-        {"stops": rd.RigidStops(0.5, names)},
-        {"events": [rd.Event(0.001, event.latch(names))]},
-        {"events": [rd.Event(0.001, event.release(names))]},
+        lambda: {"locked": names},
+        lambda: {"integrator": ["rk4"]},
+        lambda: {"integrator": {}},
+        lambda: {"stops": rd.RigidStops(0.5, names)},
+        lambda: {"events": [rd.Event(0.001, event.latch(names))]},
+        lambda: {"events": [rd.Event(0.001, event.release(names))]},
     ):
-        with pytest.raises(UnknownNameError):
-            rd.simulate(double, **options, duration=0.01)
+        with pytest.raises(ShapeError, match="expected a name"):
+            rd.simulate(double, **options(), duration=0.01)
     with pytest.raises(ShapeError, match=r"q of a change has shape \(1, 2\), expected \(2,\)"):
         rd.simulate(double, events=[rd.Event(0.001, event.jump(q=[[1.0, 2.0]]))], duration=0.01)
 
@@ -478,7 +478,7 @@ def test_arrays_in_any_layout(layout, integrator):
 
 @pytest.mark.parametrize("given", [{"duration": "0.01"}, {"step": b"1e-3"}])
 def test_times_that_are_text(double, given):
-    with pytest.raises(ShapeError, match=r"expected numbers \[s\]"):
+    with pytest.raises(ShapeError, match=r"is .*, expected a number"):
         rd.simulate(double, **given)
 
 

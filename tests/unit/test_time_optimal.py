@@ -93,7 +93,7 @@ def test_rates_are_derivatives_and_the_way_is_kept(quick):
     assert max(near) < 2e-3
     for at, place in ((-1.0, WAY[0]), (0.0, WAY[0]), (quick.duration + 1.0, WAY[-1])):
         np.testing.assert_allclose(quick(at), [place, np.zeros(6), np.zeros(6)], atol=1e-9)
-    with pytest.raises(rd.PathError, match="nan"):
+    with pytest.raises(rd.ShapeError, match="t is nan"):
         quick(np.nan)
 
 

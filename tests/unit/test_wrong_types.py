@@ -162,7 +162,10 @@ def test_derivative_with_respect_to_something_else():
         (lambda r, x: rd.simulate(r, locked=3), "locked is 3"),
         (lambda r, x: rd.simulate(r, controlled=["left_drive"]), "controlled is list"),
         (lambda r, x: rd.simulate(r, 3), "controller is 3"),
-        (lambda r, x: rd.simulate(r, events=[3]), "event is 3"),
+        (
+            lambda r, x: rd.simulate(r, events=[3]),
+            "events is 3, expected a robodyn.Event or a function",
+        ),
         (lambda r, x: rd.simulate(r, duration="long"), "duration is 'long'"),
         (lambda r, x: r.random("seed"), "rng is 'seed'"),
     ],
