@@ -280,7 +280,7 @@ def test_controllers_that_are_none():
         rd.compare(ARM, {}, **CASE)
     with pytest.raises(rd.ShapeError, match="a name in controllers is 1"):
         rd.compare(ARM, {1: PD}, **CASE)
-    with pytest.raises(rd.ShapeError, match="controller 'pd' is 3"):
+    with pytest.raises(rd.ShapeError, match=r"controllers\['pd'\] is 3"):
         rd.compare(ARM, {"pd": 3}, **CASE)
     other = rd.load("double_pendulum")
     law = JointPD(other, PointToPoint(np.zeros(2), np.ones(2), 1.0), 1.0, 1.0)
