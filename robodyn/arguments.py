@@ -196,8 +196,10 @@ def _check(kind: Any) -> Check | None:
     if origin in (Union, types.UnionType):
         arrays = set(typing.get_args(ArrayLike))  # a union of its own
         others = [x for x in arguments if x not in arrays or not arrays <= {*arguments}]
-        kinds = [*others, *[ArrayLike] * (len(others) < len(arguments))]
-        checks = [_check(each) for each in kinds]
+        checks = [_check(each) for each in others]
+        if len(others) < len(arguments):  # beside values by name, NaN in an array stands for none
+            named_too = any(typing.get_origin(each) is Mapping for each in others)
+            checks.append(numbers if named_too else _array)
         known = [check for check in checks if check is not None]
         return functools.partial(_one_of, known) if len(known) == len(checks) else None
     if isinstance(kind, type) and kind not in (Any, object) and not _is_protocol(kind):
