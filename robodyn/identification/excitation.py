@@ -84,8 +84,8 @@ def excitation(
     -------
     motion : Excitation
         A reference for controllers; ``motion.center`` is where to start, at rest. Joints that
-        follow by closed loops stand still in it; where they have motors, drive ``motion.joints``
-        alone.
+        follow by closed loops stand still in it: drive ``motion.joints`` alone, and ask
+        `Excitation.closed` for states with closed loops.
 
     Raises
     ------

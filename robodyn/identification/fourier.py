@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers
+from robodyn.robot import Robot
 from robodyn.symbolic.scalar import cos, sin
 
 __all__ = ["Excitation"]
@@ -16,6 +19,9 @@ __all__ = ["Excitation"]
 @dataclass(frozen=True, eq=False)
 class Excitation:
     """A motion that makes parameters visible; a reference for controllers.
+
+    Calling it gives the motion of the joints that are moved; those that follow by closed loops
+    stand where they are at the start. `closed` gives theirs too.
 
     Each joint moves as ``center + sum of sine sin(k w t) + cosine (cos(k w t) - 1)`` over ``k``,
     with ``w = 2 pi / period``, and is at rest and without acceleration when a period begins.
@@ -63,6 +69,51 @@ class Excitation:
             q = q + s * sine + c * (cosine - 1.0)
             v = v + (s * cosine - c * sine) * f
             a = a - (s * sine + c * cosine) * (f * f)
+        return q, v, a
+
+    def closed(self, robot: Robot, t: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The motion with its loops closed: joints that follow do so, on the branch of the start.
+
+        Parameters
+        ----------
+        robot : Robot
+            That the motion was made for.
+        t : array_like, shape (n,) [s]
+            Times in ascending order, close enough that postures are near their neighbours.
+
+        Returns
+        -------
+        q, v, a : ndarray, shape (n, nq), (n, nv), (n, nv)
+
+        Raises
+        ------
+        AssemblyError
+            Where the loops do not close.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import robodyn as rd
+        >>> robot = rd.load("four_bar")
+        >>> motion = rd.excitation(robot, period=4.0, acceleration=20.0, iterations=0)
+        >>> q, v, a = motion.closed(robot, np.linspace(0.0, 4.0, 100))
+        >>> bool(abs(robot.loop_residual(q)).max() < 1e-9)
+        True
+        """
+        times = np.atleast_1d(numbers("t", t))
+        hold, found, near = self.joints, [], self.center
+        for time in times:
+            q, v, a = self(float(time))
+            own = [robot.joints[name].q.start for name in hold]
+            near = near.copy()
+            near[own] = q[own]
+            near = robot.assemble(near, hold=hold)
+            v = robot.consistent_velocity(near, v, hold=hold)
+            speeds = [robot.joints[name].v.start for name in hold]
+            follow = dict(zip(hold, a[speeds], strict=True))
+            a = robot.hybrid_dynamics(near, v, controlled=follow).a
+            found.append((near, v, a))
+        q, v, a = (np.array(x) for x in zip(*found, strict=True))
         return q, v, a
 
     def __repr__(self) -> str:

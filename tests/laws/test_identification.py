@@ -799,6 +799,24 @@ def test_an_excitation_of_a_linkage(palletizer, sack_motion):
     assert mover.states(q, q, q) is not None
 
 
+def test_an_excitation_has_states_with_closed_loops():
+    """Velocities and accelerations are the rates of positions, to the order of differences."""
+    robot = rd.load("five_bar")
+    motion = rd.excitation(robot, period=4.0, acceleration=20.0, iterations=0)
+    slopes = []
+    for n in (201, 401):
+        t = np.linspace(0.0, 4.0, n)
+        q, v, a = motion.closed(robot, t)
+        assert np.abs(robot.loop_residual(q)).max() < 1e-9
+        at = [robot.joints[name].q.start for name in motion.joints]
+        np.testing.assert_allclose(q[:, at], along(motion, t)[0][:, at], atol=1e-12)
+        rate = robot.difference(q[:-2], q[2:]) / (2.0 * t[1])
+        slopes.append((np.abs(rate - v[1:-1]).max(), np.abs(np.diff(v, axis=0)[1:] / t[1]
+                       + np.diff(v, axis=0)[:-1] / t[1] - 2.0 * a[1:-1]).max()))  # fmt: skip
+    ratio = np.array(slopes[0]) / slopes[1]
+    assert (abs(ratio - 4.0) < 0.5).all()
+
+
 def test_an_excitation_of_a_linkage_without_closed_form():
     robot = rd.load("bricard")
     mover = mover_of(robot)
