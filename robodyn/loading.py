@@ -36,7 +36,7 @@ from robodyn.model.settings import Settings
 from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
-from robodyn.urdf.packages import PackageDirs
+from robodyn.urdf.common.packages import PackageDirs
 
 __all__ = ["load", "robots"]
 

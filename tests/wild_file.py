@@ -22,10 +22,10 @@ import numpy as np
 import robodyn as rd
 from robodyn.errors import MissingExtraError, PackageError, RobodynError
 from robodyn.symbolic.evaluate import evaluate
-from robodyn.urdf.document_kind import MJCF, SDF, URDF, XACRO, document_kind, outer_kind
-from robodyn.urdf.packages import Packages
-from robodyn.urdf.xacro_expansion import expand
-from robodyn.urdf.xml import decode, fragment, read_bytes, root_tag
+from robodyn.urdf.common.document_kind import MJCF, SDF, URDF, XACRO, document_kind, outer_kind
+from robodyn.urdf.common.packages import Packages
+from robodyn.urdf.common.xml import decode, fragment, read_bytes, root_tag
+from robodyn.urdf.xacro.expansion import expand
 
 sys.path.insert(0, str(Path(__file__).parent))  # run as a program, or by pytest
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from robodyn.urdf.checks.values import bad_values
+from robodyn.urdf.common.reading import open_document
+from robodyn.urdf.common.report import announce, record
+from robodyn.urdf.extended.srdf import read_rotor_params
 from robodyn.urdf.parse import parse
-from robodyn.urdf.reading import open_document
-from robodyn.urdf.report import announce, record
 from robodyn.urdf.source import bundled_robots, findings, load_mechanism, problems
-from robodyn.urdf.srdf import read_rotor_params
-from robodyn.urdf.values import bad_values
 from robodyn.urdf.write import write
 
 __all__ = [

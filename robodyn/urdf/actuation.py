@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from robodyn.description import Actuator, Joint, Link, Loop
 from robodyn.description.possible import LARGEST
 from robodyn.errors import UnknownNameError
-from robodyn.urdf.reader import Reader
-from robodyn.urdf.xml import Element, local_name
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.xml import Element, local_name
 
 __all__ = ["read_actuators"]
 

@@ -20,8 +20,8 @@ from robodyn.description import (
 )
 from robodyn.errors import UrdfError, UrdfWarning
 from robodyn.joints.common.kind import JointKind
-from robodyn.urdf.joint_values import position_limits
-from robodyn.urdf.kinds import TREE_WORDS
+from robodyn.urdf.common.joint_values import position_limits
+from robodyn.urdf.common.kinds import TREE_WORDS
 
 __all__ = ["from_object", "is_urdf_object"]
 

@@ -19,13 +19,13 @@ from robodyn.description import Coupling, Joint, Link, Loop, Pose, Vector
 from robodyn.description.constants import with_constants
 from robodyn.errors import UnknownNameError
 from robodyn.joints.common.kind import JointKind
-from robodyn.urdf.drake_closures import read_drake_closure
+from robodyn.urdf.common.drake_closures import read_drake_closure
+from robodyn.urdf.common.joint_values import read_dynamics, read_limits
+from robodyn.urdf.common.kinds import LOOP_WORDS, read_axes, read_constants
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.spelling import LOOKS_LIKE_CLOSURE
+from robodyn.urdf.common.xml import Element, line_of, local_name
 from robodyn.urdf.gazebo_joints import GazeboJoints
-from robodyn.urdf.joint_values import read_dynamics, read_limits
-from robodyn.urdf.kinds import LOOP_WORDS, read_axes, read_constants
-from robodyn.urdf.reader import Reader
-from robodyn.urdf.spelling import LOOKS_LIKE_CLOSURE
-from robodyn.urdf.xml import Element, line_of, local_name
 
 __all__ = ["Closures"]
 

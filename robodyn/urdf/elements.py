@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from robodyn.description import Joint, Link, PointSpring, Rotor
 from robodyn.errors import UnknownNameError
-from robodyn.urdf.reader import Reader
-from robodyn.urdf.xml import Element, local_name
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.xml import Element, local_name
 
 __all__ = ["read_elements"]
 

@@ -10,13 +10,13 @@ import numpy as np
 from robodyn.description import Coupling, Joint, Link, Loop
 from robodyn.description.exact_turns import exact_pose
 from robodyn.errors import RobodynError
-from robodyn.urdf.kinds import LOOP_WORDS
-from robodyn.urdf.reader import Reader
-from robodyn.urdf.sdf_frames import Frames
-from robodyn.urdf.sdf_gears import read_gear
-from robodyn.urdf.sdf_joints import JOINT_TYPES, SdfJoint, read_joint
-from robodyn.urdf.sdf_loops import add_joint_frame, exactly_placed, loop_of, placed
-from robodyn.urdf.xml import Element
+from robodyn.urdf.common.kinds import LOOP_WORDS
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.xml import Element
+from robodyn.urdf.sdf.frames import Frames
+from robodyn.urdf.sdf.gears import read_gear
+from robodyn.urdf.sdf.joints import JOINT_TYPES, SdfJoint, read_joint
+from robodyn.urdf.sdf.loops import add_joint_frame, exactly_placed, loop_of, placed
 
 __all__ = ["GazeboJoints"]
 

@@ -10,14 +10,14 @@ from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.actuation import read_actuators
 from robodyn.urdf.closures import Closures
+from robodyn.urdf.common.joint_values import read_dynamics, read_limits
+from robodyn.urdf.common.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.report import announce
+from robodyn.urdf.common.spelling import check_spelling
+from robodyn.urdf.common.xml import Element, fragment, line_of, local_name, parse_xml, recovered
 from robodyn.urdf.elements import read_elements
-from robodyn.urdf.joint_values import read_dynamics, read_limits
-from robodyn.urdf.kinds import TREE_WORDS, constant_tags, read_axes, read_constants
-from robodyn.urdf.reader import Reader
-from robodyn.urdf.report import announce
-from robodyn.urdf.spelling import check_spelling
-from robodyn.urdf.xacro_leftovers import check_leftovers
-from robodyn.urdf.xml import Element, fragment, line_of, local_name, parse_xml, recovered
+from robodyn.urdf.xacro.leftovers import check_leftovers
 
 __all__ = ["parse", "read"]
 

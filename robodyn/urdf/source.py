@@ -16,20 +16,20 @@ from robodyn.errors import (
     UrdfWarning,
 )
 from robodyn.urdf.adapters import from_object, is_urdf_object
-from robodyn.urdf.check import check
-from robodyn.urdf.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, outer_kind
-from robodyn.urdf.extended import read_extension
-from robodyn.urdf.massless import massless_motions
+from robodyn.urdf.checks.check import check
+from robodyn.urdf.checks.massless import massless_motions
+from robodyn.urdf.checks.suspicions import suspicions
+from robodyn.urdf.common.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, outer_kind
+from robodyn.urdf.common.packages import PackageDirs, Packages
+from robodyn.urdf.common.reading import Document, Options, Reading, bundled_robots, open_document
+from robodyn.urdf.common.report import as_warning, tell, tolerable
+from robodyn.urdf.common.xml import fragment, root_tag
+from robodyn.urdf.extended.read import read_extension
 from robodyn.urdf.mjcf import read_mjcf
-from robodyn.urdf.packages import PackageDirs, Packages
 from robodyn.urdf.parse import read
-from robodyn.urdf.reading import Document, Options, Reading, bundled_robots, open_document
-from robodyn.urdf.report import as_warning, tell, tolerable
-from robodyn.urdf.sdf import read_sdf
-from robodyn.urdf.suspicions import suspicions
-from robodyn.urdf.xacro_arguments import Value, given_arguments
-from robodyn.urdf.xacro_expansion import expand
-from robodyn.urdf.xml import fragment, root_tag
+from robodyn.urdf.sdf.read import read_sdf
+from robodyn.urdf.xacro.arguments import Value, given_arguments
+from robodyn.urdf.xacro.expansion import expand
 
 __all__ = ["bundled_robots", "findings", "load_mechanism", "problems"]
 

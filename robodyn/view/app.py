@@ -20,7 +20,7 @@ from robodyn.errors import (
 )
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory import Trajectory
-from robodyn.urdf.packages import PackageDirs
+from robodyn.urdf.common.packages import PackageDirs
 from robodyn.view.drawing import Drawing
 from robodyn.view.geometry import link_geometry
 from robodyn.view.guard import Guard, guarded_server

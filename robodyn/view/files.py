@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from robodyn.urdf.packages import Packages
+from robodyn.urdf.common.packages import Packages
 
 __all__ = ["find_file"]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from robodyn.description import Mechanism, Pose
 from robodyn.errors import RobodynError
-from robodyn.urdf.packages import PackageDirs, Packages
-from robodyn.urdf.xml import Element, parse_xml
+from robodyn.urdf.common.packages import PackageDirs, Packages
+from robodyn.urdf.common.xml import Element, parse_xml
 from robodyn.view.files import find_file
 
 __all__ = ["GREY", "Geometry", "Shape", "link_geometry"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import robodyn as rd
-from robodyn.urdf.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, document_kind
+from robodyn.urdf.common.document_kind import EXTENDED_URDF, MJCF, SDF, URDF, XACRO, document_kind
 
 SPACE = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 OLD_SPACE = 'xmlns:xacro="http://ros.org/wiki/xacro"'

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.urdf.packages import Packages
+from robodyn.urdf.common.packages import Packages
 from robodyn.view.files import find_file
 from robodyn.view.geometry import link_geometry
 from robodyn.view.scene import extent, joint_marks, link_places, sticks

@@ -11,7 +11,7 @@ from xacro_packages import MODELS, SPACE, write_packages
 import robodyn as rd
 from robodyn.cli import main
 from robodyn.errors import PackageError, SettingsError, ShapeError, UrdfError, UrdfWarning
-from robodyn.urdf.packages import Packages
+from robodyn.urdf.common.packages import Packages
 
 pytest.importorskip("xacro")
 

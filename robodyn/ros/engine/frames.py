@@ -14,7 +14,7 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.array_types import FloatArray
 from robodyn.joints import fixed as fixed_joint
-from robodyn.urdf.xml import decode, read_bytes
+from robodyn.urdf.common.xml import decode, read_bytes
 
 __all__ = ["Transform", "description", "multi_joint", "quaternion", "transforms"]
 

@@ -1,0 +1,166 @@
+"""What is wrong with a description, beyond its syntax: names, mimics, the graph, inertias."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from robodyn.description import Joint, Mechanism
+from robodyn.description.graph_check import graph_problems
+from robodyn.description.possible import why_impossible
+from robodyn.errors import (
+    Hints,
+    InertiaError,
+    RobodynError,
+    UnknownNameError,
+    UrdfError,
+    UrdfWarning,
+)
+from robodyn.topology.spanning_tree import spanning_tree
+from robodyn.urdf.checks.values import bad_values
+
+__all__ = ["Checked", "check"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A mechanism, and what is wrong with it.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Without what is left out leniently.
+    errors : list of RobodynError
+        What makes it unusable.
+    warnings : list of UrdfWarning
+        What is only worth a warning.
+    sound : bool
+        Links and joints form one mechanism, so that its motions can be judged.
+    """
+
+    mechanism: Mechanism
+    errors: list[RobodynError]
+    warnings: list[UrdfWarning]
+    sound: bool
+
+
+def check(mechanism: Mechanism, *, graph: bool = True) -> Checked:
+    """Judge a mechanism.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    graph : bool
+        Judge the graph; pointless where links or joints could not be read.
+    """
+    found = bad_values(mechanism)
+    sound = graph and not found
+    if not found:
+        mimics = _bad_mimics(mechanism)
+        mechanism = _without_mimics(mechanism, mimics.keys())
+        found += mimics.values()
+    if sound:
+        problems = graph_problems(mechanism)
+        found += problems
+        sound = not problems
+    impossible, harmless = _bad_inertias(mechanism, sound)
+    return Checked(mechanism, found + impossible, harmless, sound)
+
+
+def _bad_inertias(
+    mechanism: Mechanism, graph: bool
+) -> tuple[list[RobodynError], list[UrdfWarning]]:
+    """Links that no body can be, unless the body they are rigidly fixed to makes up for them.
+
+    The dynamics know only the sum of the links of a body. Public robots have many sensors and
+    dummy links with impossible inertias that vanish in it.
+    """
+    reasons: dict[str, str] = {}
+    hopeless = set()
+    sound: set[str] = set()
+    for link in mechanism.links:
+        if link.inertia is not None:
+            reason = why_impossible(link.inertia.mass, link.inertia.matrix)
+            if reason:
+                reasons[link.name] = reason
+                if not link.inertia.mass >= 0.0:
+                    hopeless.add(link.name)
+    if reasons and graph:
+        tree = spanning_tree(mechanism)
+        bodies = (*tree.inertias, tree.base_inertia)  # -1 is the base
+        for name in reasons.keys() - hopeless:
+            body = bodies[tree.links[name][0]]
+            if why_impossible(body.mass, body.about_center()) is None:
+                sound.add(name)
+    as_it_is = "taken as it is"
+    impossible = [link for link in mechanism.links if link.name in reasons]
+    return [
+        InertiaError(reasons[link.name], **mechanism.where(link), leniently=as_it_is)
+        for link in impossible
+        if link.name not in sound
+    ], [
+        UrdfWarning(
+            reasons[link.name] + "; the body it is fixed to is sound", **mechanism.where(link)
+        )
+        for link in impossible
+        if link.name in sound
+    ]
+
+
+def _without_mimics(mechanism: Mechanism, names: Collection[str]) -> Mechanism:
+    """A mechanism some of whose joints follow no other."""
+    if not names:
+        return mechanism
+    joints = (
+        dataclasses.replace(joint, mimic=None) if joint.name in names else joint
+        for joint in mechanism.joints
+    )
+    return dataclasses.replace(mechanism, joints=tuple(joints))
+
+
+def _bad_mimics(mechanism: Mechanism) -> dict[str, RobodynError]:
+    """Errors by name of the joint that cannot follow another."""
+    found: dict[str, RobodynError] = {}
+    hints = Hints()
+    joints = {joint.name: joint for joint in mechanism.joints}
+    sound: set[str] = set()
+    cut = {loop.name for loop in mechanism.loops}
+    for joint in mechanism.joints:
+        if joint.mimic is None:
+            continue
+        reason = _why_no_mimic(joint, joints, cut, sound)
+        if reason is None:
+            sound.add(joint.name)
+            continue
+        meant = None
+        if isinstance(reason, UnknownNameError):
+            told, meant = hints.told(reason)
+            reason = f"mimics: {told}"
+        place = mechanism.where(joint) | {"suggestion": meant}
+        found[joint.name] = UrdfError(reason, **place, leniently="moves on its own")
+    return found
+
+
+def _why_no_mimic(
+    joint: Joint, joints: dict[str, Joint], cut: set[str], sound: set[str]
+) -> str | UnknownNameError | None:
+    """Why a joint cannot follow another; ``sound`` are joints known to follow well."""
+    if joint.nv != 1:
+        return f"a {joint.kind} joint has no single coordinate that could mimic another"
+    seen = {joint.name}
+    while joint.mimic is not None:
+        master = joints.get(joint.mimic.joint)
+        if master is None and joint.mimic.joint in cut:
+            return f"mimics {joint.mimic.joint!r}, which closes a loop and so has no coordinate"
+        if master is None:
+            return UnknownNameError("joint", joint.mimic.joint, joints)
+        if master.nv != 1:
+            return f"mimics {master.name!r}, a {master.kind} joint without a single coordinate"
+        if master.name in seen:
+            return f"mimics itself by way of {master.name!r}"
+        if master.name in sound:
+            return None
+        seen.add(master.name)
+        joint = master
+    return None

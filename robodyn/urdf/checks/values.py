@@ -1,0 +1,147 @@
+"""Names given twice, kinds that are none and numbers that are none, as only programs write them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from robodyn.description import Joint, Limits, Loop, Mechanism, PointSpring, Pose, Rotor
+from robodyn.description.possible import LARGEST
+from robodyn.errors import RobodynError, UnknownNameError, UrdfError
+from robodyn.joints.common.kind import JointKind
+from robodyn.urdf.common.kinds import LOOP_WORDS, TREE_WORDS, bad_constants
+
+__all__ = ["bad_values"]
+
+#: Cosine of the angle between the axes of a universal joint from which they are parallel.
+PARALLEL = 1 - 1e-9
+
+
+def bad_values(mechanism: Mechanism) -> list[RobodynError]:
+    """All values of a mechanism that mean nothing."""
+    found: list[RobodynError] = []
+    movers = mechanism.movers
+    for items in (mechanism.links, (*movers, *mechanism.couplings)):
+        names = Counter(item.name for item in items)
+        for item in items:
+            if not (isinstance(item.name, str) and item.name):
+                found.append(UrdfError("the name is no text", **mechanism.where(item)))
+            if names[item.name] > 1:
+                names[item.name] = 0  # say it once
+                reason = "the name is given twice; rename one"
+                found.append(UrdfError(reason, **mechanism.where(item)))
+    for link in mechanism.links:
+        if link.inertia is not None:
+            pose = link.inertia.origin
+            if not _numbers(*pose.xyz, *pose.rpy):
+                reason = f"the origin of the inertia is {pose}: not finite"
+                found.append(UrdfError(reason, **mechanism.where(link)))
+    for mover in movers:
+        reasons = list(_why_no_joint(mover))
+        found += [UrdfError(reason, **mechanism.where(mover)) for reason in reasons]
+    parts: list[PointSpring | Rotor] = [*mechanism.springs, *mechanism.rotors]
+    for part in parts:
+        what = f"{type(part).__name__.removeprefix('Point').lower()} {part.name!r}"
+        why = _why_no_spring(part) if isinstance(part, PointSpring) else _why_no_rotor(part)
+        found += [UrdfError(reason, file=mechanism.file, element=what) for reason in why]
+    return found
+
+
+def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
+    words = TREE_WORDS if isinstance(joint, Joint) else LOOP_WORDS
+    kinds = {kind.name: kind for kind in words.values()}
+    kind = kinds.get(joint.kind)
+    if kind is None and getattr(joint, "map", None) is None:
+        yield str(UnknownNameError("joint kind", joint.kind, kinds))
+    if kind is not None:
+        yield from bad_constants(joint, kind)
+    values: dict[str, tuple[Any, ...]] = {"pitch": (joint.pitch,)}
+    values |= {name: (x,) for name, x in joint.parameters}
+    poses = (
+        {"origin": joint.origin}
+        if isinstance(joint, Joint)
+        else {
+            "origin on the predecessor": joint.X_predecessor,
+            "origin on the successor": joint.X_successor,
+        }
+    )
+    for key, pose in poses.items():
+        if isinstance(pose, Pose):
+            values[key] = (*pose.xyz, *pose.rpy)
+        else:
+            yield f"the {key} is {type(pose).__name__}, expected a Pose"
+    values["damping"], values["friction"] = (joint.damping,), (joint.friction,)
+    values["spring"] = (joint.stiffness, joint.rest)
+    values["armature"] = (joint.armature,)
+    for key in ("damping", "friction", "stiffness", "armature"):
+        value = getattr(joint, key)
+        if _numbers(value) and value < 0.0:
+            yield f"the {key} is {value}: negative"
+    if kind is not None and joint.armature and not _may_have_armature(kind):
+        yield f"a {kind} joint has no armature: only joints whose coordinates add, and balls"
+    yield from _why_no_limits(joint.limits)
+    if isinstance(joint, Loop):
+        values["distance"] = (joint.distance,)
+    for key, numbers in values.items():
+        if not _numbers(*numbers):
+            yield f"the {key} is {numbers}: not finite, or beyond {LARGEST:g}"
+    sound = True
+    for key, axis in (("axis", joint.axis), ("axis2", joint.axis2)):
+        if not (_is_vector(axis) and abs(math.hypot(*axis) - 1.0) < 1e-6):
+            sound = False
+            yield f"the {key} is {axis}: not a unit vector"
+    if sound and kind is not None and len(kind.axes) > 1:
+        if abs(sum(a * b for a, b in zip(joint.axis, joint.axis2, strict=True))) > PARALLEL:
+            yield f"axis and axis2 of a {kind} joint are parallel"
+
+
+def _may_have_armature(kind: JointKind) -> bool:
+    """An inertia that all speeds feel alike adds to the mass matrix and to nothing else."""
+    return kind.coordinates.flat or (kind.coordinates.quaternion and kind.nv == 3)
+
+
+def _why_no_limits(limits: Limits | None) -> Iterator[str]:
+    if limits is None:
+        return
+    for key in ("lower", "upper", "velocity", "effort"):
+        value = getattr(limits, key)
+        if not (_numbers(value) or (isinstance(value, float) and math.isinf(value))):
+            yield f"the limit {key} is {value!r}, expected a number up to {LARGEST:g} or infinity"
+        elif key in ("velocity", "effort") and value < 0.0:
+            yield f"the limit {key} is {value:g}: negative"
+    if _numbers(limits.lower, limits.upper) and limits.lower > limits.upper:
+        yield f"the lower limit {limits.lower:g} is above the upper limit {limits.upper:g}"
+
+
+def _why_no_spring(spring: PointSpring) -> Iterator[str]:
+    for key in ("stiffness", "rest_length", "damping"):
+        value = getattr(spring, key)
+        if not (_numbers(value) and value >= 0.0):
+            yield f"{key} is {value!r}, expected a finite number that is not negative"
+    for key in ("point1", "point2"):
+        if not _is_vector(getattr(spring, key)):
+            yield f"{key} is {getattr(spring, key)!r}, expected three finite numbers"
+
+
+def _why_no_rotor(rotor: Rotor) -> Iterator[str]:
+    if not (_numbers(rotor.inertia) and rotor.inertia > 0.0):
+        yield f"inertia is {rotor.inertia!r}, expected a finite positive number"
+    if not (_is_vector(rotor.axis) and math.hypot(*rotor.axis) > 0.0):
+        yield f"axis is {rotor.axis!r}, expected three numbers that are not all zero"
+
+
+def _is_vector(x: Any) -> bool:
+    try:
+        return len(x) == 3 and _numbers(*x)
+    except TypeError:
+        return False
+
+
+def _numbers(*values: Any) -> bool:
+    """All are finite numbers, and not so large that their products are not."""
+    try:
+        return all(abs(value) <= LARGEST for value in values)
+    except TypeError:
+        return False

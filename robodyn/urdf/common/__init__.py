@@ -1,0 +1,1 @@
+"""What readers of all formats share: XML, values, schemas, names of joint kinds, packages."""

@@ -1,0 +1,120 @@
+"""What the readers of all kinds of documents take and give."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from robodyn.description import Mechanism
+from robodyn.errors import RobodynError, UnknownNameError, UrdfError, UrdfWarning
+from robodyn.urdf.common.document_kind import EXTENDED_URDF, document_kind
+from robodyn.urdf.common.packages import Packages
+from robodyn.urdf.common.xml import Element, decode, decode_leniently, read_bytes, root_tag
+
+__all__ = ["Document", "Options", "Reading", "bundled_robots", "open_document"]
+
+
+@dataclass(frozen=True)
+class Document:
+    """Text that describes a robot.
+
+    Attributes
+    ----------
+    text : str
+    file : str or None
+        Where it stands; ``None`` for text that was given as such.
+    kind : str
+        One of those in `robodyn.urdf.common.document_kind`.
+    root : Element or None
+        Outer element, where it was made of another document: its lines are those of that one.
+    problems : tuple of UrdfError
+        What is wrong with its letters.
+    """
+
+    text: str
+    file: str | None
+    kind: str
+    root: Element | None = None
+    problems: tuple[UrdfError, ...] = ()
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `robodyn.load` was told of how to read."""
+
+    packages: Packages = field(default_factory=Packages)
+    xacro_args: Mapping[str, str] = field(default_factory=dict)
+    urdf: Any = None
+    strict: bool = True
+    base: str = "fixed"
+
+
+@dataclass
+class Reading:
+    """What came of reading.
+
+    Attributes
+    ----------
+    mechanism : Mechanism or None
+        What could be read.
+    problems, warnings : list
+        All that were found, in the order of reading.
+    complete : bool
+        All links, joints and loops are there, so that the graph can be judged; when it has been,
+        that they form a mechanism.
+    """
+
+    mechanism: Mechanism | None
+    problems: list[RobodynError] = field(default_factory=list)
+    warnings: list[UrdfWarning] = field(default_factory=list)
+    complete: bool = True
+
+
+def bundled_robots() -> tuple[str, ...]:
+    """Names of the robots that come with the library."""
+    folder = resources.files("robodyn.urdf") / "robots"
+    return tuple(
+        sorted(f.name.removesuffix(".urdf") for f in folder.iterdir() if f.name.endswith(".urdf"))
+    )
+
+
+def open_document(source: Any) -> Document:
+    """The document that a path, a text or the name of a bundled robot means.
+
+    Raises
+    ------
+    UrdfError
+        A file that cannot be read, or a source of another type.
+    UnknownNameError
+        Neither a file nor a bundled robot.
+    """
+    if isinstance(source, (bytes, bytearray)):
+        return _document(*decode_leniently(bytes(source)), None)
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return _document(source, [], None)
+    if not isinstance(source, (str, os.PathLike)):
+        raise UrdfError(
+            f"a {type(source).__name__} is not a source of a robot: give a path, URDF text, the "
+            "name of a bundled robot, or a model of urdfpy, urchin or yourdfpy"
+        )
+    if isinstance(source, str) and not source.strip():
+        raise UrdfError("the text is empty: give a path, URDF text or the name of a bundled robot")
+    path = Path(source)
+    if isinstance(source, str) and not path.suffix and len(path.parts) <= 1:
+        if source in bundled_robots():
+            resource = resources.files("robodyn.urdf") / "robots" / f"{source}.urdf"
+            return _document(decode(resource.read_bytes()), [], f"{source}.urdf")
+        if len(source) < 256 and not path.exists():
+            raise UnknownNameError("bundled robot", source, bundled_robots())
+    return _document(*decode_leniently(read_bytes(path), str(path)), str(path))
+
+
+def _document(text: str, problems: list[UrdfError], file: str | None) -> Document:
+    kind = document_kind(text)
+    if root_tag(text) is None and file is not None and Path(file).suffix in (".yaml", ".yml"):
+        kind = EXTENDED_URDF  # whatever is wrong with it, its author meant no XML
+    return Document(text, file, kind, problems=tuple(problems))

@@ -1,0 +1,360 @@
+"""The elements and attributes that the reader reads, in one table, and those of other tools.
+
+`ROOT` is the rule of ``<robot>``; each rule names the rules of the elements in it. What stands in
+no rule was misspelt, or stands in the wrong place, or belongs to a tool that we do not know:
+`robodyn.urdf.common.spelling` tells these apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from robodyn.urdf.common.kinds import LOOP_WORDS, TREE_WORDS, constant_tags
+
+__all__ = [
+    "DRAKE_IN_SDF",
+    "GENERAL",
+    "ONLY_OF_KIND",
+    "ROOT",
+    "SDF_JOINT",
+    "SDF_POSE",
+    "Rule",
+    "owners",
+]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What an element may hold.
+
+    Attributes
+    ----------
+    attributes : frozenset of str
+        Those that are read.
+    children : mapping of tag to Rule
+        Elements that are read, and what they may hold.
+    other_attributes, other_children : frozenset of str
+        Those that other tools read; accepted in silence, and what they hold is not looked at.
+    unknown : {"error", "warning", "misplaced", "misspelt"}
+        What is said of names that are not listed. ``"warning"``: tools extend this element.
+        ``"misplaced"``: an element of other tools, where nothing is read; only what is read
+        elsewhere is an error there. ``"misspelt"``: tools put anything there; only a misspelling of
+        what is read is an error.
+    text : bool
+        The text in the element is its value.
+    """
+
+    attributes: frozenset[str]
+    children: Mapping[str, Rule] = field(default_factory=dict)
+    other_attributes: frozenset[str] = frozenset()
+    other_children: frozenset[str] = frozenset()
+    unknown: str = "error"
+    text: bool = False
+
+
+def _rule(
+    attributes: str = "",
+    children: Mapping[str, Rule] | None = None,
+    *,
+    others: str = "",
+    other_children: str = "",
+    unknown: str = "error",
+    text: bool = False,
+) -> Rule:
+    """Rule of attributes and tags separated by blanks."""
+    return Rule(
+        frozenset(attributes.split()),
+        children or {},
+        frozenset(others.split()),
+        frozenset(other_children.split()),
+        unknown,
+        text,
+    )
+
+
+_LINK = _rule("link")
+_NAMED_LINK = _rule("link name")  # CAD exporters name the link so
+_VALUE = _rule("value")
+_TEXT = _rule(text=True)
+_POSE = _rule("xyz rpy")
+_AXIS = _rule("xyz", others="rpy")
+
+
+def _only_of_kind() -> dict[str, tuple[str, ...]]:
+    """Elements that only joints and loops of some kinds have, and the words for these kinds."""
+    found: dict[str, dict[str, None]] = {}
+    for word, kind in (TREE_WORDS | LOOP_WORDS).items():
+        for tag in (*kind.axes[1:], *sorted(constant_tags(kind))):
+            found.setdefault(tag, {})[word] = None
+    return {tag: tuple(words) for tag, words in found.items()}
+
+
+#: Elements that only joints and loops of some kinds have.
+ONLY_OF_KIND = _only_of_kind()
+
+_OF_KINDS = {tag: _AXIS if tag.startswith("axis") else _VALUE for tag in ONLY_OF_KIND}
+_MIMIC = _rule("joint multiplier offset")
+_DYNAMICS = _rule(
+    "damping friction spring_stiffness spring_reference armature",
+    others="mu_coulomb mu_viscous K D",
+    unknown="warning",
+)
+_LIMIT = _rule(
+    "lower upper velocity effort",
+    others="acceleration deceleration jerk current gear_velocity command_effort twist "
+    "has_acceleration_limits has_jerk_limits max_acceleration max_jerk",
+    unknown="warning",
+)
+_SHAPE = _rule(children={"origin": _rule("xyz rpy", unknown="misplaced")}, unknown="misplaced")
+_UNREAD = _rule(unknown="misplaced")
+_JOINT = _rule(
+    "name type independent cut",
+    {
+        "parent": _LINK,
+        "child": _LINK,
+        "origin": _POSE,
+        "axis": _AXIS,
+        "limit": _LIMIT,
+        "dynamics": _DYNAMICS,
+        "mimic": _MIMIC,
+        **_OF_KINDS,
+        "safety_controller": _UNREAD,
+        "calibration": _UNREAD,
+    },
+    others="dont_collapse",
+    other_children="joint_properties hardwareInterface "
+    "hardware_interface sensor gazebo material visual collision preserveFixedJoint "
+    "disableFixedJointLumping",
+    unknown="warning",
+)
+_INERTIAL = _rule(
+    children={"origin": _POSE, "mass": _VALUE, "inertia": _rule("ixx ixy ixz iyy iyz izz")},
+)
+_LINK_ELEMENT = _rule(
+    "name",
+    {"inertial": _INERTIAL, "visual": _SHAPE, "collision": _SHAPE},
+    others="type concave kinematic",
+    other_children="contact surface material sensor gazebo gravity kinematic "
+    "self_collide self_filter collision_checking selfCollide velocity_decay "
+    "stiffness damping must_be_base_link turnGravityOff",
+    unknown="warning",
+)
+
+# ---- closures of loops
+# a mimic is refused where it is read
+_AS_A_JOINT = {"limit": _LIMIT, "dynamics": _DYNAMICS, "mimic": _MIMIC}
+_SIDE = _rule("link name", {"origin": _POSE})
+_LOOP = _rule(
+    "name type",
+    {
+        "predecessor": _SIDE,
+        "successor": _SIDE,
+        "sucessor": _SIDE,
+        "axis": _AXIS,
+        **_OF_KINDS,
+        **_AS_A_JOINT,
+    },
+)
+_CONSTRAINT = _rule(
+    "name type",
+    {
+        "parent": _NAMED_LINK,
+        "child": _NAMED_LINK,
+        "parent_origin": _POSE,
+        "child_origin": _POSE,
+        "parent_axis": _AXIS,
+        "child_axis": _AXIS,
+        "axis": _AXIS,
+        **_AS_A_JOINT,
+    },
+)
+_FRAME_ON_LINK = _rule("link xyz rpy")
+_LOOP_JOINT = _rule(
+    "name type",
+    {
+        **_CONSTRAINT.children,
+        "axis": _rule("xyz frame", others="rpy"),
+        "link1": _FRAME_ON_LINK,
+        "link2": _FRAME_ON_LINK,
+    },
+)
+_COUPLING = _rule(
+    "name",
+    {
+        "predecessor": _NAMED_LINK,
+        "successor": _NAMED_LINK,
+        "sucessor": _NAMED_LINK,
+        "ratio": _VALUE,
+        "offset": _VALUE,
+    },
+    others="type independent",
+)
+
+
+def _drake(tag: str, *, text: bool = False) -> Rule:
+    """Rule of a constraint of Drake, whose parts have attributes, or text in SDF."""
+    body = _TEXT if text else _rule("name")
+    value = _TEXT if text else _VALUE
+    parts = {"body_A": body, "body_B": body, "p_AP": value, "p_BQ": value}
+    others = ""
+    if tag == "distance_constraint":
+        parts |= {"distance": value, "stiffness": value}
+        others = f"drake:{tag}_damping"
+    children = {f"drake:{tag}_{part}": rule for part, rule in parts.items()}
+    return _rule("name", children, other_children=others)
+
+
+#: Constraints of Drake, in URDF and in SDF.
+DRAKE, DRAKE_IN_SDF = (
+    {f"drake:{tag}": _drake(tag, text=text) for tag in ("ball_constraint", "distance_constraint")}
+    for text in (False, True)
+)
+#: ``<pose>`` of SDF.
+SDF_POSE = _rule("relative_to frame degrees rotation_format", text=True)
+_SDF_AXIS = _rule(
+    children={
+        "xyz": _rule("expressed_in", text=True),
+        "use_parent_model_frame": _TEXT,
+        "limit": _rule(
+            children=dict.fromkeys("lower upper velocity effort".split(), _TEXT),
+            other_children="stiffness dissipation drake:acceleration drake:jerk",
+        ),
+        "dynamics": _rule(
+            children=dict.fromkeys(
+                "damping friction spring_stiffness spring_reference".split(), _TEXT
+            )
+        ),
+        "mimic": _rule("joint axis", dict.fromkeys("multiplier offset reference".split(), _TEXT)),
+        "initial_position": _TEXT,
+    },
+)
+#: ``<joint>`` of SDF, in a model or in ``<gazebo>``.
+SDF_JOINT = _rule(
+    "name type",
+    {
+        "parent": _TEXT,
+        "child": _TEXT,
+        "pose": SDF_POSE,
+        "axis": _SDF_AXIS,
+        "axis2": _SDF_AXIS,
+        "screw_thread_pitch": _TEXT,
+        "thread_pitch": _TEXT,
+        "gearbox_ratio": _TEXT,
+        "gearbox_reference_body": _TEXT,
+        "drake:gear_ratio": _TEXT,
+        "drake:rotor_inertia": _TEXT,
+        "drake:mimic": _MIMIC,
+    },
+    other_children="physics sensor plugin",
+    unknown="warning",
+)
+
+# ---- motors
+_HARDWARE = dict.fromkeys(
+    "hardwareInterface hardware_interface role offset type plugin param compensator motorScale "
+    "saturationLower saturationUpper deadBandLower deadBandUpper motorTorqueConstant "
+    "ignoreTransmissionAbsoluteEncoder encoderResolution modelName state_interface".split(),
+    _UNREAD,
+)
+_GEAR = {
+    "mechanicalReduction": _TEXT,
+    "mechanical_reduction": _TEXT,
+    "drake:gear_ratio": _VALUE,
+    "drake:rotor_inertia": _VALUE,
+}
+_DRIVE = _rule("name", {**_GEAR, **_HARDWARE}, others="role", unknown="warning")
+_TRANSMISSION = _rule(
+    "name",
+    {"joint": _DRIVE, "actuator": _DRIVE, **_GEAR, **_HARDWARE},
+    others="type",
+    other_children="leftActuator rightActuator flexJoint rollJoint gap_joint passive_joint "
+    "use_simulated_gripper_joint simulated_actuated_joint",
+    unknown="warning",
+)
+_ROS2_CONTROL = _rule(
+    "name",
+    {
+        "joint": _rule(
+            "name",
+            {
+                "command_interface": _rule(
+                    "name",
+                    others="data_type size",
+                    other_children="param limits",
+                    unknown="warning",
+                )
+            },
+            others="mimic role",
+            other_children="state_interface param properties limits",
+            unknown="warning",
+        ),
+        "transmission": _TRANSMISSION,
+    },
+    others="type rw_rate is_async thread_priority async",
+    other_children="hardware sensor gpio safety_controller properties async",
+    unknown="warning",
+)
+
+# ---- the robot
+ROOT = _rule(
+    "name",
+    {
+        "link": _LINK_ELEMENT,
+        "joint": _JOINT,
+        "drake:joint": _JOINT,
+        "loop": _LOOP,
+        "coupling": _COUPLING,
+        "constraint": _CONSTRAINT,
+        "loop_joint": _LOOP_JOINT,
+        **DRAKE,
+        "transmission": _TRANSMISSION,
+        "ros2_control": _ROS2_CONTROL,
+        "motor": _rule(
+            "joint gear_ratio rotor_inertia axis mounted_on viscous coulomb torque_limit name"
+        ),
+        "spring": _rule("name link1 point1 link2 point2 stiffness rest_length damping"),
+        "rotor": _rule("name link axis inertia"),
+        "gazebo": _rule(
+            "reference", {"joint": SDF_JOINT}, unknown="misspelt"
+        ),  # with a reference it is not looked into
+    },
+    others="version verbose author",
+    other_children="material gazebo sensor mujoco deformable disable_collisions disable_collision "
+    "disable_default_collisions group group_state end_effector virtual_joint passive_joint "
+    "self_collision_checking collision_filter_group frame plugin verbose capability "
+    "link_sphere_approximation compiler option size rotor_params allow_collision visualize "
+    "drake:linear_bushing_rpy drake:collision_filter_group",
+    unknown="warning",
+)
+
+#: Attributes that other tools use in many places with meanings of their own.
+GENERAL = frozenset("name type link joint value axis reference".split())
+
+
+def _owners() -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """For each tag and each attribute that is read, the elements that it belongs to."""
+    tags: dict[str, dict[str, None]] = {}
+    attributes: dict[str, dict[str, None]] = {}
+    pending = [("robot", ROOT)]
+    while pending:
+        name, rule = pending.pop(0)
+        if rule.unknown != "misplaced":
+            for attribute in sorted(rule.attributes):
+                attributes.setdefault(attribute, {})[name] = None
+            for tag, inner in rule.children.items():
+                if inner.unknown != "misplaced" and ":" not in name:
+                    tags.setdefault(tag, {})[name] = None
+                pending.append((tag, inner))
+    return (
+        {tag: tuple(names) for tag, names in tags.items()},
+        {attribute: tuple(names) for attribute, names in attributes.items()},
+    )
+
+
+_OWNERS_OF_TAGS, _OWNERS_OF_ATTRIBUTES = _owners()
+
+
+def owners(name: str, *, attribute: bool = False) -> tuple[str, ...]:
+    """Elements that a tag or an attribute belongs to; empty if it is read nowhere."""
+    return (_OWNERS_OF_ATTRIBUTES if attribute else _OWNERS_OF_TAGS).get(name, ())

@@ -1,0 +1,1 @@
+"""Files beside a URDF: the YAML of an Extended URDF, and SRDF."""

@@ -1,0 +1,326 @@
+"""Extended URDF: a YAML file beside a URDF that says which frames close loops, where motors are.
+
+Batto et al., "Extended URDF" (arXiv 2504.04767), as their collection of parallel robots has it::
+
+    closed_loop: [[frame_a, frame_b], ...]
+    type: [6d, 3d, ...]               # of each loop, or one word for all; left out, 6d
+    name_mot: [joint, ...]            # joints with motors, or one word that is part of their names
+    joint_name: [joint, ...]          # joints of another type than the URDF says
+    joint_type: [SPHERICAL, FIXED, UJOINT_ZY, CARDAN, ...]
+    rotule_name: word                 # balls: joints whose names have this word in them
+    name_closedloop: word             # in place of closed_loop: frames WORD1.., WORD2.. in pairs
+    closed_loop_number: 3             # how many pairs there are; left out or -1, any number
+    urdf: robot.urdf                  # ours; else the file of the same name, robot.urdf, or the
+                                      # only one in the folder
+
+A frame is a link, or the child link of a joint. Numbers of motors in another library's vectors
+(``Lidmot``, ``Lidvmot``) stand beside ``name_mot`` in older files and say the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from robodyn.description import Actuator, Joint, Loop, Mechanism
+from robodyn.errors import UrdfError, UrdfWarning
+from robodyn.joints import fixed, spherical
+from robodyn.urdf.extended.joints import BALL, JOINTS, moving, of_type
+from robodyn.urdf.extended.yaml_values import Word, YamlValues
+
+__all__ = ["Applied", "Extension", "read_extension"]
+
+#: Keys that say what `name_mot` says, in numbers of another library.
+REPEATED = ("Lidmot", "Lidvmot")
+KEYS = (
+    "closed_loop",
+    "type",
+    "name_mot",
+    "joint_name",
+    "joint_type",
+    "rotule_name",
+    "name_closedloop",
+    "closed_loop_number",
+    "urdf",
+    *REPEATED,
+)
+LOOPS = {"3d": spherical.KIND.name, "6d": fixed.KIND.name}
+
+
+@dataclasses.dataclass(frozen=True)
+class Applied:
+    """A mechanism with what an extension adds.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Without what the problems are about.
+    problems : tuple of UrdfError
+        Names that do not exist, in the order of the file.
+    warnings : tuple of UrdfWarning
+    """
+
+    mechanism: Mechanism
+    problems: tuple[UrdfError, ...]
+    warnings: tuple[UrdfWarning, ...]
+
+
+class Extension:
+    """What a YAML file says.
+
+    Attributes
+    ----------
+    urdf : path or other source of a URDF
+    """
+
+    def __init__(self, values: YamlValues, urdf: Any) -> None:
+        self.urdf, self._values = urdf, values
+        self._pairs = values.pairs("closed_loop")
+        self._types = self._loop_types()
+        self._prefix, self._count = (
+            values.word("name_closedloop"),
+            values.number("closed_loop_number"),
+        )
+        self._ball = values.word("rotule_name")
+        self._joints = values.names("joint_name")
+        self._words = values.words("joint_type")
+        self._motors = values.names("name_mot") if values.is_list("name_mot") else None
+        self._motor = None if values.is_list("name_mot") else values.word("name_mot")
+        self._check()
+
+    def _loop_types(self) -> list[Word]:
+        values = self._values
+        if values.is_list("type"):
+            return values.words("type")
+        word = values.word("type")
+        return [] if word is None else [word]
+
+    def _check(self) -> None:
+        """Words and their numbers."""
+        values = self._values
+        for word in self._types:
+            if word.text.lower() not in LOOPS:
+                raise values.unknown("type", word, "type of a loop", LOOPS)
+        for word in self._words:
+            if word.text not in JOINTS:
+                raise values.unknown("joint_type", word, "joint type", JOINTS)
+        if len(self._words) != len(self._joints):
+            raise values.error(
+                "joint_type",
+                f"{len(self._words)} types for {len(self._joints)} joints of joint_name",
+            )
+        if not values.has("name_mot") and any(values.has(key) for key in REPEATED):
+            raise values.error(
+                next(key for key in REPEATED if values.has(key)),
+                "gives motors as numbers of another library: name their joints by name_mot",
+            )
+
+    def applied(self, mechanism: Mechanism) -> Applied:
+        """A mechanism with the loops, types and motors."""
+        values = self._values
+        problems = [
+            values.unknown("", key, "key", KEYS) for key in values.keys if key.text not in KEYS
+        ]
+        warnings: list[UrdfWarning] = []
+        joints = self._retyped(mechanism.joints, problems)
+        frames = _frames(mechanism)
+        loops = self._loops(frames, problems)
+        actuators = mechanism.actuators
+        if self._motors is not None or self._motor is not None:
+            written = dict(actuators)
+            actuators = tuple(
+                (name, written.get(name, Actuator()))
+                for name in self._motor_joints(joints, problems, warnings)
+            )
+        changed = dataclasses.replace(
+            mechanism, joints=joints, loops=(*mechanism.loops, *loops), actuators=actuators
+        )
+        for problem in problems:
+            problem.leniently = "left out"
+        problems.sort(key=lambda problem: problem.line or 0)
+        return Applied(changed, tuple(problems), tuple(warnings))
+
+    def _retyped(self, written: Iterable[Joint], problems: list[UrdfError]) -> tuple[Joint, ...]:
+        joints = {joint.name: joint for joint in written}
+        types: dict[str, str] = {}
+        if self._ball is not None:
+            balls = moving(joints.values(), self._ball.text)
+            if not balls:
+                problems.append(self._no_part("rotule_name", self._ball, joints))
+            types = dict.fromkeys(balls, BALL)
+        for name, word in zip(self._joints, self._words, strict=True):
+            if name.text in joints:
+                types[name.text] = word.text
+            else:
+                problems.append(self._values.unknown("joint_name", name, "joint", joints))
+        for joint, kind in types.items():
+            joints[joint] = of_type(joints[joint], kind)
+        return tuple(joints.values())
+
+    def _loops(self, frames: Mapping[str, set[str]], problems: list[UrdfError]) -> list[Loop]:
+        pairs = self._pairs
+        if not self._values.has("closed_loop") and self._prefix is not None:
+            pairs = self._numbered(self._prefix, frames, problems)
+        kinds = [LOOPS[word.text.lower()] for word in self._types] or [LOOPS["6d"]]
+        if not self._values.is_list("type"):
+            kinds *= len(pairs)
+        elif len(self._types) != len(pairs):
+            raise self._values.error("type", f"{len(self._types)} types for {len(pairs)} loops")
+        found = []
+        for (a, b), kind in zip(pairs, kinds, strict=False):
+            one, other = (self._frame(word, frames, problems) for word in (a, b))
+            if one is not None and other is not None:
+                found.append(Loop(f"{a.text}-{b.text}", kind, one, other, line=a.line))
+        return found
+
+    def _frame(
+        self, word: Word, frames: Mapping[str, set[str]], problems: list[UrdfError]
+    ) -> str | None:
+        """The link of a frame."""
+        links = frames.get(word.text, set())
+        if len(links) == 1:
+            return next(iter(links))
+        if links:
+            one, other = sorted(links)
+            problems.append(
+                self._values.error(
+                    "closed_loop",
+                    f"{word.text!r} is a link, and a joint that moves another ({one!r}, {other!r})",
+                    word.line,
+                )
+            )
+        else:
+            problems.append(self._values.unknown("closed_loop", word, "frame", frames))
+        return None
+
+    def _numbered(
+        self, prefix: Word, frames: Mapping[str, set[str]], problems: list[UrdfError]
+    ) -> list[tuple[Word, Word]]:
+        """Pairs of frames whose names have the prefix and the same number in them."""
+        numbered: dict[int, dict[frozenset[str], str]] = {}
+        for name, links in frames.items():
+            match = re.search(re.escape(prefix.text) + r"(\d+)", name)
+            if match and "frame" not in name:
+                numbered.setdefault(int(match[1]), {}).setdefault(frozenset(links), name)
+        pairs = []
+        for number, ends in sorted(numbered.items()):
+            names = [Word(name, prefix.line) for name in ends.values()]
+            if len(names) == 2:
+                pairs.append((names[0], names[1]))
+            else:
+                told = ", ".join(word.text for word in names)
+                message = f"{prefix.text}{number} is not in the names of two frames: {told}"
+                problems.append(self._values.error("name_closedloop", message, prefix.line))
+        if not numbered:
+            alike = [name for name in frames if prefix.text in name]
+            problem = self._values.error(
+                "name_closedloop",
+                f"{prefix.text!r} is in the names of frames ({', '.join(alike[:5])}), but without "
+                f"a number behind it, as in {prefix.text}1, that would make pairs of them",
+                prefix.line,
+            )
+            problems.append(problem if alike else self._no_part("name_closedloop", prefix, frames))
+        elif self._count not in (None, -1, len(pairs)):
+            message = (
+                f"is {self._count}, but {len(pairs)} pairs of frames {prefix.text!r} are there"
+            )
+            problems.append(self._values.error("closed_loop_number", message))
+        return pairs
+
+    def _motor_joints(
+        self,
+        joints: Iterable[Joint],
+        problems: list[UrdfError],
+        warnings: list[UrdfWarning],
+    ) -> list[str]:
+        """Joints with motors, each once."""
+        known = {joint.name: joint for joint in joints}
+        if self._motor is not None:
+            found = moving(known.values(), self._motor.text)
+            if not found:
+                problems.append(self._no_part("name_mot", self._motor, known))
+            return found
+        found, others = [], []
+        for word in self._motors or ():
+            alike = moving(known.values(), word.text)
+            if word.text in known and not known[word.text].nv:
+                message = f"{word.text!r} is a fixed joint, which can have no motor"
+                problems.append(self._values.error("name_mot", message, word.line))
+            elif word.text in known:
+                found.append(word.text)
+                others += [(word, name) for name in alike]
+            elif alike:
+                found += alike
+            else:
+                problems.append(self._values.unknown("name_mot", word, "joint", known))
+        for word, name in others:
+            if name not in found:
+                warnings.append(
+                    UrdfWarning(
+                        f"{word.text!r} is a joint, and part of the name of {name!r}, which gets "
+                        "no motor: name that too if it has one",
+                        file=self._values.file,
+                        line=word.line,
+                        element="name_mot",
+                    )
+                )
+        return list(dict.fromkeys(found))
+
+    def _no_part(self, key: str, word: Word, known: Iterable[str]) -> UrdfError:
+        """The error of a word that should be part of names."""
+        shown = ", ".join(list(known)[:20])
+        return self._values.error(
+            key, f"{word.text!r} is part of no name; there are: {shown}", word.line
+        )
+
+
+def _frames(mechanism: Mechanism) -> dict[str, set[str]]:
+    """Links that a name means: a link, or the child link of a joint."""
+    frames = {link.name: {link.name} for link in mechanism.links}
+    for joint in mechanism.joints:
+        frames.setdefault(joint.name, set()).add(joint.child)
+    return frames
+
+
+def read_extension(path: Path, urdf: Any = None) -> Extension:
+    """Read a YAML file.
+
+    Parameters
+    ----------
+    path : Path
+    urdf : path or other source, optional
+        The URDF that it belongs to. Default: the one that it names, or that stands beside it.
+
+    Raises
+    ------
+    UrdfError
+        If it is no Extended URDF.
+    MissingExtraError
+        If PyYAML is not installed.
+    """
+    values = YamlValues(path)
+    return Extension(values, _beside(path, values) if urdf is None else urdf)
+
+
+def _beside(path: Path, values: YamlValues) -> Path:
+    """The URDF that a YAML file names, or that stands beside it."""
+    named = values.word("urdf")
+    beside = sorted(path.parent.glob("*.urdf"))
+    if named is not None:
+        if not (path.parent / named.text).is_file() and len(beside) == 1:
+            raise values.unknown("urdf", named, "file", [beside[0].name])
+        return path.parent / named.text
+    for candidate in (path.with_suffix(".urdf"), path.parent / "robot.urdf"):
+        if candidate.is_file():
+            return candidate
+    if len(beside) == 1:
+        return beside[0]
+    told = ", ".join(file.name for file in beside) or "none"
+    raise UrdfError(
+        f"which URDF it belongs to is not known: {path.stem}.urdf, robot.urdf or a single one "
+        f"stands beside it, or urdf: FILE says it; there are: {told}",
+        file=str(path),
+    )

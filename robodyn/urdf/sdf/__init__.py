@@ -1,0 +1,1 @@
+"""SDF: frames, models, joints and loops by its specification."""

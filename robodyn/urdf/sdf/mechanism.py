@@ -1,0 +1,240 @@
+"""A model of SDF as a mechanism: which joints are the tree, and which close loops."""
+
+from __future__ import annotations
+
+import dataclasses
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Coupling, Link, Loop, Mechanism
+from robodyn.errors import RobodynError, TopologyError
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.xml import Element, line_of
+from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, inverse
+from robodyn.urdf.sdf.gears import read_gear
+from robodyn.urdf.sdf.hinges import Hinges, coordinate_name
+from robodyn.urdf.sdf.joints import SdfJoint
+from robodyn.urdf.sdf.loops import exactly_placed, loop_of, placed
+from robodyn.urdf.sdf.models import Model
+from robodyn.urdf.sdf.scopes import WORLD, scoped, scoped_joint
+
+__all__ = ["mechanism_of"]
+
+
+@dataclass(frozen=True)
+class _Bond:
+    """A joint, and the links that it joins."""
+
+    joint: SdfJoint
+    parent: str
+    child: str
+
+
+@dataclass
+class _Parts:
+    """What a model and those within hold, by names that the model knows."""
+
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: dict[str, SdfJoint] = field(default_factory=dict)
+    points: list[tuple[str, Element]] = field(default_factory=list)
+    gears: list[tuple[Element, bool, str]] = field(default_factory=list)
+    closures: list[tuple[Loop, str]] = field(default_factory=list)
+
+
+def _parts(model: Model, scope: str = "") -> _Parts:
+    found = _Parts(
+        {
+            scope + name: dataclasses.replace(x, name=scope + name)
+            for name, x in model.links.items()
+        },
+        {scope + joint.name: scoped_joint(joint, scope) for joint in model.joints},
+        [(scope + name, element) for name, element in model.points],
+        [(*gear, scope) for gear in model.gears],
+        [(closure, scope) for closure in model.closures],
+    )
+    for name, inner in model.models.items():
+        more = _parts(inner, f"{scope}{name}{SEPARATOR}")
+        found.links |= more.links
+        found.joints |= more.joints
+        found.points += more.points
+        found.gears += more.gears
+        found.closures += more.closures
+    return found
+
+
+def mechanism_of(
+    reader: Reader, model: Model, X_world: NDArray[np.float64], *, in_world: bool
+) -> Mechanism | None:
+    """A model as a mechanism; ``None`` and problems if it is none.
+
+    Parameters
+    ----------
+    reader : Reader
+    model : Model
+    X_world : (4, 4) [1, m]
+        Pose of the model in the world.
+    in_world : bool
+        The root link stands in the world where the file says, and not in its origin.
+    """
+    parts, frames = _parts(model), model.frames
+    if any(WORLD in (joint.parent, joint.child) for joint in parts.joints.values()):
+        for known in (frames, model.exact):
+            known.add(WORLD, inverse(X_world))
+        parts.links = {WORLD: Link(WORLD), **parts.links}
+    bonds = [*_bonds(reader, parts, model)]
+    if reader.incomplete:
+        return None
+    try:
+        root = _root(parts, bonds, model)
+        tree, loops = _tree(bonds, root, parts)
+        hinges = Hinges(frames, model.exact, parts.joints)
+        if in_world and root != WORLD:
+            X_root = X_world @ frames.pose(root)
+            if not np.allclose(X_root, np.eye(4), rtol=0.0, atol=1e-12):
+                hinges.links.append(Link(WORLD))
+                hinges.weld(
+                    root,
+                    WORLD,
+                    root,
+                    parts.links[root].line,
+                    lambda known: X_world @ known.pose(root),
+                )
+        for bond, reverse in tree:
+            ends = (bond.child, bond.parent) if reverse else (bond.parent, bond.child)
+            hinges.add(bond.joint, *ends, reverse=reverse)
+        for name, element in parts.points:
+            link, line = frames.link(name), line_of(element)
+            hinges.links.append(Link(name, line=line))
+            hinges.weld(name, link, name, line)
+    except RobodynError as error:
+        reader.problem(model.element, getattr(error, "problem", None) or str(error), lost=True)
+        return None
+    return Mechanism(
+        model.name,
+        (*parts.links.values(), *hinges.links),
+        tuple(hinges.joints),
+        (*_loops(reader, loops, model), *_of_drake(reader, parts, model)),
+        tuple(_couplings(reader, parts, hinges, model)),
+        tuple(
+            (coordinate_name(joint, "axis"), joint.motor)
+            for joint in parts.joints.values()
+            if joint.motor is not None
+        ),
+        file=reader.file,
+    )
+
+
+def _bonds(reader: Reader, parts: _Parts, model: Model) -> Iterator[_Bond]:
+    """Joints with the links that they join; what they name wrongly is a problem."""
+    for joint in parts.joints.values():
+        try:
+            ends = [model.frames.link(end) for end in (joint.parent, joint.child)]
+            model.frames.pose(joint.name)
+        except RobodynError as error:
+            told = getattr(error, "problem", None) or str(error)
+            reader.problem(joint.element, told, lost=True)
+            continue
+        if ends[0] == ends[1]:
+            reader.problem(joint.element, f"joins the link {ends[0]!r} to itself", lost=True)
+        else:
+            yield _Bond(joint, *ends)
+
+
+def _root(parts: _Parts, bonds: list[_Bond], model: Model) -> str:
+    """The world, the only link that is no child, or the one the model's frame moves with."""
+    if WORLD in parts.links:
+        return WORLD
+    if not parts.links:
+        raise TopologyError(f"the model {model.name!r} has no links")
+    children = {bond.child for bond in bonds}
+    roots = [name for name in parts.links if name not in children]
+    return roots[0] if len(roots) == 1 else model.frames.link(MODEL)
+
+
+def _tree(
+    bonds: list[_Bond], root: str, parts: _Parts
+) -> tuple[list[tuple[_Bond, bool]], list[_Bond]]:
+    """Joints of a spanning tree, each with whether it is gone from child to parent; and the others.
+
+    The tree is gone from parents to children where it can be. Where there is a choice it has the
+    joint with the fewest degrees of freedom, so that the loops have the fewest constraints; then
+    the first in the file.
+    """
+    beside: dict[str, list[int]] = {}
+    for i, bond in enumerate(bonds):
+        beside.setdefault(bond.parent, []).append(i)
+        beside.setdefault(bond.child, []).append(i)
+    reached: set[str] = set()
+    way: dict[int, bool] = {}
+    edges: list[tuple[bool, int, int]] = []  # the next one to go first
+    pending = root
+    while True:
+        reached.add(pending)
+        for i in beside.get(pending, ()):
+            heapq.heappush(edges, (bonds[i].child == pending, bonds[i].joint.kind.nv, i))
+        while edges and reached >= {bonds[edges[0][2]].parent, bonds[edges[0][2]].child}:
+            heapq.heappop(edges)
+        if not edges:
+            break
+        reverse, _, i = heapq.heappop(edges)
+        way[i] = reverse
+        pending = bonds[i].parent if reverse else bonds[i].child
+    lonely = [name for name in parts.links if name not in reached]
+    if lonely:
+        names = ", ".join(map(repr, lonely[:5])) + (", ..." if len(lonely) > 5 else "")
+        raise TopologyError(
+            f"no joint leads from {root!r} to {names}: a mechanism is connected; join them, or "
+            "remove them"
+        )
+    return [(bonds[i], way[i]) for i in sorted(way)], [
+        bond for i, bond in enumerate(bonds) if i not in way
+    ]
+
+
+def _loops(reader: Reader, bonds: list[_Bond], model: Model) -> Iterator[Loop]:
+    for bond in bonds:
+        try:
+            loop = loop_of(reader, bond.joint, model.frames)
+            exact = placed(exactly_placed(bond.joint), model.exact)
+            yield dataclasses.replace(loop, exact=dataclasses.replace(loop, **exact))
+        except RobodynError as error:
+            told = getattr(error, "problem", None) or str(error)
+            reader.problem(bond.joint.element, told, lost=True)
+
+
+def _of_drake(reader: Reader, parts: _Parts, model: Model) -> Iterator[Loop]:
+    """Constraints of Drake, by the names that the model knows."""
+    for loop, scope in parts.closures:
+        bodies = [scoped(body, scope) for body in (loop.predecessor, loop.successor)]
+        try:
+            links = [model.frames.link(body) for body in bodies]
+        except RobodynError as error:
+            told = getattr(error, "problem", None) or str(error)
+            reader.problem(model.element, f"{loop.name}: {told}", lost=True)
+            continue
+        if links != bodies:
+            names = " and ".join(map(repr, bodies))
+            reader.problem(
+                model.element, f"{loop.name} joins {names}: expected two links", lost=True
+            )
+            continue
+        A, B = links
+        yield dataclasses.replace(loop, name=scope + loop.name, predecessor=A, successor=B)
+
+
+def _couplings(reader: Reader, parts: _Parts, hinges: Hinges, model: Model) -> Iterator[Coupling]:
+    for element, axes_in_model, scope in parts.gears:
+        gear = read_gear(
+            reader,
+            element,
+            hinges.joints,
+            model.frames,
+            axes_in_model=axes_in_model,
+            scope=scope,
+        )
+        if gear is not None:
+            yield gear

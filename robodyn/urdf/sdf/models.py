@@ -1,0 +1,348 @@
+"""Models of an SDF file, with those that they hold and include: their links, joints and frames."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from robodyn.description import Link, Loop
+from robodyn.description.exact_turns import exact_pose
+from robodyn.errors import RobodynError, UrdfError
+from robodyn.urdf.common.drake_closures import read_drake_closure
+from robodyn.urdf.common.packages import Packages
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.schema import DRAKE_IN_SDF
+from robodyn.urdf.common.xml import Element, decode, line_of, local_name, parse_xml, read_bytes
+from robodyn.urdf.sdf.files import model_file
+from robodyn.urdf.sdf.frames import MODEL, SEPARATOR, Frames
+from robodyn.urdf.sdf.joints import JOINT_TYPES, SdfJoint, read_joint
+from robodyn.urdf.sdf.links import read_link
+from robodyn.urdf.sdf.loops import add_joint_frame, exactly_placed
+from robodyn.urdf.sdf.schema import check_sdf
+from robodyn.urdf.sdf.scopes import WORLD
+from robodyn.urdf.sdf.values import Place, read_place, text_of, truth_of
+
+__all__ = ["Model", "ModelReader", "Source"]
+
+#: Up to this version axes are in the frame of the model.
+AXES_IN_MODEL = (1, 4)
+#: From this version on, "world" and such are no names.
+RESERVING = (1, 7)
+#: From this version on, names with colons are those of models within.
+SCOPED = (1, 8)
+#: Versions of which the specification is known.
+VERSIONS = {f"1.{minor}" for minor in range(3, 13)}
+#: Models in models deeper than this include themselves.
+DEEPEST = 20
+#: What worlds include that is no robot.
+SCENERY = ("model://sun", "model://ground_plane")
+#: What a simulator may do with a model, a link or a joint that the equations do not know.
+ACTING = ("plugin", "gripper")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a model is read from.
+
+    Attributes
+    ----------
+    file : str or None
+    version : tuple of int
+        Of SDF, such as (1, 7).
+    depth : int
+        How many models it is included in.
+    """
+
+    file: str | None
+    version: tuple[int, ...]
+    depth: int = 0
+
+    @property
+    def axes_in_model(self) -> bool:
+        """Whether axes are expressed in the model's frame where nothing else is said."""
+        return self.version <= AXES_IN_MODEL
+
+
+@dataclass
+class Model:
+    """A ``<model>``.
+
+    Attributes
+    ----------
+    name : str
+    element : Element
+    frames : Frames
+    exact : Frames
+        The same, where rounded turns are exact.
+    links : dict of str to Link
+    joints : list of SdfJoint
+    gears : list of (Element, bool)
+        Gearboxes, and whether their axes are in the model's frame.
+    closures : list of Loop
+        Constraints of Drake.
+    points : list of (str, Element)
+        Its ``<frame>`` elements, by name.
+    models : dict of str to Model
+    """
+
+    name: str
+    element: Element
+    frames: Frames = field(default_factory=Frames)
+    exact: Frames = field(default_factory=Frames)
+    links: dict[str, Link] = field(default_factory=dict)
+    joints: list[SdfJoint] = field(default_factory=list)
+    gears: list[tuple[Element, bool]] = field(default_factory=list)
+    closures: list[Loop] = field(default_factory=list)
+    points: list[tuple[str, Element]] = field(default_factory=list)
+    models: dict[str, Model] = field(default_factory=dict)
+
+    def add_frame(self, name: str, place: Place, default: str, attached_to: str | None) -> None:
+        """Add a frame that stands in ``default`` where its place does not say another."""
+        base = place.relative_to or default
+        self.frames.add(name, place.pose.matrix, base, attached_to)
+        self.exact.add(name, exact_pose(place.pose).matrix, base, attached_to)
+
+    def add_joint(self, joint: SdfJoint) -> None:
+        """Add a joint and its frame."""
+        add_joint_frame(self.frames, joint)
+        add_joint_frame(self.exact, exactly_placed(joint))
+        self.joints.append(joint)
+
+    def add_model(self, model: Model, place: Place) -> None:
+        """Add a model within."""
+        base = place.relative_to or MODEL
+        self.frames.add_model(model.name, place.pose.matrix, base, model.frames)
+        self.exact.add_model(model.name, exact_pose(place.pose).matrix, base, model.exact)
+        self.models[model.name] = model
+
+    def start_at(self, canonical: str, placement: str) -> None:
+        """Say which link the model's frame moves with, and which frame stands at its pose."""
+        for frames in (self.frames, self.exact):
+            frames.canonical, frames.placement = canonical, placement
+
+    def all_links(self) -> Iterator[str]:
+        """Names of its links and of those of models within."""
+        yield from self.links
+        for name, inner in self.models.items():
+            yield from (f"{name}::{link}" for link in inner.all_links())
+
+    @property
+    def moves(self) -> bool:
+        """Whether something in it moves relative to something else."""
+        inner = any(model.moves for model in self.models.values())
+        return inner or any(joint.kind.nv for joint in self.joints)
+
+
+class ModelReader:
+    """Reads models.
+
+    Parameters
+    ----------
+    reader : Reader
+        Of the file that was asked for.
+    packages : Packages
+        Folders of models and packages, for ``<include>``.
+
+    Attributes
+    ----------
+    unread : list of str
+        What is not read, though a simulator may move the mechanism by it.
+    """
+
+    def __init__(self, reader: Reader, packages: Packages) -> None:
+        self.reader = reader
+        self.packages = packages
+        self.unread: list[str] = []
+
+    def source(self, root: Element, file: str | None, depth: int = 0) -> Source:
+        """Version of an ``<sdf>`` element."""
+        version = (root.get("version") or "").strip()
+        if version not in VERSIONS:
+            known = "1.3 to 1.12"
+            self.reader.problem(
+                root,
+                f"<sdf> version={version!r} is not known: {known} are"
+                if version
+                else f"<sdf> has no version: {known} are known",
+                leniently="read as version 1.12",
+            )
+            version = "1.12"
+        return Source(file, tuple(map(int, version.split("."))), depth)
+
+    def models(self, parent: Element, source: Source) -> Iterator[tuple[Model, Element]]:
+        """Models in an element, and the element that says where each of them stands."""
+        for element in parent:
+            if local_name(element) == "model":
+                model = self.model(element, source)
+                if model is not None:
+                    yield model, element
+            elif local_name(element) == "include":
+                included = self._included(element, source)
+                if included is not None:
+                    yield included
+
+    def model(self, element: Element, source: Source, name: str | None = None) -> Model | None:
+        """Read a ``<model>``."""
+        reader = self.reader
+        found = name or reader.name(element)
+        if found is None:
+            return None
+        model = Model(found, element)
+        taken: dict[str, int | None] = {}
+        for child in element:
+            tag = local_name(child)
+            if tag in ("link", "joint", "frame"):
+                self._read_part(model, child, tag, source, taken)
+            elif tag in DRAKE_IN_SDF:
+                name = f"{tag.removeprefix('drake:')}_{len(model.closures) + 1}"
+                closure = read_drake_closure(reader, child, name)
+                model.closures += [closure] if closure is not None else []
+            elif tag in ACTING:
+                self.tell_unread(child)
+        for inner, placed in self.models(element, source):
+            self._add_model(model, inner, placed, taken, source)
+        model.start_at(
+            element.get("canonical_link") or next(iter(model.links or model.models), ""),
+            element.get("placement_frame") or MODEL,
+        )
+        self._check_frames(model)
+        if truth_of(reader, element, "static"):
+            reader.warn(element, "is <static>: its joints are read as if it were not")
+        if truth_of(reader, element, "enable_wind"):
+            self.unread.append(f"wind on model {found!r}")
+        return model
+
+    def _check_frames(self, model: Model) -> None:
+        """Tell at which element a frame is given in one that is not there, or in a circle."""
+        ends = [(joint.name, joint.element) for joint in model.joints if joint.child != WORLD]
+        for name, element in (*ends, *model.points):
+            try:
+                model.frames.pose(name)
+                model.frames.link(name)
+            except RobodynError as error:
+                told = getattr(error, "problem", None) or str(error)
+                self.reader.problem(element, told, lost=True)
+                return
+
+    def _read_part(
+        self,
+        model: Model,
+        element: Element,
+        tag: str,
+        source: Source,
+        taken: dict[str, int | None],
+    ) -> None:
+        reader = self.reader
+        name = reader.name(element)
+        if name is None or not self._is_free(element, name, taken, source):
+            return
+        if tag == "link":
+            model.add_frame(name, read_place(reader, element), MODEL, None)
+            model.links[name] = read_link(reader, element, name, self.unread)
+        elif tag == "frame":
+            attached_to = element.get("attached_to") or MODEL
+            model.add_frame(name, read_place(reader, element), attached_to, attached_to)
+            model.points.append((name, element))
+        elif (element.get("type") or "").strip().lower() == "gearbox":
+            model.gears.append((element, source.axes_in_model))
+        else:
+            joint = read_joint(reader, element, JOINT_TYPES, axes_in_model=source.axes_in_model)
+            if joint is not None:
+                if joint.name == WORLD:  # as old files may call it
+                    joint = dataclasses.replace(joint, name=f"{WORLD}_joint")
+                    reader.warn(element, f"the joint 'world' is called {joint.name!r}")
+                model.add_joint(joint)
+            for plugin in element.findall("plugin"):
+                self.tell_unread(plugin)
+
+    def tell_unread(self, element: Element) -> None:
+        """Remember that a simulator may move the mechanism by an element."""
+        name = element.get("name")
+        self.unread.append(
+            f"<{local_name(element)}>{f' {name!r}' if name else ''} (line {line_of(element)})"
+        )
+
+    def _is_free(
+        self, element: Element, name: str, taken: dict[str, int | None], source: Source
+    ) -> bool:
+        if name in taken:
+            self.reader.problem(
+                element, f"the name is taken by the element in line {taken[name]}", lost=True
+            )
+        elif source.version >= RESERVING and _is_reserved(name, source):
+            self.reader.problem(element, f"the name {name!r} is reserved; rename it", lost=True)
+        else:
+            taken[name] = line_of(element)
+            return True
+        return False
+
+    def _add_model(
+        self,
+        model: Model,
+        inner: Model,
+        placed: Element,
+        taken: dict[str, int | None],
+        source: Source,
+    ) -> None:
+        if truth_of_attribute(self.reader, placed, "merge"):
+            self.reader.problem(
+                placed, "<include merge> is not read: write its elements out", lost=True
+            )
+        elif self._is_free(placed, inner.name, taken, source):
+            model.add_model(inner, read_place(self.reader, placed))
+
+    def _included(self, element: Element, source: Source) -> tuple[Model, Element] | None:
+        """The model of an ``<include>``, and the element that says where it stands."""
+        reader = self.reader
+        uri = text_of(reader, element, "uri")
+        if not uri:
+            reader.problem(element, "<include> has no <uri>", lost=True)
+            return None
+        if source.depth >= DEEPEST:
+            reader.problem(element, f"{uri!r} is included by itself", lost=True)
+            return None
+        if uri in SCENERY:
+            return None
+        try:
+            path = model_file(uri, source.file, self.packages)
+            root = parse_xml(decode(read_bytes(path), str(path)), str(path))
+        except UrdfError as error:
+            reader.problem(element, f"<include>: {error}", lost=True, leniently="left out")
+            return None
+        return self._first_model(element, root, str(path), source.depth + 1)
+
+    def _first_model(
+        self, include: Element, root: Element, file: str, depth: int
+    ) -> tuple[Model, Element] | None:
+        """The model of an included file, read by a reader that knows the file."""
+        outer = self.reader
+        self.reader = Reader(file, strict=outer.strict)
+        try:
+            element = root.find("model") if local_name(root) == "sdf" else None
+            if element is None:
+                self.reader.problem(root, "is included, and is no SDF with a model", lost=True)
+                return None
+            check_sdf(self.reader, root)
+            name = text_of(outer, include, "name") or None
+            model = self.model(element, self.source(root, file, depth), name)
+        finally:
+            outer.take(self.reader)
+            self.reader = outer
+        if model is None:
+            return None
+        placement = text_of(outer, include, "placement_frame")
+        if placement:
+            model.start_at(model.frames.canonical, placement)
+        return model, element if include.find("pose") is None else include
+
+
+def _is_reserved(name: str, source: Source) -> bool:
+    """Whether a name means something else: the world, a frame of SDF, or one of a model within."""
+    of_sdf = name.startswith("__") and name.endswith("__")
+    return name == WORLD or of_sdf or (SEPARATOR in name and source.version >= SCOPED)
+
+
+def truth_of_attribute(reader: Reader, element: Element, name: str) -> bool:
+    """Yes or no of an attribute; no where there is none."""
+    return bool(reader.flag(element, name))

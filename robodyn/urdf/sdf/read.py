@@ -1,0 +1,139 @@
+"""SDF to a description: the model of a file, or of its world."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.description import Mechanism
+from robodyn.errors import RobodynError, UrdfError
+from robodyn.urdf.common.packages import Packages
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.xml import Element, parse_xml
+from robodyn.urdf.sdf.frames import MODEL, Frames
+from robodyn.urdf.sdf.mechanism import mechanism_of
+from robodyn.urdf.sdf.models import Model, ModelReader, Source
+from robodyn.urdf.sdf.schema import check_sdf
+from robodyn.urdf.sdf.values import read_place
+
+__all__ = ["read_sdf"]
+
+#: Gravity of a world that says nothing else, and what it is rounded to.
+GRAVITY = (0.0, 0.0, -9.81)
+ROUNDED = 0.02
+#: How much is said of what is not read.
+TOLD = 5
+
+
+def read_sdf(
+    text: str,
+    file: str | None,
+    *,
+    packages: Packages | None = None,
+    strict: bool = True,
+    placed: bool = True,
+    root: Element | None = None,
+) -> tuple[Mechanism | None, Reader]:
+    """Read SDF text; the reader holds problems and warnings.
+
+    Parameters
+    ----------
+    text : str
+    file : str or None
+        Where it stands; models that it includes are looked for beside it.
+    packages : Packages, optional
+        Folders of models and packages.
+    strict : bool
+    placed : bool
+        The root link stands in the world where the file says. A floating base stands where its
+        coordinates say.
+    root : Element, optional
+        Outer element of the text, where it was made of another one.
+    """
+    reader = Reader(file, strict=strict)
+    try:
+        root = parse_xml(text, file) if root is None else root
+    except UrdfError as error:
+        reader.problems.append(error)
+        reader.incomplete = True
+        return None, reader
+    check_sdf(reader, root)
+    models = ModelReader(reader, packages or Packages())
+    source = models.source(root, file)
+    found = _model(reader, models, root, source)
+    mechanism = None
+    if found is not None and not reader.incomplete:
+        model, X_world = found
+        mechanism = mechanism_of(reader, model, X_world, in_world=placed)
+    if models.unread:
+        told = ", ".join(models.unread[:TOLD])
+        more = len(models.unread) - TOLD
+        told += f" and {more} more" if more > 0 else ""
+        reader.warn(root, f"not read, though it may move the mechanism: {told}")
+    return mechanism, reader
+
+
+def _model(
+    reader: Reader, models: ModelReader, root: Element, source: Source
+) -> tuple[Model, NDArray[np.float64]] | None:
+    """The model that is meant, and its pose in the world."""
+    worlds = root.findall("world")
+    places = [root, *worlds]
+    every = [
+        (place, model, element)
+        for place in places
+        for model, element in models.models(place, source)
+    ]
+    found = [entry for entry in every if entry[1].moves] if len(every) > 1 else every
+    if len(found) != 1:
+        names = ", ".join(repr(model.name) for _, model, _ in found or every)
+        if not reader.incomplete:
+            reader.problem(
+                root,
+                f"has the models {names}: a robot is one model; keep one"
+                if every
+                else "has no <model>",
+                lost=True,
+            )
+        return None
+    place, model, element = found[0]
+    others = [repr(entry[1].name) for entry in every if entry[1] is not model]
+    if others:
+        told = ", ".join(others[:TOLD]) + (", ..." if len(others) > TOLD else "")
+        reader.warn(root, f"only model {model.name!r} moves in itself: left out is {told}")
+    if place is not root:
+        _check_gravity(reader, place)
+    try:
+        return model, _pose(reader, place, model, element)
+    except RobodynError as error:
+        reader.problem(element, getattr(error, "problem", None) or str(error), lost=True)
+        return None
+
+
+def _pose(reader: Reader, place: Element, model: Model, element: Element) -> NDArray[np.float64]:
+    """Pose of a model in the world, shape (4, 4) [1, m]."""
+    frames = Frames()
+    frames.add("world", np.eye(4))
+    for frame in place.findall("frame"):
+        at = read_place(reader, frame)
+        attached_to = frame.get("attached_to") or MODEL
+        frames.add(frame.get("name", ""), at.pose.matrix, at.relative_to or attached_to)
+    at = read_place(reader, element)
+    frames.add_model(model.name, at.pose.matrix, at.relative_to or MODEL, model.frames)
+    return frames.pose(model.name)
+
+
+def _check_gravity(reader: Reader, world: Element) -> None:
+    """A robot has gravity along -z, whatever the world says."""
+    gravity = world.find("gravity")
+    if gravity is None:
+        gravity = world.find("physics/gravity")
+    if gravity is None:
+        return
+    words = (gravity.text or "").split()
+    numbers = tuple(reader.to_number(gravity, "text", word) for word in words)
+    if len(numbers) != 3:
+        reader.problem(gravity, f"<gravity> has {len(numbers)} numbers, expected 3")
+    elif max(abs(a - b) for a, b in zip(numbers, GRAVITY, strict=True)) > ROUNDED:
+        told = ", ".join(f"{x:g}" for x in numbers)
+        reader.warn(gravity, f"<gravity> is not read: give gravity=({told})")

@@ -1,0 +1,101 @@
+"""Values that SDF writes as text: numbers, names, yes and no, and where something stands."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from robodyn.description import Pose, Vector, rpy_from_rotation
+from robodyn.urdf.common.reader import Reader
+from robodyn.urdf.common.xml import Element
+
+__all__ = ["Place", "number_of", "read_place", "text_of", "truth_of"]
+
+#: How simulators write the largest number where they mean none.
+_LARGEST = re.compile(r"^([+-]?)1\.79769\d*e\+?308$", re.IGNORECASE)
+_NO_TURN: Vector = (0.0, 0.0, 0.0)
+IDENTITY = Pose()
+
+
+@dataclass(frozen=True)
+class Place:
+    """A ``<pose>``.
+
+    Attributes
+    ----------
+    pose : Pose
+    relative_to : str
+        The frame that it is given in; empty: the usual one of the element.
+    """
+
+    pose: Pose = IDENTITY
+    relative_to: str = ""
+
+
+def text_of(reader: Reader, element: Element, tag: str) -> str | None:
+    """Text of a child, without blanks around it; ``None`` where there is no such child."""
+    child = reader.only(element, tag)
+    return None if child is None else (child.text or "").strip()
+
+
+def number_of(reader: Reader, element: Element, tag: str, default: float) -> float:
+    """Number in a child."""
+    child = reader.only(element, tag)
+    if child is None:
+        return default
+    text = _LARGEST.sub(r"\1inf", (child.text or "").strip())
+    return reader.to_number(child, "text", text, infinite=True)
+
+
+def truth_of(reader: Reader, element: Element, tag: str) -> bool:
+    """Yes or no in a child; no where there is none."""
+    child = reader.only(element, tag)
+    return child is not None and bool(reader.to_flag(child, "text", child.text or ""))
+
+
+def read_place(reader: Reader, element: Element) -> Place:
+    """``<pose>`` of an element: in radians, in degrees, or with a quaternion x, y, z, w."""
+    pose = reader.only(element, "pose")
+    if pose is None:
+        return Place()
+    relative_to = pose.get("relative_to") or pose.get("frame") or ""
+    words = (pose.text or "").split()
+    quaternion = _is_quaternion(reader, pose)
+    count = 7 if quaternion else 6
+    if not words:
+        return Place(relative_to=relative_to)
+    if len(words) != count:
+        reader.problem(pose, f"<pose> has {len(words)} numbers, expected {count}")
+        return Place(relative_to=relative_to)
+    x, y, z, *turn = (reader.to_number(pose, "text", word) for word in words)
+    if quaternion:
+        rpy = _rpy_of_quaternion(reader, pose, turn)
+    else:
+        unit = math.pi / 180.0 if reader.flag(pose, "degrees") else 1.0
+        rpy = (turn[0] * unit, turn[1] * unit, turn[2] * unit)
+    return Place(Pose((x, y, z), rpy), relative_to)
+
+
+def _is_quaternion(reader: Reader, pose: Element) -> bool:
+    form = pose.get("rotation_format", "euler_rpy")
+    if form not in ("euler_rpy", "quat_xyzw"):
+        reader.problem(pose, f"rotation_format={form!r} is not known: euler_rpy and quat_xyzw are")
+    if form == "quat_xyzw" and reader.flag(pose, "degrees"):
+        reader.problem(pose, "degrees goes with euler_rpy: a quaternion has no unit")
+    return form == "quat_xyzw"
+
+
+def _rpy_of_quaternion(reader: Reader, pose: Element, xyzw: list[float]) -> Vector:
+    size = math.hypot(*xyzw)
+    if not 0.9 < size < 1.1:
+        reader.problem(pose, f"the quaternion has the length {size:g}, expected 1")
+        return _NO_TURN
+    x, y, z, w = (c / size for c in xyzw)
+    return rpy_from_rotation(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )

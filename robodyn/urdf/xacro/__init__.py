@@ -1,0 +1,1 @@
+"""Files of xacro: their arguments, their expansion, and what it leaves."""
