@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,12 +19,14 @@ from robodyn.description import (
     Pose,
     Vector,
 )
-from robodyn.errors import UrdfError, UrdfWarning
+from robodyn.errors import ShapeError, UrdfError, UrdfWarning
 from robodyn.joints.common.kind import JointKind
 from robodyn.urdf.common.joint_values import position_limits
 from robodyn.urdf.common.kinds import TREE_WORDS
 
 __all__ = ["from_object", "is_urdf_object"]
+
+Made = TypeVar("Made", Link, Joint)
 
 
 def is_urdf_object(source: Any) -> bool:
@@ -35,11 +38,19 @@ def is_urdf_object(source: Any) -> bool:
 def from_object(source: Any) -> tuple[Mechanism, list[UrdfWarning]]:
     """Mechanism of a model of urdfpy, urchin or yourdfpy, and what is worth a warning."""
     robot = getattr(source, "robot", source)
-    links = tuple(_link(link) for link in robot.links)
-    joints = tuple(_joint(joint) for joint in robot.joints)
+    links = tuple(_made(_link, link, "link") for link in robot.links)
+    joints = tuple(_made(_joint, joint, "joint") for joint in robot.joints)
     name = str(getattr(robot, "name", None) or "robot")
     mechanism = Mechanism(name, links, joints, actuators=_actuators(robot, joints))
     return mechanism, _invented_inertias(links)
+
+
+def _made(make: Callable[[Any], Made], given: Any, kind: str) -> Made:
+    """A link or joint; what is wrong with its numbers is told with its name."""
+    try:
+        return make(given)
+    except ShapeError as error:
+        raise UrdfError(str(error), element=f"{kind} {str(given.name)!r}") from error
 
 
 def _link(link: Any) -> Link:
@@ -66,7 +77,11 @@ def _invented_inertias(links: tuple[Link, ...]) -> list[UrdfWarning]:
 
 
 def _pose(matrix: Any) -> Pose:
-    return Pose() if matrix is None else Pose.from_matrix(matrix)
+    if matrix is None:
+        return Pose()
+    if not np.isfinite(matrix).all():
+        raise ShapeError("the origin is not finite", name="origin", given=matrix)
+    return Pose.from_matrix(matrix)
 
 
 def _vector(axis: Any) -> Vector:
