@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robodyn.symbolic.evaluate import evaluate, outputs_of, scalars_of
+from robodyn.symbolic.evaluate import evaluate, scalars_of
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, Program
 
 __all__ = ["PythonCode"]
@@ -39,11 +39,35 @@ class PythonCode:
             self._called = True
             return evaluate(self.program, *arrays)
         scalars, batch = scalars_of(self.program, arrays)
-        return outputs_of(self.program, self._compute(scalars), batch, np.float64)
+        constants, varying = self._results
+        flat = np.broadcast_to(constants, (*batch, len(constants))).copy()
+        for k, value in zip(varying, self._compute(scalars), strict=True):
+            flat[..., k] = value
+        ends = np.cumsum([port.size for port in self.program.outputs])[:-1]
+        return tuple(
+            values.reshape((*batch, *port.shape))
+            for port, values in zip(
+                self.program.outputs, np.split(flat, ends, axis=-1), strict=True
+            )
+        )
+
+    @cached_property
+    def _results(self) -> tuple[NDArray[Any], list[int]]:
+        """All results, where they are constant, and the indices of those that are not."""
+        graph, results = self.program.graph, self.program.results
+        constants = np.zeros(len(results))
+        varying = []
+        for k, edge in enumerate(results):
+            if graph.op[edge >> 1] == CONST:
+                value = graph.value[edge >> 1]
+                constants[k] = -value if edge & 1 else value
+            else:
+                varying.append(k)
+        return constants, varying
 
     @cached_property
     def _compute(self) -> Callable[[list[Any]], list[Any]]:
-        """From the scalars of the inputs to those of the outputs."""
+        """From the scalars of the inputs to the results that are not constant."""
         graph = self.program.graph
         lines = ["def compute(x):"]
         for node in self.program.live():
@@ -57,7 +81,8 @@ class PythonCode:
             else:
                 value = f"{UNARY[op]}({_edge(a)})"
             lines.append(f"    v{node} = {value}")
-        lines.append(f"    return [{', '.join(map(_edge, self.program.results))}]")
+        results = [self.program.results[k] for k in self._results[1]]
+        lines.append(f"    return [{', '.join(map(_edge, results))}]")
         names: dict[str, Any] = {"number": np.float64, "inf": np.inf}
         names |= {"sqrt": np.sqrt, "sin": np.sin, "cos": np.cos}
         exec("\n".join(lines), names)
