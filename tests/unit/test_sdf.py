@@ -293,6 +293,20 @@ def test_the_model_of_a_world_stands_in_it():
     np.testing.assert_allclose(robot.frame_pose([0.0], "a")[:3, 3], (1, 0, 2))
 
 
+def test_of_models_that_are_left_out_nothing_else_is_told():
+    plugin = '<plugin name="p" filename="p.so"/>'
+    ground = f'<model name="ground"><static>true</static><link name="g"/>{plugin}</model>'
+    text = (
+        f'<sdf version="1.9"><world name="w">{ground}<model name="m">{link("a")}'
+        f"{link('b', inside='')}{joint()}</model>{ground.replace('ground', 'wall')}</world></sdf>"
+    )
+    with pytest.warns(UrdfWarning) as told:
+        rd.load(text)
+    (warning,) = told
+    assert [place.element for place in warning.message.places] == ["link 'b'", "<sdf>"]
+    assert "left out is 'ground', 'wall'" in str(warning.message)
+
+
 # ---- what is wrong
 
 CIRCLE = (

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.description import Mechanism
-from robodyn.errors import RobodynError, UrdfError
+from robodyn.errors import RobodynError, UrdfError, UrdfWarning
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, parse_xml
@@ -73,20 +76,39 @@ def read_sdf(
     return mechanism, reader
 
 
+@dataclass
+class _Found:
+    """A model of the file or of a world, and what there is to say about it."""
+
+    place: Element
+    model: Model
+    element: Element
+    warnings: list[UrdfWarning]
+    unread: list[str]
+
+
+def _every_model(
+    reader: Reader, models: ModelReader, root: Element, source: Source
+) -> Iterator[_Found]:
+    """All models, with their warnings taken from the reader: some models are left out."""
+    for place in (root, *root.findall("world")):
+        warned, unread = len(reader.warnings), len(models.unread)
+        for model, element in models.models(place, source):
+            yield _Found(place, model, element, reader.warnings[warned:], models.unread[unread:])
+            del reader.warnings[warned:], models.unread[unread:]
+
+
 def _model(
     reader: Reader, models: ModelReader, root: Element, source: Source
 ) -> tuple[Model, NDArray[np.float64]] | None:
     """The model that is meant, and its pose in the world."""
-    worlds = root.findall("world")
-    places = [root, *worlds]
-    every = [
-        (place, model, element)
-        for place in places
-        for model, element in models.models(place, source)
-    ]
-    found = [entry for entry in every if entry[1].moves] if len(every) > 1 else every
+    every = list(_every_model(reader, models, root, source))
+    found = [entry for entry in every if entry.model.moves] if len(every) > 1 else every
+    for entry in found if len(found) == 1 else every:
+        reader.warnings += entry.warnings
+        models.unread += entry.unread
     if len(found) != 1:
-        names = ", ".join(repr(model.name) for _, model, _ in found or every)
+        names = ", ".join(repr(entry.model.name) for entry in found or every)
         if not reader.incomplete:
             reader.problem(
                 root,
@@ -96,8 +118,8 @@ def _model(
                 lost=True,
             )
         return None
-    place, model, element = found[0]
-    others = [repr(entry[1].name) for entry in every if entry[1] is not model]
+    place, model, element = found[0].place, found[0].model, found[0].element
+    others = [repr(entry.model.name) for entry in every if entry.model is not model]
     if others:
         told = ", ".join(others[:TOLD]) + (", ..." if len(others) > TOLD else "")
         reader.warn(root, f"only model {model.name!r} moves in itself: left out is {told}")
