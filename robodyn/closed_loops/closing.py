@@ -20,6 +20,7 @@ from robodyn.closed_loops.singular_start import regular_beside
 from robodyn.closed_loops.solvers import assemble, rank_analysis
 from robodyn.closed_loops.turns import nearest_turns
 from robodyn.configuration_space import ConfigurationSpace
+from robodyn.description import Joint
 from robodyn.errors import AssemblyError, SingularWarning, TopologyError
 from robodyn.model.model import Model
 from robodyn.results import LoopGap
@@ -129,10 +130,11 @@ class LoopCloser:
         name = worst_row(self._model, error)[0].rpartition("[")[0]
         if all(cut.name != name for cut in self._model.tree.cuts):
             return f"if it should close here, mend constraint {name!r}, or what contradicts it"
-        return (
-            "if a second parent is a typing error, mend it; if not, this is the closure to mend: "
-            + " ".join(map(loop_element, self._model.tree.cuts))
-        )
+        cuts = self._model.tree.cuts
+        told = "this is the closure to mend: " + " ".join(map(loop_element, cuts))
+        if any(isinstance(cut, Joint) for cut in cuts):  # may be a tree with a wrong name in it
+            told = "if a second parent is a typing error, mend it; if not, " + told
+        return told
 
     def _toward_cut_start(self, start: Array) -> Array:
         """A posture with the cut joints that the start names just there, or as near as may be."""

@@ -253,3 +253,13 @@ def test_a_constraint_that_cannot_be_met_is_what_is_to_be_mended():
     assert "mend constraint 'far'" in str(caught.value)
     assert "<loop" not in str(caught.value)
     assert "second parent" not in str(caught.value)
+
+
+def test_a_loop_element_that_cannot_close_is_not_taken_for_a_second_parent():
+    short = TURNING_BACK.replace('xyz="0.3 0 0"', 'xyz="3 0 0"')
+    with pytest.raises(TopologyError) as caught:
+        rd.load(short).neutral()
+    assert 'this is the closure to mend: <loop name="c"' in str(caught.value)
+    assert "second parent" not in str(caught.value)
+    with pytest.raises(TopologyError, match="second parent"):
+        rd.load(TOO_FAR.replace(' cut="true"', "")).neutral()
