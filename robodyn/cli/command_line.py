@@ -15,6 +15,9 @@ from robodyn.errors import RobodynError
 
 __all__ = ["main"]
 
+#: Arguments that notes of errors name, and what says the same on the command line.
+OPTIONS = {"strict=False": "--lenient", "allow_unphysical=True": "--allow-unphysical"}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status.
@@ -32,12 +35,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except (RobodynError, OSError) as error:
         print(f"robodyn: {error}", file=sys.stderr)
+        for note in getattr(error, "__notes__", ()):
+            print(_with_options(note), file=sys.stderr)
         return 2
     except (KeyboardInterrupt, Exception) as error:
         if not _interrupted(error):
             raise
         print("\nrobodyn: interrupted", file=sys.stderr)
         return 130
+
+
+def _with_options(note: str) -> str:
+    """A note of an error, with options of the command line for arguments of `rd.load`."""
+    for argument, option in OPTIONS.items():
+        note = note.replace(argument, option)
+    return note
 
 
 def _interrupted(error: BaseException | None) -> bool:

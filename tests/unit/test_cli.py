@@ -111,3 +111,25 @@ def test_ways_to_read_a_robot(tmp_path, capsys):
         with pytest.warns(UrdfWarning):
             assert main(["info", str(path), option]) == 0
     assert capsys.readouterr().out.count("moving mass 1 kg") == 2
+
+
+def test_an_error_says_how_many_follow_and_which_option_reads_the_file(tmp_path, capsys):
+    file = tmp_path / "arm.urdf"
+    file.write_text(
+        '<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" ixy="0" izz="1" iyz="0" ixz="0"/></inertial></link>'
+        '<joint name="j" type="revolute"><parent link="a"/><child link="b"/>'
+        '<origin xyz="0,1 0 0,5"/></joint></robot>'
+    )
+    assert main(["info", str(file)]) == 2
+    told = capsys.readouterr().err
+    assert "'0,1'" in told
+    assert "1 more" in told
+    assert "with --lenient" in told
+    with pytest.warns(UrdfWarning, match="taken as 0.1"):
+        assert main(["info", "--lenient", str(file)]) == 0
+    file.write_text(file.read_text().replace(",", ".").replace('ixx="1"', 'ixx="9"'))
+    assert main(["info", str(file)]) == 2
+    assert "--allow-unphysical" in capsys.readouterr().err
+    with pytest.warns(UrdfWarning, match="moments"):
+        assert main(["info", "--allow-unphysical", str(file)]) == 0
