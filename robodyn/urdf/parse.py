@@ -125,10 +125,12 @@ def _add(reader: Reader, element: Element, known: dict[str, _Item], item: _Item 
         return
     first = known.setdefault(item.name, item)
     if first is not item:
+        # Without a joint to another child, that child hangs on nothing.
+        spare = not isinstance(item, Joint) or item.child == getattr(first, "child", None)
         reader.problem(
             element,
             f"the name is taken by the {local_name(element)} in line {first.line}; rename one",
-            leniently="the first is read",
+            leniently="the first is read" if spare else None,
             lost=True,
         )
 

@@ -487,3 +487,16 @@ def test_problems_never_raises():
     for source in ("puma650", "nowhere/arm.urdf", b"\xff", None):
         found = urdf.problems(source)
         assert found and all(isinstance(problem, RobodynError) for problem in found)
+
+
+def test_a_mass_on_the_axis_of_its_joint_is_not_called_none():
+    (problem,) = urdf.problems(arm(4, BODY, body(inertia=("0", "0", "0", "0", "0", "0"))))
+    assert "moves nothing that has mass or inertia in its direction" in str(problem)
+
+
+def test_a_second_joint_of_a_name_is_an_error_in_lenient_reading_too():
+    """Without it, links are lost: only the author knows which joint has the wrong name."""
+    text = arm(6, '"elbow"', '"shoulder"')
+    for strict in (True, False):
+        (problem,) = urdf.problems(text, strict=strict)
+        assert "the name is taken by the joint in line 5" in str(problem)
