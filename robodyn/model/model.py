@@ -314,9 +314,9 @@ def _massless_joint(bodies: MechanismModel, M: FloatArray) -> Joint | None:
 
 def _massless_error(mechanism: Mechanism, joint: Joint) -> InertiaError:
     return InertiaError(
-        f"nothing that joint {joint.name!r} moves has mass (link {joint.child!r} and what hangs on "
-        "it): give it an <inertial>, make the joint fixed, or load with allow_unphysical=True if "
-        "no forward dynamics is wanted",
+        f"joint {joint.name!r} moves nothing that has mass or inertia in its direction (link "
+        f"{joint.child!r} and what hangs on it): give it an <inertial>, make the joint fixed, or "
+        "load with allow_unphysical=True if no forward dynamics is wanted",
         **mechanism.where(joint),
     )
 

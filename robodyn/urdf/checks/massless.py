@@ -40,9 +40,9 @@ def massless_motions(mechanism: Mechanism) -> list[InertiaError]:
         if not (resists or driven or held[i]):
             found.append(
                 InertiaError(
-                    f"nothing that the joint moves has mass (link {joint.joint.child!r} and what "
-                    "hangs on it), so that the mass matrix is singular: give it an <inertial>, or "
-                    "make the joint fixed",
+                    "the joint moves nothing that has mass or inertia in its direction (link "
+                    f"{joint.joint.child!r} and what hangs on it), so that the mass matrix is "
+                    "singular: give it an <inertial>, or make the joint fixed",
                     **mechanism.where(joint.joint),
                     leniently="loaded without forward dynamics",
                 )
