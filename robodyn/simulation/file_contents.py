@@ -16,7 +16,8 @@ __all__ = ["check_contents"]
 def check_contents(file: str, fields: Mapping[str, Any]) -> None:
     """Refuse what no motion can be.
 
-    Accelerations and forces may be unknown (NaN). The states of a folder stay in their files and
+    Accelerations and forces may be unknown (NaN), and states of simultaneous motions are so from
+    where one ends before the others. The states of a folder stay in their files and
     are not looked at.
 
     Parameters
@@ -44,9 +45,12 @@ def check_contents(file: str, fields: Mapping[str, Any]) -> None:
     if len(back):
         k = int(back[0])
         refuse("t", f"runs back, from {t[k]:.6g} s to {t[k + 1]:.6g} s at sample {k + 1}")
-    for name in () if isinstance(fields["q"], np.memmap) else ("q", "v", "a", "tau"):
+    kept = isinstance(fields["q"], np.memmap)
+    over = None if kept else _over(fields["q"], fields["v"])
+    for name in () if kept else ("q", "v", "a", "tau"):
         x = fields[name]
         wrong = np.isinf(x) if name in ("a", "tau") else ~np.isfinite(x)
+        wrong = wrong if over is None else wrong & ~over[..., None]
         if wrong.any():
             refuse(name, f"is {_first(x, wrong)}")
     names, width = fields.get("joint_names", ()), fields["v"].shape[-1]
@@ -58,6 +62,14 @@ def check_contents(file: str, fields: Mapping[str, Any]) -> None:
     driven = fields.get("driven", ())
     if len({*driven}) < len(driven) or not {*driven} <= {*range(width)}:
         refuse("driven", f"is {driven!r}, expected columns of v: 0 to {width - 1}")
+
+
+def _over(q: FloatArray, v: FloatArray) -> Any:
+    """Where simultaneous motions are over, shape (n, ...); ``None`` for a single motion."""
+    if q.ndim < 3:
+        return None
+    gone = np.asarray(np.isnan(q).all(axis=-1) & np.isnan(v).all(axis=-1))
+    return np.logical_and.accumulate(gone[::-1], axis=0)[::-1]
 
 
 def _first(x: FloatArray, wrong: Any) -> str:

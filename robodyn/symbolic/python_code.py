@@ -73,7 +73,7 @@ class PythonCode:
         for node in self.program.live():
             op, a, b = graph.op[node], graph.a[node], graph.b[node]
             if op == CONST:
-                value = f"number({graph.value[node]!r})"
+                value = f"number({float(graph.value[node])!r})"
             elif op == INPUT:
                 value = f"x[{a}]"
             elif op in BINARY:
@@ -83,7 +83,7 @@ class PythonCode:
             lines.append(f"    v{node} = {value}")
         results = [self.program.results[k] for k in self._results[1]]
         lines.append(f"    return [{', '.join(map(_edge, results))}]")
-        names: dict[str, Any] = {"number": np.float64, "inf": np.inf}
+        names: dict[str, Any] = {"number": np.float64, "inf": np.inf, "nan": np.nan}
         names |= {"sqrt": np.sqrt, "sin": np.sin, "cos": np.cos}
         exec("\n".join(lines), names)
         compute: Callable[[list[Any]], list[Any]] = names["compute"]

@@ -145,7 +145,7 @@ def test_a_loop_to_the_ground_may_have_a_motor(ends, place):
 
 def test_a_distance_has_no_motor():
     loop = rd.Loop("rod", "distance", "ground", "coupler", distance=1.0)
-    with pytest.raises(TopologyError, match="distance loop has a motor or a spring"):
+    with pytest.raises(TopologyError, match="distance loop has a motor, a spring or an armature"):
         rd.load("four_bar", loops=[loop], actuators={"rod": rd.Actuator()})
 
 

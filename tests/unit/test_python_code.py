@@ -7,7 +7,9 @@ import pytest
 
 import robodyn as rd
 from robodyn.symbolic.evaluate import evaluate
+from robodyn.symbolic.graph import Graph, Port, Program
 from robodyn.symbolic.python_code import PythonCode
+from robodyn.symbolic.scalar import edge_of, inputs, sin
 
 
 @pytest.mark.parametrize("name", ["stewart", "palletizer"])
@@ -23,3 +25,12 @@ def test_it_computes_what_the_program_says(name: str, quantity: str) -> None:
         (wanted,), (found,) = evaluate(program, *given), code(*given)
         assert found.shape == wanted.shape
         assert np.array_equal(found, wanted)
+
+
+def test_constants_may_be_numbers_of_numpy() -> None:
+    graph = Graph()
+    (x,) = inputs(graph, 0, 1)
+    edges = (edge_of(graph, x * np.float64(0.3) + sin(x)),)
+    code = PythonCode(Program("f", (Port("x", ()),), (Port("y", ()),), graph, edges))
+    values = [code(np.array(0.5))[0] for _ in range(2)]
+    assert values[0] == values[1] == 0.5 * 0.3 + np.sin(0.5)

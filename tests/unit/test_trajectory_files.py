@@ -18,6 +18,7 @@ import pytest
 import robodyn as rd
 from robodyn.errors import FileError, MissingExtraError, MissingFileError, SettingsError, ShapeError
 from robodyn.simulation import EventRecord
+from robodyn.simulation.file_contents import check_contents
 
 STATES = ("t", "q", "v", "a", "tau")
 
@@ -327,3 +328,17 @@ def test_files_may_be_read_by_whom_the_umask_lets(tmp_path, run, ending):
     finally:
         os.umask(before)
     assert [x.name for x in tmp_path.iterdir()] == [path.name]
+
+
+def test_motions_of_a_rollout_may_end_before_the_others(tmp_path):
+    """From there on their states are NaN; in between, a state that is none is refused."""
+    robot = rd.load("double_pendulum")
+    q0 = np.zeros((3, 2))
+    run = rd.rollout(robot, None, q0, q0, duration=0.01, step=1e-3)
+    fields = {name: getattr(run, name).copy() for name in ("q", "v", "a", "tau")}
+    for x in fields.values():
+        x[6:, 1] = np.nan
+    check_contents("run", {"t": run.t, **fields})
+    fields["q"][8, 1] = fields["v"][8, 1] = 0.0
+    with pytest.raises(rd.ShapeError, match=r"q is nan at sample 6, place \(1, 0\)"):
+        check_contents("run", {"t": run.t, **fields})
