@@ -11,6 +11,9 @@ from robodyn.joints import floating
 
 __all__ = ["without_free_root"]
 
+#: The link that stands still, as files call it.
+WORLD = "world"
+
 
 def without_free_root(mechanism: Mechanism, base: str) -> Mechanism:
     """A mechanism without the world and the free joint that come before the robot, if they do.
@@ -19,7 +22,8 @@ def without_free_root(mechanism: Mechanism, base: str) -> Mechanism:
     ----------
     mechanism : Mechanism
     base : str
-        For messages.
+        Of one that moves, the world is a link of that name alone: in a frame that is led along a
+        path, such as an orbit, a body may be free.
 
     Raises
     ------
@@ -29,7 +33,8 @@ def without_free_root(mechanism: Mechanism, base: str) -> Mechanism:
     root = find_root(mechanism)
     outward = [joint for joint in mechanism.joints if joint.parent == root]
     free = next((joint for joint in outward if joint.kind == floating.KIND.name), None)
-    if free is None:
+    carried = base == "moving" and root != WORLD  # the joint is between a body and what moves it
+    if free is None or carried:
         return mechanism
     if len(outward) > 1 or _is_more(mechanism, root, free):
         raise SettingsError(
