@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.array_types import Array, FloatArray
+from robodyn.array_types import Array, FloatArray, Random
 from robodyn.errors import ShapeError
 
 __all__ = [
@@ -386,7 +386,7 @@ def together(**arrays: ArrayLike) -> tuple[int, ...]:
         ) from None
 
 
-def generator(rng: np.random.Generator | int | None) -> np.random.Generator:
+def generator(rng: Random | None) -> np.random.Generator:
     """A generator of random numbers; `ShapeError` for what is neither that nor a seed."""
     try:
         return np.random.default_rng(rng)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robodyn.array_types import Array
+from robodyn.array_types import Array, Random
 from robodyn.arrays import generator
 from robodyn.description.possible import why_impossible
 from robodyn.equations.quantities.regressors import motor_parameters
@@ -98,7 +98,7 @@ class Parameters:
                     "allow_unphysical=True takes it as it is"
                 )
 
-    def base_parameters(self, rng: np.random.Generator | int | None) -> BaseParameters:
+    def base_parameters(self, rng: Random | None) -> BaseParameters:
         """Combinations that can be identified; see `Robot.base_parameters`."""
         Y = self._random_regressor(generator(rng))
         return base_of(self.inertial_names, self.inertial, Y)

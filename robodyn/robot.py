@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_values, checked_methods
-from robodyn.array_types import Array
+from robodyn.array_types import Array, Random
 from robodyn.arrays import by_name, expect, generator, named, shaped, shown
 from robodyn.closed_loops.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
@@ -211,9 +211,7 @@ class Robot:
         return tuple(
             name
             for name in QUANTITIES
-            if (method := _METHODS.get(name)) is not None
-            and getattr(type(self), name) is method
-            and "out" in signature(method).parameters
+            if (method := _WRITING.get(name)) is not None and getattr(type(self), name) is method
         )
 
     def __getattr__(self, name: str) -> Any:
@@ -479,14 +477,12 @@ class Robot:
         """
         return self._parts.postures.start()
 
-    def random(
-        self, rng: np.random.Generator | int | None = None, *, t: ArrayLike | None = None
-    ) -> Array:
+    def random(self, rng: Random | None = None, *, t: ArrayLike | None = None) -> Array:
         """A random position within the limits, loops closed.
 
         Parameters
         ----------
-        rng : numpy.random.Generator or int, optional
+        rng : numpy.random.Generator, SeedSequence, int or sequence of int, optional
             Generator of random numbers, or its seed.
         t : float, optional [s]
             Time, of a robot with constraints that depends on it.
@@ -3058,12 +3054,12 @@ class Robot:
         """
         return self._at(t).evaluator.call("dynamic_regressor", (q, v, a), base=base, out=out)
 
-    def base_parameters(self, rng: np.random.Generator | int | None = 0) -> BaseParameters:
+    def base_parameters(self, rng: Random | None = 0) -> BaseParameters:
         """Combinations of the inertial parameters that motions of this robot depend on.
 
         Parameters
         ----------
-        rng : Generator or int
+        rng : numpy.random.Generator, SeedSequence, int or sequence of int
             For the random motions by which they are found.
 
         Returns
@@ -3091,5 +3087,9 @@ def _names(frames: Iterable[str] | None) -> tuple[str, ...] | None:
     return None if frames is None else named("frames", frames, "names of frames")
 
 
-#: The methods as they stand here, by which it is known which of them a subclass changes.
-_METHODS = {name: method for name, method in vars(Robot).items() if isfunction(method)}
+#: Methods that take an array to write into, by which it is known which a subclass changes.
+_WRITING = {
+    name: method
+    for name, method in vars(Robot).items()
+    if isfunction(method) and "out" in signature(method).parameters
+}

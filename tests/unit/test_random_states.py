@@ -56,3 +56,10 @@ def test_the_judgement(five_bar):
     impossible = dataclasses.replace(there, residual=1e3 * np.abs(there.a).max())
     assert fate(lambda: there.a, impossible)[0] == "wrong"
     assert fate(singular, impossible) == ("raised SingularError", "")
+
+
+def test_seeds_are_those_of_numpy():
+    robot = rd.load("arm7")
+    for seed in (3, np.int64(3), [3, 4], np.array([3, 4]), np.random.SeedSequence(3)):
+        expected = robot.random(np.random.default_rng(seed))
+        np.testing.assert_array_equal(robot.random(seed), expected)
