@@ -244,7 +244,8 @@ def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
         except ShapeError as error:
             if isinstance(given, Mapping) and f"{name}[" in str(error):
                 raise  # a mapping is meant, of which one value is wrong
-            expected.append(str(error).rpartition(", expected ")[2])
+            _, found, words = str(error).rpartition(", expected ")
+            expected.append(words if found else str(error.expected))
         else:
             return
     raise ShapeError(
@@ -277,10 +278,9 @@ def _several(check: Check | None, name: str, given: Any) -> None:
 
 
 def _numbers(count: int, name: str, given: Any) -> None:
-    if isinstance(given, str | Mapping) or len(values := named(name, given, "numbers")) != count:
-        raise ShapeError(
-            f"{name} is {shown(given)}, expected {count} numbers", name=name, given=given
-        )
+    expected = f"{count} numbers"
+    if isinstance(given, str | Mapping) or len(values := named(name, given, expected)) != count:
+        raise ShapeError(f"{name} is {shown(given)}, expected {expected}", name=name, given=given)
     for k, value in enumerate(values):
         _number(f"{name}[{k}]", value)
 

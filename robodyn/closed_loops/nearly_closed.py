@@ -73,6 +73,8 @@ def with_frames_that_meet(mechanism: Mechanism, settings: Settings) -> Mechanism
     It is a part of the longest link, or in rad, `ROUNDED` or the ``closure_tolerance`` if that is
     larger. All else is left as it is: whoever needs closed loops says that they do not close.
     """
+    if not mechanism.loops and len(mechanism.joints) < len(mechanism.links):
+        return mechanism  # a tree
     model = build_model(mechanism, dataclasses.replace(settings, coordinates="tree", branches=()))
     if not model.setup.closures:
         return mechanism

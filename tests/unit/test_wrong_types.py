@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
+from robodyn.closed_loops import nearly_closed
 
 
 @pytest.mark.parametrize(
@@ -273,3 +274,20 @@ def test_values_of_a_loop(given, words):
     loop = rd.Loop("pin", "revolute", "upper", "lower", axis=(0.0, 1.0, 0.0), **given)
     with pytest.raises(rd.UrdfError, match=words):
         rd.load("double_pendulum", loops=[loop])
+
+
+def test_what_an_argument_takes_is_said_whatever_was_given():
+    robot = rd.load("double_pendulum")
+    words = "expected a mapping by name: {name: value} or an array of real numbers$"
+    for given in (["elbow"], {"elbow"}, [None, 1.0]):
+        with pytest.raises(rd.ShapeError, match=words):
+            robot.hybrid_dynamics(np.zeros(2), np.zeros(2), controlled=given)
+    with pytest.raises(rd.ShapeError, match=r"gravity is 1, expected 3 numbers$"):
+        robot.with_(gravity=1)
+
+
+def test_a_tree_is_built_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(nearly_closed, "build_model", lambda *given: made.append(given))
+    assert rd.load("arm7").nv == 7
+    assert not made
