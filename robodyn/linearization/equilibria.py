@@ -70,7 +70,7 @@ class Equilibria:
             q = self._postures.assemble(q, tuple(around.locked), None, True)
 
         def trial(x: Array, v: Array) -> Trial:
-            local = self._local.near(x, v, tau, around)
+            local = self._one_near(x, v, tau, around)
             places, speeds = len(local.tangent.places), list(local.tangent.speeds)
             return Trial(local, local.a[speeds], local.A[places:, :places])
 
@@ -131,7 +131,7 @@ class Equilibria:
             return np.concatenate([local.a / rate**2, local.rate / rate**3])
 
         def near(x: Array, w: Array) -> Local:
-            return self._local.near(x, w, tau, around, whole=False)
+            return self._one_near(x, w, tau, around, whole=False)
 
         def trial(x: Array, w: Array, still: tuple[int, ...] = ()) -> Trial:
             local = near(x, w)
@@ -185,7 +185,7 @@ class Equilibria:
             q = self._space.integrate(local.q, time * local.v)
             try:
                 q, v = self._postures.closed_state(q, local.v, None)
-                a = self._local.near(q, v, tau, around).a
+                a = self._one_near(q, v, tau, around).a
             except RobodynError:
                 a = np.full(self._space.nv, np.inf)
             if not np.abs(a).max(initial=0.0) <= STEADY * rate**2:
@@ -207,6 +207,21 @@ class Equilibria:
                 expected=(size,),
             )
         return array
+
+    def _one_near(
+        self, q: Array, v: Array, tau: ByJoint | None, around: Surroundings, *, whole: bool = True
+    ) -> Local:
+        """The dynamics near one state, under what acts on one."""
+        local = self._local.near(q, v, tau, around, whole=whole)
+        if local.a.ndim != 1:
+            raise ShapeError(
+                f"what acts on {self._name!r} has leading axes {local.a.shape[:-1]}, expected "
+                "none: forces, accelerations and wrenches are those of one state at a time",
+                name="arguments",
+                given=local.a.shape[:-1],
+                expected=(),
+            )
+        return local
 
     def _error(self, local: Local, a: Array, what: str) -> EquilibriumError:
         """Names the joint that accelerates most."""

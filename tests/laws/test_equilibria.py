@@ -129,6 +129,9 @@ def test_where_there_is_no_rest():
     assert caught.value.joint == "hinge"
     with pytest.raises(ShapeError, match="one state at a time"):
         falling.equilibrium([[0.0]])
+    for acting in ({"slide": [1.0]}, np.ones((2, 1))):
+        with pytest.raises(ShapeError, match="one state at a time"):
+            falling.equilibrium([0.0], tau=acting)
     with pytest.raises(UnknownNameError):
         falling.equilibrium([0.0], held=["slid"])
     with pytest.raises(AssemblyError):
@@ -274,6 +277,8 @@ def test_motions_that_are_not_steady():
         robot.steady_motion([0.3, 0.1], [2.0, 0.0], locked=["shoulder"])
     with pytest.raises(ShapeError, match="one state at a time"):
         robot.steady_motion(np.zeros((2, 2)), np.zeros(2))
+    with pytest.raises(ShapeError, match="one state at a time"):
+        robot.steady_motion(np.zeros(2), np.zeros(2), tau={"elbow": np.ones(3)})
 
 
 # -- in orbit -------------------------------------------------------------------------------------
