@@ -37,6 +37,7 @@ from robodyn.robot import Robot
 from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
 from robodyn.urdf.common.packages import PackageDirs
+from robodyn.urdf.xacro.arguments import Value
 
 __all__ = ["load", "robots"]
 
@@ -64,7 +65,7 @@ def load(
     coordinates: str = "tree",
     branches: Mapping[str, int] | None = None,
     package_dirs: PackageDirs = None,
-    xacro_args: Mapping[str, str | bool | int | float] | None = None,
+    xacro_args: Mapping[str, Value] | None = None,
     friction_speed: float = 0.01,
     snap: float | None = None,
     allow_unphysical: bool = False,
@@ -113,7 +114,7 @@ def load(
         Folders of ROS packages, or folders that contain some: for ``$(find package)`` and
         ``package://`` in xacro. They are looked for before those of ``ROS_PACKAGE_PATH`` and
         ``AMENT_PREFIX_PATH``, and those whose ``package.xml`` is above or beside the file.
-    xacro_args : mapping of name to str, bool, int or float
+    xacro_args : mapping of name to str, path, bool, int or float
         Arguments of a xacro file, as ``name:=value`` on the command line of ROS.
     friction_speed : float [rad/s or m/s]
         Dry friction is smoothed: ``f v / sqrt(v^2 + friction_speed^2)``.

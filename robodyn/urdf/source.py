@@ -54,7 +54,7 @@ def load_mechanism(
     package_dirs : mapping of str to path, path, or iterable of paths, optional
         Folders of ROS packages, or folders that contain some, for ``$(find package)`` and
         ``package://`` in xacro, and of models that SDF includes. Meshes are never opened.
-    xacro_args : mapping of str to str, bool, int or float, optional
+    xacro_args : mapping of str to str, path, bool, int or float, optional
         Values of the ``<xacro:arg>`` of a xacro file.
     allow_unphysical : bool
         Take masses and inertias that no body can have as they are, with a warning.

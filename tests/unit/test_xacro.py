@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,6 +55,10 @@ def test_arguments_choose_the_model(arm, model):
     assert np.allclose(robot.upper_limits, values["upper"])
     tip = robot.frame_pose(robot.neutral(), "link_2")
     assert np.allclose(tip[:3, 3], [values["length"], 0, 0])
+
+
+def test_values_may_be_paths(arm):
+    assert rd.load(arm, xacro_args={**GIVEN, "prefix": Path("l_")}).joint_names[0] == "l_joint_1"
 
 
 def test_values_may_be_texts_truth_values_and_numbers(arm):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from robodyn.errors import ShapeError
 __all__ = ["Arguments", "Declared", "Value", "given_arguments"]
 
 #: What an argument may be given as.
-Value = str | bool | int | float
+Value = str | bool | int | float | os.PathLike[str]
 
 
 #: So much of a default is shown.
@@ -113,7 +114,7 @@ def given_arguments(given: Mapping[str, Value] | None) -> dict[str, str]:
     Raises
     ------
     ShapeError
-        If they are no mapping of names to texts, numbers and truth values.
+        If they are no mapping of names to texts, paths, numbers and truth values.
     """
     if given is None:
         return {}
@@ -136,10 +137,13 @@ def _as_text(name: str, value: Any) -> str:
         return str(value).lower()
     if isinstance(value, str):
         return value
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
     if isinstance(value, int | float) and math.isfinite(value):
         return repr(value)
     raise ShapeError(
-        f"xacro_args[{name!r}] is {value!r}, expected a text, a finite number, True or False",
+        f"xacro_args[{name!r}] is {value!r}, expected a text, a path, a finite number, True or "
+        "False",
         name="xacro_args",
         given=value,
     )
