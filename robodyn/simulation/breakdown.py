@@ -11,7 +11,7 @@ from robodyn.simulation.integrators.method import is_breakdown
 from robodyn.simulation.record import Record
 from robodyn.simulation.trajectory import Trajectory
 
-__all__ = ["breaking_down", "keeping"]
+__all__ = ["breaking_down", "given_up", "keeping"]
 
 #: What is added to exceptions that are not of this package.
 NOTE = "The motion until then is the .trajectory of this exception."
@@ -47,16 +47,30 @@ def keeping(so_far: Callable[[], Trajectory | None]) -> Iterator[None]:
             trajectory=so_far(),
         ) from interrupt
     except Exception as error:
-        if getattr(error, "trajectory", None) is None:
+        if getattr(error, "trajectory", None) is None or _is_ours(error):
             _attach(error, so_far())
         raise
+
+
+def given_up(error: Any) -> Trajectory | None:
+    """The motion that `keeping` gave an exception, which has none from then on."""
+    if not (_is_ours(error) or isinstance(error, SimulationError | SimulationInterrupted)):
+        return None
+    motion: Trajectory | None = error.trajectory
+    error.trajectory = None
+    return motion
+
+
+def _is_ours(error: Any) -> bool:
+    """Whether an exception of the user has a motion by `keeping`: this one, or an earlier one."""
+    return NOTE in getattr(error, "__notes__", ())
 
 
 def _attach(error: Any, motion: Trajectory | None) -> None:
     try:
         error.trajectory = motion
-    except AttributeError:  # its class allows no attributes
+    except (AttributeError, TypeError):  # its class allows no attributes
         return
     known = motion is None or isinstance(error, SimulationError)
-    if not known and NOTE not in getattr(error, "__notes__", ()):
+    if not (known or _is_ours(error)):
         error.add_note(NOTE)

@@ -10,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
-from robodyn.simulation.breakdown import keeping
+from robodyn.simulation.breakdown import given_up, keeping
 from robodyn.simulation.callbacks import Controller, at_start, of_motion
 from robodyn.simulation.event_loop import move_through_events
 from robodyn.simulation.events.event import Event
@@ -84,10 +84,9 @@ def each_alone(
                 alone = make.of_motion(k, record.surroundings.wrenches)
                 run = move_through_events(own, events, *state, times, alone, lambda part: None)
             except (Exception, SimulationInterrupted) as error:
-                part = getattr(error, "trajectory", None)
-                if part is not None:  # whatever it is: it is to have that of all motions
+                part = given_up(error)
+                if part is not None:  # it is to have that of all motions
                     keep(k, part)
-                    error.trajectory = None  # type: ignore[union-attr]
                 if isinstance(error, SimulationError):
                     raise SimulationError(f"motion {k}: {error}", time=error.time) from error
                 raise

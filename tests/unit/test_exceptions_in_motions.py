@@ -107,3 +107,22 @@ def test_of_many_motions(options):
 def test_an_exception_without_attributes_stays_what_it_is():
     with pytest.raises(Bare):
         rd.simulate(rd.load("double_pendulum"), raising(Bare()), duration=0.1)
+
+
+@pytest.mark.parametrize("options", [{}, {"events": [again(None)]}])
+def test_an_exception_that_is_raised_again_has_the_later_motion(options):
+    robot, error = rd.load("double_pendulum"), LightsOut()
+    for duration, step in ((0.1, 0.001), (0.2, 0.025)):
+        with pytest.raises(LightsOut):
+            rd.simulate(robot, raising(error), duration=duration, step=step, **options)
+    assert error.trajectory.t[-1] == 0.05
+    assert error.trajectory.t[1] in (0.02, 0.025)
+
+
+@pytest.mark.parametrize("options", [{}, {"events": [again(None)]}])
+def test_what_a_user_calls_trajectory_stays(options):
+    error, z = LightsOut(), np.zeros((2, 2))
+    error.trajectory = "planned"
+    with pytest.raises(LightsOut):
+        rd.rollout(rd.load("double_pendulum"), raising(error), z, z, duration=0.1, **options)
+    assert error.trajectory == "planned"
