@@ -20,6 +20,9 @@ __all__ = ["doubt", "is_doubtful", "warn_if_doubtful"]
 #: from a machine.
 ROUNDED = 1e-3
 
+#: What may be tried [rad] to have axes parallel that are nearly so.
+SNAPS = {1e-4: "1e-4", 1e-3: "1e-3"}
+
 #: Part of the largest one that a row or a joint has in what is nearly dependent.
 INVOLVED = 0.2
 
@@ -63,12 +66,14 @@ def doubt(model: Model, K: Array) -> str:
         for name in model.joint_names
         if speeds & {*range(model.joints[name].v.start, model.joints[name].v.stop)}
     ]
+    larger = [shown for snap, shown in SNAPS.items() if snap > model.settings.parallel]
+    snap = f", or load with snap={larger[0]}" if larger else ""
     return (
         f"whether the loops leave {nv - many} or {nv - few} degrees of freedom hangs on the last "
         f"digits: rows {_shown([model.setup.row_names[k] for k in rows])} are independent of the "
         f"others by {values[few:many].max() / values[0]:.1e} only, and hold joints "
         f"{_shown(joints)}. They count, so that it has {nv - many}. Where axes are meant to be "
-        "parallel, write angles and axes with more digits, or load with snap=1e-4"
+        f"parallel, write angles and axes with more digits{snap}"
     )
 
 

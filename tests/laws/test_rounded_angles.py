@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +108,58 @@ def test_axes_that_are_at_thirty_degrees_to_their_digits() -> None:
     assert exact.joints[0].axis == pytest.approx((math.sqrt(0.75), 0.0, 0.5), abs=1e-15)
     open_tree = dataclasses.replace(mechanism, joints=joints[:1])
     assert with_exact_turns(open_tree) == (open_tree, ())
+
+
+def tilted(form: Callable[[float], str], cut: str) -> str:
+    """A four-bar in a plane at 70 degrees, of which the axes at A and D point opposite ways."""
+    body = (
+        '<inertial><origin xyz="0.1 0 0"/><mass value="1"/><inertia ixx="0.001" ixy="0" ixz="0" '
+        'iyy="0.002" iyz="0" izz="0.002"/></inertial>'
+    )
+    links = "".join(f'<link name="{name}">{body}</link>' for name in ("crank", "coupler", "rocker"))
+    up, down = form(math.radians(70.0)), form(math.radians(-110.0))
+
+    def joint(name: str, parent: str, child: str, origin: str) -> str:
+        return (
+            f'<joint name="{name}" type="continuous"><parent link="{parent}"/>'
+            f'<child link="{child}"/><origin {origin}/><axis xyz="0 0 1"/></joint>'
+        )
+
+    def loop(ends: tuple[str, str], predecessor: str, successor: str) -> str:
+        return (
+            f'<loop name="cut" type="revolute"><axis xyz="0 0 1"/><predecessor link="{ends[0]}">'
+            f'<origin {predecessor}/></predecessor><successor link="{ends[1]}">'
+            f"<origin {successor}/></successor></loop>"
+        )
+
+    pins = joint("drive", "ground", "crank", f'rpy="{up} 0 0"')
+    pins += joint("b", "crank", "coupler", 'xyz="0.1 0 0"')
+    if cut == "c":
+        pins += joint("d", "ground", "rocker", f'xyz="0.3 0 0" rpy="{down} 0 0"')
+        pins += loop(
+            ("coupler", "rocker"), 'xyz="0.25 0 0"', 'xyz="0.2 0 0" rpy="3.1415926536 0 0"'
+        )
+    else:
+        pins += joint("c", "coupler", "rocker", 'xyz="0.25 0 0"')
+        pins += loop(
+            ("ground", "rocker"),
+            f'xyz="0.3 0 0" rpy="{down} 0 0"',
+            'xyz="0.2 0 0" rpy="3.1415926536 0 0"',
+        )
+    return f'<robot name="tilted"><link name="ground"/>{links}{pins}<motor joint="drive"/></robot>'
+
+
+@pytest.mark.parametrize("cut", "cd")
+def test_snap_makes_the_axes_of_joints_on_one_link_parallel(cut: str) -> None:
+    wanted = acceleration(rd.load(tilted(exact, cut)))
+    robot = rd.load(tilted(digits(5), cut), snap=1e-4)
+    assert robot.dof == 1
+    assert acceleration(robot) == pytest.approx(wanted, rel=1e-3)  # of the angle of the plane
+    assert rd.load(tilted(digits(4), cut), snap=1e-3).dof == 1
+
+
+def test_the_cure_that_is_told_is_one_that_was_not_tried() -> None:
+    text = tilted(digits(4), "c")  # axes are off by 4e-4
+    for tried, told in ((1e-10, "snap=1e-4"), (1e-4, "snap=1e-3")):
+        with pytest.raises(rd.TopologyError, match=f"0 or 1 degrees of freedom.*load with {told}"):
+            rd.load(text, snap=tried).neutral()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from robodyn.array_types import FloatArray
 from robodyn.description import Coupling, Joint, Loop
 from robodyn.equations.loops.closure_rows import Closure, Coupled
 from robodyn.equations.mechanism.bodies import MechanismModel
-from robodyn.equations.mechanism.frames import placement
+from robodyn.equations.mechanism.frames import placement, with_parallel_axis
 from robodyn.errors import TopologyError
 from robodyn.joints import joint_kind
 from robodyn.joints.common.cut import CutGeometry
 from robodyn.joints.common.described import align_z
-from robodyn.symbolic.vector import Vec3
+from robodyn.symbolic.vector import EZ, Vec3
 
 __all__ = ["closure", "coupled"]
 
@@ -56,7 +59,10 @@ def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
     for link, X_LU in ends:
         body, X_BL = model.frames[link]
         bodies.append(body)
-        poses.append(placement(X_BL @ X_LU @ R_UG, max(snap, 1e-15)))
+        X_BG = X_BL @ X_LU @ R_UG
+        if kind.axes:
+            X_BG = with_parallel_axis(X_BG, np.array([0.0, 0.0, 1.0]), _axes_on(model, body), snap)
+        poses.append(placement(X_BG, max(snap, 1e-15)))
     axis2 = R_UG[:3, :3].T @ np.array(cut.axis2)
     return Closure(
         cut.name,
@@ -70,6 +76,16 @@ def closure(model: MechanismModel, cut: Joint | Loop, snap: float) -> Closure:
         cut.damping,
         cut.friction,
     )
+
+
+def _axes_on(model: MechanismModel, body: int) -> list[FloatArray]:
+    """Axes of the joints on a body, in its frame."""
+    axes: list[Any] = [
+        child.joint.X_PJ.R * EZ
+        for child in model
+        if child.parent == body and child.joint.kind.axial
+    ]
+    return [np.array([*axis], float) for axis in axes]
 
 
 def coupled(

@@ -9,6 +9,7 @@ child's. Everything that a user sees is converted at the end by the constant pos
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -28,6 +29,7 @@ __all__ = [
     "inverse_pose",
     "placement",
     "rotation",
+    "with_parallel_axis",
 ]
 
 
@@ -73,6 +75,35 @@ def placement(X: FloatArray, snap: float = ROUNDING) -> Placement:
     return Placement(rotation(X[:3, :3], snap), vector(X[:3, 3], snap))
 
 
+def with_parallel_axis(
+    X: FloatArray, axis: FloatArray, others: Sequence[FloatArray], snap: float
+) -> FloatArray:
+    """A pose turned a little, so that an axis is parallel to the first that it nearly is.
+
+    Parameters
+    ----------
+    X : ndarray, shape (4, 4)
+    axis : ndarray, shape (3,)
+        Of unit length, in the frame at that pose.
+    others : sequence of ndarray, shape (3,)
+        Of unit length, where the pose is.
+    snap : float [rad]
+    """
+    z = X[:3, :3] @ axis
+    for other in others:
+        cosine = float(z @ other)
+        x, y, w = np.cross(z, math.copysign(1.0, cosine) * other)
+        sine = math.hypot(x, y, w)
+        if sine <= ROUNDING:
+            return X
+        if sine <= snap:
+            hat = np.array([[0.0, -w, y], [w, 0.0, -x], [-y, x, 0.0]])
+            turned = X.copy()
+            turned[:3, :3] += (hat + hat @ hat / (1.0 + abs(cosine))) @ X[:3, :3]
+            return turned
+    return X
+
+
 class FrameChoice:
     """Frame of one body and its joint in it.
 
@@ -93,6 +124,7 @@ def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
     """Frames of all bodies, parents first."""
     next_joints = _next_joints(tree)
     chosen: list[FrameChoice] = []
+    axes: dict[int, list[FloatArray]] = {}  # of the joints on a body, in its frame
     for index, joint in enumerate(tree.joints):
         parent = chosen[joint.parent] if joint.parent >= 0 else None
         X_PJ = joint.X_PJ if parent is None else inverse_pose(parent.X_LB) @ joint.X_PJ
@@ -100,6 +132,9 @@ def choose_frames(tree: SpanningTree, snap: float) -> list[FrameChoice]:
         turns = above is not None and above.axial and above.turns
         if joint_kind(joint.joint.kind).axial:
             next_joint = tree.joints[next_joints[index]] if next_joints[index] >= 0 else None
+            beside, axis = axes.setdefault(joint.parent, []), np.array(joint.joint.axis)
+            X_PJ = with_parallel_axis(X_PJ, axis, beside, snap)
+            beside.append(X_PJ[:3, :3] @ axis)
             chosen.append(_axial(joint, X_PJ, turns, next_joint, tree.inertias[index].h, snap))
         else:
             chosen.append(_other(joint, X_PJ, snap))
