@@ -61,6 +61,11 @@ def test_every_argument_of_load_is_in_the_docs():
     assert not [name for name in names if f"`{name}=" not in text]
 
 
+def test_every_name_in_the_docs_is_public():
+    named = {m for page in PAGES for m in re.findall(r"\brd\.([A-Z]\w*)", page.read_text())}
+    assert not [name for name in sorted(named) if not hasattr(rd, name)]
+
+
 def test_every_error_is_in_the_docs():
     text = (ROOT / "docs" / "conventions.md").read_text()
     found = [
