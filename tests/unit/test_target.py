@@ -73,6 +73,17 @@ def results(target):
     return cpu, [float(number) for number in numbers]
 
 
+def test_an_unknown_name_is_all_that_is_told():
+    program = "import robodyn as rd; rd.load('pan_tilt').mass_matrix([0.0, 0.0])"
+    given = {**os.environ, "ROBODYN_TARGET": "haswell"}
+    run = subprocess.run(
+        [sys.executable, "-c", program], env=given, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 1
+    assert run.stderr.count("Traceback") == 1
+    assert "SettingsError: ROBODYN_TARGET is 'haswell'" in run.stderr.splitlines()[-1]
+
+
 def test_every_level_that_runs_here_computes_the_same_to_rounding():
     _, expected = results("native")
     cpu, plain = results("x86-64" if platform.machine() in ("x86_64", "AMD64") else "armv8-a")

@@ -24,6 +24,7 @@ from robodyn.codegen.vectorcall.layout import known_layout, known_python
 from robodyn.codegen.vectorcall.signature import Signature
 from robodyn.codegen.vectorcall.table import COMMON
 from robodyn.codegen.vectorcall.trial import works
+from robodyn.errors import SettingsError
 from robodyn.motion.base_motion import BaseMotion
 
 __all__ = ["VectorcallType", "vectorcall_type"]
@@ -200,6 +201,8 @@ def vectorcall_type(base: type, slow: Callable[..., Any]) -> VectorcallType | No
         twice = int(engine.get_function_address("twice"))
         good = works(lambda refuse: VectorcallType(base, refuse, engine), twice)
         return VectorcallType(base, slow, engine) if good else None
+    except SettingsError:  # of a user, who asks for code that cannot be
+        raise
     except Exception:  # whatever it was: there is the ordinary way
         _logger.warning("functions are called the slower way, through ctypes", exc_info=True)
         return None
