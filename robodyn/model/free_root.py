@@ -18,6 +18,8 @@ WORLD = "world"
 def without_free_root(mechanism: Mechanism, base: str) -> Mechanism:
     """A mechanism without the world and the free joint that come before the robot, if they do.
 
+    A root with mass is a body of the robot, and not the world.
+
     Parameters
     ----------
     mechanism : Mechanism
@@ -34,7 +36,10 @@ def without_free_root(mechanism: Mechanism, base: str) -> Mechanism:
     outward = [joint for joint in mechanism.joints if joint.parent == root]
     free = next((joint for joint in outward if joint.kind == floating.KIND.name), None)
     carried = base == "moving" and root != WORLD  # the joint is between a body and what moves it
-    if free is None or carried:
+    body = root != WORLD and any(
+        link.name == root and link.inertia is not None for link in mechanism.links
+    )
+    if free is None or carried or body:
         return mechanism
     if len(outward) > 1 or _is_more(mechanism, root, free):
         raise SettingsError(

@@ -233,3 +233,18 @@ def test_without_mujoco_its_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(MissingExtraError, match=r"robodyn\[mjcf\]"):
         rd.load(_text())
+
+
+def test_a_root_with_mass_floats_itself_beside_what_moves_freely_on_it():
+    inertial = (
+        '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+        "</inertial>"
+    )
+    links = "".join(f'<link name="{name}">{inertial}</link>' for name in "abc")
+    joints = "".join(
+        f'<joint name="{kind}" type="{kind}"><parent link="a"/><child link="{child}"/></joint>'
+        for kind, child in (("floating", "b"), ("continuous", "c"))
+    )
+    text = f'<robot name="r">{links}{joints}</robot>'
+    assert rd.load(text).nv == 7
+    assert rd.load(text, base="floating").nv == 13
