@@ -242,9 +242,10 @@ def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
         try:
             check(name, given)
         except ShapeError as error:
-            if isinstance(given, Mapping) and f"{name}[" in str(error):
-                raise  # a mapping is meant, of which one value is wrong
-            _, found, words = str(error).rpartition(", expected ")
+            told = str(error)
+            if isinstance(given, Mapping) and (f"{name}[" in told or told.startswith("a name in")):
+                raise  # a mapping is meant, of which one name or value is wrong
+            _, found, words = told.rpartition(", expected ")
             expected.append(words if found else str(error.expected))
         else:
             return

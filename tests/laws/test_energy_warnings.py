@@ -118,7 +118,9 @@ def test_nor_are_moving_bases_driven_joints_and_wrenches(name):
     push = {link: [3.0, 1.0, 0.0, 0.0, 0.2, 0.0]}
     check(rd.simulate(robot, wrenches=lambda t, q, v: push, **options), robot)
     k = robot.joints[joint.split("[")[0]].v.start
-    v0 = robot.consistent_velocity(robot.neutral(), 0.9 * np.eye(robot.nv)[k], hold=[joint])
+    v0 = robot.consistent_velocity(
+        robot.neutral(), 0.9 * np.eye(robot.nv)[k], hold=[joint.split("[")[0]]
+    )
     q0 = robot.neutral()
 
     def path(t):

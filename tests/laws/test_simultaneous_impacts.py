@@ -152,7 +152,7 @@ def test_what_is_refused(board):
         board.simultaneous_impacts(q, v, [end])
     with pytest.raises(ShapeError, match=r"hits is \[\]"):
         board.simultaneous_impacts(q, v, [])
-    with pytest.raises(ShapeError, match=r"hits is tuple, expected a robodyn\.Hit"):
+    with pytest.raises(ShapeError, match=r"hits\[0\] is tuple, expected a robodyn\.Hit"):
         board.simultaneous_impacts(q, v, [("board", (0, 0, 0), UP)])
     with pytest.raises(SettingsError, match="restitution is 2"):
         board.simultaneous_impacts(q, -v, [end], restitution=2)

@@ -111,7 +111,7 @@ BAD = [
     ((np.zeros(6), np.zeros((6, 1)), np.zeros(6)), "v has shape"),
     ((np.zeros(6), np.zeros(6), 0.0), "a has shape"),
     ((np.zeros(6), np.zeros(6)), "2 arrays given"),
-    ((np.zeros(6), np.zeros(6), "six"), "not an array of real numbers"),
+    ((np.zeros(6), np.zeros(6), "six"), "'six', expected an array of real numbers"),
     ((np.zeros(6), np.zeros(6), np.zeros(6, complex)), "not an array of real numbers"),
     ((np.zeros(6), np.zeros(6), np.array([None] * 6)), "not an array of real numbers"),
     ((np.zeros(6), np.zeros(6), [[1.0], [1.0, 2.0]]), "not an array of real numbers"),

@@ -80,7 +80,7 @@ def test_a_study_without_arguments_has_one_row():
 
 
 BAD = {
-    "no mapping": (5, "expected a mapping of name to values, or a list"),
+    "no mapping": (5, r"values is 5, expected a mapping by name: .* or several values"),
     "no rows": ([], "expected a mapping"),
     "rows that differ": ([{"a": 1}, {"b": 1}], "row 1 of values gives 'b', row 0 gives 'a'"),
     "empty": ({"a": []}, r"values\['a'\] is empty"),
@@ -92,7 +92,7 @@ BAD = {
     "truth and numbers": ({"a": [True, 2]}, "values of one type"),
     "rounded": ({"a": [0.5, 2**53 + 1]}, "values of one type"),
     "NaN": ({"a": [1.0, float("nan")]}, "it holds NaN"),
-    "a number as name": ({1: [1]}, "expected names of arguments"),
+    "a number as name": ({1: [1]}, "a name in values is 1, expected a name"),
     "a name that is taken": ({"error": [1]}, "expected names of arguments"),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,7 +13,7 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.cli.sim.control import Control
 from robodyn.cli.sim.reference import Reference
-from robodyn.errors import SettingsError
+from robodyn.errors import EnergyWarning, SettingsError
 from robodyn.simulation.limits import effort_bounds
 from robodyn.simulation.trajectory import Trajectory
 
@@ -45,7 +46,9 @@ def _energy(run: Trajectory, arguments: argparse.Namespace) -> str:
     if arguments.every > 1 and arguments.controller != "none":
         return f"{told} (no audit of it, as --every leaves out steps at which forces change)"
     try:
-        unexplained = run.audit.unexplained
+        with warnings.catch_warnings():  # the line says how much is unexplained
+            warnings.simplefilter("ignore", EnergyWarning)
+            unexplained = run.audit.unexplained
     except SettingsError as error:
         return f"{told} (no audit of it: {error})"
     return f"{told}, {_largest(unexplained):.1e} J unexplained at most"
