@@ -237,7 +237,7 @@ def _instance(kind: type, name: str, given: Any) -> None:
 
 
 def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
-    expected = []
+    expected, problem = [], f"{name} is {shown(given)}"
     for check in checks:
         try:
             check(name, given)
@@ -247,12 +247,12 @@ def _one_of(checks: Sequence[Check], name: str, given: Any) -> None:
                 raise  # a mapping is meant, of which one name or value is wrong
             _, found, words = told.rpartition(", expected ")
             expected.append(words if found else str(error.expected))
+            if not (found or isinstance(given, str)):
+                problem = told  # says what is wrong with the elements of an array
         else:
             return
     raise ShapeError(
-        f"{name} is {shown(given)}, expected {' or '.join(dict.fromkeys(expected))}",
-        name=name,
-        given=given,
+        f"{problem}, expected {' or '.join(dict.fromkeys(expected))}", name=name, given=given
     )
 
 
