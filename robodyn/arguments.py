@@ -194,10 +194,12 @@ def _check(kind: Any) -> Check | None:
     if origin in (Iterable, Sequence, Collection) or (origin is tuple and Ellipsis in arguments):
         return functools.partial(_several, _check(arguments[0]))
     if origin in (Union, types.UnionType):
-        arrays = set(typing.get_args(ArrayLike))  # a union of its own
-        others = [x for x in arguments if x not in arrays or not arrays <= {*arguments}]
+        # a union, merged into this one; from Python 3.12 on it may be an alias that stays whole
+        parts = {ArrayLike, *typing.get_args(ArrayLike)}
+        array = ArrayLike in arguments or (parts - {ArrayLike} <= {*arguments} and len(parts) > 1)
+        others = [x for x in arguments if not (array and x in parts)]
         checks = [_check(each) for each in others]
-        if len(others) < len(arguments):  # beside values by name, NaN in an array stands for none
+        if array:  # beside values by name, NaN in an array stands for none
             named_too = any(typing.get_origin(each) is Mapping for each in others)
             checks.append(numbers if named_too else _array)
         known = [check for check in checks if check is not None]
