@@ -21,6 +21,7 @@ __all__ = [
     "SDF_POSE",
     "Rule",
     "owners",
+    "rule",
 ]
 
 
@@ -53,7 +54,7 @@ class Rule:
     text: bool = False
 
 
-def _rule(
+def rule(
     attributes: str = "",
     children: Mapping[str, Rule] | None = None,
     *,
@@ -62,7 +63,7 @@ def _rule(
     unknown: str = "error",
     text: bool = False,
 ) -> Rule:
-    """Rule of attributes and tags separated by blanks."""
+    """Rule of attributes and tags separated by blanks; arguments are those of `Rule`."""
     return Rule(
         frozenset(attributes.split()),
         children or {},
@@ -73,12 +74,12 @@ def _rule(
     )
 
 
-_LINK = _rule("link")
-_NAMED_LINK = _rule("link name")  # CAD exporters name the link so
-_VALUE = _rule("value")
-_TEXT = _rule(text=True)
-_POSE = _rule("xyz rpy")
-_AXIS = _rule("xyz", others="rpy")
+_LINK = rule("link")
+_NAMED_LINK = rule("link name")  # CAD exporters name the link so
+_VALUE = rule("value")
+_TEXT = rule(text=True)
+_POSE = rule("xyz rpy")
+_AXIS = rule("xyz", others="rpy")
 
 
 def _only_of_kind() -> dict[str, tuple[str, ...]]:
@@ -94,21 +95,21 @@ def _only_of_kind() -> dict[str, tuple[str, ...]]:
 ONLY_OF_KIND = _only_of_kind()
 
 _OF_KINDS = {tag: _AXIS if tag.startswith("axis") else _VALUE for tag in ONLY_OF_KIND}
-_MIMIC = _rule("joint multiplier offset")
-_DYNAMICS = _rule(
+_MIMIC = rule("joint multiplier offset")
+_DYNAMICS = rule(
     "damping friction spring_stiffness spring_reference armature",
     others="mu_coulomb mu_viscous K D",
     unknown="warning",
 )
-_LIMIT = _rule(
+_LIMIT = rule(
     "lower upper velocity effort",
     others="acceleration deceleration jerk current gear_velocity command_effort twist "
     "has_acceleration_limits has_jerk_limits max_acceleration max_jerk",
     unknown="warning",
 )
-_SHAPE = _rule(children={"origin": _rule("xyz rpy", unknown="misplaced")}, unknown="misplaced")
-_UNREAD = _rule(unknown="misplaced")
-_JOINT = _rule(
+_SHAPE = rule(children={"origin": rule("xyz rpy", unknown="misplaced")}, unknown="misplaced")
+_UNREAD = rule(unknown="misplaced")
+_JOINT = rule(
     "name type independent cut",
     {
         "parent": _LINK,
@@ -128,10 +129,10 @@ _JOINT = _rule(
     "disableFixedJointLumping",
     unknown="warning",
 )
-_INERTIAL = _rule(
-    children={"origin": _POSE, "mass": _VALUE, "inertia": _rule("ixx ixy ixz iyy iyz izz")},
+_INERTIAL = rule(
+    children={"origin": _POSE, "mass": _VALUE, "inertia": rule("ixx ixy ixz iyy iyz izz")},
 )
-_LINK_ELEMENT = _rule(
+_LINK_ELEMENT = rule(
     "name",
     {"inertial": _INERTIAL, "visual": _SHAPE, "collision": _SHAPE},
     others="type concave kinematic",
@@ -144,8 +145,8 @@ _LINK_ELEMENT = _rule(
 # ---- closures of loops
 # a mimic is refused where it is read
 _AS_A_JOINT = {"limit": _LIMIT, "dynamics": _DYNAMICS, "mimic": _MIMIC}
-_SIDE = _rule("link name", {"origin": _POSE})
-_LOOP = _rule(
+_SIDE = rule("link name", {"origin": _POSE})
+_LOOP = rule(
     "name type",
     {
         "predecessor": _SIDE,
@@ -156,7 +157,7 @@ _LOOP = _rule(
         **_AS_A_JOINT,
     },
 )
-_CONSTRAINT = _rule(
+_CONSTRAINT = rule(
     "name type",
     {
         "parent": _NAMED_LINK,
@@ -169,17 +170,17 @@ _CONSTRAINT = _rule(
         **_AS_A_JOINT,
     },
 )
-_FRAME_ON_LINK = _rule("link xyz rpy")
-_LOOP_JOINT = _rule(
+_FRAME_ON_LINK = rule("link xyz rpy")
+_LOOP_JOINT = rule(
     "name type",
     {
         **_CONSTRAINT.children,
-        "axis": _rule("xyz frame", others="rpy"),
+        "axis": rule("xyz frame", others="rpy"),
         "link1": _FRAME_ON_LINK,
         "link2": _FRAME_ON_LINK,
     },
 )
-_COUPLING = _rule(
+_COUPLING = rule(
     "name",
     {
         "predecessor": _NAMED_LINK,
@@ -194,7 +195,7 @@ _COUPLING = _rule(
 
 def _drake(tag: str, *, text: bool = False) -> Rule:
     """Rule of a constraint of Drake, whose parts have attributes, or text in SDF."""
-    body = _TEXT if text else _rule("name")
+    body = _TEXT if text else rule("name")
     value = _TEXT if text else _VALUE
     parts = {"body_A": body, "body_B": body, "p_AP": value, "p_BQ": value}
     others = ""
@@ -202,7 +203,7 @@ def _drake(tag: str, *, text: bool = False) -> Rule:
         parts |= {"distance": value, "stiffness": value}
         others = f"drake:{tag}_damping"
     children = {f"drake:{tag}_{part}": rule for part, rule in parts.items()}
-    return _rule("name", children, other_children=others)
+    return rule("name", children, other_children=others)
 
 
 #: Constraints of Drake, in URDF and in SDF.
@@ -211,26 +212,26 @@ DRAKE, DRAKE_IN_SDF = (
     for text in (False, True)
 )
 #: ``<pose>`` of SDF.
-SDF_POSE = _rule("relative_to frame degrees rotation_format", text=True)
-_SDF_AXIS = _rule(
+SDF_POSE = rule("relative_to frame degrees rotation_format", text=True)
+_SDF_AXIS = rule(
     children={
-        "xyz": _rule("expressed_in", text=True),
+        "xyz": rule("expressed_in", text=True),
         "use_parent_model_frame": _TEXT,
-        "limit": _rule(
+        "limit": rule(
             children=dict.fromkeys("lower upper velocity effort".split(), _TEXT),
             other_children="stiffness dissipation drake:acceleration drake:jerk",
         ),
-        "dynamics": _rule(
+        "dynamics": rule(
             children=dict.fromkeys(
                 "damping friction spring_stiffness spring_reference".split(), _TEXT
             )
         ),
-        "mimic": _rule("joint axis", dict.fromkeys("multiplier offset reference".split(), _TEXT)),
+        "mimic": rule("joint axis", dict.fromkeys("multiplier offset reference".split(), _TEXT)),
         "initial_position": _TEXT,
     },
 )
 #: ``<joint>`` of SDF, in a model or in ``<gazebo>``.
-SDF_JOINT = _rule(
+SDF_JOINT = rule(
     "name type",
     {
         "parent": _TEXT,
@@ -263,8 +264,8 @@ _GEAR = {
     "drake:gear_ratio": _VALUE,
     "drake:rotor_inertia": _VALUE,
 }
-_DRIVE = _rule("name", {**_GEAR, **_HARDWARE}, others="role", unknown="warning")
-_TRANSMISSION = _rule(
+_DRIVE = rule("name", {**_GEAR, **_HARDWARE}, others="role", unknown="warning")
+_TRANSMISSION = rule(
     "name",
     {"joint": _DRIVE, "actuator": _DRIVE, **_GEAR, **_HARDWARE},
     others="type",
@@ -272,13 +273,13 @@ _TRANSMISSION = _rule(
     "use_simulated_gripper_joint simulated_actuated_joint",
     unknown="warning",
 )
-_ROS2_CONTROL = _rule(
+_ROS2_CONTROL = rule(
     "name",
     {
-        "joint": _rule(
+        "joint": rule(
             "name",
             {
-                "command_interface": _rule(
+                "command_interface": rule(
                     "name",
                     others="data_type size",
                     other_children="param limits",
@@ -297,7 +298,7 @@ _ROS2_CONTROL = _rule(
 )
 
 # ---- the robot
-ROOT = _rule(
+ROOT = rule(
     "name",
     {
         "link": _LINK_ELEMENT,
@@ -310,12 +311,12 @@ ROOT = _rule(
         **DRAKE,
         "transmission": _TRANSMISSION,
         "ros2_control": _ROS2_CONTROL,
-        "motor": _rule(
+        "motor": rule(
             "joint gear_ratio rotor_inertia axis mounted_on viscous coulomb torque_limit name"
         ),
-        "spring": _rule("name link1 point1 link2 point2 stiffness rest_length damping"),
-        "rotor": _rule("name link axis inertia"),
-        "gazebo": _rule(
+        "spring": rule("name link1 point1 link2 point2 stiffness rest_length damping"),
+        "rotor": rule("name link axis inertia"),
+        "gazebo": rule(
             "reference", {"joint": SDF_JOINT}, unknown="misspelt"
         ),  # with a reference it is not looked into
     },

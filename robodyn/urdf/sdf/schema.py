@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
 
 from robodyn.urdf.common.reader import Reader
-from robodyn.urdf.common.schema import DRAKE_IN_SDF, SDF_JOINT, SDF_POSE, Rule
+from robodyn.urdf.common.schema import DRAKE_IN_SDF, SDF_JOINT, SDF_POSE, Rule, rule
 from robodyn.urdf.common.spelling import check_spelling
 from robodyn.urdf.common.xml import Element
 
 __all__ = ["check_sdf"]
 
 
-def _rule(
-    attributes: str = "",
-    children: Mapping[str, Rule] | None = None,
-    *,
-    others: str = "",
-    other_children: str = "",
-    unknown: str = "warning",
-    text: bool = False,
-) -> Rule:
-    return Rule(
-        frozenset(attributes.split()),
-        children or {},
-        frozenset(others.split()),
-        frozenset(other_children.split()),
-        unknown,
-        text,
-    )
-
+#: SDF has many elements beside those that are read: unknown ones are warned of.
+_rule = functools.partial(rule, unknown="warning")
 
 _TEXT = _rule(text=True)
 
