@@ -95,8 +95,8 @@ if TYPE_CHECKING:
         step_function,
         trajectory_gradient,
     )
-    from robodyn.simulation.compare import Comparison, compare
-    from robodyn.simulation.sweep import SweepTable, sweep
+    from robodyn.studies.compare import Comparison, compare
+    from robodyn.studies.sweep import SweepTable, sweep
 
 __all__ = [
     "ActuationError",
@@ -186,7 +186,7 @@ __all__ = [
 
 #: Imported when first used, to keep the import of robodyn fast: from which package.
 _LATE = {
-    "Comparison": "robodyn.simulation.compare",
+    "Comparison": "robodyn.studies.compare",
     "Excitation": "robodyn.identification",
     "Identified": "robodyn.identification",
     "Measurements": "robodyn.identification",
@@ -197,20 +197,20 @@ _LATE = {
     "Event": "robodyn.simulation",
     "MotorLimits": "robodyn.simulation",
     "RigidStops": "robodyn.simulation",
-    "SweepTable": "robodyn.simulation.sweep",
+    "SweepTable": "robodyn.studies.sweep",
     "StepDerivatives": "robodyn.simulation",
     "Trajectory": "robodyn.simulation",
     "TrajectoryGradient": "robodyn.simulation",
     "closed_loop": "robodyn.simulation",
     "control_law": "robodyn.simulation",
-    "compare": "robodyn.simulation.compare",
+    "compare": "robodyn.studies.compare",
     "events": "robodyn.simulation",
     "mode_motion": "robodyn.simulation",
     "rollout": "robodyn.simulation",
     "simulate": "robodyn.simulation",
     "step_derivatives": "robodyn.simulation",
     "step_function": "robodyn.simulation",
-    "sweep": "robodyn.simulation.sweep",
+    "sweep": "robodyn.studies.sweep",
     "trajectory_gradient": "robodyn.simulation",
 }
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import Array
 from robodyn.arrays import by_name, expect, named, numbers
-from robodyn.closed_loops.nearly_closed import with_frames_that_meet
+from robodyn.closed_loops.assembly.nearly_closed import with_frames_that_meet
 from robodyn.description import (
     Actuator,
     Ground,

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import check_values, checked_methods
 from robodyn.array_types import Array, Random
 from robodyn.arrays import by_name, expect, generator, named, shaped, shown
-from robodyn.closed_loops.analysis import LoopAnalysis
+from robodyn.closed_loops.rank.analysis import LoopAnalysis
 from robodyn.closed_loops.solvers import RankAnalysis
 from robodyn.codegen import Function, MethodTable
+from robodyn.composition import Parts, TreeForm
 from robodyn.description import (
     Actuator,
     CompliantStops,
@@ -40,8 +41,6 @@ from robodyn.impacts.one_hit import apparent_mass, impact
 from robodyn.impacts.partners import PointMass, RobotPoint
 from robodyn.impacts.several_hits import Hit, simultaneous_impacts
 from robodyn.inverse_kinematics import Targets
-from robodyn.joint_loads import JointForces
-from robodyn.joint_positions import TreeJointPositions
 from robodyn.linearization.local_dynamics import Surroundings, WrenchesAt
 from robodyn.minimal.model import closed_forms, minimal_model, own_coordinates
 from robodyn.minimal.recut import recut
@@ -55,7 +54,8 @@ from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.model.states import refuse_wrong_array
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.other_names import robot_attribute
-from robodyn.parts import Parts, TreeForm
+from robodyn.parts.joint_loads import JointForces
+from robodyn.parts.joint_positions import TreeJointPositions
 from robodyn.results import (
     BaseParameters,
     ConstrainedDynamics,

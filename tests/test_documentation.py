@@ -37,9 +37,9 @@ MODULES = [
     if ">>>" in path.read_text()
 ]
 MODULES += [
-    f"robodyn.controllers.{path.stem}"
-    for path in sorted((ROOT / "controllers").glob("*.py"))
-    if ">>>" in path.read_text() and f"robodyn.controllers.{path.stem}" not in MODULES
+    "robodyn." + ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in sorted((ROOT / "controllers").rglob("*.py"))
+    if ">>>" in path.read_text()
 ]
 
 

@@ -29,7 +29,7 @@ def test_controllers_have_one_name(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "robodyn.controllers.computed_torque"
+    assert done.stdout.strip() == "robodyn.controllers.laws.computed_torque"
     wrong = subprocess.run(
         [sys.executable, "-c", "import controllers"], cwd=ROOT, capture_output=True, text=True
     )
@@ -73,7 +73,7 @@ def test_the_wheel_holds_what_the_source_tree_holds(wheel):
         for pattern in ("*.py", "*.urdf", "py.typed")
         for path in (ROOT / "robodyn").rglob(pattern)
     }
-    there |= {f"robodyn/controllers/{path.name}" for path in (ROOT / "controllers").glob("*.py")}
+    there |= {f"robodyn/{path.relative_to(ROOT)}" for path in (ROOT / "controllers").rglob("*.py")}
     assert names_in(wheel) == there
 
 

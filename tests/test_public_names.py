@@ -25,9 +25,9 @@ PACKAGES = (
     ".controllers",
     ".ros",
     ".simulation",
-    ".simulation.compare",
+    ".studies.compare",
     ".simulation.events",
-    ".simulation.sweep",
+    ".studies.sweep",
     ".urdf",
     ".view",
 )

@@ -17,8 +17,8 @@ from robodyn.identification.measurements import Measurements, measured
 from robodyn.identification.pseudo_inertia import possible
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
-from robodyn.simulation.plots import Panel, draw
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.trajectory.pictures.plots import Panel, draw
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["Identified"]
 

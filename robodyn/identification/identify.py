@@ -19,10 +19,10 @@ from robodyn.identification.least_squares import Fit, fit, hidden
 from robodyn.identification.measurements import Measurements, measured
 from robodyn.identification.pseudo_inertia import ball, thickened
 from robodyn.identification.selection import selected
-from robodyn.parameters import base_of
+from robodyn.parts.parameters import base_of
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["estimated", "identify", "noise_of", "structure", "told"]
 

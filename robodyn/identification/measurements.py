@@ -15,8 +15,8 @@ from robodyn.errors import IdentificationError, SettingsError, ShapeError
 from robodyn.identification.filtering import filtered_states
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
-from robodyn.simulation.samples import Samples
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.trajectory.states.samples import Samples
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["Measurements", "measured"]
 

@@ -22,7 +22,7 @@ from robodyn.identification.measurements import Measurements, measured
 from robodyn.identification.pseudo_inertia import ball, thickened
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["Payload", "identify_payload"]
 

@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, finite, named_alone, one_name, shaped, together
-from robodyn.dynamics import Dynamics
 from robodyn.errors import ImpactError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.contact import Contact, ContactPoint, contact_point
@@ -24,6 +23,7 @@ from robodyn.impacts.partners import MovingPoint, Partner, PointMass, RobotPoint
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.dynamics import Dynamics
 from robodyn.results import JointWrenches
 
 __all__ = ["ImpactDynamics", "each_axis"]
@@ -33,7 +33,7 @@ ROUNDED = 1e-12
 
 
 class _JointForces(Protocol):
-    """What carries the wrench of every joint: `robodyn.joint_loads.JointForces`, or like it."""
+    """What carries the wrench of every joint, as `robodyn.parts.joint_loads.JointForces`."""
 
     def at(
         self,
@@ -51,7 +51,7 @@ class _JointForces(Protocol):
 
 
 class _Postures(Protocol):
-    """What knows closed states: `robodyn.postures.Postures`, or like it."""
+    """What knows closed states: `robodyn.parts.postures.Postures`, or like it."""
 
     def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
         """The closed state near one that has drifted a little."""

@@ -14,13 +14,13 @@ from robodyn.arrays import by_name, checked, numbers, refuse_not_finite, truth
 from robodyn.caller import warn
 from robodyn.codegen import Function, Memo
 from robodyn.codegen.iteration import Iteration
-from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import ConvergenceWarning, ShapeError
 from robodyn.evaluator import Evaluator
 from robodyn.inverse_kinematics.search import REACHED, PostureSearch, open_rows
 from robodyn.inverse_kinematics.starts import Postures, PostureStarts
 from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion, check_rigid
+from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import IKResult
 
 __all__ = ["InverseKinematics", "Targets"]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array, FloatArray
-from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import AssemblyError
+from robodyn.parts.configuration_space import ConfigurationSpace
 
 __all__ = ["PostureStarts", "Postures"]
 
@@ -22,7 +22,7 @@ OPEN = 1000
 
 
 class Postures(Protocol):
-    """What knows closed postures: `robodyn.postures.Postures`, or like it."""
+    """What knows closed postures: `robodyn.parts.postures.Postures`, or like it."""
 
     def neutral(self) -> Array:
         """The possible posture nearest to the zero position, shape (nq,)."""

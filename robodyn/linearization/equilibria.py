@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, named
-from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import EquilibriumError, RobodynError, ShapeError
 from robodyn.linearization.linear_models import LinearModels
 from robodyn.linearization.local_dynamics import Local, LocalDynamics, Surroundings
 from robodyn.linearization.state_roots import StateRoots, Trial
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, speed_names
-from robodyn.postures import Postures
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.postures import Postures
 from robodyn.results import SteadyMotion
 
 __all__ = ["Equilibria"]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import named
-from robodyn.closed_loops.tangents import Tangent
+from robodyn.closed_loops.rank.tangents import Tangent
 from robodyn.errors import ActuationError, UnknownNameError
 from robodyn.evaluator import Evaluator
 from robodyn.linearization.local_dynamics import LocalDynamics, Surroundings

@@ -21,13 +21,13 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, together
-from robodyn.closed_loops.tangents import Tangent, Tangents
-from robodyn.configuration_space import ConfigurationSpace
-from robodyn.dynamics_derivatives import DynamicsDerivatives
+from robodyn.closed_loops.rank.tangents import Tangent, Tangents
 from robodyn.evaluator import Wrenches
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, Roles, assign_roles
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
 
 __all__ = ["Local", "LocalDynamics", "Surroundings", "WrenchesAt"]
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import Array
-from robodyn.configuration_space import ConfigurationSpace
 from robodyn.errors import RobodynError
 from robodyn.linearization.local_dynamics import Local
-from robodyn.postures import Postures
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.postures import Postures
 
 __all__ = ["StateRoots", "Trial", "Try"]
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from numpy.typing import ArrayLike
 
-from robodyn.dynamics import Dynamics
 from robodyn.evaluator import Wrenches
-from robodyn.joint_loads import JointForces, one_of_both
 from robodyn.minimal.coordinates import MinimalExpansion
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import ByJoint, assign_roles
 from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.dynamics import Dynamics
+from robodyn.parts.joint_loads import JointForces, one_of_both
 from robodyn.results import JointWrenches
 
 __all__ = ["MinimalJointForces"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.joint_positions import TreeJointPositions
 from robodyn.minimal.coordinates import MinimalExpansion
+from robodyn.parts.joint_positions import TreeJointPositions
 
 __all__ = ["MinimalJointPositions"]
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import named, shaped
-from robodyn.closed_loops.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.errors import AssemblyError, SettingsError, ShapeError, SingularError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names

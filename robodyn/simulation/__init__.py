@@ -1,36 +1,39 @@
 """Motion in time: integrators, simulate, rollout, Trajectory."""
 
 from robodyn.simulation import events
-from robodyn.simulation.audit import EnergyAudit
-from robodyn.simulation.closed_loop import closed_loop
-from robodyn.simulation.control_law import ControlLaw, control_law
-from robodyn.simulation.event_record import EventRecord
+from robodyn.simulation.control.closed_loop import closed_loop
+from robodyn.simulation.control.control_law import ControlLaw, control_law
+from robodyn.simulation.control.stateful import ControllerSample, StatefulController
 from robodyn.simulation.events import Event
 from robodyn.simulation.integrators import INTEGRATORS
-from robodyn.simulation.joint_motion import JointMotion
-from robodyn.simulation.limits import LimitViolation
-from robodyn.simulation.memory import Look, Remembering
-from robodyn.simulation.mode_motion import mode_motion
-from robodyn.simulation.motor_limits import MotorLimits
-from robodyn.simulation.run import rollout, simulate
-from robodyn.simulation.step_derivatives import StepDerivatives, step_derivatives
-from robodyn.simulation.step_function import step_function
-from robodyn.simulation.stops import RigidStops
-from robodyn.simulation.trajectory import Trajectory
-from robodyn.simulation.trajectory_gradient import TrajectoryGradient, trajectory_gradient
+from robodyn.simulation.limits.joint_limits import LimitViolation
+from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.motion.joint_stops import RigidStops
+from robodyn.simulation.sensitivity.step_derivatives import StepDerivatives, step_derivatives
+from robodyn.simulation.sensitivity.trajectory_gradient import (
+    TrajectoryGradient,
+    trajectory_gradient,
+)
+from robodyn.simulation.simulate import rollout, simulate
+from robodyn.simulation.step.step_function import step_function
+from robodyn.simulation.trajectory.joint_motion import JointMotion
+from robodyn.simulation.trajectory.mode_motion import mode_motion
+from robodyn.simulation.trajectory.states.energy_audit import EnergyAudit
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = [
     "INTEGRATORS",
     "ControlLaw",
+    "ControllerSample",
     "EnergyAudit",
     "Event",
     "EventRecord",
     "JointMotion",
     "LimitViolation",
-    "Look",
     "MotorLimits",
-    "Remembering",
     "RigidStops",
+    "StatefulController",
     "StepDerivatives",
     "Trajectory",
     "TrajectoryGradient",

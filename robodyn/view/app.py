@@ -19,7 +19,7 @@ from robodyn.errors import (
     TopologyError,
 )
 from robodyn.robot import Robot
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.urdf.common.packages import PackageDirs
 from robodyn.view.drawing import Drawing
 from robodyn.view.geometry import link_geometry

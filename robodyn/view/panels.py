@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from robodyn.errors import RobodynError
 from robodyn.robot import Robot
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.view.drawing import Drawing
 from robodyn.view.forces import Forces, forces
 from robodyn.view.gaps import open_gaps

@@ -10,8 +10,8 @@ import numpy as np
 from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.ros.bag.trajectories import read_bag
-from robodyn.simulation.recording import is_recording
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.trajectory.files.recording import is_recording
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["read_motion"]
 

@@ -229,7 +229,7 @@ def test_a_failed_search_is_remembered(monkeypatch):
     def search(*args, **kwargs):
         raise AssertionError("searched again")
 
-    monkeypatch.setattr("robodyn.closed_loops.closing.assemble", search)
+    monkeypatch.setattr("robodyn.closed_loops.assembly.closing.assemble", search)
     with pytest.raises(TopologyError, match="near="):
         robot.neutral()
 
@@ -245,7 +245,7 @@ def test_a_start_is_all_that_is_needed_where_the_search_fails(monkeypatch):
         searches.append(start)
         raise AssemblyError("found none", residual=residual(start), q=start)
 
-    monkeypatch.setattr("robodyn.closed_loops.closing.assemble", fail)
+    monkeypatch.setattr("robodyn.closed_loops.assembly.closing.assemble", fail)
     robot = rd.load("four_bar", near={"crank_drive": 1.2})
     for _ in range(3):
         with pytest.raises(TopologyError, match="near="):

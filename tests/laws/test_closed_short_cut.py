@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.closed_loops import probes
+from robodyn.closed_loops.rank import probes
 from robodyn.errors import ActuationError
 
 #: A parallelogram, which can change its branch where it is flat.

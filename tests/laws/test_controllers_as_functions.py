@@ -26,10 +26,12 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError
-from robodyn.simulation import callbacks, compiled_motion, loop
-from robodyn.simulation.law import Law, law_of
-from robodyn.simulation.numba_law import NumbaLaw
-from robodyn.simulation.stepper import Stepper
+from robodyn.simulation.control import callbacks
+from robodyn.simulation.control.compiled_law import Law, law_of
+from robodyn.simulation.control.numba_law import NumbaLaw
+from robodyn.simulation.motion import loop
+from robodyn.simulation.step import compiled_motion
+from robodyn.simulation.step.stepper import Stepper
 
 pytestmark = pytest.mark.filterwarnings("ignore::robodyn.errors.EnergyWarning")
 

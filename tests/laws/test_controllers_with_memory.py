@@ -20,10 +20,10 @@ from robodyn.controllers import (
     Saturated,
     SineReference,
 )
-from robodyn.controllers.motor_space import motor_space
-from robodyn.controllers.plant import motor_speeds
-from robodyn.simulation import Look
-from robodyn.simulation.stepper import Stepper
+from robodyn.controllers.support.motor_space import motor_space
+from robodyn.controllers.support.plant import motor_speeds
+from robodyn.simulation import ControllerSample
+from robodyn.simulation.step.stepper import Stepper
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -159,7 +159,7 @@ def test_the_sum_of_energies_falls_at_any_state(heavier):
     """``d(s^T M s / 2)/dt + d^T p' / adaptation = - s^T gain s``, at a state like any other."""
     robot, t, h = heavier.heavy, 0.3, 1e-5
     base = {"base": heavier.base(t)} if heavier.base else {}
-    look = Look(t, heavier.q, heavier.v, 0.0, np.zeros(robot.nv))
+    look = ControllerSample(t, heavier.q, heavier.v, 0.0, np.zeros(robot.nv))
     tau, memory = heavier.controller.answer(look, None)
     a = robot.forward_dynamics(heavier.q, heavier.v, tau, **base)
 

@@ -12,7 +12,7 @@ import pytest
 import robodyn as rd
 from robodyn.controllers import GravityCompensation
 from robodyn.errors import EnergyWarning
-from robodyn.simulation import energy_check
+from robodyn.simulation.checks import energy_check
 
 
 def told(run):

@@ -17,10 +17,10 @@ import robodyn as rd
 from robodyn import events
 from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
 from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
-from robodyn.simulation import path_tables
-from robodyn.simulation.compiled_motion import CompiledMotion
-from robodyn.simulation.lookout import Lookout
-from robodyn.simulation.stepper import Stepper
+from robodyn.simulation.events.detector import EventDetector
+from robodyn.simulation.loads import path_tables
+from robodyn.simulation.step.compiled_motion import CompiledMotion
+from robodyn.simulation.step.stepper import Stepper
 
 STATES = ("t", "q", "v", "a", "tau")
 
@@ -314,7 +314,7 @@ def test_instants_are_hit(at):
 @pytest.mark.parametrize("every", [1, 3])
 def test_in_files_as_in_memory(tmp_path, monkeypatch, every):
     """Room for a few samples at a time, fewer than the steps that are done at once."""
-    monkeypatch.setattr("robodyn.simulation.record.BLOCK", 200)
+    monkeypatch.setattr("robodyn.simulation.motion.record.BLOCK", 200)
     options = {"events": [position(0, 0.2), position(1)], "every": every}
     found = pendulum(to=tmp_path / "motion", **options)
     monkeypatch.setattr(Stepper, "compiled", lambda *given: None)
@@ -382,7 +382,7 @@ def test_steps_that_explode_are_found_by_python():
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(CompiledMotion, "_until"), (CompiledMotion, "_inputs"), (Lookout, "nothing"),
+    [(CompiledMotion, "_until"), (CompiledMotion, "_inputs"), (EventDetector, "nothing"),
      (path_tables.Paths, "inputs")],
 )  # fmt: skip
 def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypatch):

@@ -17,10 +17,10 @@ from robodyn.controllers import (
     Saturated,
     TaskPath,
 )
-from robodyn.controllers.frames import turning
+from robodyn.controllers.support.frames import turning
 from robodyn.errors import SingularWarning
-from robodyn.simulation import Look
-from robodyn.simulation.law import Law, law_of
+from robodyn.simulation import ControllerSample
+from robodyn.simulation.control.compiled_law import Law, law_of
 
 #: A tree, one with more motors than the frame needs, linkages, and bases that float or move.
 CASES = {
@@ -392,8 +392,8 @@ def test_the_shift_of_an_admittance(puma):
         ddx = (1.0 - d * dx - k * x) / m
         expected = position.shifted(t, START, v, (x * force, dx * force, ddx * force))
         np.testing.assert_allclose(running(t, START, v), expected, atol=1e-9)
-    _, memory = admittance.answer(Look(0.0, START, v, 0.0, v), None)
-    _, memory = admittance.answer(Look(t, START, v, t, v), memory)
+    _, memory = admittance.answer(ControllerSample(0.0, START, v, 0.0, v), None)
+    _, memory = admittance.answer(ControllerSample(t, START, v, t, v), memory)
     np.testing.assert_allclose(memory["shift"], x * force, rtol=1e-12)
     first = admittance(0.0, START, v)
     np.testing.assert_array_equal(first, admittance.fresh()(0.0, START, v))

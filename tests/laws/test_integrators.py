@@ -18,7 +18,7 @@ import robodyn as rd
 from robodyn.errors import EnergyWarning, SettingsError, SimulationError, UnknownNameError
 from robodyn.simulation.integrators import EXPLICIT, INTEGRATORS, adaptive
 from robodyn.simulation.integrators.method import Coordinates, coordinates_of
-from robodyn.simulation.stepper import Stepper
+from robodyn.simulation.step.stepper import Stepper
 from robodyn.urdf import load_mechanism
 
 #: Method -> a step at which its order shows on chains of three joints.

@@ -18,7 +18,10 @@ from robodyn.controllers import (
     Sampled,
     SineReference,
 )
-from robodyn.simulation import Remembering, loop, memory_law, symbolic_time
+from robodyn.simulation import StatefulController
+from robodyn.simulation.control import memory_law
+from robodyn.simulation.control import tracing as symbolic_time
+from robodyn.simulation.motion import loop
 from robodyn.symbolic.scalar import edge_of
 
 pytestmark = pytest.mark.filterwarnings(
@@ -40,7 +43,7 @@ class Own:
         return self.fresh()(t, q, v)
 
     def fresh(self):
-        return Remembering(self)
+        return StatefulController(self)
 
 
 @pytest.fixture(scope="module")
@@ -304,7 +307,7 @@ def test_python_is_not_asked_where_a_digital_controller_does_not_look(arm, monke
 
 def test_what_was_written_for_other_numbers_is_written_again(arm):
     """Numbers and symbols, and functions of one name, are told from each other."""
-    graph = symbolic_time.Undecided()
+    graph = symbolic_time.TraceGraph()
     x = [*symbolic_time.symbols(graph, 0, 6)]
     heavy = arm.with_(payload={"lower": rd.Inertia.from_matrix(2.0, (0, 0, -0.5), np.eye(3))})
     one, two = (robot.function("inverse_dynamics").program for robot in (arm, heavy))

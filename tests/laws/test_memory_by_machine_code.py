@@ -27,7 +27,8 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError, SingularWarning
-from robodyn.simulation import Remembering, loop
+from robodyn.simulation import StatefulController
+from robodyn.simulation.motion import loop
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -54,7 +55,7 @@ class Integral:
         return self.fresh()(t, q, v)
 
     def fresh(self):
-        return Remembering(self)
+        return StatefulController(self)
 
     def answer(self, look, memory):
         before = np.zeros(look.v.shape) if memory is None else memory["sum"]

@@ -12,7 +12,7 @@ from minimal_pairs import Pair, close
 from random_mechanisms import random_inertia
 
 import robodyn as rd
-from robodyn.closed_loops import closing
+from robodyn.closed_loops.assembly import closing
 from robodyn.description import Joint, Link, Loop, Mechanism, Pose
 from robodyn.errors import TopologyError
 

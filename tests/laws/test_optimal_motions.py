@@ -10,7 +10,8 @@ from cart_poles import cart_pole
 from random_mechanisms import random_mechanism
 
 import robodyn as rd
-from robodyn.controllers import LQR, QuadraticCost, SymbolicCost, TimeVaryingLQR, iterative_lqr
+from robodyn.controllers import LQR, QuadraticCost, SymbolicCost, TimeVaryingLQR
+from robodyn.controllers.optimal import iterative_lqr
 from robodyn.description import Pose
 from robodyn.errors import ConvergenceWarning
 

@@ -18,7 +18,7 @@ import pytest
 from overconstrained_linkages import RINGS, ring, two_rings
 
 import robodyn as rd
-from robodyn.closed_loops.analysis import motors_of
+from robodyn.closed_loops.rank.analysis import motors_of
 from robodyn.equations.loops.constrained import accelerations, motor_forces
 from robodyn.equations.loops.redundant import RowGroup
 from robodyn.joints.common.cut import Row

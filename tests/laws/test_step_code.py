@@ -18,10 +18,10 @@ from random_mechanisms import random_mechanism
 import robodyn as rd
 from robodyn import controllers
 from robodyn.errors import EnergyWarning, LimitWarning, SimulationError
-from robodyn.simulation.compiled_motion import TABLED
 from robodyn.simulation.integrators import EXPLICIT
-from robodyn.simulation.step_functions import functions_of
-from robodyn.simulation.stepper import Stepper
+from robodyn.simulation.loads.step_functions import functions_of
+from robodyn.simulation.step.compiled_motion import TABLED
+from robodyn.simulation.step.stepper import Stepper
 
 STATES = ("t", "q", "v", "a", "tau")
 #: Seven steps and a part of one.
@@ -313,7 +313,7 @@ def test_robots_that_depend_on_time(kind, integrator, gains):
 @pytest.mark.parametrize("controller", [None, push])
 def test_more_steps_than_tables_hold(monkeypatch, rows, controller):
     """Paths are given to machine code for so many instants at once."""
-    monkeypatch.setattr("robodyn.simulation.compiled_motion.TABLED", rows)
+    monkeypatch.setattr("robodyn.simulation.step.compiled_motion.TABLED", rows)
     robot = rd.load("double_pendulum", base="moving")
     given = {"duration": 0.0505, "step": 1e-3, "integrator": "midpoint"}
     paths = {"shoulder": swing}
@@ -350,7 +350,7 @@ def test_every_so_many_steps(every, controller):
 @pytest.mark.parametrize("every", [1, 3])
 def test_to_a_folder(tmp_path, monkeypatch, controller, every):
     """Room for a few samples at a time, which is used again and again."""
-    monkeypatch.setattr("robodyn.simulation.record.BLOCK", 200)
+    monkeypatch.setattr("robodyn.simulation.motion.record.BLOCK", 200)
     robot = rd.load("double_pendulum")
     q, v = starts(robot, 3)
     given = {"duration": 0.1015, "step": 1e-3, "every": every}
@@ -570,7 +570,7 @@ def test_steps_that_machine_code_cannot_do(monkeypatch, name, n, controller):
         made.append(Failing(own.dynamics, lambda v: low < v[0] < high))
         return dataclasses.replace(own, dynamics=made[-1])
 
-    monkeypatch.setattr("robodyn.simulation.acting.functions_of", functions)
+    monkeypatch.setattr("robodyn.simulation.loads.loads.functions_of", functions)
     done = []
     step = Stepper.step
     monkeypatch.setattr(Stepper, "step", lambda *given: done.append(given[1]) or step(*given))

@@ -23,7 +23,7 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SweepWarning
-from robodyn.simulation.compare import measures
+from robodyn.studies.compare import measures
 
 ARM = rd.load("puma560")
 GOAL = np.array([0.4, -0.3, 0.3, 0.2, -0.2, 0.3])

@@ -11,7 +11,8 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import SimulationInterrupted
-from robodyn.simulation import carry, record
+from robodyn.simulation.motion import record
+from robodyn.simulation.motion import run_compiled as carry
 
 
 def interrupting(after):
@@ -101,7 +102,7 @@ def test_samples_in_files(tmp_path, monkeypatch):
 def test_an_interrupt_while_a_file_is_written(tmp_path, monkeypatch):
     """Samples that are in some files only do not count."""
     monkeypatch.setattr(record, "BLOCK", 320)
-    from robodyn.simulation import recording
+    from robodyn.simulation.trajectory.files import recording
 
     robot, append = rd.load("double_pendulum"), recording._Column.append
     calls = []

@@ -11,7 +11,7 @@ import robodyn as rd
 from robodyn import urdf
 from robodyn.cli import main
 from robodyn.errors import LimitWarning
-from robodyn.simulation.limits import effort_bounds
+from robodyn.simulation.limits.joint_limits import effort_bounds
 
 
 def slider(limit, motor="", joint="prismatic"):

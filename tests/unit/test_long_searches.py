@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.closed_loops import long_searches
+from robodyn.closed_loops.assembly import long_searches
 
 DRIVES = ("left_drive", "right_drive")
 

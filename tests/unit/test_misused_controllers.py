@@ -31,7 +31,7 @@ from robodyn.controllers import (
     iterative_lqr,
 )
 from robodyn.errors import ActuationError, SettingsError, ShapeError
-from robodyn.simulation import Remembering
+from robodyn.simulation import StatefulController
 
 
 @pytest.fixture(scope="module")
@@ -309,7 +309,7 @@ class Own:
         return self.fresh()(t, q, v)
 
     def fresh(self):
-        return Remembering(self)
+        return StatefulController(self)
 
 
 @pytest.mark.parametrize(

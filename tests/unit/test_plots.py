@@ -10,7 +10,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import MissingExtraError, SettingsError, ShapeError, UnknownNameError
-from robodyn.simulation import plots
+from robodyn.simulation.trajectory.pictures import plots
 
 pytest.importorskip("matplotlib")
 

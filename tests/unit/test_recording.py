@@ -11,9 +11,9 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import FileError, MissingFileError, ShapeError, SimulationError
-from robodyn.simulation import record as recording_of
-from robodyn.simulation.record import Record
-from robodyn.simulation.surroundings import Given
+from robodyn.simulation.loads.prescribed_loads import Given
+from robodyn.simulation.motion import record as recording_of
+from robodyn.simulation.motion.record import Record
 
 STATES = ("t", "q", "v", "a", "tau")
 
@@ -176,7 +176,7 @@ FULL = """
 import resource, sys
 import numpy as np
 import robodyn as rd
-from robodyn.simulation import record
+from robodyn.simulation.motion import record
 
 record.BLOCK = 9 * 64
 robot = rd.load("double_pendulum")
@@ -210,7 +210,7 @@ def test_a_disk_that_is_full(tmp_path):
 KILLED = """
 import os, sys
 import robodyn as rd
-from robodyn.simulation import record
+from robodyn.simulation.motion import record
 
 record.BLOCK = 9 * 64
 robot = rd.load("double_pendulum")
@@ -261,7 +261,7 @@ def test_a_disk_that_is_full_in_the_end(double, tmp_path, monkeypatch, small_blo
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("robodyn.simulation.recording.os.rename", full)
+    monkeypatch.setattr("robodyn.simulation.trajectory.files.recording.os.rename", full)
     with pytest.raises(SimulationError, match="No space left on device") as caught:
         move(double, to=tmp_path / "run")
     same(caught.value.trajectory, move(double))

@@ -11,7 +11,8 @@ import pytest
 import robodyn as rd
 from robodyn.controllers import GravityCompensation
 from robodyn.errors import ShapeError, SimulationError, UnknownNameError
-from robodyn.simulation import INTEGRATORS, progress
+from robodyn.simulation import INTEGRATORS
+from robodyn.simulation.motion import progress
 
 PENDULUM = """<robot name="pendulum"><link name="base"/><link name="bob"><inertial>
 <origin xyz="0 0 -0.5"/><mass value="2"/>

@@ -147,8 +147,8 @@ def test_long_motions_are_computed_in_blocks(monkeypatch, ball):
     q0, v0 = np.tile(ball.neutral(), (3, 1)), np.random.default_rng(1).normal(size=(3, 4))
     many = rd.rollout(ball, None, q0, v0, duration=0.1, step=1e-3)
     energy, lost = many.energy, many.audit.unexplained
-    monkeypatch.setattr("robodyn.simulation.samples.BLOCK", 50)
-    monkeypatch.setattr("robodyn.simulation.audit.BLOCK", 50)
+    monkeypatch.setattr("robodyn.simulation.trajectory.states.samples.BLOCK", 50)
+    monkeypatch.setattr("robodyn.simulation.trajectory.states.energy_audit.BLOCK", 50)
     again = dataclasses.replace(many[:])
     del vars(again)["energy"]
     np.testing.assert_array_equal(again.energy, energy)

@@ -18,7 +18,7 @@ import pytest
 import robodyn as rd
 from robodyn.errors import FileError, MissingExtraError, MissingFileError, SettingsError, ShapeError
 from robodyn.simulation import EventRecord
-from robodyn.simulation.file_contents import check_contents
+from robodyn.simulation.trajectory.files.validity import check_contents
 
 STATES = ("t", "q", "v", "a", "tau")
 

@@ -26,10 +26,11 @@ from robodyn.controllers import (
     SineReference,
 )
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
-from robodyn.simulation import Look, Remembering, callbacks
-from robodyn.simulation.law import Law, law_of
-from robodyn.simulation.panels import panel
-from robodyn.simulation.stepper import Stepper
+from robodyn.simulation import ControllerSample, StatefulController
+from robodyn.simulation.control import callbacks
+from robodyn.simulation.control.compiled_law import Law, law_of
+from robodyn.simulation.step.stepper import Stepper
+from robodyn.simulation.trajectory.pictures.panels import panel
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::robodyn.errors.EnergyWarning", "ignore::robodyn.errors.LimitWarning"
@@ -303,10 +304,10 @@ class Counting:
         return self.fresh()(t, q, v)
 
     def fresh(self):
-        return Remembering(self)
+        return StatefulController(self)
 
     def answer(self, look, memory):
-        assert isinstance(look, Look)
+        assert isinstance(look, ControllerSample)
         looks = 1.0 if memory is None else memory["looks"][0] + 1.0
         return np.full(look.v.shape, self.torque), {"looks": np.array([looks])}
 
@@ -333,7 +334,7 @@ def test_pictures_of_what_was_remembered(double):
 
 
 def test_memory_of_samples_that_are_kept_and_written_while_it_moves(double, tmp_path, monkeypatch):
-    monkeypatch.setattr("robodyn.simulation.record.BLOCK", 60)  # written now and then
+    monkeypatch.setattr("robodyn.simulation.motion.record.BLOCK", 60)  # written now and then
     run = rd.simulate(double, Counting(), duration=0.1, every=7, to=tmp_path / "run")
     expected = [*range(1, 102, 7), 101]
     np.testing.assert_array_equal(run.memory["looks"][:, 0], expected)

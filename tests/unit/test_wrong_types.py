@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import robodyn as rd
-from robodyn.closed_loops import nearly_closed
+from robodyn.closed_loops.assembly import nearly_closed
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from robodyn.errors import SimulationError
-from robodyn.simulation.zeno import Zeno
+from robodyn.simulation.events.zeno import Zeno
 
 
 def test_a_hundred_events_at_one_instant_are_the_most():

@@ -10,7 +10,7 @@ import robodyn as rd
 from robodyn.cli.options.robot import add_robot_options
 from robodyn.cli.options.values import file, named, number, numbers, one_of, whole
 from robodyn.simulation.integrators import INTEGRATORS
-from robodyn.simulation.limits import LIMITS
+from robodyn.simulation.limits.joint_limits import LIMITS
 
 __all__ = ["CONTROLLERS", "REFERENCES", "add_arguments"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from robodyn.cli.sim.control import Control
 from robodyn.errors import MissingExtraError, RobodynError
 from robodyn.files import check_image
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["Outputs", "outputs_of"]
 
@@ -149,8 +149,8 @@ def _check_folder(path: Path) -> None:
 def _draw(path: Path, run: Trajectory, control: Control) -> None:
     """Positions, what they are off by if they follow something, and torques."""
     from robodyn.cli.sim.summary import tracking_error
-    from robodyn.simulation.panels import panel
-    from robodyn.simulation.plots import Panel, draw
+    from robodyn.simulation.trajectory.pictures.panels import panel
+    from robodyn.simulation.trajectory.pictures.plots import Panel, draw
 
     rows = [panel(run, "positions"), panel(run, "torques")]
     if control.reference is not None:

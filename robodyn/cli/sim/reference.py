@@ -14,8 +14,8 @@ from robodyn.cli.options.values import named_once
 from robodyn.cli.sim.start import Start
 from robodyn.controllers import PointToPoint, SineReference
 from robodyn.errors import AssemblyError, RobodynError
-from robodyn.simulation.driven import independent
-from robodyn.simulation.limits import speed_bounds
+from robodyn.simulation.limits.joint_limits import speed_bounds
+from robodyn.simulation.loads.driven import independent
 
 __all__ = ["Reference", "reference_of"]
 

@@ -14,8 +14,8 @@ from robodyn.array_types import FloatArray
 from robodyn.cli.sim.control import Control
 from robodyn.cli.sim.reference import Reference
 from robodyn.errors import EnergyWarning, SettingsError
-from robodyn.simulation.limits import effort_bounds
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["details", "in_one_line", "tracking_error"]
 

@@ -7,8 +7,8 @@ import os
 from robodyn.arrays import expect, number
 from robodyn.bags import read_motion, write_motion
 from robodyn.robot import Robot
-from robodyn.simulation.column_names import speed_names
-from robodyn.simulation.trajectory import Trajectory
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.trajectory.trajectory import Trajectory
 
 __all__ = ["read_bag", "write_bag"]
 

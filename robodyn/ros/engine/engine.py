@@ -16,8 +16,8 @@ from robodyn.ros.engine.messages import StateNames
 from robodyn.ros.engine.settings import Settings
 from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
-from robodyn.simulation.driven import Driven, independent
-from robodyn.simulation.stepper import Stepper
+from robodyn.simulation.loads.driven import Driven, independent
+from robodyn.simulation.step.stepper import Stepper
 
 __all__ = ["Engine"]
 

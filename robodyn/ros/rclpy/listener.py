@@ -16,7 +16,7 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.rclpy.access import message, rclpy, ros_errors, start
 from robodyn.ros.rclpy.node import spin
 from robodyn.ros.rclpy.quality import command_quality, state_quality
-from robodyn.simulation.limits import effort_bounds
+from robodyn.simulation.limits.joint_limits import effort_bounds
 
 __all__ = ["StateListener"]
 

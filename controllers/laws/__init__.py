@@ -1,0 +1,1 @@
+"""Control laws: from the state to torques."""

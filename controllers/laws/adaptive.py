@@ -1,0 +1,250 @@
+"""Inertial parameters that a controller learns on the way [Slotine, Li 1987]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import BasePath, Robot, SettingsError, ShapeError, UnknownNameError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.arrays import named
+from robodyn.controllers.laws.passivity_based import PassivityBased
+from robodyn.controllers.support.gains import checked_call, gain
+from robodyn.controllers.support.motor_space import motor_space
+from robodyn.controllers.support.plant import base_path, motor_speeds
+from robodyn.controllers.support.symbols import asked, base_at, is_symbolic, times
+from robodyn.controllers.support.travelling import made_of
+from robodyn.controllers.wrappers.wrapping import alone
+from robodyn.simulation import ControllerSample, StatefulController
+
+__all__ = ["Adaptive"]
+
+#: Names, or directions by name.
+Learnt = str | Iterable[str] | Mapping[str, ArrayLike]
+
+#: (q, v, s, a, base, t) -> Y over all speeds, zero where there are no motors.
+Regressor = Callable[..., FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Adaptive:
+    """A passivity-based controller that learns inertial parameters from the error it makes.
+
+    The torques of `PassivityBased` are linear in the inertial parameters ``p`` of its model, by a
+    matrix ``Y``. With ``s`` as it is there, the parameters change by ::
+
+        p' = - adaptation Y(q, v, s, v_r')^T s
+
+    so that the energy of the error, ``s^T M s / 2``, and ``d^T d / (2 adaptation)`` of the error
+    ``d`` of the parameters together fall at the rate ``s^T gain s``: they never rise. The robot
+    comes to follow its reference, whatever the parameters become; where the reference excites them,
+    they come to the true ones.
+
+    It looks at the robot once a step, and parameters go on by the trapezoidal rule from one look to
+    the next. They are ``run.memory["parameters"]``.
+
+    Attributes
+    ----------
+    controller : PassivityBased
+        Of the model as it is known.
+    learnt : iterable of str, or mapping of str to array_like
+        Names of parameters, ``"forearm.m"`` (see `Robot.parameter_names`), or of bodies, which
+        stand for all ten of theirs. Or directions, shape (10 n,), multiples of which are added to
+        the parameters of the model: the difference that a payload of 1 kg makes to
+        `Robot.inertial_parameters`, to learn how many kg it is.
+    adaptation : float or array_like, shape (m,)
+        How fast each is learnt [unit of the parameter, squared, per J].
+    start : array_like, shape (m,), optional
+        Where they begin. Default: as the model has them; multiples of directions at zero.
+
+    Raises
+    ------
+    UnknownNameError
+        For parameters and bodies that do not exist.
+    ShapeError
+        For another controller, and for numbers of another shape, negative or not finite.
+    SettingsError
+        For a floating base, whose motion is not linear in the parameters, for minimal coordinates,
+        and for parameters that are named twice.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import Adaptive, PassivityBased, SineReference
+    >>> model = rd.load("double_pendulum")
+    >>> def carrying(mass):
+    ...     load = rd.Inertia.from_matrix(mass, (0.0, 0.0, -0.8), np.zeros((3, 3)))
+    ...     return model.with_(payload={"lower": load})
+    >>> one = carrying(1.0).inertial_parameters - model.inertial_parameters
+    >>> reference = SineReference(np.zeros(2), np.array([0.5, 0.4]), np.array([1.0, 1.7]))
+    >>> law = PassivityBased(model, reference, gain=50.0)
+    >>> controller = Adaptive(law, {"load": one}, adaptation=2.0)
+    >>> run = rd.simulate(carrying(2.5), controller, duration=8.0, step=2e-3)
+    >>> bool(abs(run.memory["parameters"][-1, 0] - 2.5) < 0.1)
+    True
+    """
+
+    remembers: ClassVar[tuple[str, ...]] = ("parameters",)
+    symbolic: ClassVar[bool] = True
+
+    controller: PassivityBased
+    learnt: Learnt
+    adaptation: ArrayLike
+    start: ArrayLike | None = None
+    _directions: FloatArray = field(init=False, repr=False)
+    _own: FloatArray = field(init=False, repr=False)
+    _first: FloatArray = field(init=False, repr=False)
+    _adaptation: FloatArray = field(init=False, repr=False)
+    _path: BasePath | None = field(init=False, repr=False)
+    _regressor: Regressor = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not isinstance(self.controller, PassivityBased):
+            raise ShapeError(
+                f"controller is {type(self.controller).__name__}, expected a "
+                "robodyn.controllers.PassivityBased, whose torques are linear in the parameters",
+                name="controller",
+                given=self.controller,
+            )
+        _refuse_others(self.robot)
+        directions, own = _learnt(self.robot, self.learnt)
+        first = own if self.start is None else _numbers("start", self.start, own.shape)
+        object.__setattr__(self, "_directions", directions)
+        object.__setattr__(self, "_own", own)
+        object.__setattr__(self, "_first", first)
+        object.__setattr__(self, "_adaptation", gain("adaptation", self.adaptation, len(own)))
+        object.__setattr__(self, "_path", base_path(self.robot, self.controller.base))
+        object.__setattr__(self, "_regressor", _regressor(self.robot))
+
+    @property
+    def robot(self) -> Robot:
+        """The model, as it is known before anything is learnt."""
+        return self.controller.robot
+
+    __reduce__ = made_of
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """What it asks for before it has learnt anything, shape (..., nv) [N m, N]."""
+        return alone(self, t, q, v)
+
+    def fresh(self) -> StatefulController:
+        """The same at the start of a motion, with a memory of that motion alone."""
+        return StatefulController(self)
+
+    def answer(
+        self, look: ControllerSample, memory: Any
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Torques, and what has been learnt: the parameters, and how fast they change."""
+        law, t, q, v = self.controller, look.t, look.q, look.v
+        s, a = law.sliding(t, q, v)
+        Y = self._regressor(q, v, s, a, base_at(self._path, t), t) @ self._directions
+        rate = -self._adaptation * times(np.swapaxes(Y, -1, -2), s)
+        learnt = self._first + np.zeros(rate.shape)
+        if memory is not None:
+            learnt = memory["parameters"] + 0.5 * look.h * (memory["rate"] + rate)
+        tau = law(t, q, v) + times(Y, learnt - self._own)
+        return tau, {"parameters": learnt, "rate": rate}
+
+
+def _regressor(robot: Robot) -> Regressor:
+    """What the torques of `PassivityBased` are linear in the parameters by.
+
+    These torques are those of the speeds ``v`` and accelerations ``a`` of motors, less ``C(q, v)
+    s``. Forces that grow with the square of speeds make ``C``, as in `motor_coriolis`: ``4 C(v) s``
+    is the difference of those at ``v + s`` and ``v - s``, less that of those at ``s`` and ``-s``,
+    which a turning base makes.
+    """
+    reduced = _reduced(robot)
+
+    def at(q: Any, v: Any, s: Any, a: Any, base: Any, t: float) -> FloatArray:
+        follow, Y = reduced(q, v, a, base, t)
+        other = follow(s)
+        if is_symbolic(q):
+            pairs = [(v + other, v - other), *([] if base is None else [(-other, other)])]
+            for one, two in pairs:
+                first, second = (reduced(q, w, np.zeros(np.shape(a)), base, t) for w in (one, two))
+                Y = Y - 0.25 * (first[1] - second[1])
+            return np.asarray(Y)
+        w = np.stack([v + other, v - other, *([] if base is None else [-other, other])])
+        still = np.zeros((len(w), *np.shape(a)))
+        _, found = reduced(np.broadcast_to(q, (len(w), *q.shape)), w, still, base, t)
+        return np.asarray(Y - 0.25 * (found[::2] - found[1::2]).sum(axis=0))
+
+    return at
+
+
+def _reduced(robot: Robot) -> Callable[..., Any]:
+    """Regressors of motors: other joints of linkages follow their speeds and accelerations."""
+    motors = list(motor_speeds(robot))
+    space = motor_space(robot) if robot.nc else None
+
+    def at(q: Any, v: Any, a: Any, base: Any, t: float) -> Any:
+        if space is None:
+            given = {"q": q, "v": v, "a": a}
+            return lambda s: s, asked(robot, "regressor", given, base, t)
+        known = space(q, v, base, t)
+        E = known.follow
+
+        def follow(s: FloatArray) -> FloatArray:
+            return times(E, s[..., motors])
+
+        given = {"q": q, "v": v, "a": follow(a) + known.rest}
+        Y = asked(robot, "regressor", given, base, t)
+        found = np.zeros(Y.shape, Y.dtype)
+        found[..., motors, :] = np.swapaxes(E, -1, -2) @ Y
+        return follow, found
+
+    return at
+
+
+def _refuse_others(robot: Robot) -> None:
+    """Refuse robots whose torques are not linear in the parameters, or whose regressor is not."""
+    if robot.base == "floating" or robot.coordinates == "minimal":
+        has = "a floating base" if robot.base == "floating" else "minimal coordinates"
+        raise SettingsError(
+            f"{robot.name!r} has {has}: the adaptive law is for robots on a fixed or moving base "
+            "in coordinates of all joints"
+        )
+
+
+def _learnt(robot: Robot, learnt: Learnt) -> tuple[FloatArray, FloatArray]:
+    """Directions in the space of the parameters, shape (10 n, m), and where the model has them."""
+    names, model = robot.parameter_names, robot.inertial_parameters
+    if isinstance(learnt, Mapping):
+        columns = [_numbers(f"learnt[{k!r}]", x, model.shape) for k, x in learnt.items()]
+        if not columns:
+            raise SettingsError("learnt is empty: name parameters, bodies or directions")
+        return np.stack(columns, axis=1), np.zeros(len(columns))
+    chosen = list[int]()
+    for name in named("learnt", learnt, "names of parameters or bodies, or directions by name"):
+        found = [k for k, own in enumerate(names) if name in (own, own.rpartition(".")[0])]
+        if not found:
+            known = (*robot.body_names, *names)
+            raise UnknownNameError("parameter or body", str(name), known, repr(robot.name))
+        chosen += found
+    if not chosen or len(set(chosen)) < len(chosen):
+        raise SettingsError(f"learnt is {learnt!r}: name each parameter, or its body, once")
+    return np.eye(len(model))[:, chosen], model[chosen]
+
+
+def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> FloatArray:
+    try:
+        given = np.array(value, float)
+    except (TypeError, ValueError):
+        given = np.array(np.nan)
+    if given.shape != shape or not np.isfinite(given).all():
+        raise ShapeError(
+            f"{name} is {value!r}, expected finite numbers of shape {shape}",
+            name=name,
+            given=value,
+            expected=shape,
+        )
+    return given

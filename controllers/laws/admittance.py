@@ -1,0 +1,153 @@
+"""A robot that is led along positions, and lets what pushes it move them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, ShapeError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.laws.operational_space import OperationalSpace
+from robodyn.controllers.support.gains import checked_call, gain, state_of
+from robodyn.controllers.support.plant import base_path
+from robodyn.controllers.support.symbols import asked, base_at
+from robodyn.controllers.support.wrench import in_world, six
+from robodyn.controllers.wrappers.wrapping import alone
+from robodyn.simulation import ControllerSample, StatefulController
+
+__all__ = ["Admittance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Admittance:
+    """The reference of a frame gives way: ``inertia x'' + damping x' + stiffness x = wrench``.
+
+    ``x`` is how far it is beside that of the position controller, in world axes, and ``wrench``
+    what a sensor measures. How stiffly the frame follows it is the position controller's matter.
+
+    It looks at the robot once a step, and holds the wrench until the next look, for which the
+    equation is solved exactly. ``x`` is zero at the first look; it is ``run.memory["shift"]``.
+
+    Attributes
+    ----------
+    position : OperationalSpace
+        What leads the frame; its components, m of them, give way.
+    wrench : callable
+        (t, q, v) -> force and moment, shape (6,) [N, N m], that the surroundings exert on the frame
+        about its origin in its axes.
+    inertia : float or array_like, shape (m,) [kg, kg m^2]
+    damping : float or array_like, shape (m,) [N s/m, N m s/rad]
+    stiffness : float or array_like, shape (m,) [N/m, N m/rad]
+        Zero: it does not come back.
+
+    Raises
+    ------
+    ShapeError
+        For gains of another shape, negative or not finite, and no positive inertia; when called, if
+        the wrench is none.
+    """
+
+    remembers: ClassVar[tuple[str, ...]] = ("shift",)
+
+    position: OperationalSpace
+    wrench: Callable[[float, FloatArray, FloatArray], ArrayLike]
+    inertia: ArrayLike
+    damping: ArrayLike
+    stiffness: ArrayLike
+    _m: FloatArray = field(init=False, repr=False)
+    _d: FloatArray = field(init=False, repr=False)
+    _k: FloatArray = field(init=False, repr=False)
+    _steps: dict[float, FloatArray] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not isinstance(self.position, OperationalSpace):
+            raise ShapeError(
+                f"position is {type(self.position).__name__}, expected a "
+                "robodyn.controllers.OperationalSpace, which leads the frame",
+                name="position",
+                given=self.position,
+            )
+        size = len(self.position.components)
+        object.__setattr__(self, "_m", gain("inertia", self.inertia, size, positive=True))
+        object.__setattr__(self, "_d", gain("damping", self.damping, size))
+        object.__setattr__(self, "_k", gain("stiffness", self.stiffness, size))
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is arithmetic only: whether the wrench says that it is."""
+        return bool(getattr(self.wrench, "symbolic", False))
+
+    @property
+    def robot(self) -> Robot:
+        """That of the position controller."""
+        return self.position.robot
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques at the first look, when nothing has given way, shape (..., nv) [N m, N]."""
+        return alone(self, t, q, v)
+
+    def fresh(self) -> StatefulController:
+        """The same at the start of a motion, with a memory of that motion alone."""
+        return StatefulController(self)
+
+    def answer(
+        self, look: ControllerSample, memory: Any
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Torques, and what is remembered: by how much the reference gave way, how fast, why."""
+        force = self.force(look.t, look.q, look.v)
+        x, dx = np.zeros((2, *force.shape))
+        grown = look.over(self._over)
+        if memory is not None:
+            state = memory["shift"], memory["rate"], memory["force"]
+            x, dx = (sum(grown[:, j, k] * state[k] for k in range(3)) for j in range(2))
+        ddx = (force - self._d * dx - self._k * x) / self._m
+        tau = self.position.shifted(look.t, look.q, look.v, (x, dx, ddx))
+        return tau, {"shift": x, "rate": dx, "force": force}
+
+    @checked_call
+    def force(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """What the sensor measures, in world axes, of the components that give way, (..., m)."""
+        q, v = state_of(self.position.robot, q, v)
+        measured = six(self.wrench(t, q, v), t)
+        base = base_at(base_path(self.position.robot, self.position.base), t)
+        pose = {"frame": self.position.frame}
+        X = asked(self.position.robot, "frame_pose", {"q": q}, base, t, **pose)
+        return in_world(X[..., :3, :3], measured)[..., list(self.position.components)]
+
+    def _over(self, intervals: FloatArray) -> FloatArray:
+        """What intervals, shape (n,) [s], make of ``(x, x', wrench)`` with the wrench held.
+
+        It is of shape (n, m, 3, 3).
+        """
+        found = self._steps.get(float(intervals[0])) if len(intervals) == 1 else None
+        if found is None:
+            A = np.zeros((len(self._m), 3, 3))
+            A[:, 0, 1] = 1.0
+            A[:, 1] = np.stack([-self._k, -self._d, np.ones(len(self._m))], axis=-1)
+            A[:, 1] /= self._m[:, None]
+            found = _exponential(intervals[:, None, None, None] * A)
+            if len(intervals) == 1:
+                self._steps.clear()  # another motion may look now, with steps of its own
+                self._steps[float(intervals[0])] = found
+        return found
+
+
+def _exponential(A: FloatArray) -> FloatArray:
+    """``exp(A)`` of small matrices (..., k, k), by its series at ``A / 2^n`` and squaring."""
+    halvings = max(0, math.ceil(math.log2(max(float(np.abs(A).sum(axis=-1).max()), 1e-300))) + 2)
+    A = A / 2.0**halvings  # of norm 1/4 at most: 12 terms are enough
+    term = total = np.broadcast_to(np.eye(A.shape[-1]), A.shape)
+    for k in range(1, 13):
+        term = term @ A / k
+        total = total + term
+    for _ in range(halvings):
+        total = total @ total
+    return np.asarray(total)

@@ -1,0 +1,101 @@
+"""Computed torque: the robot's own dynamics make the errors linear and uncoupled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import BasePath, Robot
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.arrays import named
+from robodyn.controllers.support.gains import at_speeds, checked_call, gain, state_of
+from robodyn.controllers.support.motor_torques import motor_torques
+from robodyn.controllers.support.plant import Base, base_path, motor_error
+from robodyn.controllers.support.symbols import base_at, reference_at
+from robodyn.controllers.support.travelling import made_of
+
+__all__ = ["ComputedTorque"]
+
+Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class ComputedTorque:
+    """Torques that give motors ``a_ref + damping (v_ref - v) + stiffness (q_ref - q)``.
+
+    The error ``e`` of each motor then obeys ``e'' + damping e' + stiffness e = 0`` if the model is
+    right. Joints without motors get no torque: those of closed linkages move as the loops have it,
+    others, and a floating base, as they will. Where loops let motors not move independently, the
+    accelerations that fit and are nearest to these are made by torques of least norm.
+
+    Of a robot with fewer motors than motions this is partial feedback linearisation [Spong 1994]:
+    collocated, or with ``controlled`` joints that other motors move, not collocated. What becomes
+    of the joints that are left is not looked at: it need not be bounded.
+
+    Attributes
+    ----------
+    robot : Robot
+        The model, which may differ from the robot that is driven.
+    reference : callable
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,). What it holds for joints
+        without motors is not used.
+    stiffness : float or array_like, shape (nv,) [1/s^2]
+    damping : float or array_like, shape (nv,), optional [1/s]
+        Default: critical, ``2 sqrt(stiffness)``.
+    base : BaseMotion or callable, optional
+        Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
+    controlled : names of joints, optional
+        Those that follow the reference, with as many speeds as there are motors. Default: those
+        with motors.
+
+    Raises
+    ------
+    ShapeError
+        For gains of another shape, negative or not finite; for a moving base without ``base``, and
+        for ``base`` without a moving base.
+    UnknownNameError, ActuationError
+        If there are no such controlled joints, or not as many as motors; when called, if motors
+        do not accelerate them where the robot is.
+    """
+
+    symbolic: ClassVar[bool] = True
+
+    robot: Robot
+    reference: Reference
+    stiffness: ArrayLike = 100.0
+    damping: ArrayLike | None = None
+    base: Base | None = None
+    controlled: Iterable[str] | None = None
+    _error: Callable[[FloatArray, FloatArray], FloatArray] = field(init=False, repr=False)
+    _k: FloatArray = field(init=False, repr=False)
+    _d: FloatArray = field(init=False, repr=False)
+    _path: BasePath | None = field(init=False, repr=False)
+    _torques: Callable[..., FloatArray] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        k = gain("stiffness", self.stiffness, self.robot.nv)
+        d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
+        joints = None if self.controlled is None else named("controlled", self.controlled)
+        object.__setattr__(self, "_error", motor_error(self.robot, joints))
+        object.__setattr__(self, "_k", k)
+        object.__setattr__(self, "_d", gain("damping", d, self.robot.nv))
+        object.__setattr__(self, "_path", base_path(self.robot, self.base))
+        object.__setattr__(self, "_torques", motor_torques(self.robot, joints))
+
+    __reduce__ = made_of
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        q, v = state_of(self.robot, q, v)
+        q_ref, v_ref, a_ref = reference_at(self.robot, self.reference, t)
+        v_ref = at_speeds("velocities", v_ref, self.robot.nv)
+        a_ref = at_speeds("accelerations", a_ref, self.robot.nv)
+        a = a_ref + self._d * (v_ref - v) + self._k * self._error(q, q_ref)
+        return self._torques(q, v, a, base_at(self._path, t), t)

@@ -1,0 +1,150 @@
+"""What acts on a robot besides its motors, from the momentum that it makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import BasePath, Robot
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.gains import checked_call, gain, state_of
+from robodyn.controllers.support.momentum import Balance, balance
+from robodyn.controllers.support.plant import Base, base_path, motor_mask
+from robodyn.controllers.support.symbols import base_at
+from robodyn.controllers.support.travelling import made_of
+from robodyn.controllers.wrappers.wrapping import (
+    Controller,
+    alone,
+    asked_of,
+    remembering,
+    robot_of,
+    wrapped,
+)
+from robodyn.simulation import ControllerSample, StatefulController
+
+__all__ = ["DisturbanceObserver"]
+
+
+@dataclass(frozen=True, eq=False)
+class DisturbanceObserver:
+    """Another controller, less the generalised force that the model does not explain.
+
+    The momentum ``p = M(q) v`` of the model changes by ``p' = C(q, v)^T v - g(q) + passive(q, v) +
+    tau + disturbance``. What is left of its change when all that is known is taken off goes
+    through a filter, ``r' = gain (disturbance - r)``: external forces, a payload, friction that
+    the model does not have [De Luca and Mattone 2003]. No acceleration is needed. The motors ask
+    for ``controller - r``.
+
+    It looks at the robot once a step. Forces that acted since the last look are known, as also
+    wrappers around it and limits of the simulation leave them; what follows from the state is
+    integrated by the trapezoidal rule, and the filter exactly, for a disturbance that does not
+    change between looks. Of trees all speeds are observed, also those without a motor; of closed
+    linkages those of motors, which feel the disturbance of all joints. Of these, of robots on a
+    moving base and of those that depend on time, the change of ``p - M' v`` is taken, by the mean
+    of ``M``. The residual is ``run.memory["disturbance"]``.
+
+    Attributes
+    ----------
+    controller : callable
+        ``tau = controller(t, q, v)``.
+    gain : float or array_like, shape (nv,) [1/s]
+        Of the filter, ``1 / gain`` its time constant.
+    compensate : bool
+        Take the residual off what the motors are asked for; if not, it is only observed.
+    robot : Robot, optional
+        The model. Default: that of the controller.
+    base : BaseMotion or callable, optional
+        Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
+
+    Raises
+    ------
+    SettingsError
+        Without a robot.
+    ShapeError
+        For gains of another shape, negative or not finite, and if the controller is no function;
+        for a moving base without ``base``, and for ``base`` without a moving base.
+    ActuationError
+        For a linkage without motors, and with more of them than motions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import ComputedTorque, DisturbanceObserver, PointToPoint
+    >>> robot = rd.load("arm7")
+    >>> q0 = robot.neutral()
+    >>> still = ComputedTorque(robot, PointToPoint(q0, q0, 1.0))
+    >>> push = {"link7": [0, 5, 0, 0, 0, 0]}                  # 5 N on the last link
+    >>> run = rd.simulate(robot, DisturbanceObserver(still, 40.0), duration=2.0, wrenches=push)
+    >>> felt = run.memory["disturbance"][-1]
+    >>> J = robot.frame_jacobian(run.q[-1], "link7")
+    >>> bool(np.allclose(felt, J.T @ push["link7"], atol=1e-3))
+    True
+    >>> bool(np.abs(run.q[-1] - q0).max() < 1e-5)              # pushed, and not moved
+    True
+    """
+
+    remembers: ClassVar[tuple[str, ...]] = ("disturbance",)
+
+    controller: Controller
+    gain: ArrayLike
+    compensate: bool = True
+    robot: Robot | None = None
+    base: Base | None = None
+    _gain: FloatArray = field(init=False, repr=False)
+    _motors: FloatArray = field(init=False, repr=False)
+    _path: BasePath | None = field(init=False, repr=False)
+    _balance: Balance = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
+        robot = robot_of(self)
+        object.__setattr__(self, "_balance", balance(robot))
+        each = gain("gain", self.gain, robot.nv)
+        object.__setattr__(self, "_gain", each[self._balance.speeds])
+        object.__setattr__(self, "_motors", motor_mask(robot) * bool(self.compensate))
+        object.__setattr__(self, "_path", base_path(robot, self.base))
+
+    __reduce__ = made_of
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is arithmetic only: whether the controller in it is."""
+        return bool(getattr(self.controller, "symbolic", False))
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """What it asks for before it has seen anything, shape (..., nv) [N m, N]."""
+        return alone(self, t, q, v)
+
+    def fresh(self) -> StatefulController:
+        """The same at the start of a motion, with a memory of that motion alone."""
+        return remembering(self)
+
+    def answer(
+        self, look: ControllerSample, memory: Any
+    ) -> tuple[FloatArray, dict[str, FloatArray]]:
+        """Forces, and what is remembered: the residual, and the equations of motion."""
+        q, v = state_of(robot_of(self), look.q, look.v)
+        base = base_at(self._path, look.t)
+        at, known = self._balance.speeds, self._balance.at(q, v, base, look.t)
+        part, gain = look.over(lambda h: _forgotten(h, self._gain))
+        found = np.zeros(v.shape, v.dtype)
+        if memory is not None:
+            impulse = self._balance.impulse(memory, known, look.h) - look.impulse[..., at]
+            found[..., at] = (1.0 - part) * memory["disturbance"][..., at] + gain * impulse
+        tau = asked_of(self.controller, look.t, q, v) - self._motors * found
+        return tau, {"disturbance": found} | known
+
+
+def _forgotten(h: FloatArray, gain: FloatArray) -> FloatArray:
+    """What the filter forgets in times ``h`` [s], and that as a rate, shape (n, 2, nv)."""
+    time = h[:, None]
+    part = -np.expm1(-gain * time)
+    rate = np.where(time > 0.0, part / np.where(time > 0.0, time, 1.0), gain)
+    return np.stack([part, rate], axis=1)

@@ -1,0 +1,122 @@
+"""The friction of joints, as a model has it, given back by their motors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from robodyn import Robot, SettingsError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.gains import at_speeds, checked_call, function, state_of
+from robodyn.controllers.support.plant import at_motors, motor_mask
+from robodyn.controllers.support.symbols import dynamics, is_symbolic, reference_at
+from robodyn.controllers.wrappers.wrapping import (
+    Controller,
+    asked_of,
+    begun_around,
+    robot_of,
+    wrapped,
+)
+
+__all__ = ["FrictionCompensation"]
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionCompensation:
+    """Another controller, and what damping and dry friction of joints with motors take.
+
+    The friction is that of the model, ``d v + f v / sqrt(v^2 + s^2)``, and as smooth: ``s`` is the
+    ``friction_speed`` the robot was loaded with. `ComputedTorque` has the friction of its own model
+    in it already: this is for controllers that have not. It is arithmetic only, and part of the
+    compiled step if the controller in it is.
+
+    Attributes
+    ----------
+    controller : callable
+        ``tau = controller(t, q, v)``.
+    robot : Robot, optional
+        The model. Default: that of the controller.
+    reference : callable, optional
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,): the friction is that at the
+        speeds wanted, which does not feed noise of measured speeds back, nor drive a joint that
+        sticks to and fro. Default: at the speeds measured.
+    share : float
+        Part of the friction that is given back, 0 to 1: more than there is would drive joints on.
+
+    Raises
+    ------
+    SettingsError
+        Without a robot, if its model has no friction at joints with motors, and for another share.
+    ShapeError
+        If the controller or the reference is no function.
+    """
+
+    controller: Controller
+    robot: Robot | None = None
+    reference: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]] | None = None
+    share: float = 1.0
+    _motors: FloatArray = field(init=False, repr=False)
+    _model: Robot = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
+        robot = robot_of(self)
+        if self.reference is not None:
+            what = "from the time [s] to position, velocity, acceleration"
+            function("reference", self.reference, what)
+        known = isinstance(self.share, int | float | np.number)
+        if not (known and 0.0 <= self.share <= 1.0):
+            raise SettingsError(f"share is {self.share!r}, expected a part of the friction, 0 to 1")
+        object.__setattr__(self, "_motors", motor_mask(robot))
+        object.__setattr__(self, "_model", _of_joints_alone(robot))
+        rest = self._model.neutral(t=0.0 if robot.depends_on_time else None)
+        if not self._given_back(0.0, rest, np.ones(robot.nv)).any():
+            raise SettingsError(
+                f"joints with motors of {robot.name!r} have neither damping nor friction: its "
+                "description gives none, or it was loaded with passive=False"
+            )
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is arithmetic only: whether the controller in it is."""
+        return bool(getattr(self.controller, "symbolic", False))
+
+    @property
+    def fresh(self) -> Callable[[], Self] | None:
+        """Makes the same at the start of a motion; none if nothing in it has a memory."""
+        return begun_around(self)
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        robot = robot_of(self)
+        q, v = state_of(robot, q, v)
+        speeds = v
+        if self.reference is not None:
+            _, wanted, _ = reference_at(robot, self.reference, t)
+            speeds = at_motors(self._motors, at_speeds("velocities", wanted, robot.nv), v)
+        own = asked_of(self.controller, t, q, v)
+        return np.asarray(own + self.share * self._given_back(t, q, speeds))
+
+    def _given_back(self, t: Any, q: FloatArray, v: FloatArray) -> FloatArray:
+        moving, still = (self._passive(t, q, x) for x in (v, np.zeros(np.shape(v))))
+        return np.asarray(self._motors * (still - moving))
+
+    def _passive(self, t: Any, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Damping, friction and springs; springs are the same at all speeds."""
+        if is_symbolic(q):
+            return dynamics(self._model, "passive_forces", {"q": q, "v": v}, None, t)[0]
+        time = t if self._model.depends_on_time else None
+        return self._model.passive_forces(q, v, t=time)
+
+
+def _of_joints_alone(robot: Robot) -> Robot:
+    """A robot on no ground, whose base stands still."""
+    if robot.base == "moving":
+        robot = robot.with_(base="fixed")
+    return robot.with_(ground=()) if robot.ground else robot

@@ -1,0 +1,68 @@
+"""The robot floats: its weight is held and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from robodyn import BasePath, Robot
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.gains import checked_call, state_of
+from robodyn.controllers.support.plant import Base, base_path, motor_mask
+from robodyn.controllers.support.symbols import base_at, dynamics, is_symbolic
+
+__all__ = ["GravityCompensation"]
+
+
+@dataclass(frozen=True, eq=False)
+class GravityCompensation:
+    """``tau = inverse_dynamics(q, 0, 0)`` at the motors, zero elsewhere.
+
+    It holds the robot at rest where it is, against its weight and its springs. Of a floating
+    robot, it is what the motors would do if something held the base; of one with a moving base,
+    what keeps the joints still while the base moves.
+
+    Attributes
+    ----------
+    robot : Robot
+        The model, which may differ from the robot that is driven.
+    base : BaseMotion or callable, optional
+        Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
+
+    Raises
+    ------
+    ShapeError
+        For a moving base without ``base``, and for ``base`` without a moving base.
+    ActuationError
+        When called, if the motors of a closed linkage cannot hold it.
+    """
+
+    symbolic: ClassVar[bool] = True
+
+    robot: Robot
+    base: Base | None = None
+    _path: BasePath | None = field(init=False, repr=False)
+    _motors: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "_path", base_path(self.robot, self.base))
+        object.__setattr__(self, "_motors", motor_mask(self.robot))
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        q, v = state_of(self.robot, q, v)
+        rest = np.zeros(np.shape(v))
+        if is_symbolic(q):
+            state, base = {"q": q, "v": rest, "a": rest}, base_at(self._path, t)
+            return self._motors * dynamics(self.robot, "inverse_dynamics", state, base, t)[0]
+        time = t if self.robot.depends_on_time else None
+        if self._path is None:
+            tau = self.robot.inverse_dynamics(q, rest, rest, t=time)
+        else:
+            tau = self.robot.inverse_dynamics(q, rest, rest, base=self._path(t), t=time)
+        return np.asarray(self._motors * tau)

@@ -1,0 +1,134 @@
+"""A frame gives way to what pushes it as a mass on a spring and a damper does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, SettingsError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.gains import checked_call, function, gain
+from robodyn.controllers.support.plant import Base, refuse_passive
+from robodyn.controllers.support.task_space import COMPONENTS, Reference, Task
+from robodyn.controllers.support.travelling import made_of
+from robodyn.controllers.support.wrench import in_world, six
+from robodyn.simulation.control.tracing import SymbolicTime
+
+__all__ = ["Impedance"]
+
+
+@dataclass(frozen=True, eq=False)
+class Impedance:
+    """Torques with which a frame obeys ``inertia e'' + damping e' + stiffness e = -wrench``.
+
+    ``e`` is what the frame lacks to its reference, and ``wrench`` what the surroundings exert on
+    it: at rest it is ``wrench / stiffness`` beside its reference [Hogan 1985]. Without ``inertia``
+    the frame keeps the one that it has, ``(J M^-1 J^T)^-1``, and nothing has to be measured. To
+    give it another one takes a sensor of forces.
+
+    Attributes
+    ----------
+    robot, frame, reference, components, posture, posture_stiffness, posture_damping, base, least
+        As of `OperationalSpace`.
+    stiffness : float or array_like, shape (m,) [N/m, N m/rad]
+    damping : float or array_like, shape (m,) [N s/m, N m s/rad]
+    inertia : float or array_like, shape (m,), optional [kg, kg m^2]
+    wrench : callable, optional
+        With ``inertia``: time [s] -> force and moment, shape (6,) [N, N m], that are exerted on the
+        frame, about its origin in its axes, as a sensor in it measures them.
+
+    Raises
+    ------
+    ShapeError
+        For gains of another shape, negative or not finite, and no positive inertia; as
+        `OperationalSpace` does.
+    SettingsError
+        For an inertia without a wrench, and a wrench without an inertia; as `OperationalSpace`.
+    ActuationError
+        If there are not as many motors as motions.
+
+    Warns
+    -----
+    SingularWarning
+        When called where accelerations are damped; forces are not.
+    """
+
+    symbolic: ClassVar[bool] = True
+
+    robot: Robot
+    frame: str
+    reference: Reference
+    stiffness: ArrayLike
+    damping: ArrayLike
+    inertia: ArrayLike | None = None
+    wrench: Callable[[float], ArrayLike] | None = None
+    components: Sequence[int] = COMPONENTS
+    posture: ArrayLike | None = None
+    posture_stiffness: ArrayLike = 25.0
+    posture_damping: ArrayLike | None = None
+    base: Base | None = None
+    least: float = 0.02
+    _task: Task = field(init=False, repr=False)
+    _k: FloatArray = field(init=False, repr=False)
+    _d: FloatArray = field(init=False, repr=False)
+    _m: FloatArray | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if (self.inertia is None) != (self.wrench is None):
+            given, lacks = ("inertia", "wrench") if self.wrench is None else ("wrench", "inertia")
+            raise SettingsError(
+                f"{given}= is given without {lacks}=: a frame gets another inertia by measuring "
+                "what pushes it; give both, or none of them, and it keeps its own"
+            )
+        why = "a frame gives way by those without a motor, whatever its stiffness"
+        refuse_passive(self.robot, why, floats=False)
+        task = Task(
+            self.robot,
+            self.frame,
+            self.reference,
+            self.components,
+            self.posture,
+            (self.posture_stiffness, self.posture_damping),
+            self.base,
+            self.least,
+        )
+        object.__setattr__(self, "components", tuple(task.rows))
+        object.__setattr__(self, "_task", task)
+        object.__setattr__(self, "_k", gain("stiffness", self.stiffness, task.size))
+        object.__setattr__(self, "_d", gain("damping", self.damping, task.size))
+        m = self.inertia
+        if m is not None:
+            m = gain("inertia", m, task.size, positive=True)
+        object.__setattr__(self, "_m", m)
+        if self.wrench is not None:
+            function("wrench", self.wrench, "from the time [s] to force and moment, shape (6,)")
+
+    __reduce__ = made_of
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        task = self._task
+        state = task.at(t, q, v)
+        spring = self._d * state.rate + self._k * state.error
+        if self._m is None or self.wrench is None:
+            return task.torques(state, state.wanted, spring)
+        measured = in_world(state.turn, self._measured(t))
+        wanted = state.wanted + (spring + measured[..., task.rows]) / self._m
+        return task.torques(state, wanted, wrench=measured)
+
+    @checked_call
+    def damped(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """By how much accelerations of the frame are damped, shape (...): 0, not at all, to 1."""
+        return self._task.damping(self._task.at(t, q, v))
+
+    def _measured(self, t: float) -> FloatArray:
+        wrench: Any = self.wrench
+        if isinstance(t, SymbolicTime) and not getattr(wrench, "symbolic", False):
+            return t.sampled("wrench", lambda at: (six(wrench(at), at),))[0]
+        return six(wrench(t), t)

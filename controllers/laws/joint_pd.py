@@ -1,0 +1,80 @@
+"""A spring and a damper at every motor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from numpy.typing import ArrayLike
+
+from robodyn import Robot
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.laws.gravity_compensation import GravityCompensation
+from robodyn.controllers.support.gains import at_speeds, checked_call, gain, state_of
+from robodyn.controllers.support.plant import Base, at_motors, motor_error, motor_mask
+from robodyn.controllers.support.symbols import reference_at
+from robodyn.controllers.support.travelling import made_of
+
+__all__ = ["JointPD"]
+
+
+@dataclass(frozen=True, eq=False)
+class JointPD:
+    """``tau = stiffness (q_ref - q) + damping (v_ref - v)`` at the motors, zero elsewhere.
+
+    Attributes
+    ----------
+    robot : Robot
+    reference : callable
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,). What it holds for joints
+        without motors is not used.
+    stiffness : float or array_like, shape (nv,) [N m/rad, N/m]
+    damping : float or array_like, shape (nv,) [N m s/rad, N s/m]
+    gravity : bool
+        Add the forces of `GravityCompensation`.
+    base : BaseMotion or callable, optional
+        As for `GravityCompensation`; without ``gravity`` none is needed.
+
+    Raises
+    ------
+    ShapeError
+        For gains of another shape, negative or not finite, and as `GravityCompensation` does.
+    """
+
+    symbolic: ClassVar[bool] = True
+
+    robot: Robot
+    reference: Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+    stiffness: ArrayLike
+    damping: ArrayLike
+    gravity: bool = True
+    base: Base | None = None
+    _error: Callable[[FloatArray, FloatArray], FloatArray] = field(init=False, repr=False)
+    _motors: FloatArray = field(init=False, repr=False)
+    _k: FloatArray = field(init=False, repr=False)
+    _d: FloatArray = field(init=False, repr=False)
+    _weight: GravityCompensation | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        motors = motor_mask(self.robot)
+        weight = GravityCompensation(self.robot, self.base) if self.gravity else None
+        object.__setattr__(self, "_weight", weight)
+        object.__setattr__(self, "_motors", motors)
+        object.__setattr__(self, "_error", motor_error(self.robot))
+        for name, value in (("_k", self.stiffness), ("_d", self.damping)):
+            what = "stiffness" if name == "_k" else "damping"
+            object.__setattr__(self, name, motors * gain(what, value, self.robot.nv))
+
+    __reduce__ = made_of
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        q, v = state_of(self.robot, q, v)
+        q_ref, v_ref, _ = reference_at(self.robot, self.reference, t)
+        v_ref = at_motors(self._motors, at_speeds("velocities", v_ref, self.robot.nv))
+        tau: FloatArray = self._k * self._error(q, q_ref) + self._d * (v_ref - v)
+        return tau if self._weight is None else tau + self._weight(t, q, v)

@@ -1,0 +1,247 @@
+"""The linear law of least cost near a posture at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.arrays import checked
+from robodyn.controllers.optimal.weights import weights
+from robodyn.controllers.support.gains import checked_call, state_of
+from robodyn.controllers.support.linear_feedback import StateError, linear_feedback, state_error
+from robodyn.controllers.support.plant import motor_mask, motor_speeds
+from robodyn.controllers.support.travelling import made_of
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.state_space import Mode, StateSpace
+
+__all__ = ["LQR"]
+
+#: Accelerations of a posture at rest [rad/s^2, m/s^2] that are rounding.
+AT_REST = 1e-6
+
+#: Modes whose poles lie to the left of this part of the fastest one decay.
+DECAY = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class LQR:
+    """``tau = tau_0 - K x`` at the motors, which brings a robot to rest at a posture at least cost.
+
+    The state ``x`` is the motion from that posture, and the speeds, of independent joints, as in
+    `Robot.linearize`. Of all laws it is the one with the least ``integral (x^T state x + u^T effort
+    u) dt`` in the linear model, where u are the forces beyond ``tau_0``: the continuous linear
+    quadratic regulator [Kalman 1960].
+
+    Attributes
+    ----------
+    robot : Robot
+    posture : array_like, shape (nq,) [rad, m]
+        Where the robot can stay at rest.
+    state : array_like, shape (), (n,) or (n, n)
+        Weights of ``x``, in the order of ``model.states``: positions, then velocities; of a tree
+        there are 2 nv.
+    effort : array_like, shape (), (m,) or (m, m)
+        Weights of the forces of the m speeds with motors, ascending. Positive.
+    tau : array_like, shape (nv,), optional [N m, N]
+        Forces that hold it there. Default: those of inverse dynamics at the motors.
+    base : BaseMotion, optional
+        Of a robot with a moving base, where the law is made. Default: at rest.
+    model : StateSpace
+        The linear model, made by the class.
+    gains : ndarray, shape (m, n)
+        ``K``, made by the class.
+    cost_to_go : ndarray, shape (n, n)
+        ``S``: from ``x`` on, the motion costs ``x^T S x`` at least; made by the class.
+    rest, holding : ndarray, shape (nq,), (m,)
+        The posture, and the forces of motors that hold it; made by the class.
+    places : tuple of int
+        Where the states stand among positions along all speeds, and all speeds; made by the class.
+
+    Raises
+    ------
+    ShapeError
+        For weights of another shape, not symmetric or of the wrong sign; and where ``state`` does
+        not weigh a mode that does not decay by itself.
+    ActuationError
+        If the motors reach not all modes that do not decay by themselves, which are named
+        (``.direction``), or cannot hold the posture; for ``tau`` at joints without motors.
+    SettingsError
+        If the robot depends on time, and for weights so far apart that rounding leaves no law.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import LQR
+    >>> robot = rd.load("double_pendulum", actuators={"elbow": rd.Actuator()})
+    >>> law = LQR(robot, [np.pi, 0.0])
+    >>> run = rd.simulate(robot, law, q0=[np.pi - 0.02, 0.02], duration=8.0)
+    >>> bool(np.abs(run.q[-1] - [np.pi, 0.0]).max() < 1e-3)
+    True
+    """
+
+    symbolic: ClassVar[bool] = True
+
+    robot: Robot
+    posture: ArrayLike
+    state: ArrayLike = 1.0
+    effort: ArrayLike = 1.0
+    tau: ArrayLike | None = None
+    base: BaseMotion | None = None
+    model: StateSpace = field(init=False, repr=False)
+    gains: FloatArray = field(init=False, repr=False)
+    cost_to_go: FloatArray = field(init=False, repr=False)
+    rest: FloatArray = field(init=False, repr=False)
+    holding: FloatArray = field(init=False, repr=False)
+    places: tuple[int, ...] = field(init=False, repr=False)
+    _motors: tuple[int, ...] = field(init=False, repr=False)
+    _error: StateError = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        robot = self.robot
+        if robot.depends_on_time:
+            raise SettingsError(
+                f"{robot.name!r} depends on time: no posture of it is at rest for good"
+            )
+        q = np.array(checked("posture", self.posture, robot.nq, of=robot.name))
+        if q.ndim != 1:
+            raise ShapeError(f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture")
+        tau = _holding(robot, q, self.base) if self.tau is None else self.tau
+        motors = motor_speeds(robot)
+        tau = _of_motors(robot, tau, motors)
+        model = _model(robot, q, tau, self.base)
+        n, m = model.B.shape
+        Q = weights("state", self.state, n, f"x is {', '.join(model.states)}")
+        R = weights("effort", self.effort, m, f"u is {', '.join(model.inputs)}", definite=True)
+        gains, cost_to_go = _regulator(robot, model, Q, R)
+        own = {
+            "model": model,
+            "gains": gains,
+            "cost_to_go": cost_to_go,
+            "rest": q,
+            "holding": tau[list(motors)],
+            "_motors": motors,
+            "places": _places(robot, model),
+            "_error": state_error(robot),
+        }
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    __reduce__ = made_of
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        q, v = state_of(self.robot, q, v)
+        nv = self.robot.nv
+        x = self._error(q, v, self.rest, np.zeros(nv))[..., list(self.places)]
+        return linear_feedback(self._motors, nv, self.holding, -self.gains, x)
+
+
+def _of_motors(robot: Robot, given: ArrayLike, motors: tuple[int, ...]) -> FloatArray:
+    """Forces that motors have, which are all that the law knows of."""
+    tau = np.array(checked("tau", given, robot.nv, of=robot.name))
+    if tau.ndim != 1:
+        raise ShapeError(
+            f"tau has shape {tau.shape}, expected ({robot.nv},)", name="tau", given=tau.shape
+        )
+    others = np.setdiff1d(np.flatnonzero(tau), motors)
+    if len(others):
+        name = speed_names(robot)[others[0]]
+        raise ActuationError(
+            f"tau has {tau[others[0]]:.3g} for joint {name!r} of {robot.name!r}, which has no "
+            "motor: take a posture that motors can hold",
+            direction=name,
+        )
+    return tau
+
+
+def _holding(robot: Robot, q: FloatArray, base: BaseMotion | None) -> FloatArray:
+    """Forces of motors at rest."""
+    still = np.zeros(robot.nv)
+    tau = robot.inverse_dynamics(q, still, still, base=base)
+    return np.asarray(motor_mask(robot) * tau)
+
+
+def _model(robot: Robot, q: FloatArray, tau: FloatArray, base: BaseMotion | None) -> StateSpace:
+    """The linear model of a posture at rest, with motors in the order of their speeds."""
+    named = sorted(robot.actuated_joints, key=lambda name: robot.joints[name].v.start)
+    still = np.zeros(robot.nv)
+    model = robot.linearize(q, still, tau, inputs=named, base=base)
+    worst = int(np.abs(model.acceleration).argmax()) if model.acceleration.size else 0
+    if np.abs(model.acceleration).max(initial=0.0) > AT_REST:
+        speeds = [name for name in model.states if name.startswith("v:")]
+        raise ActuationError(
+            f"{robot.name!r} does not stay at this posture: {speeds[worst][2:]!r} accelerates with "
+            f"{model.acceleration[worst]:.3g}; take one that its motors can hold, or give tau",
+            direction=speeds[worst][2:],
+        )
+    return model
+
+
+def _places(robot: Robot, model: StateSpace) -> tuple[int, ...]:
+    """Where the states of a model stand among positions along all speeds, and all speeds."""
+    index = dict[str, int]()
+    for name in robot.joint_names:
+        at = range(robot.joints[name].v.start, robot.joints[name].v.stop)
+        index |= {name if len(at) == 1 else f"{name}[{k - at.start}]": k for k in at}
+    first = {"q": 0, "v": robot.nv}
+    return tuple(first[state[0]] + index[state[2:]] for state in model.states)
+
+
+def _regulator(
+    robot: Robot, model: StateSpace, Q: FloatArray, R: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Gains, and the cost to go."""
+    from scipy.linalg import LinAlgError, solve_continuous_are
+
+    if not len(model.A):  # nothing moves
+        return np.zeros((len(R), 0)), np.zeros((0, 0))
+    _refuse_lost(robot, model)
+    _refuse_unseen(robot, model, Q)
+    try:
+        S = np.asarray(solve_continuous_are(model.A, model.B, Q, R))
+    except LinAlgError as reason:
+        raise SettingsError(
+            f"there is no law of least cost for {robot.name!r} within rounding: state and effort "
+            f"are too far apart, or a mode hardly moves by what motors do ({reason})"
+        ) from None
+    return np.linalg.solve(R, model.B.T @ S), 0.5 * (S + S.T)
+
+
+def _staying(model: StateSpace, modes: tuple[Mode, ...]) -> list[Mode]:
+    """Modes that do not decay by themselves."""
+    fastest = float(np.abs(model.poles).max(initial=1.0))
+    return [mode for mode in modes if mode.pole.real > -DECAY * fastest]
+
+
+def _refuse_lost(robot: Robot, model: StateSpace) -> None:
+    lost = _staying(model, model.uncontrollable_modes())
+    if lost:
+        motors = ", ".join(name[4:] for name in model.inputs) or "none"
+        raise ActuationError(
+            f"the motors of {robot.name!r} ({motors}) do not reach the mode {lost[0].name!r} with "
+            f"the pole {lost[0].pole:.4g}, which does not decay by itself: no linear law brings it "
+            "to rest",
+            direction=lost[0].name,
+        )
+
+
+def _refuse_unseen(robot: Robot, model: StateSpace, Q: FloatArray) -> None:
+    seen = replace(model, C=Q, D=np.zeros_like(model.B), outputs=())
+    unseen = _staying(model, seen.unobservable_modes())
+    if unseen:
+        raise ShapeError(
+            f"state gives no weight to the mode {unseen[0].name!r} of {robot.name!r} with the pole "
+            f"{unseen[0].pole:.4g}, which does not decay by itself: no law of least cost brings it "
+            "to rest",
+            name="state",
+            given=Q,
+        )

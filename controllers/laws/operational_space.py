@@ -1,0 +1,135 @@
+"""A frame follows a reference exactly, and joints have their posture as far as it lets them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.gains import checked_call, gain
+from robodyn.controllers.support.plant import Base
+from robodyn.controllers.support.task_space import COMPONENTS, Reference, Shift, Task
+from robodyn.controllers.support.travelling import made_of
+
+__all__ = ["OperationalSpace"]
+
+
+@dataclass(frozen=True, eq=False)
+class OperationalSpace:
+    """Torques that give a frame ``x_ref'' + damping e' + stiffness e`` [Khatib 1987].
+
+    The error ``e`` of each component then obeys ``e'' + damping e' + stiffness e = 0`` if the model
+    is right; of rotations, ``e`` is ``2 sin(angle / 2)`` along the axis that leads to the
+    reference, and the equation that of small turns. What motions of motors are left, which do not
+    accelerate the frame, obey the like equation toward the posture.
+
+    Of closed linkages and floating bases, motors alone act, and what they make of all other joints
+    counts in inertia and Jacobian of the frame.
+
+    Attributes
+    ----------
+    robot : Robot
+        The model, which may differ from the robot that is driven.
+    frame : str
+        Name of a link.
+    reference : callable
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,) of joints, as of `TaskPath`:
+        the frame is wanted where they bring it.
+    stiffness : float or array_like, shape (m,) [1/s^2]
+    damping : float or array_like, shape (m,), optional [1/s]
+        Default: critical, ``2 sqrt(stiffness)``.
+    components : sequence of m int
+        Which of linear x, y, z (0, 1, 2) and angular x, y, z (3, 4, 5) count, in world axes.
+    posture : array_like, shape (nq,), optional [rad, m]
+        Default: the joints of the reference.
+    posture_stiffness, posture_damping : float or array_like, shape (nv,) [1/s^2], [1/s]
+        By default critical, too.
+    base : BaseMotion or callable, optional
+        Of a robot with a moving base: time [s] -> `BaseMotion`, or one motion for all times.
+    least : float [m/rad, 1]
+        Where ``(sum of 1 / s^2)^(-1/2)`` over singular values ``s`` of the frame's Jacobian is
+        below it, accelerations of the frame are damped, with a `SingularWarning`.
+
+    Raises
+    ------
+    ShapeError
+        For gains of another shape, negative or not finite; for a moving base without ``base``, and
+        for ``base`` without a moving base.
+    SettingsError
+        If the motors can never move the frame in all components.
+    ActuationError
+        Without motors, and with more of them than motions.
+
+    Warns
+    -----
+    SingularWarning
+        When called where accelerations are damped.
+    """
+
+    symbolic: ClassVar[bool] = True
+
+    robot: Robot
+    frame: str
+    reference: Reference
+    stiffness: ArrayLike = 100.0
+    damping: ArrayLike | None = None
+    components: Sequence[int] = COMPONENTS
+    posture: ArrayLike | None = None
+    posture_stiffness: ArrayLike = 25.0
+    posture_damping: ArrayLike | None = None
+    base: Base | None = None
+    least: float = 0.02
+    _task: Task = field(init=False, repr=False)
+    _k: FloatArray = field(init=False, repr=False)
+    _d: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        task = Task(
+            self.robot,
+            self.frame,
+            self.reference,
+            self.components,
+            self.posture,
+            (self.posture_stiffness, self.posture_damping),
+            self.base,
+            self.least,
+        )
+        k = gain("stiffness", self.stiffness, task.size)
+        d = 2.0 * np.sqrt(k) if self.damping is None else self.damping
+        object.__setattr__(self, "components", tuple(task.rows))
+        object.__setattr__(self, "_task", task)
+        object.__setattr__(self, "_k", k)
+        object.__setattr__(self, "_d", gain("damping", d, task.size))
+
+    __reduce__ = made_of
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Torques, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        return self.shifted(t, q, v, None)
+
+    def shifted(self, t: float, q: FloatArray, v: FloatArray, shift: Shift | None) -> FloatArray:
+        """Torques, shape (..., nv) [N m, N], that bring the frame beside the reference.
+
+        Parameters
+        ----------
+        t : float [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+        shift : three ndarray, shape (m,), optional
+            By which the reference is moved in world axes [m, rad], its velocity, acceleration.
+        """
+        state = self._task.at(t, q, v, shift)
+        wanted = state.wanted + self._d * state.rate + self._k * state.error
+        return self._task.torques(state, wanted)
+
+    @checked_call
+    def damped(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """By how much accelerations of the frame are damped, shape (...): 0, not at all, to 1."""
+        return self._task.damping(self._task.at(t, q, v))

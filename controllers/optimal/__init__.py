@@ -1,0 +1,1 @@
+"""Motions and gains of least cost."""

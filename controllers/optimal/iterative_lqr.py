@@ -1,0 +1,130 @@
+"""Motions of least cost, by improving a motion with the best linear law near it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, SettingsError
+from robodyn.arguments import checked_arguments
+from robodyn.arrays import named_alone, number
+from robodyn.controllers.optimal.plan import Plan
+from robodyn.controllers.optimal.plan_search import PlanSearch
+from robodyn.controllers.optimal.quadratic_cost import Cost
+from robodyn.simulation.loads.driven import PathOfTime
+from robodyn.simulation.loads.loads import WrenchesAt
+
+__all__ = ["iterative_lqr"]
+
+
+@checked_arguments
+def iterative_lqr(
+    robot: Robot,
+    cost: Cost,
+    *,
+    q0: ArrayLike,
+    v0: ArrayLike | None = None,
+    duration: float,
+    step: float = 0.02,
+    tau: ArrayLike | None = None,
+    limits: ArrayLike | None = None,
+    integrator: str = "rk4",
+    base: Any = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+    iterations: int = 200,
+    tolerance: float = 1e-8,
+) -> Plan:
+    """Find the forces of motors that move a robot at the least cost.
+
+    From a motion, all its steps are differentiated at once, the best linear change of forces is
+    found backwards (`riccati`), within the limits of motors, and the robot is simulated under it,
+    with the whole change or a part of it, until the cost falls enough. It is the iterative linear
+    quadratic regulator [Li and Todorov 2004; Tassa, Mansard and Todorov 2014]. It finds the
+    nearest minimum: where that is none that is wanted, begin with other forces.
+
+    Parameters
+    ----------
+    robot : Robot
+    cost : Cost
+        Such as `QuadraticCost`.
+    q0, v0 : array_like, shape (nq,), (nv,)
+        Start. Default: at rest.
+    duration, step : float [s]
+        Forces are held in a step.
+    tau : array_like, shape (n, nv), optional [N m, N]
+        Forces to begin with, a row a step. Default: those that hold the robot at rest where it
+        starts, as far as its motors can.
+    limits : array_like, shape () or (nv,), optional [N m, N]
+        Largest forces. Default: the efforts of the robot's joints and of their motors, through
+        their gears; none where none is given.
+    integrator : str
+        An explicit one.
+    base : callable, optional
+        Time [s] -> `BaseMotion`, of a robot with a moving base.
+    controlled, locked
+        Joints along paths of time and joints that stand still, as `robodyn.simulate` takes them;
+        their motors are none of the plan's, and a cost gets zero for the forces of these.
+    wrenches : mapping of link name to array_like, shape (6,), or callable, optional
+        External wrenches [N, N m]; a callable as of `robodyn.step_derivatives`.
+    iterations : int
+        At most so many.
+    tolerance : float
+        It has converged if the gradient of the cost is small: if a step of Newton's method would
+        lower the cost by less than this part of it.
+
+    Returns
+    -------
+    plan : Plan
+
+    Warns
+    -----
+    ConvergenceWarning
+        If it has not converged; the plan is the best motion that was found.
+
+    Raises
+    ------
+    ShapeError
+        For arrays of another shape, and a cost that is none of this robot.
+    SettingsError
+        For iterations and a tolerance that are negative, and as `robodyn.step_derivatives` does.
+    SimulationError
+        If the robot cannot move under the first forces.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import QuadraticCost, iterative_lqr
+    >>> robot = rd.load("double_pendulum")
+    >>> cost = QuadraticCost(robot, [np.pi, 0.0], state=0.1, effort=1e-3, final=1000.0)
+    >>> plan = iterative_lqr(robot, cost, q0=[0.0, 0.0], duration=1.5)
+    >>> plan.converged, bool(np.abs(plan.run.q[-1] - [np.pi, 0.0]).max() < 0.02)
+    (True, True)
+    """
+    _check_search(iterations, tolerance)
+    search = PlanSearch(
+        robot,
+        cost,
+        limits,
+        duration=duration,
+        step=step,
+        integrator=integrator,
+        base=base,
+        controlled=controlled,
+        locked=named_alone("locked", locked),
+        wrenches=wrenches,
+    )
+    return search.plan(q0, v0, tau, iterations, tolerance)
+
+
+def _check_search(iterations: Any, tolerance: Any) -> None:
+    whole = isinstance(iterations, int | np.integer) and not isinstance(iterations, bool)
+    if not (whole and iterations >= 0):
+        raise SettingsError(f"iterations is {iterations!r}, expected a whole number >= 0")
+    if not 0.0 <= number("tolerance", tolerance) < np.inf:
+        raise SettingsError(f"tolerance is {tolerance!r}, expected a number >= 0")

@@ -1,0 +1,1 @@
+"""Reference motions of joints and frames."""

@@ -1,0 +1,118 @@
+"""What torques a path takes of a robot, and which it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import PathError, Robot, SettingsError, ShapeError
+from robodyn.array_types import FloatArray
+from robodyn.arrays import expect
+from robodyn.controllers.references.profile import limit
+from robodyn.controllers.support.linear_feedback import is_flat
+from robodyn.controllers.support.motor_torques import motor_torques
+from robodyn.controllers.support.plant import motor_mask, refuse_passive
+from robodyn.simulation.limits.joint_limits import effort_bounds
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.step.machine_code.variant import OPEN
+
+__all__ = ["PathTorques", "check_closed", "path_torques", "too_heavy", "torque_limits"]
+
+#: (q, v, a) -> tau, each over all joints, a row an instant.
+PathTorques = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+
+
+def path_torques(robot: Robot) -> PathTorques:
+    """What torques the joints of a robot take: of a closed linkage, those of its motors alone.
+
+    For a position they are linear in accelerations, and but for friction in squares of speeds.
+    """
+    if not robot.nc:
+        return robot.inverse_dynamics
+    by_motors = motor_torques(robot)
+    return lambda q, v, a: by_motors(q, v, a, None, 0.0)
+
+
+def torque_limits(robot: Robot | None, torque: ArrayLike | None) -> FloatArray:
+    """The largest torque of each joint that has to follow, shape (nv,) [N m, N].
+
+    Raises
+    ------
+    ShapeError
+        Without a robot.
+    SettingsError
+        For a robot whose torques do not follow from the way of its joints alone.
+    ActuationError
+        For a closed linkage whose motors do not set all of its motions, each by one.
+    """
+    if robot is None:
+        raise ShapeError("torque= is given, and no robot= that takes torques", name="torque")
+    expect("robot", robot, Robot)
+    if robot.base != "fixed" or robot.depends_on_time or not is_flat(robot):
+        what = "joints whose coordinates do not add"
+        if robot.base != "fixed":
+            what = f"a {robot.base} base"
+        elif robot.depends_on_time:
+            what = "joints or constraints that depend on time"
+        raise SettingsError(
+            f"{robot.name!r} has {what}: what torques a path takes, whatever its timing, is known "
+            "for others only"
+        )
+    if robot.nc:
+        refuse_passive(
+            robot, "torques of motors follow from a path where they are one", floats=False
+        )
+    if torque is not None:
+        return limit("torque", torque, robot.nv)
+    given = effort_bounds(robot)
+    if robot.nc:  # nothing else has a torque
+        given = np.where(motor_mask(robot) > 0.0, given, np.inf)
+    if not np.isfinite(given).any():
+        raise SettingsError(f"{robot.name!r} gives no limits of torques: give torque=")
+    return given
+
+
+def check_closed(robot: Robot, times: FloatArray, q: FloatArray) -> None:
+    """Refuse a path along which loops are open.
+
+    Raises
+    ------
+    ShapeError
+        For a path of another number of joints.
+    PathError
+        With the time.
+    """
+    if q.shape[-1] != robot.nq:
+        raise ShapeError(
+            f"the path gives {q.shape[-1]} positions, and {robot.name!r} has {robot.nq} "
+            f"coordinates: {', '.join(robot.joint_names)}",
+            name="path",
+            given=q.shape[-1],
+            expected=robot.nq,
+        )
+    if not robot.nc:
+        return
+    gap = np.abs(robot.loop_residual(q)).max(axis=-1)
+    if (gap > OPEN).any():
+        k = int((gap > OPEN).argmax())
+        raise PathError(
+            f"at t = {times[k]:.6g} s the path leaves the loops of {robot.name!r} open by "
+            f"{gap[k]:.3g} (m, rad): take positions of all joints from robot.assemble, as many as "
+            "it takes",
+            time=float(times[k]),
+        )
+
+
+def too_heavy(robot: Robot, times: FloatArray, q: FloatArray, effort: FloatArray) -> PathError:
+    """What to raise where torques do not suffice to rest: of the instant that takes most."""
+    tau = np.abs(path_torques(robot)(q, 0.0 * q, 0.0 * q))
+    row, k = np.unravel_index(int((tau - effort).argmax()), tau.shape)
+    joint = speed_names(robot)[k]
+    return PathError(
+        f"at t = {times[row]:.6g} s of the reference joint {joint!r} takes {tau[row, k]:.4g} N m "
+        f"or N at rest, and may have {effort[k]:.4g}: no slowness helps",
+        time=float(times[row]),
+        joint=joint,
+    )

@@ -1,0 +1,193 @@
+"""The same way in more time: until limits hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields, checked_arguments
+from robodyn.array_types import FloatArray
+from robodyn.arrays import number
+from robodyn.controllers.references.path_torques import (
+    check_closed,
+    path_torques,
+    too_heavy,
+    torque_limits,
+)
+from robodyn.controllers.references.profile import check_reference, duration_of, limit
+from robodyn.controllers.support.gains import checked_call
+from robodyn.motion.continuity import check_continuous, sampled
+from robodyn.simulation.loads.column_names import speed_names
+
+__all__ = ["Stretched", "slowness"]
+
+Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+
+#: Times at which limits are looked at.
+LOOKS = 1001
+#: Part of the factor to which torque limits are met, and the longest that is tried.
+PRECISION, LONGEST = 1e-6, 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Stretched:
+    """Another reference, all of it slower by one factor.
+
+    Attributes
+    ----------
+    reference : callable
+        Time [s] -> position, velocity, acceleration, for joints whose coordinates add.
+    factor : float
+        By which it takes longer; less than one: faster.
+
+    Raises
+    ------
+    SettingsError
+        For a factor that is not positive.
+    """
+
+    reference: Reference
+    factor: float
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if not callable(self.reference):
+            check_reference("reference", self.reference)
+        factor = number("factor", self.factor)
+        if not 0.0 < factor < np.inf:
+            raise SettingsError(f"factor is {factor!r}, expected a positive number")
+        object.__setattr__(self, "factor", factor)
+
+    @property
+    def symbolic(self) -> bool:
+        """It is arithmetic only if what it stretches is."""
+        return bool(getattr(self.reference, "symbolic", False))
+
+    @checked_call
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
+        k = 1.0 / self.factor
+        q, v, a = self.reference(t * k)
+        return q, v * k, a * (k * k)
+
+    @classmethod
+    @checked_arguments
+    def within(
+        cls,
+        reference: Reference,
+        duration: float,
+        *,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        robot: Robot | None = None,
+        torque: ArrayLike | None = None,
+    ) -> Stretched:
+        """As fast as limits allow, at a thousand instants evenly spread.
+
+        Parameters
+        ----------
+        reference : callable
+        duration : float [s]
+            Of the reference.
+        velocity, acceleration : float or array_like, shape (n,), optional
+            Largest of each joint.
+        robot : Robot, optional
+            That has to follow, with a fixed base; the motors of a closed linkage, of which the
+            reference gives all joints.
+        torque : float or array_like, shape (nv,), optional [N m, N]
+            Largest of each joint of the robot. Default: what its joints and motors allow, if
+            ``robot`` is given.
+
+        Raises
+        ------
+        SettingsError
+            Without limits, for a reference that stands still, and for a robot with another base,
+            joints whose coordinates do not add, or that depends on time.
+        ActuationError
+            For a closed linkage whose motors do not set all of its motions, each by one.
+        PathError
+            Where no slowness lets torques hold: gravity alone is too much. Where the reference
+            jumps, its rates are those of something else, or it leaves loops open.
+        """
+        times = np.linspace(0.0, duration_of(duration), LOOKS)
+        check_reference("reference", reference)
+        q, v, a = sampled(reference, times)
+        if robot is not None or torque is not None:
+            torque_limits(robot, torque)
+        if not q.shape == v.shape == a.shape or q.ndim != 2:
+            raise ShapeError(
+                f"the reference gives positions {q.shape[1:]}, velocities {v.shape[1:]} and "
+                f"accelerations {a.shape[1:]}, expected one shape (n,), of joints whose "
+                "coordinates add",
+                name="reference",
+                given=q.shape[1:],
+            )
+        if robot is not None:
+            check_closed(robot, times, q)
+        columns = range(v.shape[-1])
+        names = [str(k) for k in columns] if robot is None else speed_names(robot)
+        check_continuous(reference, times, lambda x, y: y - x, columns, names)
+        factor = slowness((times, q, v, a), velocity, acceleration, robot, torque)
+        if not factor > 0.0:
+            raise SettingsError(
+                "nothing bounds how fast the reference may be: it stands still, or no limit is "
+                "given; give velocity=, acceleration= or robot="
+            )
+        return cls(reference, factor)
+
+
+def slowness(
+    motion: tuple[FloatArray, ...],
+    velocity: ArrayLike | None,
+    acceleration: ArrayLike | None,
+    robot: Robot | None,
+    torque: ArrayLike | None,
+) -> float:
+    """By what factor a motion has to take longer to be within limits; less than one: it need not.
+
+    Parameters
+    ----------
+    motion : tuple of ndarray, shape (m,), (m, n), (m, n), (m, n)
+        Times, positions, velocities, accelerations.
+    velocity, acceleration, robot, torque
+        As in `Stretched.within`.
+    """
+    _, _, v, a = motion
+    needed = [0.0]
+    if velocity is not None:
+        needed.append(float((np.abs(v) / limit("velocity", velocity, v.shape[1])).max()))
+    if acceleration is not None:
+        most = (np.abs(a) / limit("acceleration", acceleration, v.shape[1])).max()
+        needed.append(float(np.sqrt(most)))
+    if robot is None:
+        return max(needed)
+    return _for_torques(robot, motion, torque_limits(robot, torque), max(needed))
+
+
+def _for_torques(
+    robot: Robot, motion: tuple[FloatArray, ...], effort: FloatArray, least: float
+) -> float:
+    """The smallest factor, and not below another one, with which torques hold."""
+    times, q, v, a = motion
+    torques = path_torques(robot)
+
+    def over(factor: float) -> FloatArray:
+        tau = torques(q, v / factor, a / factor**2)
+        return np.asarray((np.abs(tau) - effort).max(axis=1))
+
+    high = least or 1.0
+    while (over(high) > 0.0).any():
+        high *= 2.0
+        if high > LONGEST:
+            raise too_heavy(robot, times, q, effort)
+    low = least or 1.0 / LONGEST
+    if least and not (over(least) > 0.0).any():
+        return least
+    while high > low * (1.0 + PRECISION):
+        middle = float(np.sqrt(low * high))
+        low, high = (middle, high) if (over(middle) > 0.0).any() else (low, middle)
+    return high

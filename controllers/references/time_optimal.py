@@ -1,0 +1,299 @@
+"""Along a path in the least time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import PathError, Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.arrays import checked, number
+from robodyn.controllers.references.path_torques import (
+    check_closed,
+    path_torques,
+    too_heavy,
+    torque_limits,
+)
+from robodyn.controllers.references.profile import check_reference, limit
+from robodyn.controllers.references.reachability import Way, quickest
+from robodyn.controllers.references.stretched import slowness
+from robodyn.controllers.support.gains import checked_call
+from robodyn.controllers.support.linear_feedback import is_flat
+from robodyn.motion.derivative_check import instants
+from robodyn.motion.samples import spline, within
+
+__all__ = ["TimeOptimal"]
+
+Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+
+#: Instants of the path at which its length is measured, for each point at which limits hold.
+FINER = 10
+#: Instants at which velocities of the path are compared with its positions, and the part of them
+#: that may be across.
+CHECKED, ASIDE = 50, 1e-3
+#: Part of the distance between two points by which a smooth path may miss the one that is given
+#: there: more is a corner.
+CORNER = 1e-2
+#: Part of the mean distance between points below which two of them are one: the path jumps.
+SHORTEST = 1e-3
+#: How often there may be twice as many points, and the stretch at which there are enough.
+REFINED, ENOUGH = 3, 1.01
+#: Where limits are looked at between two points, as parts of the time between them.
+LOOKS = np.linspace(1e-6, 1.0 - 1e-6, 33)
+
+
+@dataclass(frozen=True, eq=False)
+class TimeOptimal:
+    """The quickest motion along a path, from rest to rest, within limits.
+
+    What is followed of ``path`` is its way, and not its timing. Between points that are evenly
+    spread along the way, the acceleration along it is constant [H. Pham, Q.-C. Pham, A new approach
+    to time-optimal path parameterization based on reachability analysis, 2018]. Where limits are
+    passed in between there are more points, and all of it is stretched by the little that is still
+    missing.
+
+    Attributes
+    ----------
+    path : callable
+        Time [s] -> position, velocity, acceleration, for joints whose coordinates add. Velocities
+        are looked at for their direction alone.
+    length : float [s]
+        When the path ends.
+    velocity, acceleration : float or array_like, shape (n,), optional
+        Largest of each joint.
+    robot : Robot, optional
+        That has to follow, with a fixed base; its friction counts. Of a closed linkage the path
+        gives all joints, and torques are those of its motors.
+    torque : float or array_like, shape (nv,), optional [N m, N]
+        Largest of each joint of the robot. Default: what its joints and motors allow, if ``robot``
+        is given.
+    points : int
+        At first; up to eight times as many where the way turns sharply.
+    duration : float [s]
+        When it arrives.
+
+    Raises
+    ------
+    MissingExtraError
+        Without toppra (extra ``toppra``).
+    SettingsError
+        Without limits, for a path that stands still, and for a robot that cannot be asked.
+    ActuationError
+        For a closed linkage whose motors do not set all of its motions, each by one.
+    PathError
+        Where the path has a corner, which cannot be passed without stopping, where torques do not
+        suffice however slow it is, where it leaves loops open, and where velocities are not along
+        it, as of planar joints.
+    """
+
+    path: Reference
+    length: float
+    velocity: ArrayLike | None = None
+    acceleration: ArrayLike | None = None
+    robot: Robot | None = None
+    torque: ArrayLike | None = None
+    points: int = 201
+    duration: float = field(init=False)
+    _way: Way = field(init=False, repr=False)
+    _steps: tuple[FloatArray, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        length = number("length", self.length)
+        if not 0.0 < length < np.inf or type(self.points) is not int or self.points < 10:
+            raise SettingsError(
+                f"length is {self.length!r} and points {self.points!r}, expected a positive number "
+                "and at least 10 points"
+            )
+        if self.acceleration is None and self.robot is None:
+            raise SettingsError(
+                "nothing bounds accelerations: give acceleration=, or robot= with its torques"
+            )
+        check_reference("path", self.path)
+        _check_coordinates(self.path, length)
+        if self.robot is not None or self.torque is not None:
+            torque_limits(self.robot, self.torque)
+        for finer in range(REFINED + 1):
+            points = (self.points - 1 << finer) + 1
+            try:
+                slower = self._found(length, points)
+            except PathError:
+                if finer == REFINED:
+                    raise
+                continue
+            if slower <= ENOUGH:
+                break
+
+    def _found(self, length: float, points: int) -> float:
+        """Find the motion with so many points, and by what factor it had to be stretched."""
+        at, s, way = _smooth_way(self.path, length, points)
+        object.__setattr__(self, "_way", way)
+        limits = self._limits(way[0](0.0).size)
+        if self.robot is not None:
+            q = way[0](s)
+            check_closed(self.robot, at, q)
+            weight = np.abs(path_torques(self.robot)(q, 0.0 * q, 0.0 * q))
+            if (weight > limits["torque"]).any():
+                raise too_heavy(self.robot, at, q, limits["torque"])
+        speeds, rates = quickest(s, way, limits, self.robot)
+        self._set(s, speeds, rates)
+        needed = slowness(
+            self._looked_at(), self.velocity, self.acceleration, self.robot, self.torque
+        )
+        slower = max(1.0, needed)
+        self._set(s, speeds / slower, rates / slower**2)
+        return slower
+
+    def _set(self, s: FloatArray, speeds: FloatArray, rates: FloatArray) -> None:
+        """The motion that passes points of the way with these speeds."""
+        times = np.concatenate([[0.0], np.cumsum(2.0 * np.diff(s) / (speeds[1:] + speeds[:-1]))])
+        object.__setattr__(self, "_steps", (times, s, speeds, rates))
+        object.__setattr__(self, "duration", float(times[-1]))
+
+    def _looked_at(self) -> tuple[FloatArray, ...]:
+        """Times, positions, velocities, accelerations at instants between all points."""
+        times, s, speeds, rates = self._steps
+        since = LOOKS * np.diff(times)[:, None]
+        ds = speeds[:-1, None] + rates[:, None] * since
+        place = s[:-1, None] + since * 0.5 * (speeds[:-1, None] + ds)
+        motion = self._at(place.ravel(), ds.ravel(), np.repeat(rates, len(LOOKS)))
+        return (times[:-1, None] + since).ravel(), *motion
+
+    def _at(self, s: FloatArray, ds: FloatArray, dds: FloatArray) -> tuple[FloatArray, ...]:
+        """Position, velocity, acceleration at places, passed so fast."""
+        q, dq, ddq = (f(s) for f in self._way)
+        return q, dq * ds[..., None], ddq * ds[..., None] ** 2 + dq * dds[..., None]
+
+    def _limits(self, n: int) -> dict[str, FloatArray]:
+        """Limits that are given, shape (n,) each."""
+        given = {"velocity": self.velocity, "acceleration": self.acceleration}
+        found = {name: limit(name, x, n) for name, x in given.items() if x is not None}
+        if self.robot is not None:
+            found["torque"] = torque_limits(self.robot, self.torque)
+        return found
+
+    @checked_call
+    def __call__(self, t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Position, velocity, acceleration, each of shape (n,), at time ``t`` [s]."""
+        times, s, speeds, rates = self._steps
+        if t <= 0.0 or t >= self.duration:
+            q = self._way[0](s[0] if t <= 0.0 else s[-1])
+            return q, np.zeros_like(q), np.zeros_like(q)
+        t = within(times, t)
+        k = min(int(np.searchsorted(times, t, side="right")) - 1, len(rates) - 1)
+        since = t - times[k]
+        ds = speeds[k] + rates[k] * since
+        q, v, a = self._at(s[k] + since * 0.5 * (speeds[k] + ds), ds, rates[k])
+        return q, v, a
+
+
+def _check_coordinates(path: Reference, length: float) -> None:
+    """Refuse paths of joints whose coordinates do not add.
+
+    Raises
+    ------
+    SettingsError
+        For a path made for a robot with such joints.
+    ShapeError
+        For other numbers of coordinates than of speeds.
+    PathError
+        For velocities that lead elsewhere than positions, as those of planar joints.
+    """
+    made: Any = path
+    while made is not None:
+        robot = getattr(made, "robot", None)
+        if isinstance(robot, Robot) and not is_flat(robot):
+            raise SettingsError(
+                f"the path is of {robot.name!r}, and {robot.name!r} has joints whose coordinates "
+                "do not add: a way along them is not known"
+            )
+        made = getattr(made, "reference", None)
+    q, v, _ = (np.shape(x) for x in path(0.0))
+    if v and q != v:  # numbers stand for rates that nobody looks at
+        raise ShapeError(
+            f"the path gives positions {q} and velocities {v}, expected one shape (n,), of joints "
+            "whose coordinates add",
+            name="path",
+            given=q,
+        )
+    if v:
+        _check_directions(path, length)
+
+
+def _check_directions(path: Reference, length: float) -> None:
+    """Refuse velocities that lead elsewhere than positions; how large they are is of no account.
+
+    Raises
+    ------
+    PathError
+        With the time.
+    """
+    at, interval = instants(np.linspace(0.0, length, CHECKED), CHECKED)
+    for t in at.tolist():
+        ends = [[np.asarray(x, float) for x in path(t + s)[:2]] for s in (0.0, interval)]
+        (q, v), (there, after) = ends
+        size = float(np.linalg.norm(there - q))
+        way = (there - q) / (size or 1.0)
+        off = np.linalg.norm(v - (v @ way) * way)
+        if size and off > ASIDE * np.linalg.norm(v) + np.linalg.norm(after - v):
+            raise PathError(
+                f"the velocity of the path at t = {t:.6g} s is {v}, and its positions change "
+                f"along {way}; velocities of planar joints are in axes that turn, where limits of "
+                "coordinates are none of theirs: a way is known of joints whose coordinates add",
+                time=t,
+            )
+
+
+def _smooth_way(path: Reference, length: float, points: int) -> tuple[FloatArray, FloatArray, Way]:
+    """When a path passes points, their places along it, and a smooth path over these places."""
+    times = np.linspace(0.0, length, FINER * (points - 1) + 1)
+    fine = checked("path", [path(t)[0] for t in times.tolist()], None, None)
+    gone = _lengths(fine)
+    if not gone[-1] > 0.0:
+        raise SettingsError("the path stands still: there is no time to gain")
+    at = np.interp(np.linspace(0.0, gone[-1], points), gone, times)
+    rows = np.array([path(t)[0] for t in at.tolist()], float)
+    s, steps = _lengths(rows), np.diff(rows, axis=0)
+    short = np.diff(s) < SHORTEST * gone[-1] / (points - 1)
+    if short.any():
+        k = int(short.argmax())
+        raise PathError(
+            f"the path jumps between t = {at[k]:.6g} s and {at[k + 1]:.6g} s",
+            time=float(at[k]),
+        )
+    way: Way = spline(s, rows)
+    back = np.append((steps[1:] * steps[:-1]).sum(axis=1) < 0.0, False)
+    # where the smooth way is beside all that lies between two of its points
+    middles = way[0](0.5 * (s[1:] + s[:-1]))
+    first = np.clip(np.searchsorted(times, at[:-1]) - 1, 0, None)
+    for k, middle in enumerate(middles):
+        part = fine[first[k] : np.searchsorted(times, at[k + 1]) + 2]
+        off = _distance(middle, part)
+        if back[k] or np.linalg.norm(off) > CORNER * (s[k + 1] - s[k]):
+            joint = int(np.abs(steps[k] if back[k] else off).argmax())
+            raise PathError(
+                f"the path has a corner between t = {at[k]:.6g} s and {at[k + 1]:.6g} s, where "
+                f"coordinate {joint} turns: it cannot be passed without stopping; give each piece "
+                "alone, or a smooth path",
+                time=float(at[k]),
+            )
+    return at, s, way
+
+
+def _lengths(rows: FloatArray) -> FloatArray:
+    steps = np.linalg.norm(np.diff(rows, axis=0), axis=1)
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
+def _distance(place: FloatArray, rows: FloatArray) -> FloatArray:
+    """From a place to the nearest point of straight lines between rows."""
+    steps, off = np.diff(rows, axis=0), place - rows[:-1]
+    sizes = (steps * steps).sum(axis=1)
+    part = (steps * off).sum(axis=1) / np.where(sizes > 0.0, sizes, 1.0)
+    away = off - np.clip(part, 0.0, 1.0)[:, None] * steps
+    return np.asarray(away[np.linalg.norm(away, axis=1).argmin()])

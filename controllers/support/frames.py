@@ -1,0 +1,58 @@
+"""How a frame lies beside another, and how well motors move it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robodyn import ShapeError
+from robodyn.array_types import FloatArray
+from robodyn.arrays import named
+from robodyn.controllers.support.symbols import is_symbolic
+from robodyn.symbolic.scalar import sqrt
+
+__all__ = ["components", "mobility", "turning"]
+
+#: Keeps a root of zero, at half a turn, from being divided by; its square is more than rounding.
+HALF_TURN = 1e-7
+
+
+def mobility(J: FloatArray) -> FloatArray:
+    """``(sum of 1 / s^2)^(-1/2)`` over singular values ``s``: below the least of them."""
+    if J.shape[-2] > J.shape[-1]:
+        return np.zeros(J.shape[:-2])
+    values = np.linalg.svd(J, compute_uv=False)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sum(values**-2.0, axis=-1) ** -0.5)
+
+
+def turning(X: FloatArray, goal: FloatArray) -> FloatArray:
+    """``2 sin(angle / 2)`` along the axis about which a frame turns to another, in world axes."""
+    E = goal[..., :3, :3] @ np.swapaxes(X[..., :3, :3], -1, -2)
+    axis: Any = 0.5 * np.stack([
+        E[..., 2, 1] - E[..., 1, 2], E[..., 0, 2] - E[..., 2, 0], E[..., 1, 0] - E[..., 0, 1],
+    ], axis=-1)  # fmt: skip
+    square: Any = 0.25 * (np.trace(E, axis1=-2, axis2=-1) + 1.0)  # of half the angle's cosine
+    if not is_symbolic(E):
+        return np.asarray(axis / np.sqrt(np.abs(square) + HALF_TURN**2)[..., None])
+    return np.asarray(axis * (1.0 / sqrt(sqrt(square * square) + HALF_TURN**2)), object)
+
+
+def components(given: Any) -> list[int]:
+    """Which of linear x, y, z and angular x, y, z count.
+
+    Raises
+    ------
+    ShapeError
+    """
+    rows = list(named("components", given, "numbers of components 0 to 5"))
+    known = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in rows)
+    if not known or not rows or len(set(rows)) < len(rows) or not set(rows) <= set(range(6)):
+        raise ShapeError(
+            f"components is {given!r}, expected some of 0 to 5, each once: linear x, y, z, "
+            "angular x, y, z",
+            name="components",
+            given=given,
+        )
+    return rows

@@ -1,0 +1,174 @@
+"""What controllers are made of, checked once, and what they are given and return, at each call."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from robodyn import Robot, ShapeError
+from robodyn.array_types import FloatArray
+from robodyn.arrays import number, numbers
+from robodyn.simulation.control.tracing import SymbolicTime
+from robodyn.symbolic.scalar import Scalar
+
+__all__ = ["at_speeds", "checked_call", "function", "gain", "state_of", "wanted"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def checked_call(method: Method) -> Method:
+    """A method of times and arrays, of numbers or symbols, that refuses everything else.
+
+    Its errors are `ShapeError`, and name the argument.
+    """
+    names = list(inspect.signature(method).parameters)[1:]
+
+    @functools.wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        for name, given in (*zip(names, args, strict=False), *kwargs.items()):
+            plain = type(given) is np.ndarray and given.dtype.kind in "fO"
+            if not plain and type(given) is not float:
+                _refuse(name, given)
+            elif name == "t" and type(given) is float and math.isnan(given):
+                raise ShapeError("t is nan, expected a time [s]", name="t", given=given)
+        return method(self, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+def _refuse(name: str, given: Any) -> None:
+    """Refuse what is neither a number, an array of them, nor a symbol."""
+    if isinstance(given, Scalar | SymbolicTime):
+        return
+    if isinstance(given, np.ndarray) or name != "t":
+        numbers(name, given)
+    else:
+        number(name, given)
+
+
+def function(name: str, given: Any, of: str) -> None:
+    """Refuse what cannot be called.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if not callable(given):
+        raise ShapeError(
+            f"{name} is {given!r}, expected a function {of}", name=name, given=given, expected=of
+        )
+
+
+def state_of(robot: Robot, q: ArrayLike, v: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """A state as arrays, if a controller's model can have it.
+
+    Raises
+    ------
+    ShapeError
+    """
+    for name, x, size in (("q", q, robot.nq), ("v", v, robot.nv)):
+        if np.shape(x)[-1:] != (size,):
+            raise ShapeError(
+                f"the controller's model {robot.name!r} has {size} numbers in {name}, and what it "
+                f"is to control has shape {np.shape(x)}",
+                name=name,
+                given=np.shape(x),
+                expected=(size,),
+            )
+    return np.asarray(q), np.asarray(v)
+
+
+def wanted(given: Any, nq: int, t: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Position, velocity and acceleration that a reference returned at time ``t`` [s].
+
+    Raises
+    ------
+    ShapeError
+        If it returned something else.
+    """
+    try:
+        q, v, a = (np.asarray(x) for x in given)
+        numbers = all(x.dtype.kind in "fiub" or _symbols(x) for x in (q, v, a))
+    except (TypeError, ValueError):
+        numbers = False
+    if not numbers:
+        raise ShapeError(
+            f"the reference returned {given!r}{_when(t)}, expected three arrays: position ({nq},), "
+            "velocity and acceleration",
+            name="reference",
+            given=given,
+        )
+    if q.shape[-1:] != (nq,):
+        raise ShapeError(
+            f"the reference gives positions of shape {q.shape}{_when(t)}, expected ({nq},)",
+            name="reference",
+            given=q.shape,
+            expected=(nq,),
+        )
+    return q, v, a
+
+
+def _when(t: Any) -> str:
+    """The time for a message; where a symbol stands for it there is none."""
+    return f" at t = {t} s" if np.asarray(t).dtype.kind in "fiu" else ""
+
+
+def _symbols(x: NDArray[Any]) -> bool:
+    """Whether all elements can be calculated with, as symbols can, and nothing else does."""
+    return x.dtype.kind == "O" and all(hasattr(type(y), "__truediv__") for y in x.flat)
+
+
+def at_speeds(name: str, given: FloatArray, nv: int) -> FloatArray:
+    """What a reference gives for each speed, as it is.
+
+    Raises
+    ------
+    ShapeError
+        If it is for another number of speeds.
+    """
+    if np.shape(given) and np.shape(given)[-1] != nv:
+        raise ShapeError(
+            f"the reference gives {name} of shape {np.shape(given)}, expected ({nv},): one a speed "
+            "of the robot, of which a joint with a quaternion has fewer than coordinates",
+            name="reference",
+            given=np.shape(given),
+            expected=(nv,),
+        )
+    return given
+
+
+def gain(name: str, value: ArrayLike, nv: int, *, positive: bool = False) -> NDArray[np.float64]:
+    """A gain for each speed, shape (nv,), of one for all or one for each; it may be zero or not.
+
+    Raises
+    ------
+    ShapeError
+        If it is neither, or has the wrong sign, or is not finite.
+    """
+    try:
+        given = np.asarray(value, float)
+        gains = np.array(np.broadcast_to(given, (nv,)))
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"{name} is {value!r}, expected a number or {nv} numbers",
+            name=name,
+            given=value,
+            expected=(nv,),
+        ) from None
+    enough = gains > 0.0 if positive else gains >= 0.0
+    if not np.all(np.isfinite(gains) & enough):
+        raise ShapeError(
+            f"{name} is {given.tolist()}, expected it finite and "
+            f"{'positive' if positive else 'not negative'}",
+            name=name,
+            given=value,
+            expected=(nv,),
+        )
+    gains.flags.writeable = False
+    return gains

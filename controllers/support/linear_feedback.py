@@ -1,0 +1,78 @@
+"""Forces that are linear in what a state is off from a wanted one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robodyn import Function, Robot
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.symbols import difference
+
+__all__ = ["StateError", "StepSlope", "is_flat", "linear_feedback", "slope_of_steps", "state_error"]
+
+
+#: ``(q, v, q_ref, v_ref) -> x``.
+StateError = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], FloatArray]
+
+#: ``(q, u) -> J``.
+StepSlope = Callable[[FloatArray, FloatArray], FloatArray]
+
+
+def is_flat(robot: Robot) -> bool:
+    """Whether coordinates add: no joint turns by a quaternion or in its own axes."""
+    joints = (robot.joints[name] for name in robot.joint_names)
+    return all(joint.kind.coordinates.flat for joint in joints)
+
+
+def slope_of_steps(robot: Robot) -> StepSlope | None:
+    """How the position that a step leads to is moved along the speeds by a change of the step.
+
+    The function ``(q, u) -> J``, shape (..., nv, nv): near ``integrate(q, u)`` the position
+    ``integrate(q, u + du)`` is a step of ``J du`` away. None where coordinates add, so that it is
+    the identity.
+    """
+    if is_flat(robot):
+        return None
+    integrate = robot.function("integrate")
+    by_step, rates = integrate.jacobian("dv"), Function(integrate.program.rates["q"])
+
+    def slope(q: FloatArray, u: FloatArray) -> FloatArray:
+        R = rates(integrate(q, u))
+        turned = np.swapaxes(R, -1, -2)
+        return np.asarray(np.linalg.solve(turned @ R, turned @ by_step(q, u)))
+
+    return slope
+
+
+def state_error(robot: Robot) -> StateError:
+    """The function ``(q, v, q_ref, v_ref) -> x``: what states are off, shape (..., 2 nv).
+
+    It is the motion from the wanted position, and the difference of speeds.
+    """
+    if is_flat(robot):
+        return lambda q, v, q_ref, v_ref: np.concatenate([q - q_ref, v - v_ref], axis=-1)
+    return lambda q, v, q_ref, v_ref: np.concatenate(
+        [difference(robot, q_ref, q), v - v_ref], axis=-1
+    )
+
+
+def linear_feedback(
+    motors: tuple[int, ...], nv: int, tau: FloatArray, gains: FloatArray, error: FloatArray
+) -> FloatArray:
+    """``tau + gains error`` at the motors, zero elsewhere, shape (..., nv).
+
+    Parameters
+    ----------
+    motors : tuple of int
+        Where m motors stand in v.
+    nv : int
+    tau : ndarray, shape (m,)
+    gains : ndarray, shape (m, n)
+    error : ndarray, shape (..., n)
+    """
+    forces = tau + error @ gains.T
+    result = np.zeros((*error.shape[:-1], nv), forces.dtype)
+    result[..., list(motors)] = forces
+    return result

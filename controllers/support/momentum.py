@@ -1,0 +1,98 @@
+"""What forces have changed the momentum of a robot between two looks, from the motion they made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import numpy as np
+
+from robodyn import Robot
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.motor_space import joint_space, motor_space
+from robodyn.controllers.support.plant import motor_speeds
+from robodyn.controllers.support.symbols import asked, times
+
+__all__ = ["Balance", "balance"]
+
+
+class Balance(Protocol):
+    """Compares the motion from one look to the next with the model.
+
+    Attributes
+    ----------
+    speeds : list of int
+        Those along which forces are found.
+    """
+
+    speeds: list[int]
+
+    def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
+        """What has to be known of a look; the base as `symbols.base_at` gives it."""
+
+    def impulse(
+        self, before: Mapping[str, FloatArray], now: Mapping[str, FloatArray], h: Any
+    ) -> FloatArray:
+        """Of all forces of motors and from outside over a time ``h`` [s], shape (..., n)."""
+
+
+def balance(robot: Robot) -> Balance:
+    """That of a robot: the momentum of trees, and the inertia that motors of others feel.
+
+    Both take for linear between looks what follows from the state. Momentum, which needs the
+    Coriolis matrix of a tree that depends on nothing but its state, is some five times nearer.
+
+    Raises
+    ------
+    ActuationError
+        If there are loops and no motors, or more of these than motions.
+    """
+    state_alone = robot.base != "moving" and not robot.depends_on_time
+    if not robot.nc and state_alone and robot.coordinates != "minimal":
+        return _Momentum(robot)
+    return _Inertia(robot)
+
+
+class _Momentum:
+    """``p = M v`` changes by ``C^T v - g + passive`` and forces [De Luca and Mattone 2003]."""
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot, self.speeds = robot, [*range(robot.nv)]
+
+    def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
+        """Momentum, and what changes it besides forces, shape (..., nv)."""
+        robot = self._robot
+        M = asked(robot, "mass_matrix", {"q": q}, None, t)
+        C = asked(robot, "coriolis_matrix", {"q": q, "v": v}, None, t)
+        rest = asked(robot, "passive_forces", {"q": q, "v": v}, None, t)
+        rest = rest - asked(robot, "gravity_forces", {"q": q}, None, t)
+        return {"momentum": times(M, v), "rest": times(np.swapaxes(C, -1, -2), v) + rest}
+
+    def impulse(
+        self, before: Mapping[str, FloatArray], now: Mapping[str, FloatArray], h: Any
+    ) -> FloatArray:
+        """What neither gravity nor the motion itself explains."""
+        known = 0.5 * h * (before["rest"] + now["rest"])
+        return np.asarray(now["momentum"] - before["momentum"] - known)
+
+
+class _Inertia:
+    """``M w' + h`` is force, with the inertia that motors of a linkage feel."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.speeds = [*motor_speeds(robot)] if robot.nc else [*range(robot.nv)]
+        self._space = motor_space(robot) if robot.nc else joint_space(robot)
+
+    def at(self, q: FloatArray, v: FloatArray, base: Any, t: float) -> dict[str, FloatArray]:
+        """Inertia (..., n, n), bias forces and speeds (..., n)."""
+        known = self._space(q, v, base, t)
+        inertia = known.inertia + np.zeros((*v.shape[:-1], 1, 1))
+        return {"inertia": inertia, "bias": known.bias, "speeds": v[..., self.speeds]}
+
+    def impulse(
+        self, before: Mapping[str, FloatArray], now: Mapping[str, FloatArray], h: Any
+    ) -> FloatArray:
+        """Mean inertia times the change of speeds, and bias forces."""
+        inertia = 0.5 * (before["inertia"] + now["inertia"])
+        change = times(inertia, now["speeds"] - before["speeds"])
+        return np.asarray(change + 0.5 * h * (before["bias"] + now["bias"]))

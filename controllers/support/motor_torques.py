@@ -1,0 +1,147 @@
+"""Torques of motors, and of nothing else, that give the motors the accelerations wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robodyn import ActuationError, Robot
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.frames import mobility
+from robodyn.controllers.support.motor_space import motor_space
+from robodyn.controllers.support.plant import at_motors, motor_mask, motor_speeds, speeds_of
+from robodyn.controllers.support.symbols import dynamics, is_symbolic, time_of, times
+from robodyn.equations.tree.factorization import factorize, inverse, solve
+from robodyn.simulation.loads.driven import independent
+from robodyn.symbolic.guarded import if_not_negative
+
+__all__ = ["motor_torques"]
+
+#: (q, v, a, base, t) -> tau, each over all speeds; the base as `symbols.base_at` gives it.
+MotorTorques = Callable[[FloatArray, FloatArray, FloatArray, Any, float], FloatArray]
+
+#: Singular values of constraints below this part of the largest count as zero.
+RANK = 1e-9
+
+#: Accelerations of controlled joints by those of motors that are less count as none.
+UNCOUPLED = 1e-4
+
+
+def motor_torques(robot: Robot, controlled: tuple[str, ...] | None = None) -> MotorTorques:
+    """The function ``(q, v, a, base, t) -> tau`` that suits the motors of a robot.
+
+    It takes numbers, or symbols where there is straight-line code.
+
+    Of ``a``, shape (..., nv), what stands for controlled joints counts; without their names, for
+    those with motors.
+
+    Raises
+    ------
+    UnknownNameError, ActuationError
+        If there is no such joint, or they have not as many speeds as there are motors.
+    """
+    motors = motor_speeds(robot)
+    if controlled is not None and (chosen := speeds_of(robot, controlled)) != motors:
+        return _of_others(robot, motors, chosen)
+    if len(motors) == robot.nv and not robot.nc:
+        return _of_all_joints(robot)
+    if independent(robot, robot.neutral(t=0.0 if robot.depends_on_time else None), motors):
+        return _of_driven_motors(robot, motors)
+    return _of_redundant_motors(robot, motors)
+
+
+def _of_all_joints(robot: Robot) -> MotorTorques:
+    """Inverse dynamics."""
+
+    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
+        if is_symbolic(q):
+            return dynamics(robot, "inverse_dynamics", {"q": q, "v": v, "a": a}, base, t)[0]
+        return robot.inverse_dynamics(q, v, a, base=base, t=time_of(robot, t))
+
+    return torques
+
+
+def _of_driven_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
+    """Motors have the accelerations wanted; everything else moves freely."""
+    at, rest = list(motors), robot.nv - len(motors)
+
+    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
+        wanted = a[..., at]
+        free = np.zeros((*wanted.shape[:-1], rest))
+        if is_symbolic(q):
+            given = {"q": q, "v": v, "a_controlled": wanted, "tau_free": free}
+            return dynamics(robot, "hybrid_dynamics", given, base, t, controlled=motors)[1]
+        time = time_of(robot, t)
+        return robot.driven_dynamics(q, v, wanted, free, motors, base=base, t=time)[1]
+
+    return torques
+
+
+def _of_others(robot: Robot, motors: tuple[int, ...], chosen: tuple[int, ...]) -> MotorTorques:
+    """Motors move so that other joints have the accelerations wanted [Spong 1994]."""
+    at, joints, space = list(motors), list(chosen), motor_space(robot)
+    if len(chosen) != len(motors):
+        raise ActuationError(
+            f"the controlled joints of {robot.name!r} have {len(chosen)} speeds and its motors "
+            f"{len(motors)} (joints: {', '.join(robot.actuated_joints)}): as many are needed"
+        )
+
+    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
+        state = space(q, v, base, t)
+        B, missing = state.follow[..., joints, :], (a - state.rest)[..., joints]
+        if is_symbolic(q):
+            try:
+                w = np.array(_square_solution(B, missing), object)
+            except ZeroDivisionError:
+                raise _uncoupled(robot, joints) from None
+        else:
+            if (mobility(B) < UNCOUPLED).any():
+                raise _uncoupled(robot, joints)
+            w = np.linalg.solve(B, missing[..., None])[..., 0]
+        found = state.bias + times(state.inertia, w)
+        tau = np.zeros((*found.shape[:-1], robot.nv), found.dtype)
+        tau[..., at] = found
+        return tau
+
+    return torques
+
+
+def _square_solution(A: FloatArray, b: FloatArray) -> list[Any]:
+    """``A x = b`` in symbols, by ``(A^T A)^-1 A^T b``; not numbers where A is nearly singular."""
+    factors = factorize([list(row) for row in A.T @ A], dict.fromkeys(range(len(b)), 1.0))
+    x = solve(factors, list(A.T @ b))
+    trace = sum((row[k] for k, row in enumerate(inverse(factors))), 0.0)
+    return if_not_negative(x, 1.0 - trace * UNCOUPLED**2)
+
+
+def _uncoupled(robot: Robot, joints: list[int]) -> ActuationError:
+    names = [n for n, x in robot.joints.items() if {*range(x.v.start, x.v.stop)} & {*joints}]
+    return ActuationError(
+        f"the motors of {robot.name!r} do not accelerate the controlled joints "
+        f"{', '.join(names)} independently in this posture: they are not coupled by inertia"
+    )
+
+
+def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
+    """Motors that loops tie together have the nearest accelerations that the loops allow."""
+    mask = motor_mask(robot)
+    others = np.flatnonzero(mask == 0.0)
+
+    def torques(q: FloatArray, v: FloatArray, a: FloatArray, base: Any, t: float) -> FloatArray:
+        if is_symbolic(q):
+            raise ActuationError(f"{robot.name!r} has more motors than motions")
+        time = time_of(robot, t)
+        K, bias = robot.loop_jacobian(q, t=time), robot.loop_bias(q, v, t=time)
+        fitting = at_motors(mask, a)
+        fitting[..., others] = -_solved(K[..., others], bias + times(K, fitting))
+        fitting = fitting - _solved(K, bias + times(K, fitting))
+        return mask * robot.inverse_dynamics(q, v, fitting, base=base, t=time)
+
+    return torques
+
+
+def _solved(K: FloatArray, y: FloatArray) -> FloatArray:
+    """``x`` of least norm with ``K x`` as near to ``y`` as can be."""
+    return times(np.asarray(np.linalg.pinv(K, rcond=RANK), np.float64), y)

@@ -1,0 +1,144 @@
+"""What a controller has to know of its robot: where motors act, and how the base moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from robodyn import ActuationError, BaseMotion, BasePath, Robot, ShapeError
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.symbols import difference
+
+__all__ = [
+    "Base",
+    "at_motors",
+    "base_path",
+    "motor_error",
+    "motor_mask",
+    "motor_speeds",
+    "refuse_passive",
+    "speeds_of",
+]
+
+
+#: The base of a robot: at rest or in uniform motion, or a function of time [s].
+Base = BaseMotion | Callable[[float], BaseMotion]
+
+
+def motor_speeds(robot: Robot) -> tuple[int, ...]:
+    """Where the joints with motors stand in v, ascending."""
+    return speeds_of(robot, robot.actuated_joints)
+
+
+def speeds_of(robot: Robot, joints: Iterable[str]) -> tuple[int, ...]:
+    """Where some joints stand in v, ascending."""
+    moved = [robot.joints[name].v for name in joints]
+    return tuple(sorted({k for at in moved for k in range(at.start, at.stop)}))
+
+
+def motor_mask(robot: Robot) -> FloatArray:
+    """One for each speed with a motor, zero for the others, shape (nv,)."""
+    mask = np.zeros(robot.nv)
+    mask[list(motor_speeds(robot))] = 1.0
+    mask.flags.writeable = False
+    return mask
+
+
+def at_motors(mask: FloatArray, wanted: FloatArray, others: FloatArray | float = 0.0) -> FloatArray:
+    """What is wanted of joints with motors, and of all others something else, whatever is wanted.
+
+    Parameters
+    ----------
+    mask : ndarray, shape (nv,)
+        From `motor_mask`.
+    wanted, others : ndarray, shape (..., nv), or number
+        Numbers or symbols.
+    """
+    return np.where(mask > 0.0, wanted, others)
+
+
+def motor_error(
+    robot: Robot, joints: Iterable[str] | None = None
+) -> Callable[[FloatArray, FloatArray], FloatArray]:
+    """The function ``(q, q_ref) -> error`` over all speeds, zero at those without a motor.
+
+    Where the coordinates of all joints with motors add, it looks at no others. Other joints may be
+    named instead.
+    """
+    names = robot.actuated_joints if joints is None else tuple(joints)
+    moved = [robot.joints[name] for name in names]
+    if not all(joint.kind.coordinates.flat for joint in moved):
+        mask = np.zeros(robot.nv)
+        mask[list(speeds_of(robot, names))] = 1.0
+        own = np.zeros(robot.nq, bool)
+        for joint in moved:
+            own[joint.q] = True
+        return lambda q, q_ref: mask * difference(robot, q, np.where(own, q_ref, q))
+    coordinates = [k for joint in moved for k in range(joint.q.start, joint.q.stop)]
+    speeds = [k for joint in moved for k in range(joint.v.start, joint.v.stop)]
+
+    def error(q: FloatArray, q_ref: FloatArray) -> FloatArray:
+        difference = q_ref[..., coordinates] - q[..., coordinates]
+        result = np.zeros((*difference.shape[:-1], robot.nv), difference.dtype)
+        result[..., speeds] = difference
+        return result
+
+    return error
+
+
+def refuse_passive(robot: Robot, why: str, *, floats: bool) -> None:
+    """Refuse a robot whose motors do not set all of its motions, each by one.
+
+    Parameters
+    ----------
+    robot : Robot
+    why : str
+        What needs that, and what to do.
+    floats : bool
+        Those of a floating base do not count.
+
+    Raises
+    ------
+    ActuationError
+    """
+    motions = robot.dof - (6 if floats and robot.base == "floating" else 0)
+    count = len(motor_speeds(robot))
+    if count != motions:
+        known = ", ".join(robot.actuated_joints) or "none"
+        raise ActuationError(
+            f"{robot.name!r} has {motions} motions and motors at {count} speeds (joints: {known}): "
+            f"{why}"
+        )
+
+
+def base_path(robot: Robot, base: Base | None) -> BasePath | None:
+    """The motion of the base that a controller of this robot counts on; none if it stands still.
+
+    Raises
+    ------
+    ShapeError
+        If a robot with a moving base gets none, or another robot gets one.
+    """
+    if robot.base != "moving":
+        if base is None:
+            return None
+        raise ShapeError(
+            f"base= given, but {robot.name!r} has a {robot.base} base; load it with base='moving'",
+            name="base",
+        )
+    if base is None:
+        raise ShapeError(
+            f"{robot.name!r} has a moving base: give the controller base=, the path that simulate "
+            "gets, or BaseMotion.at_rest() where it stands still",
+            name="base",
+        )
+    if isinstance(base, BaseMotion):
+        return BasePath(lambda t: base)
+    if not callable(base):
+        raise ShapeError(
+            f"base is {type(base).__name__}, expected a robodyn.BaseMotion or a function of time",
+            name="base",
+            given=base,
+        )
+    return base if isinstance(base, BasePath) else BasePath(base)

@@ -1,0 +1,300 @@
+"""The motion of a frame, and torques of motors that give it an acceleration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import BasePath, Robot, SettingsError, ShapeError
+from robodyn.array_types import FloatArray
+from robodyn.arrays import checked, number
+from robodyn.caller import warn
+from robodyn.controllers.support.frames import components as rows_of
+from robodyn.controllers.support.frames import mobility, turning
+from robodyn.controllers.support.gains import at_speeds, function, gain, state_of
+from robodyn.controllers.support.motor_space import MotorSpace, motor_space
+from robodyn.controllers.support.plant import Base, base_path, motor_error, motor_speeds
+from robodyn.controllers.support.symbols import asked, base_at, is_symbolic, reference_at, times
+from robodyn.equations.tree.factorization import factorize, inverse, solve
+from robodyn.errors import SingularWarning
+from robodyn.simulation.control.tracing import SymbolicTime
+from robodyn.symbolic.guarded import if_not_negative
+
+__all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
+
+Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
+#: By how much a reference is moved, its velocity and its acceleration.
+Shift = tuple[FloatArray, FloatArray, FloatArray]
+
+#: Linear x, y, z and angular x, y, z.
+COMPONENTS = (0, 1, 2, 3, 4, 5)
+
+#: Postures that are tried when a task is made, and what a frame has to move by in one of them.
+POSTURES, MOVES = 5, 1e-8
+
+#: Keeps a quotient of zeros from being no number.
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class TaskState:
+    """Where a frame is, and what its motors can do about it, at a state of the robot.
+
+    Attributes
+    ----------
+    error, rate : ndarray, shape (..., m)
+        What the frame lacks to its reference, in world axes, and of the reference's velocity.
+    turn : ndarray, shape (..., 3, 3)
+        Rotation of the frame.
+    wanted : ndarray, shape (..., m)
+        Acceleration of the reference.
+    drift : ndarray, shape (..., m)
+        Acceleration of the frame while motors have none.
+    jacobian : ndarray, shape (..., m, n)
+        Of the frame's velocity by those of motors.
+    whole : ndarray, shape (..., 6, n)
+        The same of all components, whether they count or not.
+    motors : MotorSpace
+    posture : ndarray, shape (..., n), or None
+        Accelerations of motors for the sake of the posture.
+    """
+
+    error: FloatArray
+    rate: FloatArray
+    turn: FloatArray
+    wanted: FloatArray
+    drift: FloatArray
+    jacobian: FloatArray
+    whole: FloatArray
+    motors: MotorSpace
+    posture: FloatArray | None
+
+
+class Task:
+    """A frame of a robot that follows that of a reference, and joints that have a posture beside.
+
+    Parameters
+    ----------
+    robot : Robot
+    frame : str
+    reference : callable
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,) of a robot whose frame moves
+        as wanted.
+    components : sequence of int
+        Those of linear x, y, z and angular x, y, z, in world axes, that count.
+    posture : array_like, shape (nq,), or None
+        Where joints are wanted, as far as the frame lets them; none: at the reference.
+    posture_gains : (stiffness, damping)
+        Each a number or (nv,) [1/s^2], [1/s]; damping may be None: critical.
+    base : BaseMotion or callable, optional
+    least : float [m/rad, 1]
+        What a frame is moved by at least; below it, accelerations are damped.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        frame: str,
+        reference: Reference,
+        components: Sequence[int],
+        posture: ArrayLike | None,
+        posture_gains: tuple[ArrayLike, ArrayLike | None],
+        base: Base | None,
+        least: float,
+    ) -> None:
+        function("reference", reference, "from the time [s] to position, velocity, acceleration")
+        self._robot, self._frame, self._reference = robot, frame, reference
+        self._rows = rows_of(components)
+        self._motors = list(motor_speeds(robot))
+        self._space = motor_space(robot)
+        self._path: BasePath | None = base_path(robot, base)
+        self._posture = _fixed(robot, posture)
+        k = gain("posture_stiffness", posture_gains[0], robot.nv)
+        d = 2.0 * np.sqrt(k) if posture_gains[1] is None else posture_gains[1]
+        self._k, self._d = k, gain("posture_damping", d, robot.nv)
+        self._difference = motor_error(robot)
+        self._least = number("least", least)
+        if not 0.0 < self._least < np.inf:
+            raise SettingsError(f"least is {least!r}, expected a positive number")
+        self._told: dict[str | tuple[str, type[Warning], int], int] = {}
+        self._refuse_impossible()
+
+    @property
+    def size(self) -> int:
+        """How many components count."""
+        return len(self._rows)
+
+    @property
+    def rows(self) -> list[int]:
+        """Which components count."""
+        return self._rows
+
+    def at(self, t: float, q: FloatArray, v: FloatArray, shift: Shift | None = None) -> TaskState:
+        """The task at a state.
+
+        Parameters
+        ----------
+        t : float [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+        shift : three ndarray, shape (m,), optional
+            By which the reference is moved, in world axes, its velocity and its acceleration.
+        """
+        robot, rows = self._robot, self._rows
+        q, v = state_of(robot, q, v)
+        base = base_at(self._path, t)
+        motors = self._space(q, v, base, t)
+        X = asked(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)
+        twist = self._of_frame("frame_twist", {"q": q, "v": v}, base, t)
+        J = self._of_frame("frame_jacobian", {"q": q}, base, t)
+        given = {"q": q, "v": v, "a": motors.rest + 0.0 * v}
+        drift = self._of_frame("frame_acceleration", given, base, t, classical=True)
+        goal, speed, wanted, q_ref, v_ref, a_ref = self._target(t, base)
+        error = np.concatenate([
+            *np.broadcast_arrays(goal[..., :3, 3] - X[..., :3, 3], turning(X, goal)),
+        ], axis=-1)[..., rows]  # fmt: skip
+        rate, wanted = (speed - twist)[..., rows], wanted[..., rows]
+        if shift is not None:
+            error, rate, wanted = error + shift[0], rate + shift[1], wanted + shift[2]
+        whole = J @ motors.follow
+        jacobian = whole[..., rows, :]
+        posture = None
+        if self.size < len(self._motors) or not is_symbolic(q):
+            full = a_ref + self._d * (v_ref - v) + self._k * self._difference(q, q_ref)
+            posture = full[..., self._motors]
+        turn = X[..., :3, :3]
+        drift = drift[..., rows]
+        return TaskState(error, rate, turn, wanted, drift, jacobian, whole, motors, posture)
+
+    def torques(
+        self,
+        state: TaskState,
+        acceleration: FloatArray,
+        force: FloatArray | None = None,
+        wrench: FloatArray | None = None,
+    ) -> FloatArray:
+        """Torques of motors that give the frame an acceleration, and a force beside, (..., nv).
+
+        With the inertia ``L = (J M^-1 J^T)^-1`` that the frame feels, and accelerations ``p`` of
+        the posture, they are ``J^T (L (acceleration - drift - J p) + force) + M p + bias``, and
+        what bears a ``wrench`` on the frame, shape (..., 6), in world axes: components that do not
+        count move those that do, through the inertia of the robot.
+        """
+        J, motors = state.jacobian, state.motors
+        missing = acceleration - state.drift
+        own = motors.bias
+        if state.posture is not None:
+            missing = missing - times(J, state.posture)
+            own = own + times(motors.inertia, state.posture)
+        if is_symbolic(J):
+            push = self._in_symbols(J, motors.inertia, missing)
+        else:
+            push = self._in_numbers(J, motors.inertia, missing)
+        push = push if force is None else push + force
+        found = own + times(np.swapaxes(J, -1, -2), push)
+        if wrench is not None:
+            found = found - times(np.swapaxes(state.whole, -1, -2), wrench)
+        tau = np.zeros((*found.shape[:-1], self._robot.nv), found.dtype)
+        tau[..., self._motors] = found
+        return tau
+
+    def damping(self, state: TaskState) -> FloatArray:
+        """Damping of accelerations, as a part of the largest: zero where a frame moves freely."""
+        return np.maximum(1.0 - (mobility(state.jacobian) / self._least) ** 2, 0.0)
+
+    # -- parts ------------------------------------------------------------------------------------
+
+    def _of_frame(self, name: str, given: Any, base: Any, t: float, **options: Any) -> FloatArray:
+        return asked(self._robot, name, given, base, t, frame=self._frame, axes="world", **options)
+
+    def _target(self, t: float, base: Any) -> tuple[FloatArray, ...]:
+        """Pose, velocity and acceleration of the reference's frame, and the posture's state."""
+        reference = self._reference
+        if isinstance(t, SymbolicTime) and not getattr(reference, "symbolic", False):
+            path = self._path
+            return t.sampled(
+                "task", lambda at: self._wanted(at, None if path is None else path(at))
+            )
+        return self._wanted(t, base)
+
+    def _wanted(self, t: float, base: Any) -> tuple[FloatArray, ...]:
+        robot = self._robot
+        q, v, a = reference_at(robot, self._reference, t)
+        v = at_speeds("velocities", v, robot.nv) + np.zeros(robot.nv)
+        a = at_speeds("accelerations", a, robot.nv) + np.zeros(robot.nv)
+        X = asked(robot, "frame_pose", {"q": q}, base, t, frame=self._frame)
+        twist = self._of_frame("frame_twist", {"q": q, "v": v}, base, t)
+        given = {"q": q, "v": v, "a": a}
+        acceleration = self._of_frame("frame_acceleration", given, base, t, classical=True)
+        if self._posture is not None:
+            q, v, a = self._posture, np.zeros(robot.nv), np.zeros(robot.nv)
+        return X, twist, acceleration, q, v, a
+
+    def _in_symbols(self, J: FloatArray, M: FloatArray, x: FloatArray) -> FloatArray:
+        """``L x``; not a number where it has to be damped, which numbers are."""
+        light = dict.fromkeys(range(self.size), 1.0)
+        factors = factorize(_lists(M))
+        columns = [solve(factors, list(row)) for row in J]
+        felt = [[row @ np.array(column, object) for column in columns] for row in J]
+        push = solve(factorize(felt, light), list(x))
+        stiff = inverse(factorize(_lists(J @ J.T), light))
+        trace = sum((stiff[k][k] for k in range(self.size)), 0.0)
+        return np.array(if_not_negative(push, 1.0 - trace * self._least**2), object)
+
+    def _in_numbers(self, J: FloatArray, M: FloatArray, x: FloatArray) -> FloatArray:
+        """``L x``, damped [Nakamura, Hanafusa 1986] and with a warning where J is singular."""
+        G = J @ np.swapaxes(J, -1, -2)
+        felt = J @ np.linalg.solve(M, np.swapaxes(J, -1, -2))
+        lost = 1.0 - mobility(J) / self._least
+        if (lost > 0.0).any():
+            self._warn()
+            size = (np.trace(felt, axis1=-2, axis2=-1) + TINY) / (
+                np.trace(G, axis1=-2, axis2=-1) + TINY
+            )
+            damping = size * (self._least * np.maximum(lost, 0.0)) ** 2
+            felt = felt + damping[..., None, None] * np.eye(self.size)
+        return np.asarray(np.linalg.solve(felt, x[..., None])[..., 0])
+
+    def _warn(self) -> None:
+        """Say it, as filters of warnings have it: once for each controller, by default."""
+        message = SingularWarning(
+            f"frame {self._frame!r} of {self._robot.name!r} can hardly move in all of components "
+            f"{self._rows} in its posture: the controller damps accelerations there and follows "
+            "less well; damped(t, q, v) says where"
+        )
+        warn(message, registry=self._told)
+
+    def _refuse_impossible(self) -> None:
+        """Refuse a frame that can never move in all components."""
+        robot, n = self._robot, len(self._motors)
+        best = 0.0
+        for seed in range(POSTURES):
+            q = robot.random(seed, t=0.0 if robot.depends_on_time else None)
+            base = None if self._path is None else self._path(0.0)
+            motors = self._space(q, np.zeros(robot.nv), base, 0.0)
+            J = self._of_frame("frame_jacobian", {"q": q}, base, 0.0)[self._rows] @ motors.follow
+            best = max(best, float(mobility(J)))
+        if not best > MOVES:
+            raise SettingsError(
+                f"the {n} motors of {robot.name!r} cannot move frame {self._frame!r} in all of "
+                f"components {self._rows} at once: choose components= in which they can (linear "
+                "x, y, z: 0, 1, 2, angular x, y, z: 3, 4, 5)"
+            )
+
+
+def _lists(A: FloatArray) -> list[list[Any]]:
+    return [list(row) for row in A]
+
+
+def _fixed(robot: Robot, posture: ArrayLike | None) -> FloatArray | None:
+    if posture is None:
+        return None
+    q = checked("posture", posture, robot.nq, of=robot.name)
+    if q.ndim != 1:
+        raise ShapeError(
+            f"posture has shape {q.shape}, expected ({robot.nq},)", name="posture", given=q.shape
+        )
+    return np.array(q, float)

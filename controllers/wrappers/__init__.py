@@ -1,0 +1,1 @@
+"""Controllers around other controllers: sampling, filters, saturation, noise."""

@@ -1,0 +1,137 @@
+"""A controller that does not see exactly where the robot is."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.gains import checked_call
+from robodyn.controllers.wrappers.wrapping import wrapped
+
+__all__ = ["Noisy"]
+
+#: Instants this near to each other get the same noise [s].
+INSTANT = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Noisy:
+    """Another controller behind sensors with white, normally distributed noise.
+
+    The noise is a function of seed and time, and of nothing else: not of how often it was called
+    before, or by whom. Of many motions at once each has its own, and the first that of a single
+    one; so it is if events let each of them move by itself.
+
+    Attributes
+    ----------
+    controller : callable
+        ``tau = controller(t, q, v)``.
+    position : float or array_like, shape (nv,) [rad, m]
+        Standard deviation of measured positions, along each speed.
+    velocity : float or array_like, shape (nv,) [rad/s, m/s]
+        Of measured speeds.
+    seed : int
+    robot : Robot, optional
+        Needed where positions do not add, such as quaternions. Default: that of the controller.
+    motion : int
+        Which of many motions it is that moves by itself, or the first of several.
+
+    Raises
+    ------
+    SettingsError
+        For deviations that are negative or not finite, and a seed or motion that is no whole number
+        >= 0 or has too many bits (seeds 128, motions 64).
+    ShapeError
+        If the controller is no function; when called, if there are other numbers of deviations
+        than speeds.
+    """
+
+    controller: Callable[[float, FloatArray, FloatArray], ArrayLike]
+    position: ArrayLike = 0.0
+    velocity: ArrayLike = 0.0
+    seed: int = 0
+    robot: Robot | None = None
+    motion: int = 0
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
+        for name in ("position", "velocity"):
+            try:
+                given = np.array(getattr(self, name), float)
+            except (TypeError, ValueError):
+                given = np.array(np.nan)
+            if not np.all(np.isfinite(given) & (given >= 0.0)):
+                raise SettingsError(
+                    f"{name} is {getattr(self, name)!r}, expected standard deviations >= 0"
+                )
+            given.flags.writeable = False
+            object.__setattr__(self, name, given)
+        for name, bits in (("seed", 128), ("motion", 64)):
+            x = getattr(self, name)
+            whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
+            if not (whole and 0 <= x < 2**bits):
+                raise SettingsError(
+                    f"{name} is {x!r}, expected a whole number >= 0 of {bits} bits at most"
+                )
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> ArrayLike:
+        """What the controller asks for, given what it sees, shape (..., nv) [N m, N]."""
+        return self.controller(t, *self.measured(t, q, v))
+
+    @checked_call
+    def measured(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Position and velocity as they are seen.
+
+        Parameters
+        ----------
+        t : float [s]
+        q, v : ndarray, shape (..., nq), (..., nv)
+        """
+        q, v = np.asarray(q), np.asarray(v)
+        for name in ("position", "velocity"):
+            shape = np.shape(getattr(self, name))
+            if shape not in ((), (1,), v.shape[-1:]):
+                raise ShapeError(
+                    f"{name} has shape {shape}, expected one standard deviation or {v.shape[-1]}",
+                    name=name,
+                    given=shape,
+                    expected=v.shape[-1:],
+                )
+        counter = [round(t / INSTANT) % 2**64, 0, 0, 0]
+        bits = np.random.Philox(key=self.seed, counter=np.array(counter, np.uint64))
+        shape = (*v.shape[:-1], 2, v.shape[-1])
+        count, before = math.prod(shape), 2 * v.shape[-1] * self.motion
+        noise = np.random.Generator(bits).standard_normal(before + count)[before:].reshape(shape)
+        off: Any = np.asarray(self.position) * noise[..., 0, :]
+        speed = v + np.asarray(self.velocity) * noise[..., 1, :]
+        if q.shape[-1] == v.shape[-1]:
+            return q + off, speed
+        if self.robot is None:
+            raise ShapeError(
+                f"q has {q.shape[-1]} numbers and v {v.shape[-1]}: positions do not add; give "
+                "Noisy robot=, whose coordinates they are",
+                name="robot",
+            )
+        return self.robot.integrate(q, off), speed
+
+    def fresh(self) -> Callable[[float, FloatArray, FloatArray], ArrayLike]:
+        """The same at the start of a motion; what is behind the sensors may have a memory."""
+        inner = getattr(self.controller, "fresh", None)
+        if inner is None:
+            return self
+        return dataclasses.replace(self, controller=inner())
+
+    def of_motion(self, k: int) -> Noisy:
+        """That of the k-th of these motions alone."""
+        return dataclasses.replace(self, motion=self.motion + k)

@@ -1,0 +1,122 @@
+"""Forces that stay within limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn import Robot, SettingsError, ShapeError
+from robodyn.arguments import check_fields
+from robodyn.array_types import FloatArray
+from robodyn.controllers.support.gains import checked_call
+from robodyn.controllers.support.symbols import cut
+from robodyn.controllers.wrappers.wrapping import (
+    Controller,
+    asked_of,
+    begun_around,
+    fitting,
+    robot_of,
+    wrapped,
+)
+from robodyn.simulation.limits.joint_limits import effort_bounds
+
+__all__ = ["Saturated"]
+
+
+@dataclass(frozen=True, eq=False)
+class Saturated:
+    """Another controller whose forces are cut to ``-limits <= tau <= limits``.
+
+    Forces within the limits stay as they are, to the last bit. It is arithmetic only, and part of
+    the compiled step if the controller in it is. Controllers with a memory in it are told which
+    forces act.
+
+    Attributes
+    ----------
+    controller : callable
+        ``tau = controller(t, q, v)``.
+    limits : float or array_like, shape (nv,), optional [N m, N]
+        Infinite: none. Default: the efforts of the robot's joints and of their motors, through
+        their gears; joints without a limit are not cut.
+    robot : Robot, optional
+        Whose limits they are. Default: that of the controller.
+
+    Raises
+    ------
+    SettingsError
+        Without ``limits``: if there is no robot, or it has no limits of efforts.
+    ShapeError
+        For limits that are negative or no numbers, or of another number than speeds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import JointPD, PointToPoint, Saturated
+    >>> robot = rd.load("puma560")
+    >>> far = PointToPoint(np.ones(6), np.ones(6), 1.0)
+    >>> controller = Saturated(JointPD(robot, far, stiffness=1e4, damping=100.0))
+    >>> tau = controller(0.0, robot.neutral(), np.zeros(6))
+    >>> bool(np.allclose(tau, robot.effort_limits, rtol=1e-15))
+    True
+    """
+
+    controller: Controller
+    limits: ArrayLike | None = None
+    robot: Robot | None = None
+    _limits: FloatArray = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
+        limits = self._of_the_robot() if self.limits is None else _checked(self.limits)
+        limits.flags.writeable = False
+        object.__setattr__(self, "_limits", limits)
+
+    def _of_the_robot(self) -> FloatArray:
+        robot = robot_of(self)
+        limits = effort_bounds(robot)
+        if not np.isfinite(limits).any():
+            raise SettingsError(
+                f"no joint of {robot.name!r} has a limit of effort: give limits= [N m, N]"
+            )
+        return limits
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is arithmetic only: whether the controller in it is."""
+        return bool(getattr(self.controller, "symbolic", False))
+
+    @property
+    def fresh(self) -> Callable[[], Self] | None:
+        """Makes the same at the start of a motion; none if nothing in it has a memory."""
+        return begun_around(self)
+
+    @checked_call
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces, shape (..., nv) [N m, N], at time ``t`` [s]."""
+        tau = asked_of(self.controller, t, q, v)
+        nv = tau.shape[-1:]
+        limits = np.broadcast_to(fitting("limits", self._limits, *nv), nv)
+        tau[..., limits == 0.0] = 0.0
+        at = np.flatnonzero(np.isfinite(limits) & (limits > 0.0))
+        tau[..., at] = cut(tau[..., at], limits[at])
+        return tau
+
+
+def _checked(value: ArrayLike) -> FloatArray:
+    try:
+        given = np.array(value, float)
+    except (TypeError, ValueError):
+        given = np.array(np.nan)
+    if given.ndim > 1 or not np.all(given >= 0.0):
+        raise ShapeError(
+            f"limits is {value!r}, expected a number >= 0, or one for each speed",
+            name="limits",
+            given=value,
+        )
+    return given

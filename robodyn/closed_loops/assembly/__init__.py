@@ -1,0 +1,1 @@
+"""Closed postures: found near a guess, followed, and projected onto."""

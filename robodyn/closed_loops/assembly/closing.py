@@ -1,0 +1,316 @@
+"""Closing the loops of a linkage, near a guess and within limits."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.caller import warn
+from robodyn.closed_loops.assembly.long_searches import going_on, search
+from robodyn.closed_loops.assembly.nearly_closed import nearly_closing
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
+from robodyn.closed_loops.constraints.cut_joints import CutLimits, CutStart, WithCuts
+from robodyn.closed_loops.constraints.open_loops import loop_gaps, open_loops, worst_row
+from robodyn.closed_loops.constraints.singular_start import regular_beside
+from robodyn.closed_loops.constraints.turns import nearest_turns
+from robodyn.closed_loops.solvers import assemble, rank_analysis
+from robodyn.description import Joint
+from robodyn.errors import AssemblyError, SingularWarning, TopologyError
+from robodyn.model.model import Model
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.results import LoopGap
+from robodyn.urdf.write import loop_element
+
+__all__ = ["LoopCloser"]
+
+
+#: Rows of residuals this small [m, rad] are closed.
+CLOSED = 1e-11
+
+#: One start anywhere within the limits is tried for so many around the guess.
+AROUND = 2
+
+
+class LoopCloser:
+    """Finds positions at which the loops of a linkage are closed.
+
+    Parameters
+    ----------
+    model : Model
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    cut_limits : CutLimits
+    cut_start : CutStart
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        cut_limits: CutLimits,
+        cut_start: CutStart,
+    ) -> None:
+        self._model, self._rows, self._space = model, rows, space
+        self.cut_limits, self._cut_start = cut_limits, cut_start
+
+    @property
+    def neutral(self) -> Array:
+        """The closed posture nearest to the start, shape (nq,); a failed search is remembered.
+
+        Beside it, where it is singular and the user has not named it.
+
+        Raises
+        ------
+        TopologyError
+        """
+        return self._nearest if self._model.settings.near else self.regular
+
+    @property
+    def _nearest(self) -> Array:
+        found = self._neutral
+        if isinstance(found, TopologyError):
+            raise found.with_traceback(None)
+        return found
+
+    @cached_property
+    def regular(self) -> Array:
+        """The neutral posture, or a closed one beside it if it is singular, shape (nq,)."""
+        nearest, rows = self._nearest, self._rows.interpreted_position_rows()
+        close = functools.partial(self._soon, self.closed, free=self._all, guesses=3)
+        with search(f"for a regular posture of {self._model.mechanism.name!r}"):
+            q, gained = regular_beside(nearest, rows, self._space, close)
+        if gained:
+            dof = self._space.nv - int(rank_analysis(self._rows.interpreted_jacobian(q)).rank)
+            started = self._model.settings.near is not None
+            message = (
+                f"{'the start' if started else 'the zero position'} of "
+                f"{self._model.mechanism.name!r} is singular: mobility {dof + gained} there, {dof} "
+                f"in regular postures, which dof tells; neutral() is "
+                f"{'singular' if started else 'a regular posture near it'}"
+            )
+            warn(SingularWarning(message))
+        return q
+
+    @cached_property
+    def _neutral(self) -> Array | TopologyError:
+        with search(f"for the neutral posture of {self._model.mechanism.name!r}"):
+            return self._found_neutral()
+
+    def _found_neutral(self) -> Array | TopologyError:
+        start = self._space.start()
+        if self._cut_start:
+            start = self._toward_cut_start(start)
+        try:
+            if not self._unnamed.all():
+                try:
+                    return self._soon(self._within_cut_limits, start, self._unnamed, 3)
+                except AssemblyError:
+                    pass  # not with these joints just there
+            return self._soon(self._within_cut_limits, start, self._all)
+        except AssemblyError as error:
+            in_the_way = self.closed_beyond_limits(error.q, self._all)
+            return TopologyError(
+                f"{error}{in_the_way}. Load with near={{joint: position}} to search elsewhere; "
+                f"{self._to_mend(error)}",
+                file=self._model.mechanism.file,
+                element=f"robot {self._model.mechanism.name!r}",
+            )
+
+    def _to_mend(self, error: AssemblyError) -> str:
+        """What the user may have written otherwise than meant."""
+        found = nearly_closing(self._model, self._rows, self._space, np.asarray(error.q))
+        if found:
+            return found
+        name = worst_row(self._model, error)[0].rpartition("[")[0]
+        if all(cut.name != name for cut in self._model.tree.cuts):
+            return f"if it should close here, mend constraint {name!r}, or what contradicts it"
+        cuts = self._model.tree.cuts
+        told = "this is the closure to mend: " + " ".join(map(loop_element, cuts))
+        if any(isinstance(cut, Joint) for cut in cuts):  # may be a tree with a wrong name in it
+            told = "if a second parent is a typing error, mend it; if not, " + told
+        return told
+
+    def _toward_cut_start(self, start: Array) -> Array:
+        """A posture with the cut joints that the start names just there, or as near as may be."""
+
+        def close(
+            guess: Array, free: Array, rows: PositionRows, guesses: int, beyond: bool
+        ) -> Array:
+            return self.closed(guess, free, WithCuts(rows, self._cut_start), guesses, beyond=beyond)
+
+        for free in (self._unnamed, self._all):  # named joints stay if they can
+            try:
+                return self._soon(close, start, free)
+            except AssemblyError as error:
+                nearest = error.q
+        return np.asarray(nearest)
+
+    def _soon(
+        self, close: Callable[..., Array], guess: Array, free: Array, guesses: int = 20
+    ) -> Array:
+        """A closed posture near a guess, without a compiler if the first attempt gets there."""
+        try:
+            return close(guess, free, self._rows.interpreted_position_rows(), 0, beyond=True)
+        except AssemblyError:  # many more evaluations take longer than compiling
+            return close(guess, free, self._rows.position_rows(), guesses, beyond=True)
+
+    @property
+    def _unnamed(self) -> Array:
+        """Speeds of joints that the start does not name: those that move first."""
+        free = self._all
+        near = self._model.settings.near or ()
+        for name in (entry[0] for entry in near if isinstance(entry, tuple)):
+            free[self._model.joints[name].v] = False
+        return free
+
+    @property
+    def _all(self) -> Array:
+        return np.ones(self._space.nv, bool)
+
+    def nearby(self, q: Array, rng: np.random.Generator) -> Array:
+        """Another closed posture near a closed one."""
+        moved = self._space.integrate(q, rng.uniform(-0.3, 0.3, self._space.nv))
+        return self._soon(self.closed, moved, self._all)
+
+    def near(
+        self, guess: Array, free: Array | None = None, guesses: int = 20, *, beyond: bool = False
+    ) -> Array:
+        """A closed posture near a guess, shape (nq,); with cut joints within their limits, too.
+
+        Parameters
+        ----------
+        guess : ndarray, shape (nq,)
+        free : ndarray of bool, shape (nv,), optional
+            Speeds along which it may move. Default: all.
+        guesses : int
+            Starts of the search, the given one first.
+        beyond : bool
+            A coordinate that is beyond a limit in the guess may stay there, and cut joints may be
+            anywhere.
+
+        Raises
+        ------
+        AssemblyError
+        """
+        free = self._all if free is None else free
+        rows = self._rows.position_rows()
+        if beyond:
+            return self.closed(guess, free, rows, guesses, beyond=True)
+        return self._within_cut_limits(guess, free, rows, guesses)
+
+    def _within_cut_limits(
+        self,
+        guess: Array,
+        free: Array,
+        rows: PositionRows,
+        guesses: int = 20,
+        *,
+        beyond: bool = False,
+    ) -> Array:
+        """The same, with cut joints within their limits."""
+        found = self.closed(guess, free, rows, guesses, beyond=beyond)
+        if not self.cut_limits.beyond(found):
+            return found
+        limited = WithCuts(rows, self.cut_limits)
+        try:
+            return self.closed(guess, free, limited, guesses, beyond=beyond)
+        except AssemblyError:
+            raise AssemblyError(
+                f"the loops of {self._model.mechanism.name!r} close near the guess, but not within "
+                f"all limits: {self.cut_limits.told(found)}",
+                residual=rows.residual(found),
+                q=found,
+            ) from None
+
+    def closed(
+        self,
+        guess: Array,
+        free: Array,
+        rows: PositionRows | WithCuts,
+        guesses: int = 20,
+        *,
+        beyond: bool = False,
+    ) -> Array:
+        """A closed posture near a guess, by given functions of the position.
+
+        Searches start at the guess, then around it, farther and farther away, and then anywhere
+        within the limits.
+        """
+        lower, upper = self._model.lower, self._model.upper
+        if beyond:
+            lower, upper = np.minimum(lower, guess), np.maximum(upper, guess)
+        inside = bool(((lower <= guess) & (guess <= upper)).all())
+        if inside and np.abs(rows.residual(guess)).max(initial=0.0) < CLOSED:
+            return guess.copy()
+        try:
+            with search(f"for a closed posture of {self._model.mechanism.name!r}"):
+                found = assemble(
+                    rows.residual,
+                    rows.jacobian,
+                    self._space.integrate,
+                    guess,
+                    free=free,
+                    lower=lower,
+                    upper=upper,
+                    guesses=guesses,
+                    others=self._anywhere(guess, free, guesses // AROUND),
+                    closed=CLOSED,
+                    tell=going_on,
+                )
+            return nearest_turns(self._model, found, guess, lower, upper)
+        except AssemblyError as error:
+            if isinstance(rows, WithCuts):
+                raise  # it is told which limits, not which loop
+            raise AssemblyError(
+                open_loops(self._model, self._frames, self._residual, guess, error),
+                residual=error.residual,
+                q=error.q,
+            ) from None
+
+    def closed_beyond_limits(self, q: ArrayLike | None, free: Array) -> str:
+        """Which joints are in the way, in words, if loops close near a posture without limits."""
+        lower, upper = self._model.lower, self._model.upper
+        rows = self._rows.position_rows()
+        try:
+            found = assemble(
+                rows.residual, rows.jacobian, self._space.integrate, np.asarray(q), free=free,
+                guesses=0, closed=CLOSED,
+            )  # fmt: skip
+        except AssemblyError:
+            return ""
+        found = nearest_turns(self._model, found, found, lower, upper)
+        out = [
+            f"{name!r} at {found[k]:.4g}, its limits are {lower[k]:.4g} to {upper[k]:.4g}"
+            for name, joint in self._model.joints.items()
+            for k in range(joint.q.start, joint.q.stop)
+            if not lower[k] <= found[k] <= upper[k]
+        ]
+        return f"; without limits they close, with {'; '.join(out)}" if out else ""
+
+    def _anywhere(self, guess: Array, free: Array, count: int) -> Iterator[Array]:
+        """Postures within the limits, the same at each call; what may not move is as in a guess."""
+        rng, joints = np.random.default_rng(0), self._model.joints.values()
+        moving = [j.q for j in joints if free[j.v].all()]
+        for _ in range(count):
+            drawn, q = self._space.random(rng), guess.copy()
+            for part in moving:
+                q[part] = drawn[part]
+            yield q
+
+    def gaps(self, q: Array) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture, shape (nq,), without a compiler."""
+        return loop_gaps(self._model, self._frames, self._residual, q)
+
+    def _residual(self, q: Array) -> Array:
+        """All rows, without a compiler."""
+        return self._rows.interpreted_residual(q)
+
+    def _frames(self, q: Array, link: str) -> Array:
+        """Pose of a link, (4, 4), without a compiler."""
+        return self._rows.interpreted_pose(q, link)

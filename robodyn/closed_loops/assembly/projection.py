@@ -1,0 +1,124 @@
+"""Projections onto what the loops of a linkage allow: of states, velocities, accelerations."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite, together
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraints.precision import is_single
+from robodyn.closed_loops.solvers import project_velocity
+from robodyn.evaluator import Evaluator
+from robodyn.model.model import Model
+from robodyn.parts.configuration_space import ConfigurationSpace
+
+__all__ = ["Projection", "least_change", "unit_motions"]
+
+
+#: Drift [m, rad] that is not mended, and Newton steps that mend it.
+DRIFT, NEWTON = 1e-12, 4
+
+
+def unit_motions(M: Array, moving: Array) -> Array:
+    """Motions ``B`` with ``B^T M B = 1`` of the speeds that may change, shape (..., nv, n).
+
+    Parameters
+    ----------
+    M : ndarray, shape (..., nv, nv)
+        Mass matrix.
+    moving : ndarray of int, shape (n,)
+        Speeds that may change.
+    """
+    L = np.linalg.cholesky(M[..., moving[:, None], moving])
+    B = np.zeros((*M.shape[:-1], len(moving)))
+    B[..., moving, :] = np.swapaxes(np.linalg.inv(L), -1, -2)
+    return B
+
+
+def least_change(K: Array, error: Array, unit: Array) -> Array:
+    """The change ``x`` of least kinetic energy with ``K x = -error``, shape (..., nv).
+
+    ``x = -M^-1 K^T (K M^-1 K^T)^+ error``: what impulses in the joints that close the loops would
+    do. To possible speeds it is orthogonal, so that the energy that a projection of the speeds
+    takes is of second order in what they are wrong by; any other projection takes or gives some of
+    first order, step by step.
+
+    Parameters
+    ----------
+    K : ndarray, shape (..., nc, nv)
+    error : ndarray, shape (..., nc)
+    unit : ndarray, shape (..., nv, n)
+        Motions of unit kinetic energy that may be added; see `unit_motions`.
+    """
+    inverse = np.linalg.pinv(K @ unit, rcond=1e-9)
+    return np.asarray(-(unit @ (inverse @ error[..., None]))[..., 0])
+
+
+class Projection:
+    """The nearest that a linkage with closed loops can do.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    """
+
+    def __init__(
+        self, model: Model, evaluator: Evaluator, rows: ConstraintRows, space: ConfigurationSpace
+    ) -> None:
+        self._evaluator, self._rows, self._space = evaluator, rows, space
+        self._all_move_mass = not model.undetermined(())
+
+    def state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
+        """A closed state near one that has drifted a little; see `Robot.closed_state`."""
+        x, w = self._space.positions("q", q), self._space.speeds("v", v).copy()
+        finite(q=x, v=w)
+        together(q=x, v=w)
+        moving = np.arange(self._space.nv) if free is None else np.flatnonzero(free)
+        unit = self._unit_motions(x, moving)
+        positions = self._rows.position_rows()
+        for _ in range(NEWTON):
+            open_by = positions.residual(x)
+            if not np.abs(open_by).max(initial=0.0) > DRIFT:
+                break
+            x = self._space.integrate(x, least_change(positions.jacobian(x), open_by, unit))
+        K = self._rows.jacobian(x)
+        return x, w + least_change(K, self._rows.violation_rate(x, w, K), unit)
+
+    def _unit_motions(self, q: Array, moving: Array) -> Array:
+        """Motions of unit kinetic energy; those of the speeds themselves, if some move no mass."""
+        M = self._energy_norm(q)
+        try:
+            if M is not None:
+                return unit_motions(np.asarray(M, float), moving)
+        except np.linalg.LinAlgError:
+            pass  # some speed moves no mass just there
+        return np.eye(self._space.nv)[:, moving]
+
+    def velocity(self, q: ArrayLike, v: ArrayLike, free: Array) -> Array:
+        """The possible velocity nearest to ``v`` in kinetic energy; the others are kept."""
+        speeds = self._space.speeds("v", v)
+        finite(q=q, v=speeds)
+        together(q=q, v=speeds)
+        K = self._rows.jacobian(q)
+        psi = self._rows.offset(q) if self._rows.has_offset else None
+        found = project_velocity(K, speeds, self._energy_norm(q), free=free, rhs=psi)
+        single = K.dtype == np.float32 and np.asarray(v).dtype == np.float32
+        return found.astype(np.float32) if single else found
+
+    def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """The possible acceleration nearest to ``a`` in kinetic energy."""
+        wanted = self._space.speeds("a", a)
+        finite(q=q, v=v, a=wanted)
+        together(q=q, v=v, a=wanted)
+        K, k = self._rows.jacobian(q), self._rows.bias(q, v)
+        found = project_velocity(K, wanted, self._energy_norm(q), rhs=k)
+        return found.astype(np.float32) if is_single(k) and is_single(a) else found
+
+    def _energy_norm(self, q: ArrayLike) -> Array | None:
+        """The mass matrix, if every speed moves mass."""
+        return self._evaluator.call("mass_matrix", (q,)) if self._all_move_mass else None

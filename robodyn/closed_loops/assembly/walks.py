@@ -1,0 +1,125 @@
+"""Walks through the closed postures of a linkage: where it can get to, without a compiler."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import Array, FloatArray
+from robodyn.closed_loops.constraints.constraint_rows import PositionRows
+from robodyn.model.model import Model
+from robodyn.parts.configuration_space import ConfigurationSpace
+
+__all__ = ["scattered", "walks"]
+
+
+#: Steps of a walk, how many walks there are, and the longest stride of the fastest [rad, m].
+STEPS, WALKS, STRIDE = 12, 8, 0.4
+
+#: Newton steps that close the loops after a stride, and gap [m, rad] that they may leave, as a part
+#: of the lengths in K if those are above 1 m.
+CLOSING, CLOSED = 5, 1e-12
+
+#: Postures that are guessed, and Newton steps that look for closed ones near them.
+GUESSES, SEARCHING = 32, 16
+
+#: Singular values of K at the start that are below this part of the largest one count as zero.
+RANK = 1e-7
+
+
+@np.errstate(all="ignore")  # some postures are none
+def walks(model: Model, rows: PositionRows, space: ConfigurationSpace, start: Array) -> FloatArray:
+    """Closed postures along some walks from a closed one, shape (steps, walks, nq).
+
+    Each walk goes on as straight as the loops let it, half of them the other way, some with shorter
+    strides. Where one cannot go on, it stays, turns round and takes shorter ones.
+    """
+    loops = _Loops(model, rows, space, start)
+    rng = np.random.default_rng(0)
+    heading = rng.uniform(-1.0, 1.0, (WALKS // 2, space.nv))
+    heading = np.concatenate([heading, -heading])
+    stride = STRIDE * np.tile(np.linspace(1.0, 0.3, WALKS // 2), 2)
+    here = np.tile(start, (WALKS, 1))
+    postures = [here]
+    for _ in range(STEPS):
+        along = loops.along(here, heading)
+        there = loops.closed(space.integrate(here, stride[:, None] * along), CLOSING)
+        good = loops.arrived(here, there)
+        heading = np.where(good[:, None], along, -along)
+        stride = np.where(good, stride, 0.5 * stride)
+        here = np.where(good[:, None], there, here)
+        postures.append(here)
+    return np.array(postures)
+
+
+@np.errstate(all="ignore")
+def scattered(
+    model: Model, rows: PositionRows, space: ConfigurationSpace, start: Array
+) -> FloatArray:
+    """Closed postures within the limits, all over the place, shape (n, nq); n may be zero."""
+    loops = _Loops(model, rows, space, start)
+    rng = np.random.default_rng(0)
+    guesses = np.array([space.random(rng) for _ in range(GUESSES)])
+    found = loops.closed(guesses, SEARCHING)
+    return np.asarray(found[loops.arrived(np.tile(start, (GUESSES, 1)), found)])
+
+
+class _Loops:
+    """The loops of a linkage, closed by Newton's method at many postures at once.
+
+    Parameters
+    ----------
+    model : Model
+    rows : PositionRows
+    space : ConfigurationSpace
+    start : ndarray, shape (nq,)
+        A closed posture: the rank there is taken to be that of all.
+    """
+
+    def __init__(
+        self, model: Model, rows: PositionRows, space: ConfigurationSpace, start: Array
+    ) -> None:
+        self._model, self._rows, self._space = model, rows, space
+        K = rows.jacobian(start)
+        sizes = np.linalg.svd(K, compute_uv=False)
+        self._rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+        self._gap = CLOSED * max(1.0, float(np.abs(K).max(initial=0.0)))
+
+    def along(self, q: Array, heading: Array) -> Array:
+        """Possible motions nearest to given ones, of largest speed 1."""
+        along = heading - self._least(q, _by(self._rows.jacobian(q), heading))
+        size = np.abs(along).max(axis=1, keepdims=True, initial=0.0)
+        return np.asarray(along / np.where(size > 0.0, size, 1.0))
+
+    def closed(self, q: Array, steps: int) -> Array:
+        """Postures nearer to being closed after some steps, of half a radian at most."""
+        for _ in range(steps):
+            gap = self._rows.residual(q)
+            if np.abs(gap).max(initial=0.0) < self._gap:
+                break
+            step = self._least(q, gap)
+            size = np.abs(step).max(axis=1, keepdims=True, initial=0.0)
+            q = self._space.integrate(q, -step / np.maximum(1.0, 2.0 * size))
+        return q
+
+    def arrived(self, here: Array, there: Array) -> Array:
+        """Whether loops are closed, and no joint is (farther) beyond a limit."""
+        low, high = np.minimum(self._model.lower, here), np.maximum(self._model.upper, here)
+        inside = ((low <= there) & (there <= high)).all(axis=1)
+        gap = np.abs(self._rows.residual(there)).max(axis=1, initial=0.0)
+        finite = np.isfinite(self._rows.jacobian(there)).all(axis=(1, 2))
+        return np.asarray(inside & finite & (gap < self._gap))
+
+    def _least(self, q: Array, b: Array) -> Array:
+        """The x of least norm with ``K x = b``, at the rank that closed loops have."""
+        K = self._rows.jacobian(q)
+        K = np.where(np.isfinite(K).all(axis=(1, 2), keepdims=True), K, 0.0)
+        # squares of singular values will do: what they lose is made up for by the next step
+        squares, U = np.linalg.eigh(K @ np.swapaxes(K, -1, -2))
+        first = K.shape[1] - self._rank
+        U, squares = U[:, :, first:], squares[:, first:]
+        inside = _by(np.swapaxes(U, 1, 2), b) / np.maximum(squares, 1e-20)
+        return _by(np.swapaxes(K, 1, 2), _by(U, inside))
+
+
+def _by(A: Array, x: Array) -> Array:
+    return np.asarray(np.einsum("nij,nj->ni", A, x))

@@ -1,0 +1,1 @@
+"""Constraint rows of closed loops, and states that satisfy them."""

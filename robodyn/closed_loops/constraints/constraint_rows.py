@@ -1,0 +1,165 @@
+"""The constraint rows of a robot: residual, Jacobian and bias, of loops, couplings and users."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite
+from robodyn.closed_loops.solvers import RankAnalysis, rank_analysis
+from robodyn.errors import ShapeError
+from robodyn.evaluator import Evaluator
+from robodyn.model.model import Model
+from robodyn.parts.configuration_space import ConfigurationSpace
+
+__all__ = ["ConstraintRows", "PositionRows", "gains"]
+
+
+def gains(stabilization: Any) -> tuple[float, float]:
+    """The gains of a stabilisation, ``(alpha, beta)`` [1/s].
+
+    Raises
+    ------
+    ShapeError
+        If they are not two numbers that are finite and not negative.
+    """
+    try:
+        alpha, beta = (float(x) for x in stabilization)
+        if not (0.0 <= alpha < math.inf and 0.0 <= beta < math.inf):
+            raise ValueError
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"stabilization is {stabilization!r}, expected two numbers alpha, beta [1/s], finite "
+            "and not negative",
+            name="stabilization",
+            given=stabilization,
+        ) from None
+    return alpha, beta
+
+
+class ConstraintRows:
+    """Constraint rows ``K v + psi = 0`` and ``K a + k = 0``; a tree has none of them.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    space : ConfigurationSpace
+
+    Attributes
+    ----------
+    names : tuple of str
+        ``"loop[k]"``, one a row.
+    """
+
+    def __init__(self, model: Model, evaluator: Evaluator, space: ConfigurationSpace) -> None:
+        self._model, self._evaluator, self._space = model, evaluator, space
+        self.names: tuple[str, ...] = model.setup.row_names
+        rows = model.setup.position_rows
+        self._of_positions: Any = slice(None) if len(rows) == len(self.names) else list(rows)
+        self.all_of_positions = len(rows) == len(self.names)
+        moving = not all(c.given.steady for c in model.setup.constraints)
+        self.has_offset = moving or model.setup.rheonomic
+
+    def of_states(self, batch: tuple[int, ...], states: Any) -> ConstraintRows:
+        """The rows at the times of some states, counted over the axes of a batch."""
+        other = copy.copy(self)
+        other._evaluator = self._evaluator.of_states(batch, states)
+        return other
+
+    def residual(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """How far the loops are from closing, shape (..., nc) [m, rad]."""
+        return self._evaluator.call("loop_residual", (q,), out=out)
+
+    def jacobian(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """``K``, shape (..., nc, nv)."""
+        return self._evaluator.call("loop_jacobian", (q,), out=out)
+
+    def bias(self, q: ArrayLike, v: ArrayLike, out: Array | None = None) -> Array:
+        """``k``, shape (..., nc)."""
+        return self._evaluator.call("loop_bias", (q, v), out=out)
+
+    def offset(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """``psi``, shape (..., nc): zero unless a user's constraint moves by itself."""
+        return self._evaluator.call("loop_velocity_offset", (q,), out=out)
+
+    def violation_rate(self, q: ArrayLike, v: ArrayLike, K: Array) -> Array:
+        """How fast constraints are being broken, shape (..., nc): ``K v + psi``."""
+        rate = np.einsum("...ij,...j->...i", K, np.asarray(v))
+        return np.asarray(rate + self.offset(q) if self.has_offset else rate)
+
+    def stabilised_bias(
+        self, q: ArrayLike, v: ArrayLike, stabilization: tuple[float, float] | None
+    ) -> Array:
+        """``k + 2 alpha (K v + psi) + beta^2 residual``, shape (..., nc) [W 5.198]."""
+        k = self.bias(q, v)
+        if stabilization is None:
+            return k
+        alpha, beta = gains(stabilization)
+        rate = self.violation_rate(q, v, self.jacobian(q))
+        return np.asarray(k + 2.0 * alpha * rate + beta**2 * self.residual(q))
+
+    def rank(self, q: ArrayLike) -> RankAnalysis:
+        """Rank at postures."""
+        x = self._space.positions("q", q)
+        finite(q=x)
+        return rank_analysis(self.jacobian(x))
+
+    def measured_jacobian(self, q: ArrayLike) -> Array:
+        """``K`` without units, shape (..., nc, nv): lengths are parts of the longest link."""
+        setup = self._model.setup
+        K = np.asarray(self.jacobian(q), float)
+        return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
+
+    def position_rows(self) -> PositionRows:
+        """What positions have to satisfy, by compiled functions."""
+        return PositionRows(self.residual, self.jacobian, self._of_positions)
+
+    def interpreted_position_rows(self) -> PositionRows:
+        """The same without a compiler: for a few calls."""
+        residual = self._evaluator.interpreted("loop_residual")
+        jacobian = self._evaluator.interpreted("loop_jacobian")
+        return PositionRows(residual, jacobian, self._of_positions)
+
+    def interpreted_residual(self, q: Array) -> Array:
+        """All rows of a position without a compiler, shape (nc,)."""
+        return np.asarray(self._evaluator.interpreted("loop_residual")(q))
+
+    def interpreted_pose(self, q: Array, link: str) -> Array:
+        """Pose of a link in the world without a compiler, shape (4, 4)."""
+        return self._evaluator.interpreted("frame_pose", frame=link)(q)
+
+    def interpreted_jacobian(self, q: Array) -> Array:
+        """``K`` without a compiler, shape (..., nc, nv).
+
+        At time zero, of a linkage that depends on time: so its analysis looks at it.
+        """
+        return self._evaluator.interpreted("loop_jacobian", t=0.0)(q)
+
+
+class PositionRows:
+    """The constraint rows that positions have to satisfy: all but nonholonomic ones.
+
+    Parameters
+    ----------
+    residual, jacobian : callable
+        Of all rows, as functions of q.
+    rows : slice or list of int
+        Those of positions.
+    """
+
+    def __init__(self, residual: Any, jacobian: Any, rows: Any) -> None:
+        self._residual, self._jacobian, self._rows = residual, jacobian, rows
+
+    def residual(self, q: ArrayLike) -> Array:
+        """How far positions are from satisfying them [m, rad]."""
+        return np.asarray(self._residual(q)[..., self._rows])
+
+    def jacobian(self, q: ArrayLike) -> Array:
+        """Slopes of the residual over a step in the space of coordinates."""
+        return np.asarray(self._jacobian(q)[..., self._rows, :])

@@ -1,0 +1,80 @@
+"""A regular posture beside a closed one that is singular, as flat linkages are at zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.closed_loops.constraints.constraint_rows import PositionRows
+from robodyn.closed_loops.solvers import null_space, rank_analysis
+from robodyn.errors import AssemblyError
+from robodyn.parts.configuration_space import ConfigurationSpace
+
+__all__ = ["regular_beside"]
+
+
+#: Largest motion [rad, m] of a joint to a posture beside another one, and how many are looked at.
+ASIDE, POSTURES = 0.3, 6
+
+#: A small motion [rad, m], and the part of the largest singular value that counts after it: what
+#: grows with the motion is larger, what grows with its square smaller.
+SMALL, GROWN = 1e-4, 1e-6
+
+
+def regular_beside(
+    q: Array, rows: PositionRows, space: ConfigurationSpace, closed: Callable[[Array], Array]
+) -> tuple[Array, int]:
+    """A closed posture where loops have their usual rank, and how much more that is than at ``q``.
+
+    Parameters
+    ----------
+    q : ndarray, shape (nq,)
+        Closed.
+    rows : PositionRows
+    space : ConfigurationSpace
+    closed : callable
+        Makes a closed posture near another one, or raises `AssemblyError`.
+
+    Returns
+    -------
+    q : ndarray, shape (nq,)
+        The same where it is regular; else the nearest of some around it.
+    gained : int
+        Zero where it is regular.
+    """
+    rng = np.random.default_rng(0)
+    around = space.integrate(q, rng.uniform(-ASIDE, ASIDE, (POSTURES, space.nv)))
+    here = int(_rank(rows, q))
+    if not _singular(q, rows, space, rng):
+        return q, 0
+    found = [(here, 0.0, q)]
+    for guess in around:
+        try:
+            near = closed(guess)
+        except AssemblyError:
+            continue
+        away = float(np.linalg.norm(space.difference(q, near)))
+        found.append((int(_rank(rows, near)), -away, near))
+    rank, _, best = max(found, key=lambda x: x[:2])
+    return best, rank - here
+
+
+def _singular(
+    q: Array, rows: PositionRows, space: ConfigurationSpace, rng: np.random.Generator
+) -> bool:
+    """Whether the rank rises with the first small motions that it allows.
+
+    Loops open with the square of such a motion. So do redundant rows of regular postures become
+    independent; those of singular ones do with the motion itself.
+    """
+    K = rows.jacobian(q)
+    free = null_space(K)
+    moved = space.integrate(q, SMALL * rng.uniform(-1.0, 1.0, (2, free.shape[1])) @ free.T)
+    near = rank_analysis(rows.jacobian(moved), tolerance=GROWN)
+    return bool(near.rank.max(initial=0) > rank_analysis(K, tolerance=GROWN).rank)
+
+
+def _rank(rows: PositionRows, q: Array) -> Array:
+    return rank_analysis(rows.jacobian(q)).rank

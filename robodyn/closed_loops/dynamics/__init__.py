@@ -1,0 +1,1 @@
+"""Dynamics and postures of closed linkages."""

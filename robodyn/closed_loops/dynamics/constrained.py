@@ -1,0 +1,160 @@
+"""Dynamics under constraints whose rank may change: solved numerically, revealing the rank.
+
+States in single precision are computed in double: rounding would hide which rows are redundant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite, together
+from robodyn.closed_loops.constraints.consistency import Consistency
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraints.precision import BROKEN_SINGLE, in_double, result_type
+from robodyn.closed_loops.solvers import constrained_accelerations, constrained_hybrid
+from robodyn.closed_loops.solvers.hybrid import CONTROL_TOLERANCE
+from robodyn.errors import ActuationError, SingularError
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import Roles, speed_names
+from robodyn.model.states import listed
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.results import ConstrainedDynamics, HybridDynamics
+
+__all__ = ["ConstrainedSolve"]
+
+
+class ConstrainedSolve:
+    """Forward and hybrid dynamics from mass matrix, bias forces and constraint rows.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    consistency : Consistency
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        consistency: Consistency,
+    ) -> None:
+        self._model, self._evaluator, self._rows, self._space = model, evaluator, rows, space
+        self._consistency = consistency
+
+    def dynamics(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+        method: str,
+    ) -> ConstrainedDynamics:
+        """`forward` of a state with closed loops; of any, where they are stabilised."""
+        if stabilization is None:
+            self._consistency.check(q, v)
+        return self.forward(q, v, tau, wrenches, base, stabilization, method)
+
+    def forward(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+        method: str,
+    ) -> ConstrainedDynamics:
+        """Accelerations and multipliers under given forces; see `Robot.constrained_dynamics`."""
+        kind = result_type(base is None, q, v, tau)
+        force, q, v = self._space.speeds("tau", tau), in_double(q), in_double(v)
+        finite(q=q, v=v, tau=force)
+        together(q=q, v=v, tau=force)
+        force = force - self._evaluator.call("bias_forces", (q, v), base=base, wrenches=wrenches)
+        k = self._rows.stabilised_bias(q, v, stabilization)
+        M, K = self._evaluator.call("mass_matrix", (q,)), self._rows.jacobian(q)
+        try:
+            found = constrained_accelerations(M, force, K, k, method)
+        except SingularError as error:
+            raise self._massless(M, K, error, range(self._space.nv)) from None
+        return ConstrainedDynamics(
+            found.a.astype(kind),
+            found.multipliers.astype(kind),
+            found.rank,
+            found.residual,
+            found.method,
+        )
+
+    def hybrid(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        roles: Roles,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        stabilization: tuple[float, float] | None,
+    ) -> HybridDynamics:
+        """Dynamics with some joints driven; multipliers of least norm."""
+        kind = result_type(base is None and roles.single, q, v)
+        q, v = in_double(q), in_double(v)
+        finite(q=q, v=v)
+        h = self._evaluator.call("bias_forces", (q, v), base=base, wrenches=wrenches)
+        k = self._rows.stabilised_bias(q, v, stabilization)
+        M, K = self._evaluator.call("mass_matrix", (q,)), self._rows.jacobian(q)
+        tolerance = CONTROL_TOLERANCE if kind == np.float64 else BROKEN_SINGLE
+        driven = list(roles.controlled)
+        try:
+            found = constrained_hybrid(M, h, K, k, driven, roles.a, roles.tau, tolerance=tolerance)
+        except SingularError as error:
+            free = [k for k in range(self._space.nv) if k not in roles.controlled]
+            raise self._massless(M, K, error, free) from None
+        except ActuationError as error:
+            raise self._contradiction(error) from None
+        return HybridDynamics(
+            found.a.astype(kind), found.tau.astype(kind), found.multipliers.astype(kind)
+        )
+
+    def _contradiction(self, error: ActuationError) -> ActuationError:
+        joints = self._model.joints
+        direction = np.abs(np.asarray(error.direction))
+        names = [n for n in self._model.joint_names if direction[joints[n].v].max(initial=0) > 1e-9]
+        return ActuationError(
+            f"the accelerations of {', '.join(names)} of {self._model.mechanism.name!r} contradict "
+            f"each other: its loops tie them together ({error})",
+            direction=error.direction,
+        )
+
+    def _massless(
+        self, M: Array, K: Array, error: SingularError, free: Sequence[int]
+    ) -> SingularError:
+        """The same error with the names of the joints that move no mass, of the free ones."""
+        row = (error.rows or (0,))[0]
+        M, K = (x[np.unravel_index(row % math.prod(x.shape[:-2]), x.shape[:-2])] for x in (M, K))
+        M, K = M[np.ix_(free, free)], K[:, list(free)]
+        sizes, Vh = np.linalg.svd(K)[1:]
+        Z = Vh[int(np.sum(sizes > 1e-9 * sizes.max(initial=0.0))) :].T
+        inertia, motions = np.linalg.eigh(Z.T @ M @ Z)
+        idle = (Z @ motions)[:, inertia <= 1e-9 * np.abs(inertia).max(initial=0.0)]
+        moved = [k for i, k in enumerate(free) if np.abs(idle[i]).max(initial=0.0) > 1e-6]
+        names = speed_names(self._model, moved)
+        where = f", in states {listed(error.rows)} of the batch" if error.rows else ""
+        return SingularError(
+            f"joints {', '.join(names)} of {self._model.mechanism.name!r} can move together "
+            f"without moving mass{where}: their accelerations are not determined; give their links "
+            "inertia",
+            joints=names,
+            rows=error.rows,
+        )

@@ -1,0 +1,235 @@
+"""Inverse dynamics of closed linkages: what their motors have to do, and what they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite, named, together
+from robodyn.closed_loops.constraints.consistency import Consistency
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraints.precision import (
+    BROKEN,
+    BROKEN_SINGLE,
+    all_numbers,
+    in_double,
+    is_single,
+    largest,
+    result_type,
+)
+from robodyn.closed_loops.rank.analysis import motors_of
+from robodyn.closed_loops.rank.mobility import Mobility
+from robodyn.closed_loops.rank.regularity import Regularity
+from robodyn.closed_loops.solvers import actuate
+from robodyn.codegen import Function
+from robodyn.equations.loops.singularity import Probe
+from robodyn.errors import ActuationError
+from robodyn.evaluator import Evaluator, Wrenches
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices, speed_names
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.parts.configuration_space import ConfigurationSpace
+
+__all__ = ["LoopMotors"]
+
+
+class LoopMotors:
+    """Forces at the motors of a closed linkage for given accelerations.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    mobility : Mobility
+    consistency : Consistency
+    regularity : Regularity
+    steady : LoopMotors, optional
+        At time zero, of a linkage that depends on time.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        mobility: Mobility,
+        consistency: Consistency,
+        regularity: Regularity,
+        steady: LoopMotors | None = None,
+    ) -> None:
+        self._model, self._evaluator, self._steady = model, evaluator, steady
+        self._rows, self._space, self._mobility = rows, space, mobility
+        self._consistency, self._regularity = consistency, regularity
+        self._choices: dict[tuple[int, ...], Mapping[str, Any] | None] = {}
+        self._probes: dict[tuple[int, ...], Probe] = {}
+
+    def speeds(self, actuated: Iterable[str] | None) -> tuple[int, ...]:
+        """Speeds at which forces act: those of named joints, else of the robot's motors."""
+        names = self._model.actuated_joints if actuated is None else named("actuated", actuated)
+        speeds = {k for name in names for k in speed_indices(self._model, name)}
+        if self._model.settings.base == "floating" and actuated is None:
+            speeds |= {*range(6)}
+        return tuple(sorted(speeds))
+
+    def code_options(self, speeds: tuple[int, ...]) -> Mapping[str, Any] | None:
+        """Choices for straight-line inverse dynamics; ``None`` where there is no such code."""
+        if self._steady is not None:
+            return self._steady.code_options(speeds)
+        if speeds not in self._choices:
+            self._choices[speeds] = self._code_options(speeds)
+        return self._choices[speeds]
+
+    def _code_options(self, speeds: tuple[int, ...]) -> Mapping[str, Any] | None:
+        found = self._mobility.analysis
+        if found.choice is None:
+            return None
+        K = self._rows.interpreted_jacobian(self._mobility.far)[:, list(found.choice.rows)]
+        motors = motors_of(K, found.choice, found.general_rank, speeds)
+        if motors is None:
+            return None
+        return {"rows": found.choice.rows, **vars(motors)}
+
+    def function(self, **options: Any) -> Function:
+        """Straight-line inverse dynamics; impossible accelerations give NaN.
+
+        With ``closure_tolerance`` among the options states that are not closed do, too.
+
+        Raises
+        ------
+        ActuationError
+            If motors and motions are not as many.
+        """
+        chosen = self.needed_options()
+        return self._evaluator.function(
+            "inverse_dynamics", **options, **chosen, possible=(BROKEN, BROKEN_SINGLE)
+        )
+
+    def needed_options(self) -> Mapping[str, Any]:
+        """Choices for straight-line inverse dynamics by the motors.
+
+        Raises
+        ------
+        ActuationError
+            If motors and motions are not as many.
+        """
+        chosen = self.code_options(self.speeds(None))
+        if chosen is None:
+            raise ActuationError(
+                f"{self._model.mechanism.name!r} has not as many motors as motions: there is no "
+                "straight-line code for inverse_dynamics; call the method"
+            )
+        return chosen
+
+    def forces(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        actuated: Iterable[str] | None,
+    ) -> Array:
+        """Generalised forces of all joints, shape (..., nv): zero where no motor is."""
+        speeds = self.speeds(actuated)
+        options = self.code_options(speeds)
+        moving = self._model.settings.base == "moving"
+        plain = base is None and actuated is None and not wrenches
+        plain = plain and not self._model.setup.rheonomic
+        coded: Any = None
+        if options and plain and not moving:
+            f = self.function(**self._checked(options))
+            self._evaluator.bind("inverse_dynamics", f)
+            coded = f(q, v, a)
+            if all_numbers(coded):
+                return np.asarray(coded)
+        if options:
+            chosen = {**options, **self._checked(options)}
+            tau, gap = self._evaluator.results(
+                "inverse_dynamics", (q, v, a), base=base, wrenches=wrenches, **chosen
+            )
+            if all_numbers(tau):
+                self._check_gap(gap, a)
+                return np.asarray(tau)
+        self._consistency.check(q, v)
+        self._regularity.check(q, v)
+        if coded is not None and coded.ndim > 1:
+            return self._completed(coded, (q, v, a), speeds)
+        return self.solve(q, v, a, wrenches, base, speeds)[0]
+
+    def _completed(
+        self, tau: Array, state: tuple[ArrayLike, ArrayLike, ArrayLike], speeds: tuple[int, ...]
+    ) -> Array:
+        """Forces of a batch in which the code has no numbers for some states."""
+        left = np.isnan(tau).any(axis=-1)
+        q, v, a = (np.broadcast_to(x, (*left.shape, np.shape(x)[-1]))[left] for x in state)
+        tau[left] = self.solve(q, v, a, None, None, speeds)[0]
+        return tau
+
+    def _checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Choices by which states that are not closed, or nearly singular, give no numbers."""
+        dependent = options["dependent"]
+        if dependent not in self._probes:
+            self._probes[dependent] = self._regularity.motor_probe(dependent)
+        tolerance = self._consistency.tolerance
+        return {"closure_tolerance": tolerance, "probe": self._probes[dependent]}
+
+    def solve(
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrenches: Wrenches | None,
+        base: BaseMotion | None,
+        speeds: tuple[int, ...],
+    ) -> tuple[Array, Array]:
+        """Forces at the motors, and multipliers of least norm, whatever the rank of the loops."""
+        wanted = self._space.speeds("a", a)
+        finite(q=q, v=v, a=wanted)
+        together(q=q, v=v, a=wanted)
+        kind = result_type(base is None, q, v, a)
+        q, v = in_double(q), in_double(v)
+        K, k = self._rows.jacobian(q), self._rows.bias(q, v)
+        self._check_gap(np.einsum("...ij,...j->...i", K, wanted) + k, a)
+        g = self._evaluator.call("inverse_dynamics", (q, v, wanted), base=base, wrenches=wrenches)
+        scale = float(np.abs(g).max(initial=0.0))
+        try:
+            slack = {} if kind == np.float64 else {"tolerance": BROKEN_SINGLE}
+            found = actuate(g, K, list(speeds), scale=scale, **slack)
+        except ActuationError as error:
+            raise self._cannot(speeds, error) from None
+        return found.tau.astype(kind), found.multipliers.astype(kind)
+
+    def _cannot(self, speeds: tuple[int, ...], error: ActuationError) -> ActuationError:
+        direction = np.asarray(error.direction)
+        moving = ", ".join(
+            f"{direction[k]:.3g} at {name}"
+            for k in np.flatnonzero(np.abs(direction) > 1e-6)
+            for name in speed_names(self._model, (int(k),))
+        )
+        return ActuationError(
+            f"motors at {', '.join(speed_names(self._model, speeds)) or 'no joint'} of "
+            f"{self._model.mechanism.name!r} cannot produce these accelerations: with them at rest "
+            f"the linkage can still move ({moving}), and that takes a force",
+            direction=error.direction,
+        )
+
+    def _check_gap(self, gap: Array, a: ArrayLike) -> None:
+        """Refuse accelerations that open the loops."""
+        broken = BROKEN_SINGLE if is_single(a) else BROKEN
+        if largest(gap) <= broken:
+            return
+        finite(a=a)
+        size = max(1.0, largest(np.asarray(a)))
+        if not largest(gap) <= broken * size:
+            raise ActuationError(
+                f"these accelerations would open the loops of {self._model.mechanism.name!r} (by "
+                f"{np.abs(gap).max():.3g} m/s^2 or rad/s^2): no motors can produce them; "
+                "consistent_acceleration makes them fit"
+            )

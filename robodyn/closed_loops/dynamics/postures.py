@@ -1,0 +1,244 @@
+"""Postures and velocities of a linkage whose loops stay closed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.closed_loops.assembly.closing import LoopCloser
+from robodyn.closed_loops.assembly.continuation import Continuation
+from robodyn.closed_loops.assembly.long_searches import search
+from robodyn.closed_loops.assembly.projection import Projection
+from robodyn.closed_loops.constraints.consistency import Consistency
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.rank.mobility import Mobility
+from robodyn.errors import AssemblyError, ShapeError
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.postures import one_guess
+from robodyn.results import LoopGap
+
+__all__ = ["LoopPostures"]
+
+
+#: Gap [m, rad] of a posture that counts as closed already.
+NEAR = 1e-8
+
+
+class LoopPostures:
+    """The postures of a closed linkage, as `robodyn.parts.postures.Postures` has them.
+
+    Parameters
+    ----------
+    model : Model
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    closer : LoopCloser
+    mobility : Mobility
+    projection : Projection
+    consistency : Consistency
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        closer: LoopCloser,
+        mobility: Mobility,
+        projection: Projection,
+        consistency: Consistency,
+    ) -> None:
+        self._model, self._rows, self._space = model, rows, space
+        self._closer, self._mobility, self._projection = closer, mobility, projection
+        self._consistency = consistency
+        self._continuation = Continuation(model, rows, space, closer, projection)
+
+    @property
+    def dof(self) -> int:
+        """Mobility at the neutral posture, or beside it if that is singular."""
+        return self._mobility.dof
+
+    @property
+    def independent_joints(self) -> tuple[str, ...]:
+        """Joints whose motion determines that of all others."""
+        return self._mobility.independent_joints
+
+    @property
+    def independent_speeds(self) -> tuple[int, ...]:
+        """Their indices in v."""
+        return self._mobility.analysis.independent
+
+    @property
+    def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
+        """Constraint rows that follow from others, and from which."""
+        return self._mobility.redundant_constraints
+
+    def mobility(self, q: ArrayLike) -> int:
+        """Degrees of freedom at a posture."""
+        return self._mobility.at(q)
+
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
+        """Which of the branches that meet at singular postures a posture is on, shape (...)."""
+        return self._mobility.branch_sign(q, path)
+
+    def neutral(self) -> Array:
+        """The closed posture nearest to the zero position, shape (nq,)."""
+        return self._closer.neutral.copy()
+
+    def start(self) -> Array:
+        """Where a closed posture is looked for, shape (nq,)."""
+        return self._space.start()
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture."""
+        return self._closer.gaps(one_guess(self._space, q, self._space.start()))
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A closed posture within the limits, shape (nq,)."""
+        with search(f"for a random posture of {self._model.mechanism.name!r}"):
+            return self._random(rng)
+
+    def _random(self, rng: np.random.Generator) -> Array:
+        # guesses come nearer and nearer to a posture that is closed; other branches with another
+        # mobility are left to those who look for them
+        start = self._closer.regular
+        last = AssemblyError(f"no other closed posture of {self._model.mechanism.name!r} found")
+        toward = self._space.difference(start, self._space.random(rng))
+        for part in (1.0, 0.5, 0.25, 0.1, 0.03):
+            try:
+                q = self._closer.near(self._space.integrate(start, part * toward), guesses=3)
+            except AssemblyError as error:
+                last = error
+                continue
+            if self.mobility(q) == self.dof:
+                return self._unwound(q)
+        raise last
+
+    def _unwound(self, q: Array) -> Array:
+        """Continuous joints within half a turn of zero, where no coupling counts their turns."""
+        if self._model.bodies.coupled or self._model.setup.coupled:
+            return q
+        joints = self._model.joints.values()
+        at = [j.q.start for j in joints if not j.kind.limited and j.q.stop > j.q.start]
+        q = q.copy()
+        q[at] = np.remainder(q[at] + np.pi, 2.0 * np.pi) - np.pi
+        return q
+
+    def assemble(
+        self,
+        q: ArrayLike | None,
+        hold: tuple[str, ...],
+        near: ArrayLike | None,
+        beyond_limits: bool = False,
+    ) -> Array:
+        """The closed posture near a guess, or on the branch of another one, shape (nq,)."""
+        guess = one_guess(self._space, q, self._space.start())
+        if near is not None:
+            return self._on_branch(guess, hold or self.independent_joints, near)
+        if not beyond_limits:
+            self._check_held(guess, hold)
+        free = self._free(hold)
+        try:
+            return self._closer.near(guess, free, beyond=beyond_limits)
+        except AssemblyError as error:
+            in_the_way = self._closer.closed_beyond_limits(error.q, free)
+            raise AssemblyError(
+                f"{error}{in_the_way}", residual=error.residual, q=error.q
+            ) from None
+
+    def _check_held(self, guess: Array, hold: tuple[str, ...]) -> None:
+        """Refuse to hold a joint beyond its limits."""
+        for name in hold:
+            joint = self._model.joints.get(name)
+            part = slice(0, 0) if joint is None else joint.q
+            low, high = self._model.lower[part], self._model.upper[part]
+            if not ((low <= guess[part]) & (guess[part] <= high)).all():
+                raise AssemblyError(
+                    f"{name!r} is to be held at {_shown(guess[part])}, but its limits are "
+                    f"{_shown(low)} to {_shown(high)}",
+                    residual=np.zeros(0),
+                    q=guess,
+                )
+
+    def _free(self, hold: tuple[str, ...]) -> Array:
+        free = np.ones(self._space.nv, bool)
+        for name in hold:
+            free[list(speed_indices(self._model, name))] = False
+        return free
+
+    def _on_branch(self, goal: Array, hold: tuple[str, ...], near: ArrayLike) -> Array:
+        name = self._model.mechanism.name
+        residual = self._rows.position_rows().residual
+        start = self._space.positions("near", near)
+        if start.ndim != 1 or not np.isfinite(start).all():
+            raise ShapeError("near is not one posture of finite numbers", name="near", given=start)
+        gap = residual(start)
+        if not np.abs(gap).max(initial=0.0) < NEAR:
+            raise AssemblyError(
+                f"near is not a closed posture of {name!r}: it is open by "
+                f"{np.abs(gap).max():.3g} (m or rad); assemble(near) closes it",
+                residual=gap,
+                q=start,
+            )
+        held = [k for joint in hold for k in speed_indices(self._model, joint)]
+        with search(f"a way along one branch of {name!r}"):
+            found = self._continuation.follow(start, goal, held)
+        if not found.end:
+            return found.q
+        missing = self._space.difference(found.q, goal)[held]
+        worst = int(np.abs(missing).argmax())
+        joint = next(
+            n for n in self._model.joint_names if held[worst] in speed_indices(self._model, n)
+        )
+        meeting = "two ways to assemble it meet"
+        why = meeting if found.end == "branch" else f"{found.end!r} is at its limit"
+        raise AssemblyError(
+            f"{name!r} does not get there from that posture with its loops closed: {joint!r} "
+            f"is {abs(missing[worst]):.3g} (m or rad) from its goal where {why}",
+            residual=residual(found.q),
+            q=found.q,
+        )
+
+    def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
+        """The closed state near one that has drifted a little."""
+        return self._projection.state(q, v, free)
+
+    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
+        """The possible velocity nearest to a given one, shape (..., nv)."""
+        self._consistency.check_position(q)
+        free = self._free(hold)
+        try:
+            return self._projection.velocity(q, v, free)
+        except AssemblyError as error:
+            if np.ndim(q) != 1 or not hold:
+                raise
+            told = self._contradiction(np.asarray(q, float), free, hold, np.abs(error.residual))
+            raise AssemblyError(told, residual=error.residual, q=q) from None
+
+    def _contradiction(self, q: Array, free: Array, hold: tuple[str, ...], missed: Array) -> str:
+        """Why held speeds contradict the loops at a posture."""
+        held, freedom = ", ".join(map(repr, hold)), self.mobility(q)
+        told = (
+            f"the speeds of {held} contradict the loops of {self._model.mechanism.name!r}: "
+            f"{self._rows.names[int(missed.argmax())]} is missed by {missed.max():.3g}; "
+        )
+        if (~free).sum() > freedom:
+            return f"{told}{freedom} speeds can be chosen there: hold fewer, or what fits together"
+        sizes = np.linalg.svd(self._rows.measured_jacobian(q)[:, free], compute_uv=False)
+        return (
+            f"{told}at q = {_shown(q)} they do not determine the others: without their columns the "
+            f"least singular value of loop_jacobian is {sizes[self._space.nv - freedom - 1]:.2g}, "
+            "in the longest link; hold other joints, or take another posture"
+        )
+
+    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """The possible acceleration nearest to a given one, shape (..., nv)."""
+        self._consistency.check(q, v)
+        return self._projection.acceleration(q, v, a)
+
+
+def _shown(x: Array) -> str:
+    return ", ".join(f"{value:.6g}" for value in x)

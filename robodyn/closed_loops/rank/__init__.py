@@ -1,0 +1,1 @@
+"""The rank of the constraints: mobility, independent rows and coordinates."""

@@ -1,0 +1,253 @@
+"""What loops leave of a robot: a closed posture, rank, rows that suffice, independent speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.closed_loops.rank.row_choice import INDEPENDENT, RowChoice, choose_rows, row_scales
+from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
+from robodyn.errors import AssemblyError
+
+__all__ = ["LoopAnalysis", "Motors", "analyse", "motors_of", "spanning_rows"]
+
+
+#: Closed postures that are looked at.
+POSTURES = 6
+
+#: Part of its rows that a pivot should be at every posture, and must be where many rows are left.
+PIVOT, WEAK = 0.3, 1e-3
+
+#: Rows of which pivots are looked for two by two.
+FEW = 12
+
+
+@dataclass(frozen=True, eq=False)
+class LoopAnalysis:
+    """Rank of the loops, by looking at closed postures.
+
+    Attributes
+    ----------
+    q : ndarray, shape (nq,)
+        A closed posture, as near to the zero position as may be.
+    rank : int
+        At that posture.
+    general_rank : int
+        The largest at the postures looked at: that of postures that are not singular.
+    choice : RowChoice or None
+        Rows that span all others at every posture looked at that has this rank; ``None`` if there
+        are none.
+    redundant : dict of int to tuple of int
+        Rows that follow from others, at ``q``.
+    independent : tuple of int
+        Speeds that determine the others, actuated ones first.
+    postures : ndarray, shape (n, nq)
+    regular : tuple of int
+        Those of the general rank.
+    """
+
+    q: FloatArray
+    rank: int
+    general_rank: int
+    choice: RowChoice | None
+    redundant: dict[int, tuple[int, ...]]
+    independent: tuple[int, ...]
+    postures: FloatArray
+    regular: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        rows = self.rank + len(self.redundant)
+        varies = "" if self.choice is not None else ", which varies"
+        return (
+            f"<LoopAnalysis: rank {self.rank} of {rows} constraints{varies}, "
+            f"independent speeds {self.independent}>"
+        )
+
+
+@dataclass(frozen=True)
+class Motors:
+    """How the forces at the motors are solved for in straight-line code.
+
+    Attributes
+    ----------
+    dependent : tuple of int
+        Speeds without motor.
+    order : tuple of tuple of int
+        Among the rows used, one or two to eliminate with the next one or two of them; the other
+        rows balance the other speeds in the least squares.
+    scales : tuple of float
+        Makes each of the rows comparable with the others.
+    """
+
+    dependent: tuple[int, ...]
+    order: tuple[tuple[int, ...], ...]
+    scales: tuple[float, ...] = ()
+
+
+def analyse(
+    q: FloatArray,
+    jacobian: Callable[[FloatArray], FloatArray],
+    mass_matrix: FloatArray,
+    closed: Callable[[], FloatArray],
+    preferred: tuple[int, ...],
+    walk: Callable[[], FloatArray],
+) -> LoopAnalysis:
+    """Analyse the loops of a robot.
+
+    Parameters
+    ----------
+    q : ndarray, shape (nq,)
+        A closed posture.
+    jacobian : callable
+        (..., nq) -> (..., nc, nv).
+    mass_matrix : ndarray, shape (nv, nv)
+        To compare speeds in m/s and rad/s.
+    closed : callable
+        Makes another closed posture, or raises `AssemblyError`.
+    preferred : tuple of int
+        Speeds that should be independent.
+    walk : callable
+        Makes many closed postures, (n, nq); called where redundant rows ask for it.
+    """
+    postures = [q]
+    for _ in range(2 * POSTURES):
+        if len(postures) >= POSTURES:
+            break
+        try:
+            postures.append(closed())
+        except AssemblyError:
+            continue
+    K = np.array([jacobian(x) for x in postures])
+    weights = _positive(mass_matrix)
+    there = rank_analysis(K, weights)
+    ranks = [int(r) for r in there.rank]
+    general = max(ranks)
+    regular = [k for k, rank in enumerate(ranks) if rank == general]
+    scale = 1.0 / np.sqrt(np.diag(weights))
+    choice = choose_rows(
+        K[regular] * scale, general, there.independent[regular], lambda: jacobian(walk()) * scale
+    )
+    chosen = independent_speeds(K[0], preferred, weights)
+    return LoopAnalysis(
+        q,
+        ranks[0],
+        general,
+        choice,
+        there.redundant((0,)),
+        chosen.independent,
+        np.array(postures),
+        tuple(regular),
+    )
+
+
+def _positive(M: FloatArray) -> FloatArray:
+    """A diagonal to scale speeds by, where some may move no mass."""
+    size = np.diag(M)
+    largest = size.max(initial=0.0) or 1.0
+    return np.diag(np.where(size > 1e-12 * largest, size, largest))
+
+
+def spanning_rows(K: FloatArray, rank: int) -> bool:
+    """Whether the rows of K (n, r, nv), in any units, have a rank at all of n postures."""
+    if not rank:
+        return True
+    if min(K.shape[1:]) < rank:
+        return False
+    size = np.linalg.norm(K, axis=-1, keepdims=True)
+    values = np.linalg.svd(K / np.where(size > 0.0, size, 1.0), compute_uv=False)
+    return bool(values[:, rank - 1].min() > INDEPENDENT)
+
+
+def motors_of(
+    K: FloatArray, choice: RowChoice, rank: int, actuated: tuple[int, ...]
+) -> Motors | None:
+    """Order of elimination for motors that are as many as the motions, if they determine them.
+
+    Parameters
+    ----------
+    K : ndarray, shape (n, r, nv)
+        The rows chosen, along a walk from a posture without symmetry.
+    choice : RowChoice
+    rank : int
+        Of all rows.
+    actuated : tuple of int
+        Speeds with motors.
+    """
+    dependent = [k for k in range(K.shape[2]) if k not in actuated]
+    if len(dependent) != rank:
+        return None
+    scales = row_scales(K)
+    A = np.swapaxes(K[:, :, dependent], 1, 2) * scales
+    if not _determined(A[0]):
+        return None
+    single = K.shape[1] - sum(len(group.weights) for group in choice.groups)
+    pivots = _pivots(A, single)
+    speeds = [k for block, _ in pivots for k in block]
+    speeds += [k for k in range(rank) if k not in speeds]
+    order = tuple(rows for _, rows in pivots)
+    return Motors(tuple(dependent[k] for k in speeds), order, scales)
+
+
+def _determined(A: FloatArray) -> bool:
+    """Whether rows of any size are independent."""
+    size = np.linalg.norm(A, axis=-1, keepdims=True)
+    return bool(size.all()) and (
+        not A.size or float(np.linalg.svd(A / size, compute_uv=False).min()) > 1e-9
+    )
+
+
+def _pivots(A: FloatArray, single: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Rows and columns of A (n, r, m) to eliminate with one another: pivots large at every posture.
+
+    Columns from ``single`` on are left. Pivots are single, or two by two where no number is large
+    everywhere. A pivot is judged by its part of its rows, which bounds what elimination adds to
+    others; of good ones that fill fewest zeros [Markowitz 1957] the largest is taken.
+    """
+    A, found = A.copy(), []
+    rows, columns = list(range(A.shape[1])), list(range(single))
+    while rows:
+        best = _pivot(A, rows, columns, 1, PIVOT)
+        if len(rows) <= FEW:
+            best = best or _pivot(A, rows, columns, 2, PIVOT)
+        else:
+            best = best or _pivot(A, rows, columns, 1, WEAK)
+        if best is None:
+            break
+        found.append(best)
+        own, across = (list(x) for x in best)
+        rows = [k for k in rows if k not in own]
+        columns = [k for k in columns if k not in across]
+        block = A[:, own]
+        A[:, rows] -= A[:, rows][:, :, across] @ np.linalg.pinv(block[:, :, across]) @ block
+    return found
+
+
+def _pivot(
+    A: FloatArray, some_rows: list[int], some_columns: list[int], size: int, least: float
+) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The best pivot of a size, if there are good ones."""
+    rows, columns = (list(combinations(x, size)) for x in (some_rows, some_columns))
+    if not rows or not columns:
+        return None
+    blocks = A[:, rows]
+    volume = np.sqrt(np.abs(np.linalg.det(blocks @ np.swapaxes(blocks, -1, -2))))[:, :, None]
+    part = np.empty((len(A), len(rows), len(columns)))
+    for k, chosen in enumerate(columns):
+        part[:, :, k] = np.abs(np.linalg.det(blocks[..., chosen]))
+    part /= np.where(volume > 0.0, volume, 1.0)
+    good = part.min(axis=0) >= least
+    if not good.any():
+        return None
+    filled = np.abs(A[:, some_rows]).max(axis=0) > 1e-9
+    across = np.array([filled[:, list(block)].any(axis=1).sum() for block in columns])
+    along = np.array(
+        [filled[[some_rows.index(k) for k in block]].any(axis=0).sum() for block in rows]
+    )
+    fill = np.outer(along - size, across - size)
+    value = np.where(good & (fill == fill[good].min()), part.min(axis=0), 0.0)
+    i, j = np.argwhere(value >= value.max() * (1.0 - 1e-6))[0].tolist()
+    return rows[i], columns[j]

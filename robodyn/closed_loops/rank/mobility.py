@@ -1,0 +1,182 @@
+"""What its loops leave of a linkage: degrees of freedom, independent joints, redundant rows."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite
+from robodyn.closed_loops.assembly.closing import LoopCloser
+from robodyn.closed_loops.assembly.doubtful_mobility import is_doubtful, warn_if_doubtful
+from robodyn.closed_loops.assembly.long_searches import search
+from robodyn.closed_loops.assembly.walks import scattered, walks
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows, PositionRows
+from robodyn.closed_loops.rank.analysis import LoopAnalysis, analyse
+from robodyn.closed_loops.rank.branches import BranchSign
+from robodyn.closed_loops.solvers import RankAnalysis, distance_to_rank_below, rank_analysis
+from robodyn.errors import ShapeError, SingularError, TopologyError
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices
+from robodyn.parts.configuration_space import ConfigurationSpace
+
+__all__ = ["Mobility"]
+
+
+class Mobility:
+    """Which motions the loops of a linkage leave, seen at some closed postures.
+
+    Parameters
+    ----------
+    model : Model
+    rows : ConstraintRows
+    space : ConfigurationSpace
+    closer : LoopCloser
+    steady : Mobility, optional
+        At time zero, of a linkage that depends on time: its analysis holds at other times, too.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        rows: ConstraintRows,
+        space: ConfigurationSpace,
+        closer: LoopCloser,
+        steady: Mobility | None = None,
+    ) -> None:
+        self._steady = steady
+        self._model, self._rows, self._space, self._closer = model, rows, space, closer
+
+    @cached_property
+    def analysis(self) -> LoopAnalysis:
+        """Rank, redundant rows and independent speeds."""
+        if self._steady is not None:
+            return self._steady.analysis
+        return self._analysis(self._rows.interpreted_jacobian)
+
+    def _analysis(self, jacobian: Callable[[Array], Array]) -> LoopAnalysis:
+        rng = np.random.default_rng(0)
+        q = self._closer.neutral
+        name = self._model.mechanism.name
+        with search(f"for postures that show the rank of the loops of {name!r}"):
+            found = analyse(
+                q,
+                jacobian,
+                self._model.some_mass_matrix,
+                lambda: self._closer.nearby(q, rng),
+                self._preferred,
+                lambda: self.far,
+            )
+        warn_if_doubtful(self._model, self._measured(jacobian(found.postures)))
+        return found
+
+    def _measured(self, K: Array) -> Array:
+        """Slopes without units: lengths are parts of the longest link."""
+        setup = self._model.setup
+        return np.asarray(K / np.array(setup.row_units)[:, None] * np.array(setup.speed_units))
+
+    @cached_property
+    def walks(self) -> Array:
+        """Closed postures that lead far away: (steps, walks, nq), from one without symmetry."""
+        return walks(*self._beginning)
+
+    @cached_property
+    def far(self) -> Array:
+        """The same postures and some all over the place, (n, nq)."""
+        apart = scattered(*self._beginning)
+        along = self.walks
+        return np.concatenate([along.reshape(math.prod(along.shape[:-1]), self._space.nq), apart])
+
+    @cached_property
+    def _beginning(self) -> tuple[Model, PositionRows, ConfigurationSpace, Array]:
+        start = self._closer.nearby(self._closer.neutral, np.random.default_rng(0))
+        return self._model, self._rows.interpreted_position_rows(), self._space, start
+
+    @property
+    def _preferred(self) -> tuple[int, ...]:
+        """Speeds that should be independent: marked ones, else those with motors."""
+        marked = [j.name for j in self._model.mechanism.joints if j.independent]
+        names = marked or [name for name, _ in self._model.mechanism.actuators]
+        known = [name for name in names if name in self._model.joint_names]
+        return tuple(k for name in known for k in speed_indices(self._model, name))
+
+    @cached_property
+    def dof(self) -> int:
+        """Degrees of freedom at the neutral posture, or beside it if it is singular."""
+        if self._steady is not None:
+            return self._steady.dof
+        if self._rows.names and is_doubtful(
+            self._measured(self._rows.interpreted_jacobian(self._closer.neutral))
+        ):
+            _ = self.analysis  # which warns
+        return self.at(self._closer.regular)
+
+    def at(self, q: ArrayLike) -> int:
+        """Degrees of freedom at a posture: nv less the rank of the constraints."""
+        x = self._space.positions("q", q)
+        finite(q=x)
+        K = self._rows.jacobian(x)
+        if K.ndim != 2:
+            raise ShapeError("mobility takes one posture at a time", name="q", given=np.shape(q))
+        return self._space.nv - int(rank_analysis(K).rank)
+
+    def rank(self, q: ArrayLike) -> RankAnalysis:
+        """Rank at postures, and how far they are from singular ones; see `Robot.loop_rank`."""
+        found = self._rows.rank(q)
+        if not self._rows.names:
+            return found
+        try:
+            general = self.analysis.general_rank
+        except TopologyError:  # no closed posture is known
+            general = int(found.rank.max(initial=0))
+        distance = distance_to_rank_below(self._rows.measured_jacobian(q), general)
+        return dataclasses.replace(found, distance=distance)
+
+    @cached_property
+    def independent_joints(self) -> tuple[str, ...]:
+        """Joints whose motion determines that of all others at the neutral posture."""
+        chosen = {*self.analysis.independent}
+        joints = self._model.joints
+        return tuple(
+            name
+            for name in self._model.joint_names
+            if chosen & set(range(joints[name].v.start, joints[name].v.stop))
+        )
+
+    @property
+    def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
+        """Constraint rows that follow from others, and from which, at the neutral posture."""
+        names = self._rows.names
+        found = self.analysis.redundant
+        return {names[k]: tuple(names[j] for j in needed) for k, needed in found.items()}
+
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
+        """Sign of the determinant by which the independent speeds determine the others."""
+        x = self._space.positions("q", q)
+        if path and x.ndim < 2:
+            raise ShapeError("a path has several postures", name="q", given=x.shape)
+        K = self._rows.position_rows().jacobian(x)
+        return self._branch_sign.along(K) if path else self._branch_sign.at(K)
+
+    @cached_property
+    def _branch_sign(self) -> BranchSign:
+        if self._steady is not None:
+            return self._steady._branch_sign
+        found, jacobian = self.analysis, self._rows.interpreted_jacobian
+        if not self._rows.all_of_positions:
+            jacobian = self._rows.interpreted_position_rows().jacobian
+            found = self._analysis(jacobian)
+        if found.choice is None:
+            raise SingularError(
+                f"the rank of the loops of {self._model.mechanism.name!r} changes from posture to "
+                "posture: its branches cannot be told apart by a sign; assemble(near=) follows one"
+            )
+        if not found.choice.groups:
+            return BranchSign(found, None)
+        K = jacobian(self.walks.reshape(-1, self._space.nq))
+        return BranchSign(found, K.reshape(*self.walks.shape[:2], *K.shape[1:]))

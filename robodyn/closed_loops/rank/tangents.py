@@ -1,0 +1,225 @@
+"""Independent coordinates and speeds of a state, and how all others follow small changes of them.
+
+Near a state in which the loops are closed, changes of position and speed that keep them closed are
+
+    dq = B z        dv = B' u + G z
+
+with ``z`` and ``u`` the changes of independent coordinates and speeds: ``K dq = 0`` of the rows of
+positions, ``K dv + (dK/dq dq) v = 0`` of all rows. Controlled joints do not change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.rank.mobility import Mobility
+from robodyn.closed_loops.solvers import independent_speeds
+from robodyn.codegen import Function, Memo
+from robodyn.errors import SingularError
+from robodyn.evaluator import Evaluator
+from robodyn.model.model import Model
+from robodyn.model.speed_selection import speed_indices, speed_names
+
+__all__ = ["Tangent", "Tangents"]
+
+#: Least singular value, over the largest, of the columns of dependent speeds.
+SINGULAR = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Tangent:
+    """Changes of states that keep loops closed.
+
+    Attributes
+    ----------
+    places, speeds : tuple of int
+        Indices in v of independent coordinates and of independent speeds; they differ where
+        constraints bind speeds only.
+    by_place : ndarray, shape (..., nv, number of places)
+        ``B``.
+    by_speed : ndarray, shape (..., nv, number of speeds)
+        ``B'``.
+    turning : ndarray, shape (..., nv, number of places)
+        ``G``.
+    """
+
+    places: tuple[int, ...]
+    speeds: tuple[int, ...]
+    by_place: Array
+    by_speed: Array
+    turning: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Following:
+    """How dependent speeds follow independent ones."""
+
+    own: tuple[int, ...]
+    others: tuple[int, ...]
+    inverse: Array
+    map: Array
+
+    def answer(self, rates: Array) -> Array:
+        """What the dependent ones do, so that ``K x = -rates``, shape (..., nv, columns)."""
+        x = np.zeros((*rates.shape[:-2], self.map.shape[-2], rates.shape[-1]))
+        x[..., list(self.others), :] = -self.inverse @ rates
+        return x
+
+
+class Tangents:
+    """Finds `Tangent`s of states.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    rows : ConstraintRows
+    mobility : Mobility
+    """
+
+    def __init__(
+        self, model: Model, evaluator: Evaluator, rows: ConstraintRows, mobility: Mobility
+    ) -> None:
+        self._model, self._evaluator, self._rows = model, evaluator, rows
+        self._mobility = mobility
+        self._slopes: Memo[Function] = Memo()
+
+    def at(
+        self,
+        q: Array,
+        v: Array,
+        controlled: tuple[int, ...] = (),
+        independent: tuple[str, ...] | None = None,
+    ) -> Tangent:
+        """The tangent of states, shape (..., nq), (..., nv).
+
+        Parameters
+        ----------
+        q, v : ndarray
+        controlled : tuple of int
+            Speeds that do not change.
+        independent : names of joints, optional
+            Default: joints whose motion determines that of all others at the neutral posture, or,
+            of those that controlled ones leave, at the first of the postures.
+
+        Raises
+        ------
+        SingularError
+            If they do not determine the motion of the others.
+        """
+        free = tuple(k for k in range(self._model.bodies.nv) if k not in controlled)
+        if not self._rows.names:
+            return self._of_tree(v.shape[:-1], free, independent)
+        K = np.asarray(self._rows.jacobian(q), float)
+        speeds = self._following(K, free, independent)
+        places = speeds
+        if not self._rows.all_of_positions:
+            rows = self._rows.position_rows()
+            places = self._following(np.asarray(rows.jacobian(q), float), free, None, speeds.own)
+        turning = speeds.answer(self._rates(q, v) @ places.map)
+        return Tangent(places.own, speeds.own, places.map, speeds.map, turning)
+
+    def _of_tree(
+        self, batch: tuple[int, ...], free: tuple[int, ...], independent: tuple[str, ...] | None
+    ) -> Tangent:
+        if independent is not None:
+            self._check_number(self._named(independent, free), free, len(free))
+        B = np.eye(self._model.bodies.nv)[:, list(free)]
+        B = np.broadcast_to(B, (*batch, *B.shape))
+        return Tangent(free, free, B, B, np.zeros(B.shape))
+
+    def _rates(self, q: Array, v: Array) -> Array:
+        """``d (K v + psi) / d q`` with v held, shape (..., nc, nv)."""
+        nv, rows = self._model.bodies.nv, len(self._rows.names)
+        found = np.zeros((*v.shape[:-1], rows, nv))
+        if v.any():
+            found += np.einsum("...cvj,...v->...cj", self._slope("loop_jacobian", q), v)
+        if self._rows.has_offset:
+            found += self._slope("loop_velocity_offset", q)
+        return found
+
+    def _slope(self, name: str, q: Array) -> Array:
+        """Derivative of a quantity of the rows by q."""
+        f = self._slopes.get(name, lambda: self._evaluator.function(name).jacobian("q"))
+        return np.asarray(f(q, *self._evaluator.surroundings(name, None)), float)
+
+    def _following(
+        self,
+        K: Array,
+        free: tuple[int, ...],
+        independent: tuple[str, ...] | None,
+        preferred: tuple[int, ...] = (),
+    ) -> _Following:
+        nv = self._model.bodies.nv
+        first = K[(0,) * (K.ndim - 2)]
+        known = self._mobility.analysis.independent
+        if independent is not None:
+            own = self._named(independent, free)
+            default = self._chosen(first, free, known)
+            self._check_number(own, default, len(default))
+        elif len(free) == nv and not preferred:
+            own = known
+        else:
+            own = self._chosen(first, free, preferred or known)
+        others = tuple(k for k in free if k not in own)
+        inverse = self._inverse(K, own, others)
+        B = np.zeros((*K.shape[:-2], nv, len(own)))
+        B[..., list(own), :] = np.eye(len(own))
+        B[..., list(others), :] = -inverse @ K[..., list(own)]
+        return _Following(own, others, inverse, B)
+
+    def _chosen(
+        self, K: Array, free: tuple[int, ...], preferred: tuple[int, ...]
+    ) -> tuple[int, ...]:
+        """Independent ones among some speeds: those preferred as far as may be."""
+        at = [free.index(k) for k in preferred if k in free]
+        M = self._model.some_mass_matrix[np.ix_(free, free)]
+        found = independent_speeds(K[:, list(free)], at, M)
+        return tuple(free[k] for k in found.independent)
+
+    def _inverse(self, K: Array, own: tuple[int, ...], others: tuple[int, ...]) -> Array:
+        """Pseudoinverse of the columns of dependent speeds, which must have full rank."""
+        setup = self._model.setup
+        units, measures = np.array(setup.row_units), np.array(setup.speed_units)
+        if K.shape[-2] != len(units):
+            units = units[list(setup.position_rows)]
+        columns = (K / units[:, None] * measures)[..., list(others)]
+        if not others:
+            return np.zeros((*K.shape[:-2], 0, K.shape[-2]))
+        sizes = np.linalg.svd(columns, compute_uv=False)
+        few = sizes.shape[-1] < len(others)
+        if few or (sizes[..., -1] <= SINGULAR * sizes[..., 0]).any():
+            named = ", ".join(speed_names(self._model, own))
+            raise SingularError(
+                f"{named} do not determine the motion of {self._model.mechanism.name!r} in this "
+                "posture: name others that do with independent=",
+                joints=speed_names(self._model, own),
+            )
+        inverse = np.linalg.pinv(columns, rcond=SINGULAR)
+        return np.asarray(inverse * measures[list(others)][:, None] / units)
+
+    def _named(self, names: tuple[str, ...], free: tuple[int, ...]) -> tuple[int, ...]:
+        own = [k for name in names for k in speed_indices(self._model, name)]
+        for k in own:
+            if k not in free:
+                (name,) = speed_names(self._model, [k])
+                raise SingularError(
+                    f"{name!r} of {self._model.mechanism.name!r} is controlled, so that it is not "
+                    "independent",
+                    joints=(name,),
+                )
+        return tuple(sorted({*own}))
+
+    def _check_number(self, own: tuple[int, ...], default: tuple[int, ...], expected: int) -> None:
+        if len(own) != expected:
+            given = speed_names(self._model, own)
+            raise SingularError(
+                f"{len(own)} speeds are named as independent ({', '.join(given)}), but "
+                f"{self._model.mechanism.name!r} has {expected} here; independent are "
+                f"{', '.join(speed_names(self._model, default))}",
+                joints=given,
+            )

@@ -1,0 +1,162 @@
+"""What a robot is made of: the parts behind its methods, chosen once for its model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.closed_loops.assembly.closing import LoopCloser
+from robodyn.closed_loops.assembly.projection import Projection
+from robodyn.closed_loops.constraints.consistency import Consistency
+from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
+from robodyn.closed_loops.constraints.cut_joints import CutLimits, CutStart
+from robodyn.closed_loops.dynamics.constrained import ConstrainedSolve
+from robodyn.closed_loops.dynamics.dynamics import ClosedLoopDynamics
+from robodyn.closed_loops.dynamics.motors import LoopMotors
+from robodyn.closed_loops.dynamics.postures import LoopPostures
+from robodyn.closed_loops.rank.mobility import Mobility
+from robodyn.closed_loops.rank.regularity import Regularity
+from robodyn.closed_loops.rank.tangents import Tangents
+from robodyn.evaluator import Evaluator
+from robodyn.inverse_kinematics import InverseKinematics
+from robodyn.linearization.equilibria import Equilibria
+from robodyn.linearization.linear_models import LinearModels
+from robodyn.linearization.local_dynamics import LocalDynamics
+from robodyn.minimal.coordinates import (
+    ClosedPositions,
+    Expansion,
+    MinimalExpansion,
+    TreeExpansion,
+)
+from robodyn.minimal.joint_forces import MinimalJointForces
+from robodyn.minimal.joint_positions import MinimalJointPositions
+from robodyn.model.model import Model
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.parts.dynamics import Dynamics, TreeDynamics
+from robodyn.parts.dynamics_derivatives import DynamicsDerivatives
+from robodyn.parts.joint_loads import JointForces, MotorLoads
+from robodyn.parts.joint_positions import JointPositions, TreeJointPositions
+from robodyn.parts.operational_space import OperationalSpace
+from robodyn.parts.parameters import Parameters
+from robodyn.parts.postures import Postures, TreePostures
+
+__all__ = ["Parts", "TreeForm"]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeForm:
+    """What a robot in minimal coordinates has to know of itself in tree coordinates.
+
+    Attributes
+    ----------
+    model : Model
+    joint_forces : JointForces
+    joint_positions : TreeJointPositions
+    neutral : ndarray, shape (nq of the robot in minimal coordinates,)
+        Its own coordinates at the neutral posture.
+    """
+
+    model: Model
+    joint_forces: JointForces
+    joint_positions: TreeJointPositions
+    neutral: Array
+
+
+class Parts:
+    """The parts of a robot; each knows those that it was made of, and none knows the robot.
+
+    Parameters
+    ----------
+    model : Model
+    evaluator : Evaluator
+    tree_form : TreeForm, optional
+        Of a robot in minimal coordinates.
+    steady : Parts, optional
+        Of a robot that depends on time: its parts at time zero, which know what its loops leave of
+        it and which code there is.
+    """
+
+    postures: Postures
+    dynamics: Dynamics
+    expansion: Expansion
+    joint_forces: JointForces | MinimalJointForces
+    joint_positions: JointPositions
+
+    def __init__(
+        self,
+        model: Model,
+        evaluator: Evaluator,
+        tree_form: TreeForm | None = None,
+        steady: Parts | None = None,
+    ) -> None:
+        self._model, self.evaluator, self._tree_form = model, evaluator, tree_form
+        self.space = space = ConfigurationSpace(model, evaluator)
+        self.rows = rows = ConstraintRows(model, evaluator, space)
+        consistency = Consistency(model, evaluator, rows)
+        self.constrained = ConstrainedSolve(model, evaluator, rows, space, consistency)
+        self.joint_positions = TreeJointPositions(model, evaluator, space)
+        closer = LoopCloser(
+            model, rows, space, CutLimits(model, evaluator), CutStart(model, evaluator)
+        )
+        known = steady.mobility if steady else None
+        mobility = Mobility(model, rows, space, closer, known)
+        self.mobility: Mobility = mobility
+        self.expansion = TreeExpansion(space)
+        if rows.names:
+            projection = Projection(model, evaluator, rows, space)
+            before = steady.dynamics if steady else None
+            assert before is None or isinstance(before, ClosedLoopDynamics)
+            regularity = Regularity(
+                model, evaluator, rows, mobility, before.regularity if before else None
+            )
+            checks = consistency, regularity
+            known_motors = before.motors if before else None
+            motors = LoopMotors(model, evaluator, rows, space, mobility, *checks, known_motors)
+            self.postures = LoopPostures(
+                model, rows, space, closer, mobility, projection, consistency
+            )
+            self.dynamics = ClosedLoopDynamics(
+                model, evaluator, rows, mobility, motors, self.constrained, *checks, before
+            )
+        else:
+            self.postures = TreePostures(model, space, space.zero, space.random)
+            self.dynamics = TreeDynamics(model, evaluator)
+        self.derivatives = DynamicsDerivatives(model, self.dynamics)
+        self.joint_forces = JointForces(model, evaluator, self.dynamics)
+        if tree_form is not None:
+            self._follow(model, evaluator, tree_form)
+        whole = model if tree_form is None else tree_form.model
+        tangents = Tangents(model, evaluator, rows, mobility)
+        local = LocalDynamics(model, space, tangents, self.derivatives)
+        self.linear_models = LinearModels(model, whole, evaluator, local, self.expansion)
+        self.equilibria = Equilibria(model, space, self.postures, local, self.linear_models)
+        self.motors = MotorLoads(model, self.dynamics)
+        self.parameters = Parameters(model, evaluator, self.postures.random)
+        self.operational_space = OperationalSpace(model, evaluator)
+        self.inverse_kinematics = InverseKinematics(model, evaluator, space, self.postures)
+
+    def at(self, t: ArrayLike | None) -> Parts:
+        """The parts at a time, or at times of shape (...), of a robot that depends on time.
+
+        Raises
+        ------
+        ShapeError
+            If nothing depends on time, or ``t`` is no time.
+        """
+        return Parts(self._model, self.evaluator.at(t), self._tree_form, self)
+
+    def _follow(self, model: Model, evaluator: Evaluator, tree_form: TreeForm) -> None:
+        """Let some joints follow the others by loops in closed form."""
+        expansion = MinimalExpansion(model, tree_form.model, evaluator, self.space)
+        positions = tree_form.joint_positions
+        closed = ClosedPositions(
+            tree_form.model, self.space, expansion, positions, tree_form.neutral
+        )
+        self.postures = TreePostures(model, self.space, closed.neutral, closed.random)
+        self.joint_forces = MinimalJointForces(
+            model, self.dynamics, expansion, tree_form.joint_forces
+        )
+        self.joint_positions = MinimalJointPositions(expansion, positions)
+        self.expansion = expansion

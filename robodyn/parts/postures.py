@@ -1,0 +1,155 @@
+"""Postures and velocities of a robot: which are possible, and which of its joints choose them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import Array
+from robodyn.arrays import finite
+from robodyn.errors import ShapeError
+from robodyn.model.model import Model
+from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.results import LoopGap
+
+__all__ = ["Postures", "TreePostures", "one_guess"]
+
+
+class Postures(Protocol):
+    """What a robot needs to know of its possible postures and velocities."""
+
+    @property
+    def dof(self) -> int:
+        """Mobility at the neutral posture."""
+
+    @property
+    def independent_joints(self) -> tuple[str, ...]:
+        """Joints whose motion determines that of all others."""
+
+    @property
+    def independent_speeds(self) -> tuple[int, ...]:
+        """Their indices in v."""
+
+    @property
+    def redundant_constraints(self) -> dict[str, tuple[str, ...]]:
+        """Constraint rows that follow from others, and from which."""
+
+    def neutral(self) -> Array:
+        """The possible posture nearest to the zero position, shape (nq,)."""
+
+    def start(self) -> Array:
+        """Where a possible posture is looked for, shape (nq,)."""
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """Where both frames of each closure stand at a posture, shape (nq,)."""
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """A possible posture within the limits, shape (nq,)."""
+
+    def assemble(
+        self,
+        q: ArrayLike | None,
+        hold: tuple[str, ...],
+        near: ArrayLike | None,
+        beyond_limits: bool = False,
+    ) -> Array:
+        """The possible posture near a guess, shape (nq,)."""
+
+    def mobility(self, q: ArrayLike) -> int:
+        """Degrees of freedom at a posture."""
+
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
+        """Which of the branches that meet at singular postures a posture is on, shape (...)."""
+
+    def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
+        """The possible state near one that has drifted a little."""
+
+    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
+        """The possible velocity nearest to a given one, shape (..., nv)."""
+
+    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """The possible acceleration nearest to a given one, shape (..., nv)."""
+
+
+class TreePostures:
+    """Postures of a robot without constraints: every position is possible.
+
+    Parameters
+    ----------
+    model : Model
+    space : ConfigurationSpace
+    neutral : callable
+        Makes the neutral position, shape (nq,).
+    random : callable
+        Makes a position within the limits, shape (nq,), of a random generator.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        space: ConfigurationSpace,
+        neutral: Callable[[], Array],
+        random: Callable[[np.random.Generator], Array],
+    ) -> None:
+        self._model, self._space, self.neutral, self.random = model, space, neutral, random
+        self.dof = space.nv
+        self.independent_joints = model.joint_names
+        self.independent_speeds = tuple(range(space.nv))
+        self.redundant_constraints: dict[str, tuple[str, ...]] = {}
+
+    def start(self) -> Array:
+        """The neutral position: nothing has to be looked for."""
+        return self.neutral()
+
+    def loop_gaps(self, q: ArrayLike | None) -> tuple[LoopGap, ...]:
+        """None: there is no closure."""
+        return ()
+
+    def assemble(
+        self,
+        q: ArrayLike | None,
+        hold: tuple[str, ...],
+        near: ArrayLike | None,
+        beyond_limits: bool = False,
+    ) -> Array:
+        """The guess itself; nothing has to be closed."""
+        self._check_names(hold)
+        return one_guess(self._space, q, self.neutral())
+
+    def mobility(self, q: ArrayLike) -> int:
+        """The number of speeds, everywhere."""
+        return self.dof
+
+    def branch_sign(self, q: ArrayLike, path: bool) -> Array:
+        """One: there is one branch only."""
+        return np.ones(self._space.positions("q", q).shape[:-1], int)
+
+    def closed_state(self, q: ArrayLike, v: ArrayLike, free: Array | None) -> tuple[Array, Array]:
+        """Copies of the state."""
+        return self._space.positions("q", q).copy(), self._space.speeds("v", v).copy()
+
+    def consistent_velocity(self, q: ArrayLike, v: ArrayLike, hold: tuple[str, ...]) -> Array:
+        """A copy of the velocity."""
+        self._check_names(hold)
+        return self._space.speeds("v", v).copy()
+
+    def consistent_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
+        """A copy of the acceleration."""
+        return self._space.speeds("a", a).copy()
+
+    def _check_names(self, joints: tuple[str, ...]) -> None:
+        """Refuse names that no joint has."""
+        for name in joints:
+            _ = self._model.joints[name]
+
+
+def one_guess(space: ConfigurationSpace, q: ArrayLike | None, default: Array) -> Array:
+    """A posture given to `Robot.assemble` or `loop_gaps`, quaternions normalised, shape (nq,)."""
+    guess = default if q is None else space.positions("q", q)
+    if guess.ndim != 1:
+        raise ShapeError("one posture at a time is taken here", name="q", given=guess.shape)
+    finite(q=guess)
+    return space.normalised("q", guess)

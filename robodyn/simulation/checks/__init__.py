@@ -1,0 +1,1 @@
+"""Checks of finished motions: energy, friction, singular postures."""

@@ -1,0 +1,83 @@
+"""Whether the energy of a motion agrees with the work of forces that are known: a quick look.
+
+Nothing but torques, dampers and friction puts energy into a robot or takes it out, whose base rests
+and on whose links nothing acts: ``v . tau``, and what passive forces take. What does not agree with
+their work is looked at closely elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.robot import Robot
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["agrees", "forces_are_known"]
+
+#: Numbers of a column that are computed with at once: they fit into a core's caches.
+TOGETHER = 8192
+
+
+def forces_are_known(motion: Trajectory, base: object, driven: Sequence[int]) -> bool:
+    """Nothing but torques, dampers and friction does work."""
+    robot = motion.robot
+    acted_on = bool(motion.surroundings.wrenches)
+    return robot is not None and base is None and not (driven or acted_on or robot.ground)
+
+
+def agrees(
+    robot: Robot, motion: Trajectory, part: float, rounding: float, at_rest: float, every: int
+) -> bool:
+    """Whether no more energy is missing, or too much, than part of what is exchanged.
+
+    Parameters
+    ----------
+    robot : Robot
+    motion : Trajectory
+    part, rounding : float
+        Of what is exchanged, and of the energy itself.
+    at_rest : float [J/kg]
+    every : int
+        Steps between samples; if they are several, work is not known from samples.
+    """
+    n = len(motion)
+    q, v, tau = (x.reshape(n, -1, x.shape[-1]) for x in (motion.q, motion.v, motion.tau))
+    kinetic, potential = np.empty((2, n, q.shape[1]))
+    work = np.zeros((n, q.shape[1]))  # of the step that ends at a sample
+    passive = bool(robot.function("passive_forces").work)
+    size = max(2, TOGETHER // (q.shape[1] * q.shape[2] + 1))
+    for first in range(0, n, size):
+        own = slice(first, min(first + size, n))
+        kinetic[own] = robot.kinetic_energy(q[own], v[own])
+        potential[own] = robot.potential_energy(q[own])
+        steps = slice(max(first - 1, 0), own.stop)
+        work[steps.start + 1 : own.stop] = _work(
+            robot, passive, *(x[steps] for x in (motion.t, q, v, tau))
+        )
+    done = np.abs(work).sum(axis=0)
+    stored = np.maximum(np.ptp(kinetic, axis=0), np.ptp(potential, axis=0))
+    if every > 1 and not (done <= 0.1 * part * stored).all():
+        return False
+    energy = kinetic + potential
+    allowed = part * np.maximum(stored, done) + rounding * np.abs(energy).max(axis=0)
+    allowed += at_rest * robot.total_mass
+    missing = np.abs(energy - energy[0] - np.cumsum(work, axis=0)).max(axis=0)
+    return bool((missing <= allowed).all())  # never, where something is not a number
+
+
+def _work(
+    robot: Robot, passive: bool, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray
+) -> FloatArray:
+    """What each step is given, shape (n - 1, motions) [J]: forces are held in it."""
+    h = 0.5 * np.diff(t)[:, None]
+    work = np.zeros((len(h), q.shape[1]))
+    if tau.any():
+        work = h * np.einsum("tnk,tnk->tn", v[:-1] + v[1:], tau[:-1])
+    if passive:
+        taken = robot.passive_forces(q, v) - robot.passive_forces(q, np.zeros_like(v))
+        power = np.einsum("tnk,tnk->tn", v, taken)
+        work += h * (power[:-1] + power[1:])
+    return np.asarray(work)

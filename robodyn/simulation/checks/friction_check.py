@@ -1,0 +1,206 @@
+"""Whether the steps of a simulated motion are short enough for its friction.
+
+Dry friction is smooth, but steep: it stops what is slow within ``m s / f``, with the mass ``m``,
+the friction ``f`` and the speed ``s`` up to which it is smooth. A method with steps of several such
+times does not stop it, but throws it from one side of rest to the other, or lets it creep at some
+speed. As friction saturates nothing grows, and the energy is small beside that of other joints.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.caller import warn
+from robodyn.errors import EnergyWarning
+from robodyn.motion.base_motion import BasePath
+from robodyn.robot import Robot
+from robodyn.simulation.events.impulses import responses
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["Unresolved", "announce_friction", "unresolved_friction"]
+
+#: Of any ``SPAN`` samples of a joint, ``MANY`` at which one step would reverse its speed. A joint
+#: that turns round has two or three of them.
+MANY, SPAN = 8, 40
+
+#: Part of the speed at which friction is smooth that a step has to change a speed by.
+NOTICED = 0.1
+
+#: Part of that speed at which the slope of friction is looked at.
+SLOW = 1e-3
+
+#: Time constants of friction in a step, of which no explicit method of fixed steps takes more.
+LIMIT = 2.0
+
+#: Samples of a joint at which slopes are computed, and motions of a rollout that are looked at.
+ASKED, MOTIONS = 16, 64
+
+
+@dataclass(frozen=True)
+class Unresolved:
+    """Friction that steps are too long for.
+
+    Attributes
+    ----------
+    joint : str
+        The joint, or ``"joint[k]"``.
+    time : float [s]
+        Since when.
+    within : float [s]
+        The time in which friction stops it.
+    step : float [s]
+    motion : tuple of int
+        Which of simultaneous motions; empty for a single one.
+    contact : str
+        The contact on the ground whose friction it is; empty if it is that of joints.
+    """
+
+    joint: str
+    time: float
+    within: float
+    step: float
+    motion: tuple[int, ...] = ()
+    contact: str = ""
+
+
+def announce_friction(
+    robot: Robot,
+    base: BasePath | None,
+    driven: tuple[int, ...],
+    motion: Trajectory,
+    every: int = 1,
+) -> bool:
+    """Warn once, in one line, of friction that is not resolved; whether it was done.
+
+    Arguments are those of `unresolved_friction`.
+    """
+    found = unresolved_friction(robot, base, driven, motion, every)
+    if found is None:
+        return False
+    of = f" of motion {', '.join(map(str, found.motion))}" if found.motion else ""
+    whose, stopped, speed = f"joint {found.joint!r}", "it", "its speed"
+    if found.contact:
+        whose, stopped = f"the ground at contact {found.contact!r}", f"joint {found.joint!r}"
+        speed = "the speed of that joint"
+    message = EnergyWarning(
+        f"steps of {found.step:.3g} s are too long for the friction of {whose} of {robot.name!r}, "
+        f"which stops {stopped} within {found.within:.3g} s: from t = {found.time:.6g} s on "
+        f"{speed}{of} is not right where it should stop. Take steps no longer than that, "
+        "integrator='auto' or 'implicit', or a larger friction_speed"
+    )
+    warn(message)
+    return True
+
+
+def unresolved_friction(
+    robot: Robot,
+    base: BasePath | None,
+    driven: tuple[int, ...],
+    motion: Trajectory,
+    every: int = 1,
+) -> Unresolved | None:
+    """The joint whose friction steps are too long for by the most; none if they are not.
+
+    Parameters
+    ----------
+    robot : Robot
+    base : BasePath or None
+    driven : tuple of int
+        Speeds that follow paths.
+    motion : Trajectory
+        Of a method with steps that are given.
+    every : int
+        Steps between samples.
+    """
+    smooth = _smooth_speed(robot)
+    if smooth is None or len(motion) < MANY:
+        return None
+    t = np.asarray(motion.t)
+    h = np.diff(t)
+    h = np.append(h, h[-1]) / every
+    shape = motion.q.shape[1:-1]
+    count = math.prod(shape)
+    found: list[Unresolved] = []
+    q, v, a = (x.reshape(len(motion), count, x.shape[-1]) for x in (motion.q, motion.v, motion.a))
+    for n in np.unique(np.linspace(0, count - 1, MOTIONS).astype(int)):
+        place = tuple(int(i) for i in np.unravel_index(n, shape)) if shape else ()
+        for k in sorted({*range(robot.nv)} - {*driven}):
+            rows = _restless(h, v[:, n, k], a[:, n, k], NOTICED * smooth)
+            chosen = rows[:: max(1, len(rows) // ASKED)]
+            rates = [_slope(robot, base, driven, float(t[i]), q[i, n], k, smooth) for i in chosen]
+            wrong = [i for i, rate in zip(chosen, rates, strict=True) if h[i] * rate > LIMIT]
+            if wrong:
+                since, step = float(t[wrong[0]]), float(h.max())
+                given = (speed_names(robot)[k], since, 1.0 / max(rates), step)
+                state = t[wrong[0]], q[wrong[0], n], v[wrong[0], n]
+                contact = _contact(robot, base, driven, *state, k, smooth, step)
+                found.append(Unresolved(*given, place, contact))
+    return min(found, key=lambda x: x.within / x.step, default=None)
+
+
+def _smooth_speed(robot: Robot) -> float | None:
+    """The least speed up to which some friction is smooth; none of a robot without friction."""
+    speeds = [x.friction_speed for x in robot.ground if x.friction]
+    model, settings = robot._model, robot._model.settings
+    joints: list[Any] = [*(body.description for body in model.bodies), *model.setup.rubbing]
+    if settings.passive and any(joint.friction for joint in joints):
+        speeds.append(settings.friction_speed)
+    return min(speeds, default=None)
+
+
+def _restless(h: FloatArray, v: FloatArray, a: FloatArray, least: float) -> list[int]:
+    """Samples at which a step would reverse a speed, where there are many of them."""
+    change = h * np.abs(a)
+    found = np.flatnonzero((change >= np.abs(v)) & (change > least))
+    if len(found) < MANY:
+        return []
+    near = found[MANY - 1 :] - found[: 1 - MANY] < SPAN
+    return [int(row) for row in found[: 1 - MANY][near]]
+
+
+def _contact(
+    robot: Robot,
+    base: BasePath | None,
+    driven: tuple[int, ...],
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    k: int,
+    smooth: float,
+    step: float,
+) -> str:
+    """The contact that is pressed most; none if steps are too long for joints alone."""
+    if not any(plane.friction for plane in robot.ground):
+        return ""
+    if step * _slope(robot.with_(ground=()), base, driven, t, q, k, smooth) > LIMIT:
+        return ""
+    at, time = None if base is None else base(t), t if robot.depends_on_time else None
+    contacts = robot.ground_contacts(q, v, base=at, t=time)
+    return max(contacts, key=lambda name: float(np.linalg.norm(contacts[name].force)))
+
+
+def _slope(
+    robot: Robot,
+    base: BasePath | None,
+    driven: tuple[int, ...],
+    t: float,
+    q: FloatArray,
+    k: int,
+    smooth: float,
+) -> float:
+    """How fast friction stops what moves as an impulse at a joint makes it move, slowly [1/s]."""
+    at = None if base is None else base(t)
+    time = t if robot.depends_on_time else None
+    jump = responses(robot, q, np.eye(robot.nv)[[k]], driven, at, time)[0]
+    size = np.abs(jump).max()
+    if not size > 0.0:
+        return 0.0
+    v = np.array([np.zeros(robot.nv), jump * (SLOW * smooth / size)])
+    still, slow = robot.passive_forces(np.array([q, q]), v, base=at, t=time)
+    return float((still - slow) @ jump * size / (SLOW * smooth * jump[k]))

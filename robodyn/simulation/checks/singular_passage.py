@@ -1,0 +1,233 @@
+"""Singular postures on the way of a closed linkage: where its motion is not determined.
+
+Where ways to assemble a linkage meet, the rank of its constraints is lower than elsewhere, and how
+it goes on hangs on rounding. A method whose steps stop there breaks down, and one whose steps pass
+it goes on in one of the ways. Both are told in the same words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.caller import warn
+from robodyn.errors import SingularWarning
+from robodyn.robot import Robot
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.trajectory.states.interpolation import between
+from robodyn.simulation.trajectory.states.samples import Samples
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["Passage", "announce_passage", "passage", "passage_ahead"]
+
+#: A posture that is this near to a singular one (`Robot.loop_rank`) is at it.
+AT = 1e-4
+#: And so near is where a motion broke down on its way there, as far as it can be foreseen.
+NEAR = 1e-2
+#: Part of the least singular value at the samples around, below which a method may have stepped
+#: from one way of assembly to another.
+JUMP = 0.2
+#: What a coordinate changes by, at most, between samples that are looked at first [rad, m].
+APART = 0.15
+#: A singular value that passes zero is smaller there than this part of what it is beside.
+DIP = 0.5
+#: Part of the largest singular value that counts as none.
+ROUNDING = 1e-6
+#: Looks between two samples.
+LOOKS = 40
+#: A time in which a linkage leaves a singular posture, and its loops open by rounding only [s].
+SOON = 1e-3
+#: States that are looked at where a motion broke down.
+AHEAD = 33
+GOLDEN = 0.5 * (math.sqrt(5.0) - 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """A singular posture on the way of a motion.
+
+    Attributes
+    ----------
+    robot : Robot
+    time : float [s]
+    q : ndarray, shape (nq,)
+    distance : float
+        The least singular value of the constraints, see `Robot.loop_rank`.
+    rank : int
+        Of the constraints, elsewhere.
+    nearby : ndarray, shape (nq,)
+        A posture that is not singular.
+    """
+
+    robot: Robot
+    time: float
+    q: FloatArray
+    distance: float
+    rank: int
+    nearby: FloatArray
+
+    @property
+    def joint(self) -> str:
+        """The joint that moves most in the motion that is possible there and not nearby."""
+        there, nearby = (
+            _free_motions(self.robot, q, rank)
+            for q, rank in ((self.q, self.rank - 1), (self.nearby, self.rank))
+        )
+        return speed_names(self.robot)[int((there - nearby).argmax())]
+
+    def __str__(self) -> str:
+        posture = ", ".join(f"{x:.4g}" for x in np.round(self.q, 4) + 0.0)
+        return (
+            f"the motion of {self.robot.name!r} comes to a singular posture at t = {self.time:.4g} "
+            f"s, where ways to assemble its loops meet and it is not determined how joint "
+            f"{self.joint!r} goes on: their least singular value is {self.distance:.1g} at q = "
+            f"[{posture}]"
+        )
+
+
+def passage(samples: Samples) -> Passage | None:
+    """The first singular posture that a motion passes; none of several motions at once.
+
+    Parameters
+    ----------
+    samples : Samples
+    """
+    robot, n = samples.robot, len(samples)
+    if samples.batch or n < 3 or not _determined(robot):
+        return None
+    way = np.cumsum(np.abs(np.diff(samples.q, axis=0, prepend=samples.q[:1])).max(axis=1))
+    coarse = np.unique(np.append(np.unique(way // APART, return_index=True)[1], n - 1))
+    rank = _rank(robot, samples.q[coarse])
+    for k in _dips(_least(robot, samples.q[coarse], rank)):
+        first, last = int(coarse[max(k - 1, 0)]), int(coarse[min(k + 1, len(coarse) - 1)])
+        fine = _least(robot, samples.q[first : last + 1], rank)
+        for j in _dips(fine):
+            at = first + j
+            steps = [k for k in (at - 1, at) if 0 <= k < n - 1 and samples.t[k] < samples.t[k + 1]]
+            if not steps:  # the motion jumps there
+                continue
+            found = min((_between(samples, k, rank) for k in steps), key=lambda x: x.distance)
+            beside = float(fine[max(j - 1, 0) : j + 2].max())
+            if found.distance < max(AT, min(NEAR, JUMP * beside)):
+                return found
+    return None
+
+
+def _dips(sizes: FloatArray) -> list[int]:
+    """Where singular values are so much smaller than beside that they may pass zero."""
+    before, after = np.append(np.inf, sizes[:-1]), np.append(sizes[1:], np.inf)
+    lowest = (sizes <= before) & (sizes <= after)
+    beside = np.fmax(np.append(sizes[:1], sizes[:-1]), np.append(sizes[1:], sizes[-1:]))
+    return [int(k) for k in np.flatnonzero(lowest & ((sizes <= DIP * beside) | (sizes < AT)))]
+
+
+def _between(samples: Samples, k: int, rank: int) -> Passage:
+    """The posture between two samples that is nearest to a singular one."""
+
+    def state(part: float) -> FloatArray:
+        return np.asarray(between(samples, np.array([k]), np.array([part]))[0][0])
+
+    robot = samples.robot
+    part = _lowest(lambda part: float(_least(robot, state(part)[None], rank)[0]), 0.0, 1.0)
+    q, t = state(part), samples.t
+    distance = float(robot.loop_rank(q).distance)
+    time = round(float(t[k] + part * (t[k + 1] - t[k])), 9)
+    nearby = samples.q[k + 1 if part < 0.5 else k]
+    return Passage(robot, time, q, distance, rank, nearby)
+
+
+def passage_ahead(
+    robot: Robot,
+    before: FloatArray,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    a: FloatArray,
+    until: float,
+) -> Passage | None:
+    """The singular posture to which a motion has come that broke down on its way to an instant.
+
+    Parameters
+    ----------
+    robot : Robot
+    before : ndarray, shape (n, nq)
+        Some of its postures.
+    t : float [s]
+        Of its last sample.
+    q, v, a : ndarray, shape (nq,), (nv,), (nv,)
+    until : float [s]
+    """
+    if not _determined(robot):
+        return None
+    ends = np.linspace(0.0, max(until - t, SOON), AHEAD)
+
+    def state(h: float) -> FloatArray:
+        return robot.integrate(q, h * v + 0.5 * h * h * a)
+
+    rank = _rank(robot, np.vstack([before, state(SOON)]))
+    sizes = _least(robot, np.array([state(h) for h in ends]), rank)
+    if not np.isfinite(sizes).all():
+        return None
+    k = int(sizes.argmin())
+    low, high = ends[max(k - 1, 0)], ends[min(k + 1, len(ends) - 1)]
+    h = _lowest(lambda h: float(_least(robot, state(h)[None], rank)[0]), low, high)
+    distance = float(robot.loop_rank(state(h)).distance)
+    nearby = state(ends[0] if 2 * k >= AHEAD else ends[-1])
+    found = Passage(robot, round(float(t + h), 9), state(h), distance, rank, nearby)
+    return found if found.distance < NEAR else None
+
+
+def _determined(robot: Robot) -> bool:
+    """Whether loops close in the same way at all times."""
+    return bool(robot.nc and robot.nv) and not robot.depends_on_time
+
+
+def _rank(robot: Robot, q: FloatArray) -> int:
+    """The largest rank of the constraints at postures, shape (n, nq)."""
+    sizes = np.linalg.svd(np.asarray(robot.loop_jacobian(q)), compute_uv=False)
+    return int((sizes > ROUNDING * sizes.max(initial=0.0)).sum(axis=-1).max(initial=1))
+
+
+def _free_motions(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
+    """How much each speed takes part in what constraints of some rank allow, shape (nv,)."""
+    modes = np.asarray(np.linalg.svd(np.asarray(robot.loop_jacobian(q)))[2])
+    return np.asarray((modes[rank:] ** 2).sum(axis=0))
+
+
+def _least(robot: Robot, q: FloatArray, rank: int) -> FloatArray:
+    """The least singular value that is not zero elsewhere, at postures, shape (n,)."""
+    K = np.asarray(robot.loop_jacobian(q))
+    return np.asarray(np.linalg.svd(K, compute_uv=False)[:, rank - 1])
+
+
+def _lowest(f: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function of one number is least, by golden sections."""
+    a, b = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+    fa, fb = f(a), f(b)
+    for _ in range(LOOKS):
+        if fa < fb:
+            high, b, fb = b, a, fa
+            a = high - GOLDEN * (high - low)
+            fa = f(a)
+        else:
+            low, a, fa = a, b, fb
+            b = low + GOLDEN * (high - low)
+            fb = f(b)
+    return a if fa < fb else b
+
+
+def announce_passage(motion: Trajectory) -> None:
+    """Warn once of a singular posture that a motion has passed."""
+    for x in motion.phases or (motion,):
+        if x.robot is None or not x.robot.nc:
+            continue
+        parts = (x.t, x.q, x.v, x.a, x.tau)
+        found = passage(Samples(x.robot, *parts, x.driven, x.surroundings))
+        if found is not None:
+            message = SingularWarning(f"{found}; it has gone on in one of the ways")
+            warn(message)
+            return

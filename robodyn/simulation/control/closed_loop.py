@@ -1,0 +1,118 @@
+"""A robot and its controller as one function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from robodyn.arguments import checked_arguments
+from robodyn.codegen import Function
+from robodyn.errors import SettingsError
+from robodyn.robot import Robot
+from robodyn.simulation.control.callbacks import check_callable
+from robodyn.simulation.control.compiled_law import law_of
+from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.inline import inline
+from robodyn.symbolic.scalar import Number, edge_of, inputs
+
+__all__ = ["closed_loop", "numbered", "traced_law", "untraced"]
+
+
+@checked_arguments
+def closed_loop(robot: Robot, controller: Any) -> Function:
+    """The accelerations of a robot under a controller, as one function.
+
+    Its machine code, batches, C and derivatives are those of every `Function`. Like any function it
+    does not look whether loops are closed.
+
+    Parameters
+    ----------
+    robot : Robot
+    controller : callable
+        One of `robodyn.controllers` or another one with ``symbolic = True``: called with symbols,
+        it writes down its equations.
+
+    Returns
+    -------
+    f : Function
+        ``(t, q, v)`` -> accelerations (nv,) [rad/s^2, m/s^2]. References and motions of the base
+        that only Python knows are further inputs, a signal each: ``"reference0"``, ``"base0"``,
+        with the numbers that they return one after the other. Of a robot with a moving base the
+        motion of the base comes last.
+
+    Raises
+    ------
+    SettingsError
+        If the controller is a plain function, or has no straight-line code for this robot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import ComputedTorque, PointToPoint
+    >>> robot = rd.load("arm7")
+    >>> q0 = robot.neutral()
+    >>> f = rd.closed_loop(robot, ComputedTorque(robot, PointToPoint(q0, q0 + 1.0, 2.0)))
+    >>> bool(np.abs(f(0.0, q0, np.zeros(7))).max() < 1e-12)  # it starts at rest
+    True
+    """
+    check_callable("controller", controller)
+    law = traced_law(robot, controller)
+    assert law is not None
+    dynamics = robot.function("forward_dynamics").program
+    q, v, t, *signals = law.inputs
+    ports = [t, q, v, *signals]
+    ports += [x for x in dynamics.inputs if x.name not in ("q", "v", "tau", "t")]
+    graph = Graph()
+    numbers = numbered(graph, ports)
+    controlled = [x for port in law.inputs for x in numbers[port.name]]
+    numbers["tau"] = inline(law, controlled)
+    a = inline(dynamics, [x for port in dynamics.inputs for x in numbers[port.name]])
+    edges = tuple(edge_of(graph, x) for x in a)
+    return Function(
+        Program("closed_loop", tuple(ports), dynamics.outputs, graph, edges, dynamics.rates)
+    )
+
+
+def traced_law(robot: Robot, controller: Any) -> Program | None:
+    """The program of a controller: q, v, the time and its signals -> tau; none of no controller.
+
+    Raises
+    ------
+    SettingsError
+        If there is none.
+    """
+    if controller is None:
+        return None
+    law = law_of(robot, controller)
+    if law is None:
+        raise untraced(robot, controller)
+    return law.program
+
+
+def untraced(robot: Robot, controller: Any, *, memory: bool = True) -> SettingsError:
+    """Why a controller is no function; ``memory``: because it may have one, too."""
+    kind = type(controller).__name__
+    fresh = getattr(controller, "fresh", None)
+    if memory and fresh is not None and fresh() is not controller:
+        reason = (
+            f"{kind} has a memory, so that its forces are no function of the state; "
+            "robodyn.control_law has it as functions from look to look"
+        )
+    elif getattr(controller, "symbolic", False):
+        reason = f"there is no straight-line code of {kind} for {robot.name!r}"
+    else:
+        reason = (
+            f"{kind} does not say that it is symbolic: set symbolic = True on a controller that "
+            "does nothing with t, q and v but arithmetic"
+        )
+    what = "robot and controller cannot be one function" if memory else "there are no functions"
+    return SettingsError(f"{what}: {reason}")
+
+
+def numbered(graph: Graph, ports: list[Port]) -> dict[str, list[Number]]:
+    """Symbols of all inputs by name."""
+    numbers, first = dict[str, list[Number]](), 0
+    for port in ports:
+        numbers[port.name] = inputs(graph, first, port.size)
+        first += port.size
+    return numbers

@@ -1,0 +1,90 @@
+"""External wrenches as programs: traced by calling them with symbols, as controllers are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+from robodyn.errors import SettingsError, ShapeError
+from robodyn.robot import Robot
+from robodyn.simulation.control.compiled_law import begin_trace
+from robodyn.simulation.control.tracing import SymbolicTime, TraceGraph
+from robodyn.symbolic.graph import Port, Program
+from robodyn.symbolic.scalar import edge_of
+
+__all__ = ["WrenchLaw", "wrench_law"]
+
+
+@dataclass(frozen=True, eq=False)
+class WrenchLaw:
+    """Wrenches that are functions of time and state.
+
+    Attributes
+    ----------
+    links : tuple of str
+        On which they act.
+    function : Function
+        q, v, the time -> all wrenches one after the other, in axes of their links [N, N m].
+    """
+
+    links: tuple[str, ...]
+    function: Function
+
+    def at(self, t: FloatArray, q: FloatArray, v: FloatArray) -> dict[str, FloatArray]:
+        """Wrenches by link, shape (..., 6), at times of shape (..., 1)."""
+        rows = self.function(q, v, t[..., 0])
+        return {link: rows[..., 6 * k : 6 * k + 6] for k, link in enumerate(self.links)}
+
+    def slopes(
+        self, name: str, t: FloatArray, q: FloatArray, v: FloatArray
+    ) -> dict[str, FloatArray]:
+        """Their derivatives by ``"q"`` or ``"v"``, shape (..., 6, nv)."""
+        rows = self.function.jacobian(name)(q, v, t[..., 0])
+        return {link: rows[..., 6 * k : 6 * k + 6, :] for k, link in enumerate(self.links)}
+
+
+def wrench_law(robot: Robot, wrenches: Callable[..., Any]) -> WrenchLaw:
+    """The law of wrenches that say that they are symbolic.
+
+    Raises
+    ------
+    SettingsError
+        If they do not say so.
+    ShapeError
+        If they return anything but six symbols or numbers by link.
+    """
+    if not getattr(wrenches, "symbolic", False):
+        raise SettingsError(
+            "derivatives are not known where wrenches are a function of the state that does not "
+            "say that it is symbolic: set symbolic = True on one that does nothing with t, q and v "
+            "but arithmetic, or give wrenches that are held"
+        )
+    t, q, v = begin_trace(robot, SymbolicTime, TraceGraph())
+    given = wrenches(t, q, v)
+    if not isinstance(given, Mapping):
+        raise _unfit("wrenches", type(given).__name__, "a mapping of link name to six numbers")
+    rows = []
+    for link, x in given.items():
+        row = np.array(x, object)
+        if row.shape != (6,):
+            raise _unfit(f"wrench:{link}", row.shape, "shape (6,)")
+        rows += [*row]
+    edges = tuple(edge_of(t.graph, x) for x in rows)
+    outputs = (Port("wrenches", (len(rows),), "N, N m"),)
+    rates = robot.function("integrate").program.rates
+    program = Program("wrenches", tuple(t.ports), outputs, t.graph, edges, rates)
+    return WrenchLaw(tuple(given), Function(program))
+
+
+def _unfit(name: str, given: Any, expected: str) -> ShapeError:
+    return ShapeError(
+        f"{name}, symbolic ones, are {given} for symbols, expected {expected} [N, N m]",
+        name=name,
+        given=given,
+        expected=expected,
+    )

@@ -1,0 +1,253 @@
+"""What is looked for within each step of a motion, and which of it happens first."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import SimulationError
+from robodyn.simulation.events.crossing import ACCURACY, TOGETHER, crossing, departure, sign
+from robodyn.simulation.events.event import Action
+
+__all__ = ["EventDetector", "WitnessFunction"]
+
+#: A value that is this part of what it changes by in a step is zero but for rounding.
+AT_ZERO = 1e-9
+#: A gap that becomes smaller by less than this in a step stays as it is but for rounding [rad, m].
+ROUNDING = 1e-12
+
+#: Part of a step [s] -> state there.
+After = Callable[[float], tuple[FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class WitnessFunction:
+    """Something that happens where a function of the state reaches or crosses zero.
+
+    Attributes
+    ----------
+    name : str
+    value : callable
+        (t, q, v) -> float.
+    direction : {0, 1, -1}
+        As of `robodyn.Event`.
+    actions : tuple of callable
+        What it does; none for what the loop itself knows how to treat.
+    one_sided : bool
+        The function is never to be negative but for rounding: a gap.
+    already : bool
+        It also happens where the function is negative from a jump on.
+    of_stop : bool
+        Of the loop itself, which can tell from states alone where nothing happens.
+    of_state : bool
+        The function may depend on what acts, which changes where time does not go on.
+    """
+
+    name: str
+    value: Callable[[float, FloatArray, FloatArray], float]
+    direction: int = 0
+    actions: tuple[Action, ...] = ()
+    one_sided: bool = False
+    already: bool = False
+    of_stop: bool = False
+    of_state: bool = False
+
+
+class EventDetector:
+    """Watches, on which side of zero each is, and what has happened at this instant.
+
+    Parameters
+    ----------
+    watches : sequence of WitnessFunction
+        In the order in which they happen where they happen at once.
+    """
+
+    def __init__(self, watches: Sequence[WitnessFunction]) -> None:
+        self.watches = tuple(watches)
+        self._functions, self._on_sides = self.watches, False
+        self._side: dict[WitnessFunction, int] = {}
+        self._from: dict[WitnessFunction, int] = {}
+        self._scale: dict[
+            WitnessFunction, float
+        ] = {}  # what a function changed by in the latest step
+        self._last: dict[WitnessFunction, float] = {}  # and in the one in which it happened last
+        self._parting: set[WitnessFunction] = set()
+        self._values: dict[
+            WitnessFunction, float
+        ] = {}  # of functions of events, where time has come to
+        #: What has happened at this instant, in order.
+        self.happened: list[WitnessFunction] = []
+
+    def first(
+        self, t: float, h: float, step: float, after: After
+    ) -> tuple[float, tuple[WitnessFunction, ...]]:
+        """Until when nothing happens, and what happens then.
+
+        Parameters
+        ----------
+        t, h : float [s]
+            Start and length of the part of a step that is looked at.
+        step : float [s]
+            Length of the whole step.
+        after : callable
+            Part of the step [s] -> state there.
+        """
+        found = []
+        for watch in self.watches:
+
+            @functools.cache
+            def f(part: float, value: Callable[..., float] = watch.value) -> float:
+                return value(t + part, *after(part))
+
+            part = self._part(watch, f, h, step)
+            if part is not None:
+                found.append((part, watch))
+        if not found:
+            return h, ()
+        first = min(part for part, _ in found)
+        together = [(part, watch) for part, watch in found if part <= first + TOGETHER * step]
+        return max(part for part, _ in together), tuple(watch for _, watch in together)
+
+    def _part(
+        self, watch: WitnessFunction, f: Callable[[float], float], h: float, step: float
+    ) -> float | None:
+        """Until when a watch does not happen; ``None``: it does not within this part of a step."""
+        start, end, low = f(0.0), f(h), 0.0
+        if watch.one_sided and start < 0.0:  # it is looked for where it becomes smaller still
+            start, end, f = 0.0, end - start, functools.partial(_growth, f, start)
+        side = self._side.get(watch, sign(start))
+        if watch.already and watch not in self._side and watch not in self.happened and start < 0.0:
+            self._from[watch], self._scale[watch] = 1, abs(end - start)
+            return 0.0
+        if self._at_zero(watch, start, end, side):
+            side, low = departure(f, step)
+            stays = watch.one_sided and min(f(low), end) > -ROUNDING
+            if side == 0 or stays:
+                return None
+            if self._leaves(watch, side):
+                self._from[watch], self._scale[watch] = -side, abs(end - start)
+                return 0.0
+        elif sign(start) != side:  # it has jumped by itself
+            self._from[watch], self._scale[watch] = side, abs(end - start)
+            return None if watch.direction == side else 0.0
+        self._from[watch], self._scale[watch] = side, abs(end - start)
+        if low >= h or sign(end) == side or watch.direction == side:
+            return None
+        return crossing(f, low, h, ACCURACY * step)
+
+    def _at_zero(self, watch: WitnessFunction, start: float, end: float, side: int) -> bool:
+        """Whether a function starts at zero, so that its side shows only when it leaves."""
+        if side == 0 or (watch.one_sided and start <= 0.0):
+            return True
+        fresh = watch in self.happened or watch not in self._side
+        scale = max(abs(end - start), self._last.get(watch, 0.0))
+        return fresh and abs(start) <= AT_ZERO * scale
+
+    def _leaves(self, watch: WitnessFunction, side: int) -> bool:
+        """Whether it happens where its function leaves zero to a side.
+
+        Raises
+        ------
+        SimulationError
+            If bodies that met do not part.
+        """
+        if watch not in self.happened:
+            return watch.direction == side
+        if watch not in self._parting or side == self._from[watch]:
+            return False
+        if self.happened[-1] is not watch:
+            return True  # something else has happened since: they meet again
+        raise SimulationError(
+            f"event {watch.name!r}: the bodies do not part after their impact but rest on each "
+            "other, and an event takes no time: end the motion there, lock or close what holds "
+            "them, or give stops= for joints, and events.landings or load(..., ground=) for points"
+        )
+
+    def moved(self, t: float, q: FloatArray, v: FloatArray) -> None:
+        """Time has gone on to a state at which nothing has happened yet."""
+        self.happened.clear()
+        self._parting.clear()
+        for watch in self.watches:
+            self._values[watch] = value = watch.value(t, q, v)
+            self._side[watch] = sign(value)
+        self._on_sides = all(
+            self._side[x] > 0 if x.one_sided else self._side[x] for x in self.watches
+        )
+
+    # -- whole steps in which nothing happens ------------------------------------------------------
+
+    @property
+    def functions(self) -> tuple[WitnessFunction, ...]:
+        """What is looked for beside stops."""
+        return self._functions
+
+    @property
+    def settled(self) -> bool:
+        """Whether all functions are on one side of zero, and nothing has happened at this instant.
+
+        Then something happens in a step only if a function is not on that side at its end.
+        """
+        return self._on_sides and not self.happened
+
+    def nothing(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        start: tuple[float, FloatArray, FloatArray] | None,
+    ) -> bool:
+        """Whether nothing happens in a step from where time has come to, to a state.
+
+        Parameters
+        ----------
+        t, q, v : float [s], ndarray, ndarray
+            The end of the step.
+        start : tuple, optional
+            The same at its start, if functions may have changed there.
+        """
+        new = {}
+        for watch in self._functions:
+            side, before = self._side[watch], self._values[watch]
+            try:
+                if start is not None and watch.of_state:
+                    before = watch.value(*start)
+                new[watch] = value = watch.value(t, q, v)
+            except Exception:  # it shows again, where it is known what to do about it
+                return False
+            if sign(value) != side or sign(before) != side:
+                return False
+            self._from[watch], self._scale[watch] = side, abs(value - before)
+        self._values |= new
+        return True
+
+    def done(self, watch: WitnessFunction, parts: bool) -> None:
+        """Something has happened; ``parts``: the function has to leave to where it came from."""
+        self.happened.append(watch)
+        self._last[watch] = self._scale.get(watch, 0.0)
+        if parts:
+            self._parting.add(watch)
+
+    def carried_across(
+        self, watches: Sequence[WitnessFunction], t: float, q: FloatArray, v: FloatArray
+    ) -> tuple[WitnessFunction, ...]:
+        """Which a jump to another state makes happen at the same instant; each happens once."""
+        found = []
+        for watch in watches:
+            now, before = sign(watch.value(t, q, v)), self._side.get(watch, 0)
+            if watch not in self.happened and now == -before != 0 and watch.direction != before:
+                found.append(watch)
+        return tuple(found)
+
+    def jumped(self, watches: Iterable[WitnessFunction] | None = None) -> None:
+        """The state has jumped, and what is watched may be other things."""
+        self.watches = self.watches if watches is None else tuple(watches)
+        self._functions = tuple(x for x in self.watches if not x.of_stop)
+        self._on_sides = False
+        self._side.clear()
+
+
+def _growth(gap: Callable[[float], float], start: float, part: float) -> float:
+    """By how much a gap is larger than at the start."""
+    return gap(part) - start

@@ -1,0 +1,1 @@
+"""Limits of joints and motors: where a motion leaves them, and efforts cut to them."""

@@ -1,0 +1,1 @@
+"""What acts on a robot in a motion: driven joints, the motion of its base, external wrenches."""

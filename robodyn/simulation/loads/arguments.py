@@ -1,0 +1,148 @@
+"""What simulations are given, checked before anything moves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import by_name, finite, named, numbers
+from robodyn.description import Ground
+from robodyn.errors import ShapeError
+from robodyn.motion.base_motion import BasePath
+from robodyn.motion.derivative_check import instants
+from robodyn.robot import Robot
+from robodyn.simulation.loads.driven import CHECKED
+from robodyn.simulation.loads.loads import BaseAt
+
+__all__ = ["base_path", "on_ground", "start_state", "step_times", "wrenches_on"]
+
+#: Quaternions of unit length are that long up to this.
+ROUNDING = 1e-14
+
+
+def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
+    """The path of the base, if it does not contradict itself."""
+    if base is None:
+        return None
+    if not callable(base):
+        raise ShapeError(
+            f"base is {type(base).__name__}, expected a robodyn.BasePath, or a function from the "
+            "time [s] to a robodyn.BaseMotion",
+            name="base",
+            given=base,
+        )
+    path = base if isinstance(base, BasePath) else BasePath(base)
+    at, interval = instants(times, CHECKED)
+    path.check(at, interval=interval)
+    return path
+
+
+def on_ground(robot: Robot, ground: Ground | Iterable[Ground]) -> Robot:
+    """The robot with planes beside those that it has."""
+    planes = (ground,) if isinstance(ground, Ground) else named("ground", ground, "Grounds")
+    return robot.with_(ground=(*robot.ground, *planes)) if planes else robot
+
+
+def wrenches_on(
+    wrenches: Mapping[str, ArrayLike] | Callable[..., Any] | None, batch: tuple[int, ...]
+) -> Any:
+    """External wrenches of one motion, or of many; those that do not change are checked.
+
+    Parameters
+    ----------
+    wrenches : mapping or callable, optional
+    batch : tuple of int
+        Leading axes of a state.
+
+    Raises
+    ------
+    ShapeError
+    """
+    if callable(wrenches):
+        return wrenches
+    found = {}
+    for link, given in by_name("wrenches", wrenches).items():
+        x = np.array(numbers(f"wrench:{link}", given), float)
+        if x.shape not in ((6,), (*batch, 6)):
+            expected = "(6,)" + f" or {(*batch, 6)}" * bool(batch)
+            raise ShapeError(
+                f"wrench:{link} has shape {x.shape}, expected {expected} [N, N m]",
+                name="wrenches",
+                given=x.shape,
+                expected=(*batch, 6),
+            )
+        finite(**{f"wrench:{link}": x})
+        found[link] = x
+    return found
+
+
+def start_state(
+    robot: Robot, q0: ArrayLike | None, v0: ArrayLike | None, ndim: int
+) -> tuple[FloatArray, FloatArray]:
+    """Copies of the position and velocity at the start; neutral and at rest where none is given.
+
+    Quaternions are normalised.
+
+    Parameters
+    ----------
+    robot : Robot
+    q0, v0 : array_like
+    ndim : int
+        1: one state. 2: many.
+
+    Raises
+    ------
+    ShapeError
+    """
+    start = 0.0 if robot.depends_on_time else None
+    q = robot.neutral(t=start) if q0 is None else numbers("q0", q0)
+    v = np.zeros(robot.nv) if v0 is None else numbers("v0", v0)
+    for name, x, size in (("q0", q, robot.nq), ("v0", v, robot.nv)):
+        if x.ndim != ndim or x.shape[-1] != size:
+            expected = f"({size},)" if ndim == 1 else f"(n, {size})"
+            raise ShapeError(
+                f"{name} has shape {x.shape}, expected {expected}",
+                name=name,
+                given=x.shape,
+                expected=expected,
+            )
+        finite(**{name: x})
+    if q.shape[:-1] != v.shape[:-1]:
+        raise ShapeError(f"q0 {q.shape} and v0 {v.shape} differ in number", name="v0")
+    if robot.nq != robot.nv:  # of quaternions that were not of unit length, what they mean
+        unit = robot.integrate(np.asarray(q, float), np.zeros(robot.nv))
+        q = np.where(np.abs(unit - q) > ROUNDING, unit, q)
+    return np.array(q, float, order="C"), np.array(v, float, order="C")
+
+
+def step_times(duration: float, step: float) -> FloatArray:
+    """Instants from 0 to ``duration``, ``step`` apart; the last two may be nearer."""
+    try:
+        if isinstance(duration, str | bytes) or isinstance(step, str | bytes):
+            raise TypeError
+        duration, step = float(duration), float(step)
+    except (TypeError, ValueError):
+        raise ShapeError(
+            f"duration is {duration!r} and step {step!r}, expected numbers [s]", name="step"
+        ) from None
+    if not (math.isfinite(duration) and math.isfinite(step) and step > 0.0 and duration >= 0.0):
+        raise ShapeError(
+            f"duration is {duration} s and step {step} s, expected step > 0, duration >= 0",
+            name="step",
+            given=step,
+        )
+    count = duration / step
+    try:
+        # a quotient that is whole but for rounding is whole
+        return np.append(step * np.arange(math.ceil(count * (1.0 - 1e-12))), duration)
+    except (MemoryError, OverflowError, ValueError):
+        raise ShapeError(
+            f"{count:.3g} steps of {step} s do not fit into memory: take a longer step",
+            name="step",
+            given=step,
+        ) from None

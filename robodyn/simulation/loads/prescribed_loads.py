@@ -1,0 +1,142 @@
+"""What acts on a motion from outside: the motion of the base, and external wrenches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import SettingsError
+from robodyn.motion.base_motion import BaseMotion, BasePath
+
+__all__ = ["PrescribedLoads", "Sampled", "Surroundings"]
+
+
+@dataclass(frozen=True, eq=False)
+class PrescribedLoads:
+    """Functions of time, or wrenches that do not change: they can be asked at any instant.
+
+    Attributes
+    ----------
+    base : BasePath or None
+        Motion of a moving base.
+    wrenches : mapping or callable
+        External wrenches by link, as `robodyn.simulate` takes them. A function is called again,
+        state by state, whenever these are asked for.
+    """
+
+    base: BasePath | None = None
+    wrenches: Mapping[str, ArrayLike] | Callable[..., Mapping[str, ArrayLike]] | None = None
+
+    def __getitem__(self, index: Any) -> PrescribedLoads:
+        return self
+
+    def moved_to(self, t: FloatArray, q: FloatArray, v: FloatArray) -> PrescribedLoads:
+        """The same for other samples."""
+        return self
+
+    def sampled(self, t: FloatArray, q: FloatArray, v: FloatArray) -> PrescribedLoads | Sampled:
+        """What was at samples, shape (n,) or () of one; itself where nothing is a function."""
+        if self.base is None and not callable(self.wrenches):
+            return self
+        one = not t.ndim
+        t, q, v = (x[None] for x in (t, q, v)) if one else (t, q, v)
+        everywhere = (*q.shape[:-1], 6)
+        wrenches = {
+            link: np.broadcast_to(x, everywhere) for link, x in self.wrenches_at(t, q, v).items()
+        }
+        found = Sampled(t, self.base_at(t), wrenches)
+        return found[0] if one else found
+
+    def base_at(self, t: FloatArray) -> BaseMotion | None:
+        """Motion of the base, shape (n, ...); ``None`` where it does not move."""
+        return None if self.base is None else self.base.at(t)
+
+    def wrenches_at(self, t: FloatArray, q: FloatArray, v: FloatArray) -> dict[str, FloatArray]:
+        """External wrenches by link, shape (n, ..., 6) or one that is the same for all samples."""
+        if not callable(self.wrenches):
+            return {link: np.asarray(x, float) for link, x in (self.wrenches or {}).items()}
+        rows = [
+            self.wrenches(time, *(x.copy() for x in state))
+            for time, *state in zip(t.tolist(), q, v, strict=True)
+        ]
+        links = dict.fromkeys(link for row in rows for link in row)
+        zero = np.zeros((*q.shape[1:-1], 6))
+        found = {
+            link: [np.asarray(row.get(link, zero), float) + zero for row in rows] for link in links
+        }
+        return {link: np.stack(values) for link, values in found.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """What is known at samples only, as it is read from a file.
+
+    Between samples the base moves along a smooth path through them, and wrenches change linearly.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n,) [s]
+    base : BaseMotion or None
+        At each sample.
+    wrenches : mapping of str to ndarray, shape (n, ..., 6) [N, N m]
+    """
+
+    t: FloatArray
+    base: BaseMotion | None
+    wrenches: Mapping[str, FloatArray]
+
+    def __getitem__(self, index: Any) -> Sampled:
+        base = self.base
+        if base is not None:
+            base = BaseMotion(base.pose[index], base.twist[index], base.acceleration[index])
+        return Sampled(self.t[index], base, {link: x[index] for link, x in self.wrenches.items()})
+
+    def sampled(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Sampled:
+        """Itself: it has no functions."""
+        return self
+
+    def moved_to(self, t: FloatArray, q: FloatArray, v: FloatArray) -> Sampled:
+        """The same for other samples."""
+        return Sampled(t, self.base_at(t), self.wrenches_at(t, q, v))
+
+    def base_at(self, t: FloatArray) -> BaseMotion | None:
+        """Motion of the base, shape (n, ...); ``None`` where it does not move."""
+        if self.base is None or np.array_equal(t, self.t):
+            return self.base
+        return self._path.at(t)
+
+    def wrenches_at(self, t: FloatArray, q: FloatArray, v: FloatArray) -> dict[str, FloatArray]:
+        """External wrenches by link, shape (n, ..., 6)."""
+        if np.array_equal(t, self.t):
+            return dict(self.wrenches)
+        last = np.clip(np.searchsorted(self.t, t, side="right"), 1, len(self.t) - 1)
+        length = self.t[last] - self.t[last - 1]
+        part = np.where(length > 0.0, t - self.t[last - 1], 0.0) / np.where(length > 0, length, 1.0)
+        found = {}
+        for link, x in self.wrenches.items():
+            s = part.reshape(len(t), *[1] * (x.ndim - 1))
+            found[link] = (1.0 - s) * x[last - 1] + s * x[last]
+        return found
+
+    @cached_property
+    def _path(self) -> BasePath:
+        from scipy.spatial.transform import Rotation
+
+        assert self.base is not None
+        t, first = np.unique(self.t, return_index=True)
+        if len(t) < 2:
+            raise SettingsError(
+                "how the base moves between samples is not known from a single one: keep more"
+            )
+        pose = self.base.pose[first]
+        quats = Rotation.from_matrix(pose[:, :3, :3]).as_quat()
+        return BasePath.from_samples(t, pose[:, :3, 3], quats)
+
+
+Surroundings = PrescribedLoads | Sampled

@@ -1,0 +1,1 @@
+"""A motion: the loop over its steps, its phases, events and record."""

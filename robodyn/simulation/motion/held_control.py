@@ -1,0 +1,170 @@
+"""Whether a controller is stable though its forces are held over each step.
+
+Near a state the robot under constant forces moves by ``x' = A x``, and under the controller by
+``x' = (A + B K) x``. Where the forces are held over a step ``h`` the state at its end is
+``(Phi + Gamma B K) x``, with ``Phi = exp(A h)`` and ``Gamma`` the integral of ``exp(A s)`` over the
+step. A law that is stable in continuous time is unstable so where an eigenvalue of this is larger
+than 1. No integrator helps: a shorter step does, or smaller gains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.caller import warn
+from robodyn.errors import EnergyWarning, SimulationError
+from robodyn.robot import Robot
+from robodyn.simulation.control.compiled_law import Law
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["UnstableHold", "announce_unstable_hold", "naming_unstable_hold", "unstable_hold"]
+
+#: Differences of coordinates and speeds.
+DIFFERENCE = 1e-6
+#: Of a spectral radius, beyond which it counts as larger than 1.
+MARGIN = 1e-6
+#: Halvings of a step in the search for one that does.
+HALVES = 40
+#: Growth of the largest speed after which a motion is looked at.
+GROWTH = 100.0
+
+
+@dataclass(frozen=True)
+class UnstableHold:
+    """A controller that is unstable as its forces are held.
+
+    Attributes
+    ----------
+    joint : str
+        The joint, or ``"joint[k]"``, that moves most as the state grows, as energy goes.
+    pole : complex [1/s]
+        The fastest pole under the controller in continuous time.
+    step : float [s]
+    needed : float [s]
+        A step at which it is stable.
+    """
+
+    joint: str
+    pole: complex
+    step: float
+    needed: float
+
+    def __str__(self) -> str:
+        turning = abs(self.pole.imag)
+        pole = f"{self.pole.real:.4g}" + (f" ± {turning:.4g}i" if turning else "")
+        return (
+            f"the controller is unstable in joint {self.joint!r} where its forces are held for "
+            f"{self.step:.3g} s: its fastest pole is {pole} 1/s. Take "
+            f"step={self.needed:.2g} or shorter, or smaller gains; another integrator does not help"
+        )
+
+
+def unstable_hold(phase: Phase, motion: Trajectory | None, step: float) -> UnstableHold | None:
+    """The reason why a motion grows, if that is a controller whose forces are held for too long.
+
+    It is found for trees under a controller that is symbolic, where nothing else drives them.
+
+    Parameters
+    ----------
+    phase : Phase
+    motion : Trajectory or None
+    step : float [s]
+    """
+    robot, law = phase.robot, phase.controller
+    known = isinstance(law, Law) and not (robot.nc or robot.depends_on_time)
+    if motion is None or not known or phase.driven or phase.base is not None or not robot.nv:
+        return None
+    assert isinstance(law, Law)
+    q, v = (x[0].reshape(-1, x.shape[-1])[0] for x in (motion.q, motion.v))
+    A, closed = _models(robot, law, float(motion.t[0]), np.array(q), np.array(v))
+    if not (np.isfinite(A).all() and np.isfinite(closed).all()):
+        return None
+    poles = np.linalg.eigvals(closed)
+    allowed = max(float(poles.real.max()), 0.0)
+    if _radius(A, closed, step) <= np.exp(allowed * step) + MARGIN:
+        return None
+    low, high = 0.0, step
+    for _ in range(HALVES):
+        middle = 0.5 * (low + high)
+        stable = _radius(A, closed, middle) <= np.exp(allowed * middle) * (1.0 + 1e-12)
+        low, high = (middle, high) if stable else (low, middle)
+    if low == 0.0:
+        return None
+    sizes, modes = np.linalg.eig(_held(A, closed, step))
+    speeds = np.abs(modes[robot.nv :, np.abs(sizes).argmax()])
+    energies = speeds**2 * np.diagonal(robot.mass_matrix(q))
+    digit = 10.0 ** (np.floor(np.log10(low)) - 1.0)
+    needed = float(np.floor(low / digit) * digit)
+    joint = speed_names(robot)[int(energies.argmax())]
+    return UnstableHold(joint, complex(poles[np.abs(poles).argmax()]), step, needed)
+
+
+def _models(
+    robot: Robot, law: Law, t: float, q: FloatArray, v: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """``A`` and ``A + B K`` at a state, shape (2 nv, 2 nv), by central differences."""
+    n = robot.nv
+    moves = DIFFERENCE * np.vstack([np.eye(2 * n), -np.eye(2 * n)])
+    at, speeds = robot.integrate(np.tile(q, (4 * n, 1)), moves[:, :n]), v + moves[:, n:]
+    forces = np.array([law(t, *state) for state in zip(at, speeds, strict=True)], float)
+    found = []
+    for tau in (np.tile(law(t, q, v), (4 * n, 1)), forces):
+        a = robot.forward_dynamics(at, speeds, tau)
+        slopes = (a[: 2 * n] - a[2 * n :]).T / (2.0 * DIFFERENCE)
+        found.append(np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), slopes]))
+    return found[0], found[1]
+
+
+def _held(A: FloatArray, closed: FloatArray, step: float) -> FloatArray:
+    """What a step makes of a small deviation while forces are held."""
+    from scipy.linalg import expm
+
+    n = len(A)
+    whole = expm(step * np.block([[A, closed - A], [np.zeros((n, 2 * n))]]))
+    return np.asarray(whole[:n, :n] + whole[:n, n:])
+
+
+def _radius(A: FloatArray, closed: FloatArray, step: float) -> float:
+    return float(np.abs(np.linalg.eigvals(_held(A, closed, step))).max())
+
+
+@contextmanager
+def naming_unstable_hold(phase: Phase, step: float) -> Iterator[None]:
+    """Say so where a motion breaks down because of it.
+
+    Raises
+    ------
+    SimulationError
+    """
+    try:
+        yield
+    except SimulationError as error:
+        found = unstable_hold(phase, error.trajectory, step)
+        if found is None:
+            raise
+        given: dict[str, Any] = {"trajectory": error.trajectory, "time": error.time}
+        until = "" if error.time is None else f" until t = {error.time:.6g} s"
+        raise SimulationError(
+            f"the motion of {phase.robot.name!r} grows without bound{until}: {found}", **given
+        ) from error
+
+
+def announce_unstable_hold(phase: Phase, motion: Trajectory, step: float) -> bool:
+    """Warn once of a motion that has grown because of it; whether it was done."""
+    if phase.controller is None or not len(motion):
+        return False
+    first, last = (float(np.abs(motion.v[k]).max(initial=0.0)) for k in (0, -1))
+    found = unstable_hold(phase, motion, step) if last > GROWTH * (1.0 + first) else None
+    if found is None:
+        return False
+    message = EnergyWarning(f"the motion of {phase.robot.name!r} grows: {found}")
+    warn(message)
+    return True

@@ -1,0 +1,347 @@
+"""Joint limits as rigid stops: who is at one, how it rebounds, and who is held.
+
+A stop pushes and never pulls. Where joints hit their stops, impulses ``p >= 0`` let no joint go on
+into its stop; while joints lie at theirs, forces ``f >= 0`` do the same with accelerations. Several
+stops at once are one problem of complementarity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.arguments import check_fields
+from robodyn.array_types import Array, FloatArray
+from robodyn.arrays import named_alone
+from robodyn.description import CompliantStops
+from robodyn.errors import SettingsError, ShapeError
+from robodyn.impacts.complementarity import complementary, rebounds
+from robodyn.robot import Robot
+from robodyn.simulation.events.impulses import responses
+from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.step.stepper import Stepper
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+
+__all__ = ["Contact", "End", "RigidStops", "check_start", "ends_of", "met", "told", "with_stops"]
+
+#: A joint this near to its stop is at it [rad, m].
+CLOSE = 1e-9
+#: Speeds away from a stop below this part of those before count as none.
+AT_REST = 1e-10
+
+
+@dataclass(frozen=True)
+class RigidStops:
+    """Joint limits that nothing passes.
+
+    A joint that reaches its limit rebounds, and stays at it once a rebound would last less than a
+    step; it is held there while the stop pushes, and leaves when the stop would have to pull.
+
+    Attributes
+    ----------
+    restitution : float
+        Speed away from the stop over that towards it: 0 plastic, 1 elastic.
+    joints : names of joints, optional
+        Default: all with coordinates of their own and limits.
+
+    Raises
+    ------
+    SettingsError
+    """
+
+    restitution: float = 0.0
+    joints: Iterable[str] | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        known = isinstance(self.restitution, int | float | np.number)
+        if not (known and 0.0 <= self.restitution <= 1.0):
+            raise SettingsError(f"restitution is {self.restitution!r}, expected 0 to 1")
+        if self.joints is not None:
+            object.__setattr__(self, "joints", named_alone("joints", self.joints))
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of the way of a joint.
+
+    Attributes
+    ----------
+    joint : str
+    which : {"lower", "upper"}
+    side : {1, -1}
+        Away from the stop.
+    coordinate, speed : int
+        Where the joint stands in q and in v.
+    limit : float [rad, m]
+    """
+
+    joint: str
+    which: str
+    side: int
+    coordinate: int
+    speed: int
+    limit: float
+
+    @property
+    def reached(self) -> str:
+        """What happens where the joint comes to the stop."""
+        return f"{self.joint} at its {self.which} stop"
+
+    @property
+    def left(self) -> str:
+        """What happens where it leaves the stop."""
+        return f"{self.joint} leaves its {self.which} stop"
+
+    def gap(self, q: FloatArray) -> float:
+        """How far the joint is from the stop; negative beyond it [rad, m]."""
+        return self.side * (float(q[self.coordinate]) - self.limit)
+
+
+def with_stops(robot: Robot, stops: Any) -> tuple[Robot, RigidStops | None]:
+    """A robot with compliant stops, or the rigid ones that a motion has to look for itself.
+
+    Raises
+    ------
+    ShapeError, SettingsError
+    """
+    if stops is None or isinstance(stops, RigidStops):
+        return robot, stops
+    if not isinstance(stops, CompliantStops):
+        raise ShapeError(
+            f"stops is {stops!r}, expected robodyn.RigidStops(...) or robodyn.CompliantStops(...)",
+            name="stops",
+            given=stops,
+        )
+    stopped = robot.with_(stops=stops)
+    places = [[(name, x.joints[name].q) for name in x.joint_names] for x in (robot, stopped)]
+    if places[0] != places[1]:
+        raise SettingsError(
+            f"{robot.name!r} has other coordinates where some of its joints have stops: give the "
+            "simulation robot.with_(stops=...), and states of that"
+        )
+    return stopped, None
+
+
+def ends_of(robot: Robot, stops: RigidStops | None) -> tuple[End, ...]:
+    """All ends of ways that stops stand at, in the order of the joints.
+
+    Raises
+    ------
+    UnknownNameError
+    SettingsError
+        For a joint that has no limits, or no coordinate of its own.
+    """
+    if stops is None:
+        return ()
+    found = []
+    for name in robot.joint_names if stops.joints is None else stops.joints:
+        joint = robot.joints[name]
+        limits = joint.position_limits
+        if joint.q.stop - joint.q.start != 1 or limits is None:
+            if stops.joints is None:
+                continue
+            raise SettingsError(
+                f"joint {name!r} of {robot.name!r} is to have stops, but has no limits of a "
+                "coordinate of its own; cut the loop elsewhere if it was cut"
+            )
+        for which, side, limit in zip(("lower", "upper"), (1, -1), limits, strict=True):
+            if np.isfinite(limit):
+                at = (joint.q.start, joint.v.start)
+                found.append(End(name, which, side, *at, float(limit)))
+    return tuple(found)
+
+
+def check_start(robot: Robot, ends: Sequence[End], q: FloatArray) -> None:
+    """Refuse a start beyond a stop.
+
+    Raises
+    ------
+    ShapeError
+    """
+    for end in ends:
+        if end.gap(q) < -CLOSE:
+            raise ShapeError(
+                f"joint {end.joint!r} of {robot.name!r} starts at {q[end.coordinate]:.6g}, beyond "
+                f"its {end.which} stop at {end.limit:.6g}: start within the limits, or name the "
+                "joints that have stops, RigidStops(joints=...)",
+                name="q0",
+                given=float(q[end.coordinate]),
+                expected=end.limit,
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Contact:
+    """What stops do to a state.
+
+    Attributes
+    ----------
+    v : ndarray, shape (nv,) [rad/s, m/s]
+        Afterwards.
+    hit : mapping of End to float [J]
+        Which gave an impulse, and what was lost in it; what motors of driven joints give is not
+        counted.
+    held : tuple of End
+        Which push from then on.
+    """
+
+    v: FloatArray
+    hit: Mapping[End, float]
+    held: tuple[End, ...]
+
+
+def met(
+    phase: Phase,
+    free: Stepper,
+    ends: Sequence[End],
+    restitution: float,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    tau: FloatArray,
+    step: float,
+    resting: str = "",
+) -> Contact:
+    """What stops do to a state at which joints may have reached them.
+
+    Parameters
+    ----------
+    phase : Phase
+    free : Stepper
+        Of the motion with no joint held.
+    ends : sequence of End
+    restitution : float
+    t : float [s]
+    q, v, tau : ndarray, shape (nq,), (nv,), (nv,)
+    step : float [s]
+        A rebound that is over within it does not happen.
+    resting : str
+        What is reached without a rebound (`End.reached`), as rebounds would be without end.
+    """
+    driven = phase.paths.speeds
+    at = [end for end in ends if end.gap(q) <= CLOSE and end.speed not in driven]
+    if not at:
+        return Contact(v, {}, ())
+    sides, speeds = np.array([end.side for end in at]), [end.speed for end in at]
+    options: dict[str, Any] = {
+        "base": None if phase.base is None else phase.base(t),
+        "t": t if phase.robot.depends_on_time else None,
+    }
+    pushes = sides[:, None] * np.eye(phase.robot.nv)[speeds]
+    jumps = responses(phase.robot, q, pushes, driven, **options)
+    A = jumps[:, speeds] * sides
+    parting = sides * v[speeds]
+    still = AT_REST * np.abs(v).max(initial=0.0)
+    away = sides * free.accelerations(t, q, v, tau)[0][speeds]
+    stays = np.array([end.reached == resting for end in at]) | (np.abs(parting) <= still)
+    stays = _stays(A, away, parting, stays, restitution, step)
+    e = np.where(stays, 0.0, restitution)
+    p = rebounds(A, parting, e)
+    hits = (p > 0.0) & (parting < 0.0)
+    p += _settling(A, away, parting + A @ p, stays, still, step)
+    after = v + p @ jumps
+    rest = np.abs(after[speeds]) <= still
+    lost = -0.5 * p * (parting + sides * after[speeds])
+    hit = {at[k]: float(lost[k]) for k in np.flatnonzero(hits)}
+    held: list[End] = []
+    if rest.any():
+        after[[at[k].speed for k in np.flatnonzero(rest)]] = 0.0
+        away = sides * free.accelerations(t, q, after, tau)[0][speeds]
+        f = complementary(A[np.ix_(rest, rest)], away[rest])
+        held = [at[k] for k, push in zip(np.flatnonzero(rest), f, strict=True) if push > 0.0]
+    return Contact(after, hit, tuple(held))
+
+
+def _stays(
+    A: FloatArray,
+    away: FloatArray,
+    parting: FloatArray,
+    stays: Array,
+    restitution: float,
+    step: float,
+) -> Array:
+    """Which joints are at rest at their stops after a hit, shape (n,), bool.
+
+    They are those that are at rest, and those whose rebound would be over within a step. How long
+    a rebound lasts follows from the acceleration under the forces of the stops of all joints at
+    rest.
+
+    Parameters
+    ----------
+    A : ndarray, shape (n, n)
+        Accelerations away from the stops a unit of force of each stop.
+    away : ndarray, shape (n,) [rad/s^2, m/s^2]
+        Accelerations away from the stops while no stop pushes.
+    parting : ndarray, shape (n,) [rad/s, m/s]
+        Speeds away from the stops before the hit.
+    stays : ndarray, shape (n,), bool
+        Which are known to be.
+    restitution : float
+    step : float [s]
+    """
+    while True:
+        a = away + A[:, stays] @ complementary(A[np.ix_(stays, stays)], away[stays])
+        short = (parting < 0.0) & (a < 0.0) & (2.0 * restitution * -parting < -a * step)
+        if not (short & ~stays).any():
+            return stays
+        stays = stays | short
+
+
+def _settling(
+    A: FloatArray, away: FloatArray, parting: FloatArray, stays: Array, still: float, step: float
+) -> FloatArray:
+    """Impulses that keep joints at their stops for good, shape (n,) [N m s, N s].
+
+    The hit of one joint throws others that are at rest off their stops. Where they would be back
+    within a step they stay, held by an impulse of either sign: else each landing would throw the
+    next one off. Such impulses only take energy.
+
+    Parameters
+    ----------
+    A, away
+        As of `_stays`.
+    parting : ndarray, shape (n,) [rad/s, m/s]
+        Speeds away from the stops after the hit.
+    stays : ndarray, shape (n,), bool
+    still : float [rad/s, m/s]
+    step : float [s]
+    """
+    p, first = np.zeros(len(A)), parting
+    while True:
+        rest = stays & (np.abs(parting) <= still)
+        a = away + A[:, rest] @ complementary(A[np.ix_(rest, rest)], away[rest])
+        back = stays & (parting > still) & (2.0 * parting < -a * step)
+        back |= parting < -still
+        if not back.any():
+            return p
+        stays = rest | back
+        p[stays] += np.linalg.lstsq(A[np.ix_(stays, stays)], -parting[stays], rcond=1e-12)[0]
+        parting = A @ p + first
+        parting[stays] = 0.0
+
+
+def told(
+    contact: Contact, before: Sequence[End], t: float, energy_loss: float
+) -> Iterator[EventRecord]:
+    """What happened at stops: who came to one, with all that they took at the first, and who left.
+
+    Parameters
+    ----------
+    contact : Contact
+    before : sequence of End
+        That held their joints until then.
+    t : float [s]
+    energy_loss : float [J]
+    """
+    for end in dict.fromkeys((*contact.hit, *contact.held)):
+        if end in contact.hit or end not in before:
+            own = contact.hit.get(end, 0.0)
+            yield EventRecord(t, end.reached, energy_loss, dissipated=own)
+            energy_loss = 0.0
+    for end in before:
+        if end not in contact.held:
+            yield EventRecord(t, end.left)

@@ -1,0 +1,140 @@
+"""Carry a motion from instant to instant, and record the state at each.
+
+`run_motion` checks what is given, starts the motion, lets a loop carry it, and closes the record:
+`robodyn.simulation.motion.run_compiled` wherever a step is machine code, `move` where Python takes
+part in it, `robodyn.simulation.motion.event_loop` where events are looked for within each step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.checks.energy_check import announce_imbalance
+from robodyn.simulation.checks.friction_check import announce_friction
+from robodyn.simulation.checks.singular_passage import announce_passage
+from robodyn.simulation.control.callbacks import (
+    Controller,
+    at_start,
+    check_callable,
+    refuse_not_finite,
+    torque,
+)
+from robodyn.simulation.control.compiled_law import Law
+from robodyn.simulation.control.memory_law import MemoryLaw, memory_law_of
+from robodyn.simulation.control.numba_law import NumbaLaw
+from robodyn.simulation.control.stateful import let_know
+from robodyn.simulation.events.event import Event
+from robodyn.simulation.limits.joint_limits import Limits
+from robodyn.simulation.motion.breakdown import breaking_down, keeping
+from robodyn.simulation.motion.event_loop import move_through_events
+from robodyn.simulation.motion.held_control import announce_unstable_hold, naming_unstable_hold
+from robodyn.simulation.motion.motion_options import MotionOptions
+from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.motion.progress import Progress
+from robodyn.simulation.motion.record import Record
+from robodyn.simulation.motion.run_compiled import carry
+from robodyn.simulation.motion.simulate_each import each_alone
+from robodyn.simulation.step.stepper import Stepper
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["run_each", "run_motion"]
+
+
+def run_motion(
+    phase: Phase,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    make: MotionOptions,
+    report: Progress,
+) -> Trajectory:
+    """The motion from a state over some instants, or until an event ends it."""
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    phase = dataclasses.replace(phase, controller=at_start(phase.robot, phase.controller))
+    limits = make.limits(phase.robot)
+    step = float(times[1] - times[0]) if len(times) > 1 else 0.0
+    if events or make.stops is not None:
+        with naming_unstable_hold(phase, step):
+            motion = move_through_events(phase, events, q, v, times, make, report)
+    else:
+        record = make.record(phase.robot, phase.base, len(times), phase.driven)
+        tell = record.events.append
+        stepper = make.stepper(phase.robot, phase.driven, phase.base, tell=tell)
+        record.memories.watch(phase.controller)
+        with naming_unstable_hold(phase, step), keeping(record.so_far):
+            q, v = stepper.start(float(times[0]), q, v)
+            move(stepper, phase.controller, q, v, times, record, report, limits)
+        motion = record.trajectory()
+        if not announce_unstable_hold(phase, motion, step) and stepper.steps_are_given:
+            given = (phase.robot, phase.base, phase.driven.speeds, motion, record.every)
+            if not announce_friction(*given):
+                announce_imbalance(*given, stepper.order)
+    report(1.0)
+    announce_passage(motion)
+    limits.announce(motion.t, motion.q, motion.v, motion.tau)
+    return motion
+
+
+def run_each(
+    phase: Phase,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    make: MotionOptions,
+    record: Record,
+    report: Progress,
+) -> Trajectory:
+    """Many motions from states, shape (n, ...), each with events at instants of its own."""
+    if phase.controller is not None:
+        check_callable("controller", phase.controller)
+    motion = each_alone(phase, events, q, v, times, make, record, report)
+    report(1.0)
+    make.limits(phase.robot).announce(motion.t, motion.q, motion.v, motion.tau)
+    return motion
+
+
+def move(
+    stepper: Stepper,
+    controller: Controller | None,
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    record: Record,
+    report: Progress,
+    limits: Limits,
+) -> None:
+    """Step over all instants and record the state at each; events are not looked for."""
+
+    def torques(t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        return let_know(controller, t, limits.cut(torque(controller, t, q, v), v))
+
+    law: Law | MemoryLaw | NumbaLaw | None = None
+    if controller is None or limits.depend_on_speed:
+        pass
+    elif isinstance(controller, Law | NumbaLaw):
+        law = controller
+    elif stepper.by_machine_code:
+        law = memory_law_of(stepper.robot, controller, times)
+    motion = stepper.compiled(times, q, v, law, limits.efforts)
+    if motion is not None:
+        known = controller is None or law is not None
+        return carry(motion, stepper, torques, not known, times, record, report)
+    instants, last = times.tolist(), len(times) - 1
+    for k, t in enumerate(instants):
+        if k % 50 == 0:
+            report(k / max(last, 1))
+        tau = torques(t, q, v)
+        with breaking_down(record, t):
+            refuse_not_finite(stepper.robot, tau, t, k)
+            a, forces = stepper.accelerations(t, q, v, tau)
+            record.add(t, q, v, a, forces)
+        if k == last:
+            break
+        end = instants[k + 1]
+        with breaking_down(record, end):
+            q, v = stepper.step(t, q, v, tau, end - t, a)

@@ -1,0 +1,249 @@
+"""What moves and what drives it, from one change to the next; and states after a change."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import by_name, expect, named_alone, of_one_state
+from robodyn.description import Inertia
+from robodyn.errors import (
+    AssemblyError,
+    InconsistentStateError,
+    SettingsError,
+    UnknownNameError,
+)
+from robodyn.motion.base_motion import BasePath
+from robodyn.robot import Robot
+from robodyn.simulation.control.callbacks import Controller, at_start, check_callable
+from robodyn.simulation.events.event import Change, State
+from robodyn.simulation.events.impulses import brought_to
+from robodyn.simulation.loads.driven import Driven, PathOfTime, driven_joints
+from robodyn.simulation.step.machine_code.variant import OPEN
+
+__all__ = ["Phase", "settled", "start_phase"]
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """What moves and what drives it.
+
+    Attributes
+    ----------
+    robot : Robot
+        With what it carries.
+    controller : callable or None
+    base : BasePath or None
+    controlled : mapping of joint name to JointPath or callable
+    locked : tuple of str
+    paths : Driven
+        Both of them.
+    driven : Driven
+        And the joints that are held.
+    held : tuple of str
+        Joints that stops hold.
+    bare : Robot
+        Without what it has grasped.
+    carried : mapping of link name to Inertia
+    """
+
+    robot: Robot
+    controller: Controller | None
+    base: BasePath | None
+    controlled: Mapping[str, PathOfTime]
+    locked: tuple[str, ...]
+    paths: Driven
+    driven: Driven
+    bare: Robot
+    held: tuple[str, ...] = ()
+    carried: Mapping[str, Inertia] = field(default_factory=dict)
+
+    @property
+    def driven_names(self) -> tuple[str, ...]:
+        """All joints, or axes, that follow paths or stand still."""
+        return (*self.controlled, *self.locked, *self.held)
+
+    def state(self, t: float, q: FloatArray, v: FloatArray, earlier: tuple[str, ...] = ()) -> State:
+        """What an action gets."""
+        base = None if self.base is None else self.base(t)
+        names, speeds = self.driven_names, self.driven.speeds
+        return State(t, q.copy(), v.copy(), self.robot, base, names, speeds, earlier)
+
+    def differs(self, other: Phase) -> bool:
+        """Whether equations of motion differ, or what drives joints."""
+        same = self.robot is other.robot and self.base is other.base
+        return not (same and self.driven is other.driven)
+
+    def holding(self, held: tuple[str, ...]) -> Phase:
+        """The same with other joints held by stops, where they are."""
+        driven = self.paths.and_held(self.robot, held) if held else self.paths
+        return dataclasses.replace(self, held=held, driven=driven)
+
+    def changed(self, change: Change, times: FloatArray, state: State) -> tuple[Phase, Any, Any]:
+        """What moves after a change, and the state, not yet made to fit.
+
+        Parameters
+        ----------
+        change : Change
+        times : ndarray, shape (n,) [s]
+            Instants that are left, the present one first.
+        state : State
+            Before.
+        """
+        bare, carried = self._robot_after(change)
+        if bare is self.bare and carried == self.carried:
+            robot = self.robot
+        else:
+            robot = bare.with_(payload=carried) if carried else bare
+        q, v = (state.q, state.v)
+        if robot is not self.robot:
+            q, v = _carried_over(self.robot, robot, state, change)
+        q = q if change.q is None else of_one_state("q of a change", change.q, robot.nq)
+        v = v if change.v is None else of_one_state("v of a change", change.v, robot.nv)
+        new = dataclasses.replace(self, robot=robot, bare=bare, carried=carried)
+        return new._driven_after(change, times), q, v
+
+    def _robot_after(self, change: Change) -> tuple[Robot, Mapping[str, Inertia]]:
+        bare = self.bare
+        if change.robot is not None:
+            expect("robot of a change", change.robot, Robot, "robot")
+            bare = change.robot
+        carried = dict(self.carried)
+        for link, load in by_name("payload", change.payload).items():
+            if load is None and link not in carried:
+                raise SettingsError(
+                    f"link {link!r} is to let go, but has grasped nothing in this motion: it "
+                    f"carries {', '.join(map(repr, carried)) or 'nothing'} there"
+                )
+            if load is not None and link in carried:
+                raise SettingsError(
+                    f"link {link!r} is to grasp a body, but still carries another; drop that first"
+                )
+            carried.pop(link, None)
+            if load is not None:
+                carried[link] = load
+        return bare, carried
+
+    def _driven_after(self, change: Change, times: FloatArray) -> Phase:
+        """With what is controlled, locked and asked from then on."""
+        released = named_alone("released", change.released)
+        for name in released:
+            if name not in (*self.controlled, *self.locked):
+                known = (*self.controlled, *self.locked)
+                raise UnknownNameError("driven joint", name, known, repr(self.robot.name))
+        added = by_name("controlled", change.controlled)
+        fresh = named_alone("locked", change.locked)
+        gone = [*released, *added, *fresh]
+        controlled = {n: x for n, x in self.controlled.items() if n not in gone} | added
+        locked = tuple(n for n in self.locked if n not in gone) + fresh
+        new = dataclasses.replace(self, controlled=controlled, locked=locked)
+        if change.controller is not None:
+            check_callable("controller", change.controller)
+            new = dataclasses.replace(new, controller=at_start(new.robot, change.controller))
+        if change.base is not None:
+            base = change.base if isinstance(change.base, BasePath) else BasePath(change.base)
+            new = dataclasses.replace(new, base=base)
+        if gone or change.robot is not None:
+            paths = driven_joints(new.robot, controlled, locked, times)
+            new = dataclasses.replace(new, paths=paths)
+        return dataclasses.replace(new, driven=new.paths, held=())
+
+
+def start_phase(
+    robot: Robot,
+    controller: Controller | None,
+    base: BasePath | None,
+    controlled: Mapping[str, PathOfTime] | None,
+    locked: Iterable[str],
+    times: FloatArray,
+) -> Phase:
+    """What moves first, of the arguments of `simulate`."""
+    driven = driven_joints(robot, controlled, locked, times)
+    along, names = by_name("controlled", controlled), named_alone("locked", locked)
+    return Phase(robot, controller, base, along, names, driven, driven, robot)
+
+
+def settled(
+    phase: Phase, t: float, q: FloatArray, v: FloatArray, jumped: bool
+) -> tuple[FloatArray, FloatArray]:
+    """A state that fits what moves from then on: loops closed, driven joints on their paths.
+
+    Speeds that do not fit jump as impulses in loops and driven joints make them.
+
+    Parameters
+    ----------
+    phase : Phase
+    t : float [s]
+    q, v : ndarray, shape (nq,), (nv,)
+    jumped : bool
+        Whether loops may be open by more than rounding.
+
+    Raises
+    ------
+    AssemblyError
+        If loops are open, or driven joints are not where their paths are.
+    """
+    robot, driven = phase.robot, phase.driven
+    time = t if robot.depends_on_time else None
+    if robot.nc and jumped:
+        gap = np.abs(robot.loop_residual(q, t=time)).max()
+        if not gap <= OPEN:
+            raise AssemblyError(
+                f"the loops of {robot.name!r} are open by {gap:.3g} (m or rad) after the event: "
+                "the state after a change has to close them",
+                residual=robot.loop_residual(q, t=time),
+                q=q,
+            )
+        q, _ = robot.closed_state(q, v, driven.is_free, t=time)
+        v = robot.consistent_velocity(q, v, t=time)
+    if driven:
+        on_path, wanted, _ = driven.at(t, q, v)
+        gap = np.abs(robot.difference(q, on_path)).max(initial=0.0)
+        if not gap <= OPEN:
+            raise AssemblyError(
+                f"a joint that is driven after the event is {gap:.3g} (m or rad) away from where "
+                f"its path is: the path has to start where the joint is at t = {t:.6g} s",
+                q=q,
+            )
+        base = None if phase.base is None else phase.base(t)
+        at = list(driven.speeds)
+        v = brought_to(robot, on_path, v, at, wanted[at], base, time)
+        q = on_path
+    return q, v
+
+
+def _carried_over(
+    old: Robot, new: Robot, state: State, change: Change
+) -> tuple[FloatArray, FloatArray]:
+    """The state of another robot whose joints are where those of the same names are.
+
+    Raises
+    ------
+    InconsistentStateError
+        If a joint of it has no counterpart, and the change does not give the state.
+    """
+    if old.joint_names == new.joint_names and (old.nq, old.nv) == (new.nq, new.nv):
+        return state.q, state.v
+    q, v = np.zeros(new.nq), np.zeros(new.nv)
+    if change.q is not None and change.v is not None:
+        return q, v
+    positions = old.joint_positions(state.q, t=state.time)
+    speeds = old.joint_velocities(state.q, state.v, t=state.time)
+    for name in new.joint_names:
+        joint = new.joints[name]
+        if joint.q.stop == joint.q.start:
+            continue
+        size = np.size(positions[name]) if name in positions else 0
+        if size != joint.q.stop - joint.q.start:
+            raise InconsistentStateError(
+                f"joint {name!r} moves after the event, and {old.name!r}, which moves until then, "
+                f"has {'no such joint' if not size else 'one of another kind'}: give q= and v= of "
+                "the change"
+            )
+        q[joint.q], v[joint.v] = positions[name], speeds[name]
+    return q, v

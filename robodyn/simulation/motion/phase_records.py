@@ -1,0 +1,120 @@
+"""The record of a motion in phases: one for each, and what is made of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import ImpactError, SettingsError, SimulationError
+from robodyn.simulation.checks.energy_check import announce_imbalance
+from robodyn.simulation.checks.friction_check import announce_friction
+from robodyn.simulation.motion.breakdown import breaking_down
+from robodyn.simulation.motion.motion_options import MotionOptions
+from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.motion.record import Record
+from robodyn.simulation.trajectory.phases import joined
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["PhaseRecords"]
+
+
+class PhaseRecords:
+    """Samples and events of a motion.
+
+    Parameters
+    ----------
+    make : MotionOptions
+    times : ndarray, shape (n,) [s]
+        Instants of the steps.
+
+    Attributes
+    ----------
+    current : Record
+        Of the phase that goes on.
+    """
+
+    current: Record
+
+    def __init__(self, make: MotionOptions, times: FloatArray) -> None:
+        self._make, self._times = make, times
+        self._records: list[tuple[Phase, Record]] = []
+        self._events: list[EventRecord] = []
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no sample yet."""
+        return not any(record.count for _, record in self._records)
+
+    def begin(self, phase: Phase, t: float) -> None:
+        """A phase that begins at ``t`` [s].
+
+        Raises
+        ------
+        SettingsError
+            If another robot would have to be written into the files of the first.
+        """
+        if self._records and self._make.to_files:
+            first = self._records[0][0]
+            if phase.robot is first.robot and phase.base is first.base:
+                return
+            raise SettingsError(
+                f"an event at t = {t:.6g} s changes what moves; such a motion cannot be written "
+                "while it goes on: leave out to=, and save it afterwards"
+            )
+        size = int(np.count_nonzero(self._times >= t)) + 1
+        self.current = self._make.record(phase.robot, phase.base, size, phase.driven)
+        self._records.append((phase, self.current))
+
+    def note(self, event: EventRecord) -> None:
+        """Add an event."""
+        self._events.append(event)
+        self.current.events.append(event)
+
+    def trajectory(self, *, complete: bool = True) -> Trajectory:
+        """What was recorded; ``complete``: it did not break off."""
+        return joined(
+            [record.trajectory(complete=complete) for _, record in self._used()],
+            tuple(self._events),
+        )
+
+    def so_far(self) -> Trajectory | None:
+        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        some = any(record.started for _, record in self._records)
+        return self.trajectory(complete=False) if some else None
+
+    def check_steps(self, run: Trajectory, order: int) -> None:
+        """Warn once of a phase whose steps are too long, by a method of some order."""
+        used = self._used()
+        for (phase, record), piece in zip(used, run.phases or (run,), strict=True):
+            given = (phase.robot, phase.base, phase.driven.speeds, piece, record.every)
+            if announce_friction(*given) or announce_imbalance(*given, order):
+                return
+
+    def _used(self) -> list[tuple[Phase, Record]]:
+        return [x for x in self._records if x[1].count or self._make.to_files]
+
+    @contextlib.contextmanager
+    def breaking(self, t: float, until: float) -> Iterator[None]:
+        """Raise `SimulationError`, with the motion so far, for what breaks down.
+
+        Parameters
+        ----------
+        t, until : float [s]
+            Where the motion stands, and where it was to go.
+        """
+        try:
+            with breaking_down(self.current, until):
+                yield
+        except (SimulationError, ImpactError) as error:
+            when = t if error.__cause__ is None else until
+            shown = f"at t = {when:.6g} s {error}" if isinstance(error, ImpactError) else str(error)
+            motion = getattr(error, "trajectory", None)
+            if motion is None or len(self._records) > 1:
+                motion = self.so_far()
+            raise SimulationError(shown, trajectory=motion, time=when) from (
+                error.__cause__ or error
+            )

@@ -1,0 +1,292 @@
+"""Samples of a motion while it grows, in memory or in files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import FileError, RobodynError, ShapeError, SimulationError
+from robodyn.files import as_path
+from robodyn.robot import Robot
+from robodyn.simulation.checks.singular_passage import Passage, passage_ahead
+from robodyn.simulation.control.recorded_states import Memories
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
+from robodyn.simulation.trajectory.files.archive import MEMORY, STATES, events_text, outside_arrays
+from robodyn.simulation.trajectory.files.recording import Folder, read
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["Record"]
+
+#: Numbers in the memory of a record that is written to files.
+BLOCK = 1 << 20
+
+#: Postures that tell the rank of the constraints.
+SOME = 32
+
+#: Steps that machine code can count.
+MOST = 1 << 62
+
+
+class Record:
+    """The samples of a simulation, which are copied into it.
+
+    Parameters
+    ----------
+    robot : Robot
+    surroundings : PrescribedLoads
+        Motion of the base and external wrenches.
+    size : int
+        Steps that are expected, and one; more are taken.
+    batch : tuple of int
+        Leading axes of a state.
+    driven : tuple of int
+        Speeds that follow paths.
+    every : int
+        Every so many steps are kept, and the last one.
+    to : path, optional
+        A folder that samples are written to while they come.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Leading axes of a state.
+    events : list of EventRecord
+        What happened, in the order of time: to be added to.
+    memories : Memories
+        Of controllers, which are to be added to it.
+
+    Raises
+    ------
+    ShapeError
+        Also if the samples do not fit into memory.
+    FileError
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        surroundings: PrescribedLoads,
+        size: int,
+        batch: tuple[int, ...] = (),
+        *,
+        driven: tuple[int, ...] = (),
+        every: int = 1,
+        to: str | os.PathLike[str] | None = None,
+    ) -> None:
+        if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
+            raise ShapeError(
+                f"every is {every!r}, expected how many steps there are for one sample: 1, 2, ...",
+                name="every",
+                given=every,
+            )
+        self.robot, self.surroundings, self.driven = robot, surroundings, driven
+        self.shape = batch
+        self.events: list[EventRecord] = []
+        self.memories = Memories()
+        self._every, self._steps = min(int(every), MOST), 0
+        self._folder = None if to is None else Folder(as_path("to", to))
+        rows = (size - 1) // self._every + 2  # the last step may be none of those that are kept
+        shapes = ((), (*batch, robot.nq), *[(*batch, robot.nv)] * 3)
+        if self._folder is not None:
+            numbers = sum(int(np.prod(shape)) for shape in shapes)
+            rows = min(rows, max(2, BLOCK // numbers))
+        #: Samples after which room is made, where one may stand behind them.
+        self._most = rows
+        rows += self._folder is not None
+        try:
+            self._columns = [np.empty((rows, *shape)) for shape in shapes]
+        except MemoryError:
+            raise ShapeError(
+                f"{rows - 1} samples do not fit into memory: keep fewer, every=100, or write them "
+                "to a folder, to=",
+                name="every",
+                given=every,
+            ) from None
+        #: Samples that are kept; the one behind them may be replaced.
+        self._kept = 0
+        self._behind = False
+
+    def add(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        a: FloatArray,
+        tau: FloatArray,
+        *,
+        keep: bool = False,
+    ) -> None:
+        """Copy the sample of a step; ``keep``: whatever its number, as where speeds jump.
+
+        Raises
+        ------
+        SimulationError
+            If it cannot be written; ``.trajectory`` is what could.
+        """
+        k = self._kept
+        if k == self._most:
+            self._make_room()
+            k = self._kept
+        times, *states = self._columns
+        times[k] = t
+        for column, x in zip(states, (q, v, a, tau), strict=True):
+            column[k] = x
+        self._behind = not keep and self._steps % self._every != 0
+        self._kept += not self._behind
+        self._steps += not keep
+
+    def extend(
+        self, t: FloatArray, q: FloatArray, v: FloatArray, a: FloatArray, tau: FloatArray
+    ) -> None:
+        """Copy the samples of some steps, as `add` does one after the other."""
+        n = len(t)
+        chosen = (self._steps + np.arange(n)) % self._every == 0
+        behind = n > 0 and not chosen[-1]
+        chosen[n - 1 :] = True
+        rows = np.flatnonzero(chosen)
+        first = 0
+        while first < len(rows):
+            if self._kept == len(self._columns[0]):
+                self._make_room()
+            own = rows[first : first + len(self._columns[0]) - self._kept]
+            for column, x in zip(self._columns, (t, q, v, a, tau), strict=True):
+                column[self._kept : self._kept + len(own)] = x[own]
+            first += len(own)
+            self._behind = behind and first == len(rows)
+            self._kept += len(own) - self._behind
+        self._steps += n
+
+    # -- samples that machine code writes -------------------------------------------------------
+
+    @property
+    def every(self) -> int:
+        """Steps from one sample to the next."""
+        return self._every
+
+    def room(self) -> list[FloatArray]:
+        """Where the samples from the next one on belong, at least two: q, v, a and tau."""
+        if len(self._columns[0]) - self._kept < 2:
+            self._make_room()
+        return [x[self._kept :] for x in self._columns[1:]]
+
+    def filled(self, t: FloatArray, steps: int, last: bool) -> None:
+        """Count the samples that were written into `room`, at ``t`` [s], over so many steps.
+
+        ``last``: the last sample is that of the last of these steps.
+        """
+        n = len(t)
+        self._columns[0][self._kept : self._kept + n] = t
+        self._steps += steps
+        # a sample between those that are kept may be replaced
+        self._behind = last and (self._steps - 1) % self._every != 0
+        self._kept += n - self._behind
+
+    def _make_room(self) -> None:
+        if self._folder is None:
+            self._columns = [np.concatenate([x, np.empty_like(x)]) for x in self._columns]
+            self._most = len(self._columns[0])
+        else:
+            self._write()
+
+    @property
+    def count(self) -> int:
+        """Samples in memory, the last one too."""
+        return self._kept + self._behind
+
+    @property
+    def started(self) -> bool:
+        """Whether there are samples, in memory or in files."""
+        return bool(self.count or (self._folder is not None and self._folder.rows))
+
+    def _write(self) -> None:
+        """Move what is in memory to the folder."""
+        assert self._folder is not None
+        arrays = dict(zip(STATES, (x[: self.count] for x in self._columns), strict=True))
+        t, q, v = (arrays[name] for name in ("t", "q", "v"))
+        arrays.update(outside_arrays(self.surroundings, t, q, v))
+        arrays.update({MEMORY + key: x for key, x in self.memories.at(t, self.shape).items()})
+        try:
+            self._folder.append(arrays, self._about())
+        except FileError as error:
+            raise self._refused(error) from error
+        finally:  # an interrupt may have left them in some files: what is in all of them counts
+            self._kept, self._behind = 0, False
+        self.memories.forget(float(t[-1]))
+
+    def _refused(self, error: FileError) -> SimulationError:
+        """What to raise where files take no more: it has what they took."""
+        assert self._folder is not None
+        kept = self._in_files(complete=False) if self._folder.rows else None
+        until = 0.0 if kept is None else float(kept.t[-1])
+        return SimulationError(
+            f"{error}; the motion until t = {until:.6g} s stays in {str(self._folder.path)!r}",
+            trajectory=kept,
+            time=until,
+        )
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "robot": self.robot.name,
+            "joints": speed_names(self.robot),
+            "driven": self.driven,
+            "events": events_text(tuple(self.events)),
+        }
+
+    def broken(self, t: float, error: RobodynError) -> SimulationError:
+        """What to raise where the motion until ``t`` [s] breaks down: it has what came before."""
+        singular = self._singular(t)
+        problem = f"at t = {t:.6g} s {error}"
+        if singular is not None:
+            problem = str(singular)
+        elif isinstance(error, ShapeError):
+            problem = (
+                f"the motion of {self.robot.name!r} is no longer finite at t = {t:.6g} s: the step "
+                f"is too long, or torques are not finite ({error})"
+            )
+        return SimulationError(problem, trajectory=self.so_far(), time=t)
+
+    def so_far(self) -> Trajectory | None:
+        """What was recorded of a motion that does not go on; ``None`` if nothing was."""
+        return self.trajectory(complete=False) if self.started else None
+
+    def _singular(self, until: float) -> Passage | None:
+        """The singular posture that a single motion had come to on its way to an instant [s]."""
+        if self.shape or not self.count:
+            return None
+        t, q, v, a, _ = (x[self.count - 1] for x in self._columns)
+        some = self._columns[1][: self.count : max(1, self.count // SOME)]
+        return passage_ahead(self.robot, some, float(t), q, v, a, until)
+
+    def trajectory(self, *, complete: bool = True) -> Trajectory:
+        """What was recorded; in files, under the name of a motion that broke off if it did."""
+        if self._folder is not None:
+            if self.count:
+                self._write()
+            try:
+                return self._in_files(complete=complete)
+            except FileError as error:
+                raise self._refused(error) from error
+        own = [x[: self.count] for x in self._columns]
+        exact = complete and len(self._columns[0]) - self.count < 3
+        memory = self.memories.at(own[0], self.shape)
+        return self._made(memory, *(own if exact else (x.copy() for x in own)))
+
+    def _made(self, memory: Mapping[str, FloatArray], *states: FloatArray) -> Trajectory:
+        t, q, v, a, tau = states
+        return Trajectory(
+            t, q, v, a, tau, joint_names=speed_names(self.robot), robot=self.robot,
+            driven=self.driven, surroundings=self.surroundings, events=tuple(self.events),
+            memory=memory,
+        )  # fmt: skip
+
+    def _in_files(self, *, complete: bool) -> Trajectory:
+        assert self._folder is not None
+        place = self._folder.close(self._about(), complete=complete)
+        fields = read(place)
+        return self._made(fields["memory"], *(fields[name] for name in STATES))

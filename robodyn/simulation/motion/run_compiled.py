@@ -1,0 +1,247 @@
+"""Carry a motion from instant to instant by machine code, and record it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NoReturn
+
+import numpy as np
+
+from robodyn.array_types import FloatArray, IntArray
+from robodyn.arrays import all_finite
+from robodyn.errors import InconsistentStateError, RobodynError, SingularError
+from robodyn.simulation.control.callbacks import refuse_not_finite
+from robodyn.simulation.control.memory_law import MemoryLaw
+from robodyn.simulation.motion.breakdown import breaking_down
+from robodyn.simulation.motion.progress import Progress
+from robodyn.simulation.motion.record import Record
+from robodyn.simulation.step.compiled_motion import CompiledMotion
+from robodyn.simulation.step.stepper import Stepper
+
+__all__ = ["carry"]
+
+#: (t, q, v) -> tau, of one state or of many.
+Torques = Callable[[float, FloatArray, FloatArray], FloatArray]
+
+#: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.
+SINGULAR = 1e-6
+
+#: Steps of robots, and of one of them, after which Python is asked whether it was interrupted.
+AT_ONCE, OF_ONE = 2_000_000, 50_000
+
+
+class _Carrier:
+    """A motion, what records it, and what does the steps that machine code cannot do."""
+
+    def __init__(
+        self,
+        motion: CompiledMotion,
+        stepper: Stepper,
+        torques: Torques,
+        times: FloatArray,
+        record: Record,
+    ) -> None:
+        self.motion, self.stepper, self.times, self.record = motion, stepper, times, record
+        self._torques = torques
+        self._last = len(times) - 1
+        self._first, self._room = 0, list[FloatArray]()
+        self._law = motion.law if isinstance(motion.law, MemoryLaw) else None
+        self._look_for_room(0)
+
+    def _look_for_room(self, first: int) -> None:
+        """Point machine code to where samples from a step on belong."""
+        self._first, self._room = first, self.record.room()
+        self.motion.samples(self._room, first, self.record.every)
+        if self._law is not None:
+            rows = len(self._room[0]), len(self.motion.q), self._law.recorded
+            self._memory = np.empty(rows)
+            self.motion.samples_of_memory(self._memory)
+        before = -(-first // self.record.every)
+        #: The step that there is no room for.
+        self.end = min(self._last, (before + len(self._room[0]) - 1) * self.record.every)
+
+    def count(self, stop: int) -> None:
+        """Let the record know of the samples before a step, if they can be trusted."""
+        if stop <= self._first:
+            return
+        steps = np.arange(self._first, stop)
+        kept = steps[(steps % self.record.every == 0) | (steps == self._last)]
+        error = self._nearly_singular(kept)
+        if error is not None:
+            kept = kept[: error.rows[0] // len(self.motion.q) + 1]
+            stop = int(kept[-1]) + 1
+        last = bool(len(kept)) and int(kept[-1]) == stop - 1
+        steps_done, self._first = stop - self._first, stop
+        if self._law is not None:
+            at = self.times[kept]
+            self._law.record(at, self._memory[: len(kept)], self.record.shape)
+        self.record.filled(self.times[kept], steps_done, last)
+        if error is not None:
+            with breaking_down(self.record, float(self.times[kept[-1]])):
+                raise error
+
+    def _nearly_singular(self, kept: IntArray) -> SingularError | None:
+        """What is wrong with samples at a singular posture, where rounding decides forces.
+
+        A motion that passes one at some distance may lose some digits for a sample.
+        """
+        robot = self.stepper.robot
+        if not robot.nc or self.stepper.stabilised or not len(kept):
+            return None
+        q, v = (x[: len(kept)].reshape(len(kept), len(self.motion.q), -1) for x in self._room[:2])
+        t = np.broadcast_to(self.times[kept][:, None], q.shape[:2])
+        time = t if robot.depends_on_time else None
+        try:
+            try:
+                robot.check_state(q, v, t=time)
+            except InconsistentStateError:  # speeds of steps that are too long open the loops
+                if not robot.depends_on_time:
+                    robot.check_state(q, np.zeros_like(v))
+        except SingularError as error:
+            for row in error.rows:
+                k, r = divmod(row, len(self.motion.q))
+                at = float(t[k, r]) if robot.depends_on_time else None
+                if robot.loop_rank(q[k, r], t=at).distance < SINGULAR:
+                    error.rows = (row,)
+                    return error
+        return None
+
+    def advance(self, first: int, last: int, final: bool) -> None:
+        """Do the steps from one instant to another."""
+        self.motion.advance(first, last, final, self._rescue)
+
+    def push(self, k: int, tau: FloatArray) -> None:
+        """Let forces of a controller act from an instant on."""
+        if not (math.isfinite(np.vdot(tau, tau)) or all_finite(tau)):
+            self.count(k)
+            t = float(self.times[k])
+            with breaking_down(self.record, t):
+                refuse_not_finite(self.stepper.robot, tau, t, k)
+        self.motion.tau[...] = tau
+
+    def make_room(self, first: int) -> None:
+        """Make room for the samples from a step on, if there is none."""
+        if self.end <= first < self._last:
+            self.count(first)
+            self._look_for_room(first)
+
+    def _rescue(self, k: int, r: int) -> None:
+        """Do a step of a robot, with errors that say what is wrong."""
+        q, v, tau, a = self._resample(k, r)
+        m, t, end = self.motion, float(self.times[k]), float(self.times[k + 1])
+        try:
+            m.q[r], m.v[r] = self.stepper.of_row(r, len(m.q)).step(t, q, v, tau, end - t, a)
+        except RobodynError as error:
+            self._break_down(k + 1, error)
+
+    def _resample(self, k: int, r: int) -> tuple[FloatArray, ...]:
+        """Take the sample of a robot at an instant anew: its state, forces and accelerations."""
+        m, t = self.motion, float(self.times[k])
+        q, v, tau = m.q[r].copy(), m.v[r].copy(), m.tau[r].copy()
+        if not all_finite(tau):  # of a law, where there is no straight-line code
+            tau = self._asked(k, r, q, v)
+        try:
+            if not all_finite(tau):  # among those of all motions, so that this one is named
+                known = np.zeros(m.tau.shape)
+                known[r] = tau
+                known = known.reshape(*self.record.shape, len(tau))
+                refuse_not_finite(self.stepper.robot, known, t, k)
+            a, forces = self.stepper.of_row(r, len(m.q)).accelerations(t, q, v, tau)
+        except RobodynError as error:
+            self._break_down(k, error)
+        self._sample(k, r, (q, v, a, forces))
+        return q, v, tau, a
+
+    def _asked(self, k: int, r: int, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Forces of the controller of a robot at an instant, by Python."""
+        m, law = self.motion, self._law
+        if law is None:
+            return self._torques(float(self.times[k]), q, v)
+        if k:
+            law.recall(float(self.times[k - 1]), m.acted[r].copy(), m.memory_before[r].copy())
+        else:
+            law.forget()
+        m.tau[r] = tau = self._torques(float(self.times[k]), q, v)
+        m.memory[r] = law.remembered()
+        row = self._row(k)
+        if row is not None:
+            self._memory[row, r] = m.memory[r, : law.recorded]
+        return tau
+
+    def _break_down(self, k: int, error: RobodynError) -> NoReturn:
+        """Raise what a motion breaks down by on its way to an instant."""
+        self.count(k)
+        with breaking_down(self.record, float(self.times[k])):
+            raise error
+
+    def finish(self) -> None:
+        """Count all samples; the last one is that of no step, which would have found it wrong."""
+        row = -(-self._last // self.record.every) - -(-self._first // self.record.every)
+        rows = [x[row].reshape(len(self.motion.q), -1) for x in self._room[2:]]
+        wrong = ~np.isfinite(np.concatenate(rows, axis=-1)).all(axis=-1)
+        for r in np.flatnonzero(wrong):
+            self._resample(self._last, int(r))
+        self.count(self._last + 1)
+
+    def _sample(self, k: int, r: int, state: tuple[FloatArray, ...]) -> None:
+        row = self._row(k)
+        if row is not None:
+            for room, x in zip(self._room, state, strict=True):
+                room[row].reshape(-1, len(x))[r] = x
+
+    def _row(self, k: int) -> int | None:
+        """Where the sample of an instant belongs, if it is one."""
+        every = self.record.every
+        if k % every and k != self._last:
+            return None
+        return -(-k // every) - -(-self._first // every)
+
+
+def carry(
+    motion: CompiledMotion,
+    stepper: Stepper,
+    torques: Torques,
+    called: bool,
+    times: FloatArray,
+    record: Record,
+    report: Progress,
+) -> None:
+    """Step over all instants.
+
+    Parameters
+    ----------
+    motion : CompiledMotion
+    stepper : Stepper
+        Does the steps that machine code cannot do.
+    torques : callable
+        The forces of the controller.
+    called : bool
+        Python calls the controller at every step: it is not machine code.
+    times : ndarray, shape (n,) [s]
+    record : Record
+    report : callable
+        Told the finished part.
+    """
+    carrier, last = _Carrier(motion, stepper, torques, times, record), len(times) - 1
+    at_once = 1 if called else max(1, min(OF_ONE, AT_ONCE // len(motion.q)))
+    k, instants = 0, times.tolist() if called else []
+    q, v = (x.reshape(*record.shape, x.shape[-1]) for x in (motion.q, motion.v))
+    try:
+        while True:
+            if called:
+                if k % 50 == 0:
+                    report(k / max(last, 1))
+                carrier.push(k, torques(instants[k], q, v))
+            else:
+                report(k / max(last, 1))
+            carrier.make_room(k)
+            stop = min(k + at_once, carrier.end)
+            carrier.advance(k, stop, final=stop == last and (k == last or not called))
+            if k == last or (stop == last and not called):
+                carrier.finish()
+                return
+            k = stop
+    except (Exception, KeyboardInterrupt):
+        carrier.count(k)
+        raise

@@ -1,0 +1,117 @@
+"""Many motions whose events happen at other instants in each: every one moves by itself."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import SettingsError, SimulationError, SimulationInterrupted
+from robodyn.simulation.control.callbacks import Controller, at_start, of_motion
+from robodyn.simulation.control.compiled_law import Law
+from robodyn.simulation.events.event import Event
+from robodyn.simulation.motion.breakdown import given_up, keeping
+from robodyn.simulation.motion.event_loop import move_through_events
+from robodyn.simulation.motion.motion_options import MotionOptions
+from robodyn.simulation.motion.phase import Phase
+from robodyn.simulation.motion.progress import Progress
+from robodyn.simulation.motion.record import Record
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["each_alone"]
+
+#: Arrays of a sample.
+STATE = ("q", "v", "a", "tau")
+
+
+def each_alone(
+    phase: Phase,
+    events: Sequence[Event],
+    q: FloatArray,
+    v: FloatArray,
+    times: FloatArray,
+    make: MotionOptions,
+    record: Record,
+    report: Progress,
+) -> Trajectory:
+    """Samples of all motions at common instants, each after what happens then.
+
+    Parameters
+    ----------
+    phase : Phase
+    events : sequence of Event
+    q, v : ndarray, shape (n, nq), (n, nv)
+    times : ndarray, shape (m,) [s]
+    make : MotionOptions
+        Of a single motion.
+    record : Record
+        Of all of them.
+    report : callable
+    """
+    sizes = (q.shape[1], *[v.shape[1]] * 3)
+    arrays = [np.full((len(times), len(q), size), np.nan) for size in sizes]
+    memory: dict[str, FloatArray] = {}
+    begun: list[int] = []
+
+    def keep(k: int, run: Trajectory) -> None:
+        begun.append(k)
+        at = np.searchsorted(run.t, times, side="right") - 1
+        there = run.t[at] == times  # not after an event has ended the motion
+        for array, name in zip(arrays, STATE, strict=True):
+            array[there, k] = getattr(run, name)[at[there]]
+        for name, x in run.memory.items():
+            size = (len(times), len(q), x.shape[-1])
+            memory.setdefault(name, np.full(size, np.nan))[there, k] = x[at[there]]
+        record.events += [dataclasses.replace(event, motion=(k,)) for event in run.events]
+
+    def motion() -> Trajectory:
+        record.events.sort(key=lambda event: event.time)
+        for name, x in memory.items():
+            record.memories.add(name, times.copy(), x)
+        for sample in zip(times.tolist(), *arrays, strict=True):
+            record.add(*sample)
+        return record.trajectory()
+
+    with keeping(lambda: motion() if begun else None):
+        for k, state in enumerate(zip(q, v, strict=True)):
+            report(k / len(q))
+            controller = at_start(phase.robot, of_motion(phase.controller, k))
+            own = dataclasses.replace(phase, controller=_of_one(controller))
+            try:
+                alone = make.of_motion(k, record.surroundings.wrenches)
+                run = move_through_events(own, events, *state, times, alone, lambda part: None)
+            except (Exception, SimulationInterrupted) as error:
+                part = given_up(error)
+                if part is not None:  # it is to have that of all motions
+                    keep(k, part)
+                if isinstance(error, SimulationError):
+                    raise SimulationError(f"motion {k}: {error}", time=error.time) from error
+                raise
+            if any(piece.robot is not phase.robot for piece in run.phases):
+                raise SettingsError(
+                    "an event gives one of many motions another robot or load: all of a rollout "
+                    "are of one robot; use simulate for each, or sweep"
+                )
+            keep(k, run)
+    return motion()
+
+
+def _of_one(controller: Controller | None) -> Controller | None:
+    """A controller of many motions, for one of them."""
+    if controller is None or isinstance(controller, Law):  # whose numbers are the same
+        return controller
+
+    return _OfOne(controller)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _OfOne:
+    """A controller of many motions, called for one."""
+
+    controller: Controller
+
+    def __call__(self, t: float, q: FloatArray, v: FloatArray) -> Any:
+        return np.asarray(self.controller(t, q[None], v[None]))[0]

@@ -1,0 +1,40 @@
+"""Values that know how they change with what a step is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+
+__all__ = ["DualArray"]
+
+
+@dataclass(frozen=True, eq=False)
+class DualArray:
+    """Values and their derivatives by some numbers.
+
+    It has the sums and the products with numbers that integrators are written in.
+
+    Attributes
+    ----------
+    value : ndarray, shape (..., n)
+    slope : ndarray, shape (..., k, m)
+        By m numbers. Of coordinates it is in tangent space: ``k`` is the number of speeds.
+    """
+
+    #: numpy leaves products with arrays to this class.
+    __array_ufunc__: ClassVar[None] = None
+
+    value: FloatArray
+    slope: FloatArray
+
+    def __add__(self, other: DualArray) -> DualArray:
+        return DualArray(self.value + other.value, self.slope + other.slope)
+
+    def __rmul__(self, factor: Any) -> DualArray:
+        """The product with a number, or with one a state, shape (..., 1)."""
+        of_slope = np.asarray(factor)[..., None] if np.ndim(factor) else factor
+        return DualArray(factor * self.value, of_slope * self.slope)

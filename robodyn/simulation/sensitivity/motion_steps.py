@@ -1,0 +1,117 @@
+"""The steps of a motion, from sample to sample, with their derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.arrays import expect
+from robodyn.errors import SettingsError, ShapeError
+from robodyn.robot import Robot
+from robodyn.simulation.loads.driven import PathOfTime, driven_joints
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
+from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["APART", "robot_of_steps", "slopes_of_steps", "steps_along"]
+
+#: How far samples may be from the end of the step before, a unit of their size.
+APART = 1e-8
+
+
+def robot_of_steps(run: Trajectory) -> Robot:
+    """The robot of a motion that is nothing but steps.
+
+    Raises
+    ------
+    ShapeError, SettingsError
+        If it is more than that, or the robot is not known.
+    """
+    expect("run", run, Trajectory)
+    if run.robot is None:
+        raise SettingsError("the trajectory does not know its robot: it was read from a file")
+    if run.t.ndim != 1 or not len(run.t):
+        raise ShapeError("the trajectory has no samples along time", name="run", given=run.t.shape)
+    if len(run.events) > 0:
+        raise SettingsError(
+            "derivatives of a motion are not known where events happened within it: "
+            f"{run.events[0].name!r} at {run.events[0].time:.6g} s"
+        )
+    return run.robot
+
+
+def slopes_of_steps(
+    robot: Robot,
+    run: Trajectory,
+    integrator: str,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    parameters: bool = False,
+) -> StepJacobian:
+    """Derivatives of the steps of a motion, under all that acted on it.
+
+    Parameters
+    ----------
+    robot : Robot
+    run : Trajectory
+    integrator : str
+    controlled, locked
+        Those of the motion.
+    parameters : bool
+
+    Raises
+    ------
+    SettingsError
+        If other joints than these were driven, what acted is known at samples only, and as
+        `StepJacobian` does.
+    """
+    driven = driven_joints(robot, controlled, locked, run.t)
+    if driven.speeds != tuple(run.driven):
+        names = np.array(run.joint_names)
+        was, now = (", ".join(names[list(x)]) or "none" for x in (run.driven, driven.speeds))
+        raise SettingsError(
+            f"driven along paths or locked in the motion: {was}; given here: {now}. Give "
+            "controlled= and locked= of the motion, of which it keeps no paths"
+        )
+    around = run.surroundings
+    if not isinstance(around, PrescribedLoads) and (around.base is not None or around.wrenches):
+        raise SettingsError(
+            "the motion of the base and wrenches are known at samples only, and not in between: "
+            "take the trajectory that robodyn.simulate returned"
+        )
+    wrenches = around.wrenches
+    if not callable(wrenches):
+        wrenches = {link: np.asarray(x, float) for link, x in (wrenches or {}).items()}
+    base = around.base if isinstance(around, PrescribedLoads) else None
+    return StepJacobian(
+        robot, integrator, base, driven=driven, wrenches=wrenches, parameters=parameters
+    )
+
+
+def steps_along(
+    robot: Robot, run: Trajectory, slopes: StepJacobian, start: int, stop: int, integrator: str
+) -> FloatArray:
+    """Derivatives of some steps, shape (n, ..., 2 nv, 3 nv + parameters).
+
+    Raises
+    ------
+    SettingsError
+        If a step does not end at the next sample.
+    """
+    here, ahead = slice(start, stop), slice(start + 1, stop + 1)
+    ones = (1,) * (run.q.ndim - 1)
+    t, h = (x.reshape(-1, *ones) for x in (run.t[here], run.t[ahead] - run.t[here]))
+    q, v = slopes(t, run.q[here], run.v[here], run.tau[here], h)
+    moved = robot.difference(run.q[ahead], q.value)
+    for off, size in ((moved, run.v[here] * h), (v.value - run.v[ahead], run.v[ahead])):
+        wrong = np.abs(off) > APART * (1.0 + np.abs(size))
+        if wrong.any():
+            k = start + int(np.argwhere(wrong)[0][0])
+            raise SettingsError(
+                f"a step by {integrator!r} from sample {k} at {run.t[k]:.6g} s ends "
+                f"{np.abs(off[wrong][0]):.3g} away from the next sample: give the integrator of "
+                "the motion, and simulate it with every=1"
+            )
+    return np.concatenate([q.slope, v.slope], axis=-2)

@@ -1,0 +1,152 @@
+"""A step of a motion and its derivatives, for users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.arguments import checked_arguments
+from robodyn.array_types import FloatArray
+from robodyn.arrays import checked, refuse_not_finite, shaped, together
+from robodyn.errors import SettingsError
+from robodyn.robot import Robot
+from robodyn.simulation.loads.arguments import base_path, wrenches_on
+from robodyn.simulation.loads.driven import PathOfTime, driven_joints
+from robodyn.simulation.loads.loads import BaseAt, WrenchesAt
+from robodyn.simulation.sensitivity.dual_array import DualArray
+from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
+
+__all__ = ["StepDerivatives", "step_derivatives"]
+
+
+@dataclass(frozen=True, eq=False)
+class StepDerivatives:
+    """The state after a step, and how it changes: ``dx' = A dx + B dtau + P dp``.
+
+    A change of state ``dx = (dq, dv)`` has 2 nv numbers: positions are moved along the speeds, from
+    ``q`` to ``robot.integrate(q, dq)``.
+
+    Attributes
+    ----------
+    q, v : ndarray, shape (..., nq), (..., nv) [rad, m], [rad/s, m/s]
+        The state after the step.
+    A : ndarray, shape (..., 2 nv, 2 nv)
+        By the state before it.
+    B : ndarray, shape (..., 2 nv, nv)
+        By the forces, which are held in the step.
+    P : ndarray, shape (..., 2 nv, 10 n), or None
+        By the inertial parameters, if asked for.
+    """
+
+    q: FloatArray
+    v: FloatArray
+    A: FloatArray
+    B: FloatArray
+    P: FloatArray | None = None
+
+    def __repr__(self) -> str:
+        *batch, n, nv = self.B.shape
+        of = f", each of {tuple(batch)} steps" if batch else ""
+        return f"<StepDerivatives: A ({n}, {n}), B ({n}, {nv}){of}>"
+
+
+@checked_arguments
+def step_derivatives(
+    robot: Robot,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    *,
+    step: float = 1e-3,
+    integrator: str = "rk4",
+    parameters: bool = False,
+    base: BaseAt | None = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+    t: ArrayLike = 0.0,
+) -> StepDerivatives:
+    """A step of `robodyn.simulate` and its exact derivatives in tangent space.
+
+    They are those of the step as it is done, integrator and closing of loops included, and not of
+    the motion that it approximates.
+
+    Parameters
+    ----------
+    robot : Robot
+    q, v, tau : array_like, shape (..., nq), (..., nv), (..., nv)
+        States, and forces that are held in the step [N m, N].
+    step : float [s]
+    integrator : str
+        An explicit one: ``"rk4"``, ``"semi_implicit"``, ``"euler"``, ``"midpoint"``, ``"heun"``.
+    parameters : bool
+        Also derivatives by ``robot.inertial_parameters``.
+    base : callable, optional
+        Time [s] -> `BaseMotion`, of a robot with a moving base. Default: at rest.
+    controlled, locked
+        Joints along paths of time and joints that stand still, as `robodyn.simulate` takes them.
+        Where they are and how fast follows from the time: the state after a step does not change
+        with what ``q`` and ``v`` hold for them, nor with ``tau``. A locked joint stays at its q.
+    wrenches : mapping of link name to array_like, shape (6,) or (..., 6), or callable, optional
+        External wrenches in the step [N, N m]; a callable gets ``(t, q, v)``, and is to be symbolic
+        (``symbolic = True``): nothing but arithmetic with them.
+    t : array_like, shape (...) [s]
+        When the step begins, for the base, paths, and robots that depend on time.
+
+    Returns
+    -------
+    derivatives : StepDerivatives
+        Of a closed linkage, only changes of the state that keep loops closed have a meaning.
+
+    Raises
+    ------
+    ShapeError
+    SettingsError
+        For other integrators, wrenches that are a function and not symbolic, and where the rank of
+        loops changes.
+    UnknownNameError, ActuationError, PathError
+        For joints that cannot be driven so, as of `robodyn.simulate`.
+    SingularError
+        Where numbers are not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> d = rd.step_derivatives(robot, [0.3, 0.2], [0.0, 0.0], [0.0, 0.0], step=0.01)
+    >>> d
+    <StepDerivatives: A (4, 4), B (4, 2)>
+    >>> ahead = rd.step_derivatives(robot, [0.3, 0.2], [1e-6, 0.0], [0.0, 0.0], step=0.01)
+    >>> bool(np.allclose((ahead.q - d.q) / 1e-6, d.A[:2, 2], atol=1e-8))
+    True
+    """
+    q = checked("q", q, robot.nq, of=robot.name)
+    v, tau = (checked(name, x, robot.nv, of=robot.name) for name, x in (("v", v), ("tau", tau)))
+    clock = shaped("t", t)
+    batch = together(q=q, v=v, tau=tau, t=clock[..., None])
+    if not (isinstance(step, int | float | np.number) and 0.0 < step < np.inf):
+        raise SettingsError(f"step is {step!r} s, expected a positive number")
+    start = np.broadcast_to(clock, batch)
+    refuse_not_finite("t", start, 0)
+    ends = (start.min(), start.max()) if start.size else (0.0, 0.0)
+    span = np.array([ends[0], ends[1] + step])
+    slopes = StepJacobian(
+        robot,
+        integrator,
+        base_path(base, span),
+        driven=driven_joints(robot, controlled, locked, span),
+        wrenches=wrenches_on(wrenches, batch),
+        parameters=parameters,
+    )
+    h = np.full((*batch, 1), float(step))
+    return _split(robot.nv, parameters, *slopes(start[..., None], q, v, tau, h))
+
+
+def _split(nv: int, parameters: bool, q: DualArray, v: DualArray) -> StepDerivatives:
+    whole = np.concatenate([q.slope, v.slope], axis=-2)
+    A, B, P = np.split(whole, [2 * nv, 3 * nv], axis=-1)
+    return StepDerivatives(q.value, v.value, A, B, P if parameters else None)

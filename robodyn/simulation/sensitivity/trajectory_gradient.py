@@ -1,0 +1,235 @@
+"""How a cost of a motion changes with its start, its forces and its inertial parameters.
+
+A motion is a chain of steps ``x[k+1] = f(x[k], tau[k], p)``. Of a cost ``J`` that is known by its
+derivatives at the samples, the multipliers of the chain are found backwards, which takes one
+product with a matrix a step, however many forces and parameters there are::
+
+    lam[n] = dJ/dx[n]          lam[k] = dJ/dx[k] + A[k]^T lam[k+1]
+    dJ/dtau[k] += B[k]^T lam[k+1]        dJ/dp = sum P[k]^T lam[k+1]
+
+Forces of a controller are changed by the state, too: ``dtau[k] = C[k] dx[k]``. So are those that
+drive joints along paths; of these the derivatives by the other forces are added as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.arguments import checked_arguments
+from robodyn.array_types import FloatArray
+from robodyn.arrays import numbers, refuse_not_finite
+from robodyn.errors import SettingsError, ShapeError
+from robodyn.robot import Robot
+from robodyn.simulation.control.callbacks import check_callable
+from robodyn.simulation.control.closed_loop import untraced
+from robodyn.simulation.control.compiled_law import Law, law_of, signal_tables
+from robodyn.simulation.loads.driven import PathOfTime
+from robodyn.simulation.sensitivity.motion_steps import (
+    APART,
+    robot_of_steps,
+    slopes_of_steps,
+    steps_along,
+)
+from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["TrajectoryGradient", "trajectory_gradient"]
+
+#: So many steps are differentiated at once.
+AT_ONCE = 500
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectoryGradient:
+    """Derivatives of a cost of a motion.
+
+    Attributes
+    ----------
+    q0, v0 : ndarray, shape (..., nv)
+        By the state at the start; positions are moved along the speeds.
+    tau : ndarray, shape (n, ..., nv)
+        By the forces that act from each sample to the next; those of the last one do not act. Where
+        there is a controller: by forces that are added to its own. Zero at driven joints, whose
+        forces follow from the rest.
+    parameters : ndarray, shape (..., 10 n), or None
+        By ``robot.inertial_parameters``, if asked for.
+    """
+
+    q0: FloatArray
+    v0: FloatArray
+    tau: FloatArray
+    parameters: FloatArray | None = None
+
+    def __repr__(self) -> str:
+        return f"<TrajectoryGradient: {len(self.tau)} samples of {self.tau.shape[-1]} speeds>"
+
+
+@checked_arguments
+def trajectory_gradient(
+    run: Trajectory,
+    *,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    integrator: str = "rk4",
+    controller: Any = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    parameters: bool = False,
+) -> TrajectoryGradient:
+    """The gradient of a cost of a simulated motion, exact for its steps, by a discrete adjoint.
+
+    A cost is any function of the samples of the motion; it is given by its derivatives there.
+
+    Parameters
+    ----------
+    run : Trajectory
+        Of `robodyn.simulate` or `robodyn.rollout`, with a sample a step.
+    q, v, tau : array_like, shape (n, ..., nv), optional
+        Derivatives of the cost by positions, moved along the speeds, by velocities and by forces of
+        each sample. Default: zero.
+    integrator : str
+        That of the motion, an explicit one.
+    controller : callable, optional
+        That of the motion: forces then change with the state. One of `robodyn.controllers` or
+        another one with ``symbolic = True``. Default: forces are the numbers that they were.
+    controlled, locked
+        Those of the motion: joints along paths of time, and joints that stand still. A locked joint
+        stands where it starts; nothing changes with the start of one along a path.
+    parameters : bool
+        Also the derivatives by inertial parameters; those of a controller's own model stay.
+
+    Returns
+    -------
+    gradient : TrajectoryGradient
+
+    Raises
+    ------
+    ShapeError
+    SettingsError
+        If samples are not the steps of that integrator or forces not those of that controller,
+        nothing is known of the robot, other joints were driven, wrenches were functions that
+        are not symbolic, events happened, and as `robodyn.step_derivatives` does.
+    SingularError
+        Where a step has no derivative.
+
+    Examples
+    --------
+    How the height of a pendulum after a second changes with its start and the forces:
+
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> run = rd.simulate(robot, q0=[0.5, 0.2], duration=1.0, step=0.01)
+    >>> by_q = np.zeros((101, 2))
+    >>> by_q[-1] = robot.function("center_of_mass").jacobian("q")(run.q[-1])[2]
+    >>> gradient = rd.trajectory_gradient(run, q=by_q)
+    >>> ahead = rd.simulate(robot, q0=[0.5 + 1e-6, 0.2], duration=1.0, step=0.01)
+    >>> rise = robot.center_of_mass(ahead.q[-1])[2] - robot.center_of_mass(run.q[-1])[2]
+    >>> bool(abs(rise / 1e-6 - gradient.q0[0]) < 1e-4)
+    True
+    >>> gradient.tau.shape
+    (101, 2)
+    """
+    robot = robot_of_steps(run)
+    given = [_over_samples(name, x, run) for name, x in (("q", q), ("v", v), ("tau", tau))]
+    slopes = slopes_of_steps(robot, run, integrator, controlled, locked, parameters)
+    nv, last = robot.nv, len(run.t) - 1
+    partial = np.zeros((*run.v.shape[:-1], 3 * nv + slopes.parameters))
+    partial[..., : 3 * nv] = np.concatenate(given, axis=-1)
+    _drive(partial, run, slopes)
+    by_state, by_tau = partial[..., : 2 * nv], partial[..., 2 * nv : 3 * nv].copy()
+    feedback = _Feedback(robot, controller, run)
+    total = partial[..., 3 * nv :].sum(axis=0)
+    lam = by_state[last] + feedback.pulled(last, by_tau[last])
+    for stop in range(last, 0, -AT_ONCE):
+        start = max(0, stop - AT_ONCE)
+        whole = steps_along(robot, run, slopes, start, stop, integrator)
+        for k in range(stop - 1, start - 1, -1):
+            change = np.einsum("...ij,...i->...j", whole[k - start], lam)
+            by_tau[k] += change[..., 2 * nv : 3 * nv]
+            total += change[..., 3 * nv :]
+            lam = by_state[k] + change[..., : 2 * nv] + feedback.pulled(k, by_tau[k])
+    lam = slopes.of_start(run.t[0], run.q[0], run.v[0], lam)
+    return TrajectoryGradient(lam[..., :nv], lam[..., nv:], by_tau, total if parameters else None)
+
+
+def _drive(partial: FloatArray, run: Trajectory, slopes: StepJacobian) -> None:
+    """Turn derivatives by forces of driven joints into those by what these follow from.
+
+    Parameters
+    ----------
+    partial : ndarray, shape (n, ..., 3 nv + parameters)
+        Derivatives at samples; changed.
+    """
+    columns = [2 * run.v.shape[-1] + k for k in run.driven]
+    if not partial[..., columns].any():
+        return
+    t = run.t.reshape(-1, *(1,) * (run.q.ndim - 1))
+    forces = slopes.driving_forces(t, run.q, run.v, run.tau)
+    given = partial[..., columns]
+    partial[..., columns] = 0.0
+    partial += np.einsum("...ij,...i->...j", forces.slope, given)
+
+
+def _over_samples(name: str, given: ArrayLike | None, run: Trajectory) -> FloatArray:
+    if given is None:
+        return np.zeros(run.v.shape)
+    x = np.asarray(numbers(name, given), float)
+    if x.shape != run.v.shape:
+        raise ShapeError(
+            f"{name} has shape {x.shape}, expected {run.v.shape}: the derivatives of the cost by "
+            "each speed at each sample",
+            name=name,
+            given=x.shape,
+            expected=run.v.shape,
+        )
+    refuse_not_finite(name, x, 1)
+    return x
+
+
+class _Feedback:
+    """How the forces of a controller change with the state at samples."""
+
+    def __init__(self, robot: Robot, controller: Any, run: Trajectory) -> None:
+        self._by_state: FloatArray | None = None
+        if controller is None:
+            return
+        check_callable("controller", controller)
+        law = law_of(robot, controller)
+        if law is None:
+            raise untraced(robot, controller)
+        _check_forces(law, run)
+        inputs = run.q, run.v, *_tables(law, run)
+        slopes = [law.function.jacobian(name)(*inputs) for name in ("q", "v")]
+        self._by_state = np.concatenate(slopes, axis=-1)
+
+    def pulled(self, k: int, by_tau: FloatArray) -> FloatArray:
+        """Derivatives by the state that those by forces at a sample are worth."""
+        if self._by_state is None:
+            return np.zeros((*by_tau.shape[:-1], 2 * by_tau.shape[-1]))
+        return np.asarray(np.einsum("...ij,...i->...j", self._by_state[k], by_tau))
+
+
+def _tables(law: Law, run: Trajectory) -> list[FloatArray]:
+    """The time and signals at samples, to be broadcast over motions."""
+    time, *signals = (x for x, _ in signal_tables(law.signals, run.t, 0, len(run.t)))
+    ones = (1,) * (run.q.ndim - 2)
+    return [time.reshape(-1, *ones), *(x.reshape(len(x), *ones, -1) for x in signals)]
+
+
+def _check_forces(law: Law, run: Trajectory) -> None:
+    off = np.abs(law.function(run.q, run.v, *_tables(law, run)) - run.tau)
+    off[..., list(run.driven)] = 0.0  # their forces are those of their paths
+    wrong = ~(off <= APART * (1.0 + np.abs(run.tau)))
+    if wrong.any():
+        k = int(np.argwhere(wrong)[0][0])
+        raise SettingsError(
+            f"the forces at {run.t[k]:.6g} s are not those of the controller: they differ by "
+            f"{off[wrong][0]:.3g}, as where limits of efforts cut them"
+        )

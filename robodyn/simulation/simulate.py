@@ -1,0 +1,292 @@
+"""Simulate a robot under a controller; one motion, or many at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from robodyn.arguments import checked_arguments
+from robodyn.arrays import named
+from robodyn.description import CompliantStops, Ground
+from robodyn.motion.base_motion import BasePath
+from robodyn.robot import Robot
+from robodyn.simulation.control.callbacks import Controller
+from robodyn.simulation.events.event import Event, EventFunction, as_events
+from robodyn.simulation.limits.joint_limits import Limits
+from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.loads.arguments import (
+    base_path,
+    on_ground,
+    start_state,
+    step_times,
+    wrenches_on,
+)
+from robodyn.simulation.loads.driven import Driven, PathOfTime
+from robodyn.simulation.loads.loads import BaseAt, WrenchesAt
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
+from robodyn.simulation.motion.joint_stops import RigidStops, with_stops
+from robodyn.simulation.motion.loop import run_each, run_motion
+from robodyn.simulation.motion.motion_options import MotionOptions
+from robodyn.simulation.motion.phase import start_phase
+from robodyn.simulation.motion.progress import Progress, reporter
+from robodyn.simulation.motion.record import Record
+from robodyn.simulation.step.stepper import Stepper
+from robodyn.simulation.trajectory.trajectory import Trajectory
+
+__all__ = ["rollout", "simulate"]
+
+
+@checked_arguments
+def simulate(
+    robot: Robot,
+    controller: Controller | None = None,
+    *,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    duration: float = 1.0,
+    step: float = 1e-3,
+    base: BaseAt | None = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+    integrator: str = "rk4",
+    events: Sequence[Event | EventFunction] = (),
+    limits: str | MotorLimits = "report",
+    progress: Progress | bool | None = None,
+    stabilization: tuple[float, float] | None = None,
+    tolerance: float | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
+    stops: RigidStops | CompliantStops | None = None,
+    ground: Ground | Iterable[Ground] = (),
+) -> Trajectory:
+    """Move a robot through time.
+
+    Parameters
+    ----------
+    robot : Robot
+    controller : callable, optional
+        ``tau = controller(t, q, v)``, held constant within a step, as a digital controller does.
+        Default: no torque.
+    q0, v0 : array_like, shape (nq,), (nv,), optional
+        Start. Default: neutral, at rest. Speeds of a linkage have to fit its loops, see
+        `Robot.consistent_velocity`; where joints are driven, all others follow them.
+    duration, step : float [s]
+        The last step is shortened if the duration is no multiple of the step.
+    base : callable, optional
+        Time -> `BaseMotion`, for a robot with a moving base: a `BasePath` or any function.
+    controlled : mapping of joint name to JointPath or callable
+        Joints driven along a path, ``t -> (position, velocity, acceleration)``, in the coordinates
+        and speeds of their kind (see `JointPath`). They have no state of their own: the rest moves
+        by equations that depend on time [W 5.101], and the torques that driving them takes
+        [W 5.100] stand in the trajectory's ``tau``. What the controller returns for them is not
+        used. ``"floating_base"`` is a floating base, ``"joint[k]"`` one axis of a joint: the path
+        of its k-th speed, with one position, the integral of that speed.
+    locked : names of joints, or of axes
+        Held where they start; ``"joint[k]"``: its k-th speed is zero.
+    wrenches : mapping or callable, optional
+        External wrenches by link, shape (6,) [N, N m]; a callable gets ``(t, q, v)``.
+    integrator : str
+        A key of `robodyn.simulation.INTEGRATORS`: explicit methods of fixed steps (``"euler"``,
+        ``"semi_implicit"``, ``"midpoint"``, ``"heun"``, ``"rk4"``), ``"adaptive"`` ones within
+        each step, the ``"variational"`` one, an ``"implicit"`` one for stiff motions, ``"auto"``,
+        and scipy's (``"scipy:Radau"``, ...). docs/integrators.md says which to choose.
+    events : sequence of Event, or of callables
+        What happens within the motion, and what it changes then: see `robodyn.Event`. A plain
+        function ``(t, q, v) -> float`` ends the motion where it reaches or crosses zero; the last
+        sample is that instant, to 1e-12 of a step. Several at one instant, which is 1e-9 of a
+        step long, happen in the order given.
+    limits : {"ignore", "report", "enforce"} or MotorLimits
+        What becomes of the limits that the file gives for positions, velocities and efforts of
+        joints and torques of motors. ``"report"``: a motion that leaves them warns once
+        (`robodyn.errors.LimitWarning`), and `Trajectory.limit_violations` says where.
+        ``"enforce"``: also, what the controller returns is cut to the limits of efforts before it
+        acts and is recorded. Positions are not stopped, and the forces that driven joints take are
+        not cut: they are reported. ``"ignore"``: no warning. A limit of zero for a velocity, an
+        effort or a torque counts as not given. `MotorLimits` enforces limits that depend on speed.
+    progress : callable or bool, optional
+        Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
+        terminal.
+    stabilization : (alpha, beta), optional [1/s]
+        Loops, and constraints of speeds, are held closed by ``-2 alpha rate - beta^2 gap`` among
+        the accelerations [W 5.198], Baumgarte's way; gaps fade with the time constant ``1 /
+        alpha`` where both gains are equal. Default: every step ends with loops closed anew. A tree
+        has nothing to stabilise.
+    tolerance : float, optional [rad, m]
+        What a step may be wrong by, for integrators that choose their own steps between samples.
+        Default: 1e-8.
+    every : int
+        Every so many steps are kept as samples, and the first and last one always; limits are
+        looked at there.
+    to : path, optional
+        A folder to write samples to while the motion goes on, which must not be there yet: the
+        arrays of the trajectory stay in it, and take no memory. Until the motion is complete, and
+        if it breaks off, its name ends in ``.partial``. `Trajectory.load` reads it.
+    stops : RigidStops or CompliantStops, optional
+        What stands at the limits of joints. Default: nothing, joints pass their limits.
+    ground : Ground or iterable of Ground, optional
+        Planes that resist points of links, beside those that the robot has. It is
+        ``robot.with_(ground=)``, made for this motion: make it once for many. Rigid ones are
+        events, see `robodyn.events.landings`.
+
+    Warns
+    -----
+    LimitWarning
+        If joints leave their limits; see ``limits``.
+    EnergyWarning
+        If energy does not add up, as steps were too long for the integrator.
+
+    Returns
+    -------
+    trajectory : Trajectory
+        One sample a step, or what ``every`` says, the start included; and at each event one just
+        before it and, if it changes something, one just after it. `Trajectory.events` lists them.
+
+    Raises
+    ------
+    ShapeError, UnknownNameError
+    AssemblyError
+        If loops are open at the start; ``.q`` is a closed posture near by, where there is one.
+    InconsistentStateError
+        If ``v0`` opens loops and no joint is driven; ``.v`` are the nearest speeds that do not.
+    PathError
+        If the velocity or acceleration of a path is not the derivative of its position.
+    SimulationError
+        If a position or velocity is no longer finite, if loops cannot stay closed, as driven
+        joints leave what the linkage can do, or if accelerations are not determined where the
+        motion has come; ``.trajectory`` is what came before ``.time``, ``.__cause__`` the error.
+        Also if ``to`` cannot be written to any more, as where a disk is full.
+    SimulationInterrupted
+        For Ctrl-C, a `KeyboardInterrupt` that ``except KeyboardInterrupt`` catches too:
+        ``.trajectory`` is what was simulated until then. Machine code sees it after some steps,
+        at most 50 000 of one robot.
+    FileError
+        If the folder ``to`` is there already, or cannot be made.
+    Exception
+        What a function of yours raises, as it is; its ``.trajectory`` is the motion until then.
+    """
+    robot, rigid = with_stops(on_ground(robot, ground), stops)
+    q, v = start_state(robot, q0, v0, 1)
+    wrenches = wrenches_on(wrenches, ())
+    times = step_times(duration, step)
+    path = base_path(base, times)
+    phase = start_phase(robot, controller, path, controlled, locked, times)
+    make = MotionOptions(
+        stepper=partial(
+            _stepper,
+            integrator=integrator,
+            wrenches=wrenches,
+            stabilization=stabilization,
+            tolerance=tolerance,
+            until=float(times[-1]),
+        ),
+        record=partial(_record, wrenches=wrenches, every=every, to=to),
+        limits=lambda robot: Limits(robot, limits),
+        stops=rigid,
+        to_files=to is not None,
+    )
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    return run_motion(phase, happening, q, v, times, make, reporter(progress))
+
+
+@checked_arguments
+def rollout(
+    robot: Robot,
+    controller: Controller | None,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    *,
+    duration: float = 1.0,
+    step: float = 1e-3,
+    base: BaseAt | None = None,
+    controlled: Mapping[str, PathOfTime] | None = None,
+    locked: Iterable[str] = (),
+    wrenches: Mapping[str, ArrayLike] | WrenchesAt | None = None,
+    integrator: str = "rk4",
+    limits: str | MotorLimits = "report",
+    progress: Progress | bool | None = None,
+    stabilization: tuple[float, float] | None = None,
+    every: int = 1,
+    to: str | os.PathLike[str] | None = None,
+    stops: RigidStops | CompliantStops | None = None,
+    events: Sequence[Event | EventFunction] = (),
+    tolerance: float | None = None,
+    ground: Ground | Iterable[Ground] = (),
+) -> Trajectory:
+    """Many motions at once, as batches of the compiled functions.
+
+    Parameters
+    ----------
+    robot : Robot
+    controller : callable or None
+        Called with ``(t, q, v)`` of all motions, shapes (n, nq), (n, nv); one that numba has
+        compiled, with those of each motion alone.
+    q0, v0 : array_like, shape (n, nq), (n, nv)
+    duration, step, base, controlled, locked, wrenches, integrator, limits, progress, stabilization
+    every, to, tolerance, ground
+        As in `simulate`. Integrators that are not explicit move each motion by itself, and call a
+        function for ``wrenches`` with the state of one.
+    stops, events
+        As in `simulate`. Rigid stops and events act at other instants in each motion: then each
+        moves by itself, the controller is called with shapes (1, nq), (1, nv), and samples are
+        those at the steps. What comes after the end of a motion is not a number (NaN).
+
+    Returns
+    -------
+    trajectory : Trajectory
+        Arrays of shape (steps + 1, n, ...).
+
+    Raises
+    ------
+    SimulationError, SimulationInterrupted, Exception
+        As in `simulate`; ``.trajectory`` is what there is of all motions.
+    """
+    robot, rigid = with_stops(on_ground(robot, ground), stops)
+    q, v = start_state(robot, q0, v0, 2)
+    wrenches = wrenches_on(wrenches, q.shape[:-1])
+    times = step_times(duration, step)
+    path = base_path(base, times)
+    phase = start_phase(robot, controller, path, controlled, locked, times)
+    make = MotionOptions(
+        stepper=partial(
+            _stepper,
+            integrator=integrator,
+            wrenches=wrenches,
+            stabilization=stabilization,
+            tolerance=tolerance,
+            until=float(times[-1]),
+        ),
+        record=partial(_record, wrenches=wrenches),
+        limits=lambda robot: Limits(robot, limits),
+        stops=rigid,
+    )
+    all_of_them = partial(make.record, every=every, to=to, batch=q.shape[:-1])
+    happening = as_events(named("events", events, "functions or robodyn.Event objects"))
+    if rigid is None and not happening:
+        make = replace(make, record=all_of_them)
+        return run_motion(phase, (), q, v, times, make, reporter(progress))
+    record = all_of_them(robot, path, len(times), phase.driven)
+    return run_each(phase, happening, q, v, times, make, record, reporter(progress))
+
+
+def _stepper(robot: Robot, driven: Driven, base: BasePath | None, **options: Any) -> Stepper:
+    return Stepper(robot, driven=driven, base=base, **options)
+
+
+def _record(
+    robot: Robot,
+    base: BasePath | None,
+    size: int,
+    driven: Driven,
+    wrenches: Any,
+    batch: tuple[int, ...] = (),
+    **options: Any,
+) -> Record:
+    return Record(
+        robot, PrescribedLoads(base, wrenches), size, batch, driven=driven.speeds, **options
+    )

@@ -1,0 +1,334 @@
+"""A motion carried on by machine code, and how Python tells it what to do."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.codegen import Function
+from robodyn.codegen.llvm import threads
+from robodyn.codegen.llvm.loops import load_program
+from robodyn.codegen.llvm.once import Memo
+from robodyn.robot import Robot
+from robodyn.simulation.control.compiled_law import Law
+from robodyn.simulation.control.memory_law import MemoryLaw
+from robodyn.simulation.control.numba_law import NumbaLaw
+from robodyn.simulation.integrators.method import Integrator
+from robodyn.simulation.loads.path_tables import Answers, Paths, instants
+from robodyn.simulation.loads.step_functions import Functions
+from robodyn.simulation.step.machine_code.step_program import StepProgram, step_program
+from robodyn.simulation.step.machine_code.variant import Plan
+
+__all__ = ["CompiledMotion"]
+
+#: Robots that are carried on together: what a step needs of them fits into a core's caches.
+BLOCK = 64
+
+#: Instants whose paths are in tables at the same time.
+TABLED = 2048
+
+#: Of a step and a robot.
+Rescue = Callable[[int, int], None]
+
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)
+
+_programs: Memo[tuple[StepProgram, Any]] = Memo()
+
+
+def _loaded(integrator: Integrator, plan: Plan) -> tuple[StepProgram, Any]:
+    """The machine code of an integrator, made once."""
+
+    def make() -> tuple[StepProgram, Any]:
+        program = step_program(integrator, plan)
+        address, engine = load_program(program.ir, "run", long=True)
+        run = _RUN(address)
+        run.engine = engine  # type: ignore[attr-defined]
+        return program, run
+
+    return _programs.get((integrator, plan), make)
+
+
+def _memory(name: str) -> int:
+    function = getattr(ctypes.pythonapi, f"PyMem_Raw{name}")
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What functions of time have said of some instants, from ``first`` to before ``stop``.
+
+    Attributes
+    ----------
+    first, stop : int
+    paths : Answers
+    signals : list of (ndarray, int)
+        Of a law, as `robodyn.simulation.control.compiled_law.Law.tables` has them.
+    """
+
+    first: int
+    stop: int
+    paths: Answers
+    signals: list[tuple[FloatArray, int]]
+
+
+class CompiledMotion:
+    """Steps of one robot or of many, from a state that is carried on.
+
+    Parameters
+    ----------
+    robot : Robot
+    functions : Functions
+        Of the robot, for what drives and loads it.
+    integrator : Integrator
+    paths : Paths
+    times : ndarray, shape (steps + 1,) [s]
+    q, v : ndarray, shape (n, nq), (n, nv)
+        At the start; written into from then on.
+    law : Law, MemoryLaw or NumbaLaw, optional
+        A controller that is machine code.
+    effort : ndarray, shape (nv,), optional
+        Largest efforts of the controller.
+    tabled : int, optional
+        Instants whose paths are asked for at the same time.
+
+    Attributes
+    ----------
+    q, v, tau : ndarray, shape (n, nq), (n, nv), (n, nv)
+        The state that the motion has come to; forces of the controller, which may be called from
+        Python.
+    memory, memory_before, acted : ndarray, shape (n, memory), (n, memory), (n, nv)
+        What the controller remembers, what it did before it looked last, and the forces that acted
+        before that.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        functions: Functions,
+        integrator: Integrator,
+        paths: Paths,
+        times: FloatArray,
+        q: FloatArray,
+        v: FloatArray,
+        law: Law | MemoryLaw | NumbaLaw | None = None,
+        effort: FloatArray | None = None,
+        tabled: int | None = None,
+    ) -> None:
+        self._rows = TABLED if tabled is None else tabled
+        self.q, self.v = np.array(q, order="C"), np.array(v, order="C")
+        self.tau = np.zeros(self.v.shape)
+        self._robot, self._paths, driven = robot, paths, paths.driven
+        self.law = law
+        size = 0 if law is None else law.memory
+        self.memory, self.memory_before = np.zeros((2, len(self.v), size))
+        self.acted = np.zeros(self.v.shape)
+        self._functions, self._times = functions, np.ascontiguousarray(times)
+        self._plan = Plan(
+            flat=functions.integrate is None,
+            driven=bool(driven),
+            closed=functions.corrections is not None,
+            stabilised=paths.gains is not None,
+            dynamics=len(functions.dynamics.inputs) - (4 if driven else 3),
+            control=-1 if law is None else law.extras,
+            corrections=len(functions.corrections.inputs) - 2 if functions.corrections else 0,
+            cut=law is not None and effort is not None,
+            remembers=isinstance(law, MemoryLaw),
+        )
+        self._program, self._run = _loaded(integrator, self._plan)
+        self._words = np.zeros(len(self._plan.words), np.int64)
+        self._place = {name: k for k, name in enumerate(self._plan.words)}
+        self._reached = np.zeros(len(self.q), np.int64)
+        self._stuck = np.zeros(len(self.q), np.int64)
+        self._kept: dict[str, Any] = {}
+        self._tabled = (0, 0)
+        self._first, self._before = self._place["first"], self._place["before"]
+        self._address = self._words.ctypes.data
+        self._run_address = ctypes.cast(self._run, ctypes.c_void_p).value or 0
+        self._fill(effort)
+
+    # -- the table of words -------------------------------------------------------------------
+
+    def _set(self, **values: int) -> None:
+        for name, value in values.items():
+            self._words[self._place[name]] = value
+
+    def _point(self, name: str, array: Any) -> None:
+        """Tell an address, and keep what is there."""
+        self._kept[name] = array
+        self._set(**{name: array.ctypes.data})
+
+    def _fill(self, effort: FloatArray | None) -> None:
+        """Sizes, functions and arrays that stay."""
+        n, nq, nv = len(self.q), self._robot.nq, self._robot.nv
+        block = min(n, BLOCK)
+        of_q, of_v, single = self._program.room
+        room = block * (of_q * nq + of_v * nv + single)
+        self._set(nq=nq, nv=nv, robots=n, block=block, room=room, end=len(self._times) - 1)
+        self._set(nodes=len(self._program.parts))
+        self._set(allocate=_memory("Malloc"), free=_memory("Free"))
+        own = self._functions
+        for name in ("dynamics", "integrate", "rate", "corrections"):
+            f: Function | None = getattr(own, name)
+            if f is not None:
+                self._set(**{name: f.rows_address(n > 1)})
+        if self.law is not None:
+            self._set(control=self.law.address(n > 1), memory_size=self.law.memory)
+        for name in ("q", "v", "tau", "memory", "memory_before", "acted"):
+            self._point(name, getattr(self, name))
+        self._point("times", self._times)
+        self._point("reached", self._reached)
+        self._point("stuck", self._stuck)
+        if effort is not None:
+            self._point("effort", np.ascontiguousarray(effort, float))
+        if self._paths.driven:
+            coordinates, speeds = (
+                np.ascontiguousarray(x, np.int64) for x in self._paths.driven.places
+            )
+            self._point("driven_q", coordinates)
+            self._point("driven_v", speeds)
+            self._point("free_v", np.ascontiguousarray(self._paths.driven.free, np.int64))
+            self._set(ncd=len(coordinates), nd=len(speeds), nf=len(self._paths.driven.free))
+
+    def samples(self, arrays: Sequence[FloatArray], first: int = 0, every: int = 1) -> None:
+        """Where samples from a step on go: q, v, a and tau, shape (samples, [n,] ...).
+
+        A sample is taken at every so many steps, counted from the first of all, and at the last.
+        """
+        for name, x in zip(("q", "v", "a", "tau"), arrays, strict=True):
+            self._point(f"samples_{name}", x)
+        self._set(every=every, before=-(-first // every))
+
+    def samples_of_memory(self, array: FloatArray) -> None:
+        """Where what is recorded of the controller's memory goes, shape (samples, n, recorded)."""
+        self._point("samples_memory", array)
+        self._set(recorded=array.shape[-1])
+
+    def begin_samples(self, first: int) -> None:
+        """Let samples go to the same place again, those of every step from ``first`` on."""
+        self._words[self._before] = first
+
+    def ask(self, first: int) -> Asked | None:
+        """Ask functions of time for the steps from one on, as many as tables hold.
+
+        What such functions raise comes from here; nothing is changed. ``None``: they have been
+        asked.
+        """
+        needed = min(first + 2, len(self._times))
+        if self._tabled[0] <= first and needed <= self._tabled[1]:
+            return None
+        times = self._times[first : first + self._rows]
+        at = instants(self._times[first : first + self._rows + 1], self._program.parts)
+        own = self._functions.dynamics.inputs
+        given = self._paths.asked(at[: len(times)], any(x.name == "base_pose" for x in own))
+        signals = []
+        if self.law is not None:
+            signals = self.law.tables(self._times, first, first + len(times))
+        return Asked(first, first + len(times), given, signals)
+
+    def tell(self, asked: Asked | None) -> int:
+        """Fill the tables with what functions of time have said; the last instant that is there."""
+        if asked is not None:
+            self._tables(asked)
+        return self._tabled[1] - 1
+
+    def _tables(self, asked: Asked) -> None:
+        given = asked.paths
+        self._tabled = asked.first, asked.stop
+        self._set(table=asked.first)
+        for name, x in zip("qva", given.driven, strict=False):
+            self._point(f"path_{name}", x)
+        own = self._functions
+        self._inputs("dynamics", own.dynamics, 4 if self._paths.driven else 3, given)
+        if own.corrections is not None:
+            self._inputs("corrections", own.corrections, 2, given)
+        for k, (values, size) in enumerate(asked.signals):
+            self._point(f"control{k}", values)
+            self._set(**{f"control{k}_step": size, f"control{k}_row": 0})
+
+    def _inputs(self, name: str, f: Function, own: int, given: Answers) -> None:
+        for k, table in enumerate(self._paths.inputs(f, own, given)):
+            self._point(f"{name}{k}", table.values)
+            self._set(**{f"{name}{k}_step": table.step, f"{name}{k}_row": table.row})
+
+    # -- steps --------------------------------------------------------------------------------
+
+    def advance(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
+        """Record and do the steps from one instant to another.
+
+        Parameters
+        ----------
+        first, last : int
+            Instants.
+        final : bool
+            Record the last one as well.
+        rescue : callable
+            Does a step of a robot that cannot be done here, where straight-line code gives no
+            numbers: called with step and robot in the order of steps; the robot is at the start of
+            the step, and its sample there is not to be trusted.
+        """
+        while first < last or final:
+            if first < self._tabled[0] or first + 2 > self._tabled[1]:
+                self.tell(self.ask(first))
+            if first == 0 and isinstance(self.law, MemoryLaw):
+                given = [self._kept[f"control{k}"][0] for k in range(1 + len(self.law.signals))]
+                self.tau[...], self.memory[...] = self.law.begin(self.q, self.v, given)
+            stop = min(last, self._tabled[1] - 1)
+            self._until(first, stop, final and stop == last, rescue)
+            if stop == last:
+                return
+            first = stop
+
+    def _until(self, first: int, last: int, final: bool, rescue: Rescue) -> None:
+        """The same while tables hold."""
+        words, place = self._words, self._place
+        words[place["last"]], words[place["final"]] = last, final
+        if len(self.q) == 1:  # the usual case, in few words
+            while True:
+                words[self._first] = first
+                self._run(0, 1, self._address, None)
+                if not self._stuck[0]:
+                    return
+                first = int(self._reached[0])
+                self._stuck[0] = 0
+                rescue(first - 1, 0)
+        self._words[self._first] = first
+        self._reached[:] = last
+        self._in_threads(last - first + final)
+        if not self._stuck.any():
+            return
+        waiting = self._waiting(0, len(self.q))
+        while waiting:  # the earliest first, however robots are spread over blocks
+            first, begin, end = waiting.pop(0)
+            for r in begin + np.flatnonzero(self._stuck[begin:end]):
+                self._stuck[r] = 0
+                rescue(first - 1, int(r))
+            self._words[self._first] = first
+            self._reached[begin:end] = last
+            self._run(begin, end, self._address, None)
+            waiting = sorted(waiting + self._waiting(begin, end))
+
+    def _waiting(self, begin: int, end: int) -> list[tuple[int, int, int]]:
+        """Steps that blocks have come to in which a robot cannot go on, and the blocks."""
+        reached = self._reached[begin:end]
+        cuts = [0, *(np.flatnonzero(np.diff(reached)) + 1), end - begin]
+        return sorted(
+            (int(reached[b]), begin + int(b), begin + int(e))
+            for b, e in pairwise(cuts)
+            if self._stuck[begin + b : begin + e].any()
+        )
+
+    def _in_threads(self, steps: int) -> None:
+        """All robots, spread over threads where that is worth it."""
+        threads.start()
+        n = len(self.q)
+        work = 4 * steps * n * self._functions.dynamics.work
+        lanes = min(n, BLOCK)
+        threads.parallel_for()(
+            threads.pool(), self._run_address, n, work, lanes, self._address, None
+        )

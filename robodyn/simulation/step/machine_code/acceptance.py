@@ -1,0 +1,68 @@
+"""After a step: its result is the new state of the robots that are in a motion still."""
+
+from __future__ import annotations
+
+from robodyn.codegen.llvm.loops import Number, Variable
+from robodyn.codegen.llvm.rows import Buffer
+from robodyn.simulation.step.machine_code.block import Block
+from robodyn.simulation.step.machine_code.variant import DIVERGED, Plan
+
+__all__ = ["carry_on"]
+
+
+def carry_on(
+    block: Block,
+    plan: Plan,
+    k: Number,
+    new: tuple[Buffer, Buffer],
+    gaps: Buffer | None,
+    going: Variable,
+) -> None:
+    """Take the results of step ``k``, or end the motion of the block after it.
+
+    A robot whose result is no number, too large, or leaves loops open stays where it was, and says
+    that it is stuck. ``going`` becomes zero then.
+    """
+    code = block.code
+    total, open_loops = code.variable(0.0), code.variable(0)
+    for x, kind in zip(new, "qv", strict=True):
+        for i in code.each(block.size(kind)):
+            total.add(x.get(i) * x.get(i))
+    if gaps is not None:
+        for r in code.each(block.count):
+            open_loops.add(code.choose(gaps.get(r) < plan.apart, code.integer(0), 1))
+    fine = (total.value < DIVERGED) & open_loops.value.equals(0)
+    with code.when(fine):
+        for name, x in zip("qv", new, strict=True):
+            block.copy(x, block.state(name, name), name)
+    with code.when(~fine):
+        going.value = 0
+        for r in code.each(block.count):
+            _leave(block, plan, k, r, new, gaps)
+
+
+def _leave(
+    block: Block, plan: Plan, k: Number, r: Number, new: tuple[Buffer, Buffer], gaps: Buffer | None
+) -> None:
+    """Carry a robot on if its own state is fine."""
+    code, words = block.code, block.words
+    fine = _small(new[0], r, block.nq) & _small(new[1], r, block.nv)
+    if gaps is not None:
+        fine = fine & (gaps.get(r) < plan.apart)
+    words.indices("reached").put(k + 1, block.first + r)
+    with code.when(fine):
+        for name, source, width in (("q", new[0], block.nq), ("v", new[1], block.nv)):
+            target = words.array(name).part((block.first + r) * width)
+            for j in code.each(width):
+                target.put(j, source.get(r * width + j))
+    with code.when(~fine):
+        words.indices("stuck").put(1, block.first + r)
+
+
+def _small(x: Buffer, r: Number, width: Number) -> Number:
+    """Whether the numbers of a robot are numbers, and not too large."""
+    total = x.code.variable(0.0)
+    for j in x.code.each(width):
+        value = x.get(r * width + j)
+        total.value = total.value + value * value
+    return total.value < DIVERGED

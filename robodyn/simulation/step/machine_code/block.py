@@ -1,0 +1,80 @@
+"""What a step is made of, for a block of robots: their state in memory and calls of functions."""
+
+from __future__ import annotations
+
+from robodyn.codegen.llvm.loops import Code, Number
+from robodyn.codegen.llvm.rows import Buffer, Rows
+from robodyn.simulation.step.machine_code.argument_table import Words
+
+__all__ = ["Block"]
+
+
+class Block:
+    """A block of robots while their step is written.
+
+    Parameters
+    ----------
+    code : Code
+    words : Words
+    room : Buffer
+        Memory to work in.
+    first, count : Number
+        The first robot, and how many there are.
+    """
+
+    def __init__(
+        self, code: Code, words: Words, room: Buffer, first: Number, count: Number
+    ) -> None:
+        self.code, self.words, self.first, self.count = code, words, first, count
+        self._room, self._most = room, words.number("block")
+        self.nq, self.nv = words.number("nq"), words.number("nv")
+        #: Buffers that were handed out, by how many numbers of a robot they hold.
+        self.taken = {"q": 0, "v": 0, "1": 0}
+
+    def buffer(self, kind: str) -> Buffer:
+        """Room for positions ``"q"``, for speeds ``"v"``, or for a number of each robot ``"1"``."""
+        each = self.nq * self.taken["q"] + self.nv * self.taken["v"] + self.taken["1"]
+        self.taken[kind] += 1
+        return self._room.part(self._most * each)
+
+    def width(self, kind: str) -> Number | int:
+        """Numbers of a robot: positions, speeds, one, or what its controller remembers."""
+        if kind == "m":
+            return self.words.number("memory_size")
+        return {"q": self.nq, "v": self.nv}.get(kind, 1)
+
+    def size(self, kind: str) -> Number:
+        """How many numbers such an array holds."""
+        return self.count * self.width(kind)
+
+    def state(self, name: str, kind: str) -> Buffer:
+        """An array over all robots, at the first of the block."""
+        return self.words.array(name).part(self.first * self.width(kind))
+
+    def kept(self, rows: Rows, kind: str) -> Buffer:
+        """An expression in memory."""
+        if rows.buffer is None:
+            rows.keep(self.buffer(kind), self.size(kind))
+        assert rows.buffer is not None
+        return rows.buffer
+
+    def copy(self, source: Buffer, target: Buffer, kind: str) -> None:
+        """Copy an array."""
+        Rows.of(source).keep(target, self.size(kind))
+
+    def extra(self, name: str, row: Number) -> tuple[str, Number]:
+        """Address of an input from a table, and from robot to robot."""
+        step, width = self.words.number(f"{name}_step"), self.words.number(f"{name}_row")
+        return self.words.array(name).at(row * step + self.first * width), width
+
+    def call(self, function: str, given: list[tuple[str, Number | int]]) -> None:
+        """Call a function of rows: address of each input and output, from robot to robot."""
+        code, n = self.code, len(given)
+        pointers, strides = (code.slot(f"[{n} x {kind}]") for kind in ("ptr", "i64"))
+        for k, (pointer, stride) in enumerate(given):
+            at = code.put(f"getelementptr ptr, ptr {pointers}, i64 {k}", "").name
+            code.do(f"store ptr {pointer}, ptr {at}")
+            at = code.put(f"getelementptr i64, ptr {strides}, i64 {k}", "").name
+            code.do(f"store i64 {code.text(stride, 'i64')}, ptr {at}")
+        address = self.words.pointer(function)
+        code.do(f"call void {address}(i64 0, i64 {self.count.name}, ptr {pointers}, ptr {strides})")

@@ -1,6 +1,0 @@
-"""A study over many sets of values: which rows there are, who computes them, what they gave."""
-
-from robodyn.simulation.sweep.run import sweep
-from robodyn.simulation.sweep.table import SweepTable
-
-__all__ = ["SweepTable", "sweep"]

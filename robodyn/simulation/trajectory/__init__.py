@@ -1,0 +1,1 @@
+"""What a simulation returns, and what can be computed of it."""

@@ -1,0 +1,1 @@
+"""Motions in files: archives, tables, folders that grow while a motion runs."""

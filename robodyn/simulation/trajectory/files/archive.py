@@ -1,0 +1,190 @@
+"""Motions as archives of arrays (``.npz``)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import FileError, ShapeError
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, Surroundings
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+
+__all__ = [
+    "MEMORY", "STATES", "check_columns", "events_from", "events_text", "memory_from",
+    "outside_arrays", "read", "surroundings_from", "write",
+]  # fmt: skip
+
+#: Arrays that each motion has.
+STATES = ("t", "q", "v", "a", "tau")
+#: Arrays of the motion of the base.
+BASE = ("base_pose", "base_twist", "base_acceleration")
+#: Before the name of a link, the external wrench on it.
+WRENCH = "wrench:"
+#: Before the name of what a controller remembered.
+MEMORY = "memory:"
+
+
+def write(name: str, fields: Mapping[str, Any]) -> None:
+    """Write all that a trajectory knows."""
+    robot = fields["robot"]
+    arrays = {key: fields[key] for key in (*STATES, "energy", "loop_residual")}
+    t, q, v = (np.asarray(fields[key]) for key in ("t", "q", "v"))
+    arrays.update(outside_arrays(fields["surroundings"], t, q, v))
+    arrays.update({MEMORY + key: x for key, x in fields["memory"].items()})
+    np.savez(
+        name,
+        **arrays,
+        joint_names=np.array(fields["joint_names"], str),
+        driven=np.array(fields["driven"], np.int64),
+        robot_name=np.array("" if robot is None else robot.name),
+        events=np.array(events_text(fields["events"])),
+    )
+
+
+def outside_arrays(
+    surroundings: Surroundings, t: FloatArray, q: FloatArray, v: FloatArray
+) -> dict[str, FloatArray]:
+    """What acts on samples from outside, one row a sample, by the names that files have for it."""
+    acting, arrays = surroundings.sampled(t, q, v), {}
+    if isinstance(acting.base, BaseMotion):
+        parts = (acting.base.pose, acting.base.twist, acting.base.acceleration)
+        arrays = dict(zip(BASE, parts, strict=True))
+    for link, wrench in acting.wrenches_at(t, q, v).items():
+        arrays[WRENCH + link] = np.broadcast_to(wrench, (*q.shape[:-1], 6))
+    return arrays
+
+
+def events_text(events: tuple[EventRecord, ...]) -> str:
+    """Events as JSON."""
+    return json.dumps([asdict(event) for event in events])
+
+
+def read(source: Path) -> dict[str, Any]:
+    """The fields of a trajectory from an archive, and the name of its robot.
+
+    Raises
+    ------
+    ShapeError
+        If it is damaged or holds something else.
+    FileError
+    """
+    try:
+        with ZipFile(source) as members:  # whose faults numpy takes for pickled data
+            _check_sizes(members, source.stat().st_size)
+        with np.load(source, allow_pickle=False) as held:
+            arrays = {name: held[name] for name in held.files}
+        for name in arrays:
+            if name in BASE or name.startswith(WRENCH):
+                _real(name, arrays[name])
+        fields: dict[str, Any] = {
+            name: _real(name, arrays[name]) for name in (*STATES, "energy", "loop_residual")
+        }
+        check_columns(fields)
+        fields["joint_names"] = tuple(arrays["joint_names"].tolist())
+        fields["driven"] = tuple(arrays["driven"].tolist())
+        fields["events"] = events_from(str(arrays["events"]))
+        fields["surroundings"] = surroundings_from(arrays)
+        fields["memory"] = memory_from(arrays)
+        fields["robot_name"] = str(arrays["robot_name"])
+    except (KeyError, ValueError, TypeError, EOFError, BadZipFile) as error:
+        raise ShapeError(
+            f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
+        ) from error
+    except OSError as error:
+        raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
+    return fields
+
+
+def _check_sizes(members: ZipFile, size: int) -> None:
+    """Refuse an archive whose arrays are larger than its file, before they take memory.
+
+    `write` does not compress them.
+
+    Raises
+    ------
+    ValueError
+    """
+    total = sum(member.file_size for member in members.infolist())
+    if total > size:
+        raise ValueError(
+            f"its arrays take {total} bytes, and the file has {size}: those of a trajectory are "
+            "not compressed"
+        )
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0,
+    }  # fmt: skip
+    for member in members.infolist():
+        with members.open(member) as file:
+            version = np.lib.format.read_magic(file)
+            if version not in readers:
+                raise ValueError(f"{member.filename} is of version {version}")
+            shape, _, dtype = readers[version](file)
+            needed = file.tell() + dtype.itemsize * math.prod(shape)
+        if needed != member.file_size:
+            raise ValueError(
+                f"{member.filename} says that it has shape {shape}, {needed} bytes, but has "
+                f"{member.file_size}"
+            )
+
+
+def _real(name: str, x: FloatArray) -> FloatArray:
+    """Numbers of a field.
+
+    Raises
+    ------
+    ValueError
+    """
+    if x.dtype.kind not in "fiu":
+        raise ValueError(f"{name} holds {x.dtype.name}, expected real numbers")
+    return np.asarray(x, float)
+
+
+def check_columns(fields: Mapping[str, Any]) -> None:
+    """Refuse arrays that do not belong together.
+
+    Raises
+    ------
+    ValueError
+    """
+    rows, batch = np.shape(fields["t"]), np.shape(fields["q"])[:-1]
+    for name in STATES[1:]:
+        shape = np.shape(fields[name])
+        if not shape or shape[: len(rows)] != rows or shape[:-1] != batch:
+            raise ValueError(f"{name} has shape {shape}, t {rows}")
+    if not np.shape(fields["v"]) == np.shape(fields["a"]) == np.shape(fields["tau"]):
+        raise ValueError("v, a and tau have different shapes")
+
+
+def events_from(text: str) -> tuple[EventRecord, ...]:
+    """Events from JSON."""
+
+    def records() -> Iterator[EventRecord]:
+        for found in json.loads(text):
+            yield EventRecord(**{**found, "motion": tuple(found["motion"])})
+
+    return tuple(records())
+
+
+def memory_from(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """What controllers remembered, at samples."""
+    return {key.removeprefix(MEMORY): x for key, x in arrays.items() if key.startswith(MEMORY)}
+
+
+def surroundings_from(arrays: Mapping[str, Any]) -> Surroundings:
+    """What acted from outside, at samples."""
+    wrenches = {
+        name.removeprefix(WRENCH): x for name, x in arrays.items() if name.startswith(WRENCH)
+    }
+    base = BaseMotion(*(arrays[name] for name in BASE)) if BASE[0] in arrays else None
+    if base is None and not wrenches:
+        return PrescribedLoads()
+    return Sampled(arrays["t"], base, wrenches)

@@ -1,0 +1,215 @@
+"""Motions that are written to a folder while they run, and read from there when they are used.
+
+A folder holds one ``.npy`` file for each array and ``trajectory.json``. While it grows its name
+ends in ``.partial``; it gets its own name when the motion is complete. What a motion that broke off
+has left can be read all the same: as many samples as all files have.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from io import FileIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import FileError, ShapeError
+from robodyn.files import writing
+from robodyn.simulation.trajectory.files.archive import (
+    STATES,
+    check_columns,
+    events_from,
+    memory_from,
+    surroundings_from,
+)
+
+__all__ = ["PARTIAL", "Folder", "is_recording", "read"]
+
+#: What the name of a folder ends in while a motion is written to it.
+PARTIAL = ".partial"
+CONTENTS = "trajectory.json"
+#: Endings of what `Trajectory.save` writes.
+FILES = (".npz", ".csv", ".mcap")
+
+
+class _Column:
+    """A ``.npy`` file that grows.
+
+    The room that numpy leaves in a header is enough for any number of rows.
+    """
+
+    def __init__(self, path: Path, row: tuple[int, ...]) -> None:
+        self.row, self._file = row, FileIO(path, "w")
+        self._write_header(0)
+        self._start = self._file.tell()
+
+    def _write_header(self, rows: int) -> None:
+        self._file.seek(0)
+        shape = (rows, *self.row)
+        header = {"descr": "<f8", "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._file, header)
+
+    def append(self, x: FloatArray) -> None:
+        """Write rows.
+
+        Raises
+        ------
+        OSError
+        """
+        left = memoryview(np.ascontiguousarray(x, "<f8").tobytes())
+        while left:  # the system may take a part, where there is no room for more
+            left = left[self._file.write(left) or 0 :]
+
+    def close(self, rows: int) -> None:
+        """End it after so many rows."""
+        if not self._file.closed:
+            self._write_header(rows)
+            self._file.truncate(self._start + 8 * rows * math.prod(self.row))
+            self._file.close()
+
+
+class Folder:
+    """A folder that a motion is written to.
+
+    Parameters
+    ----------
+    target : Path
+        Its name when it is complete.
+
+    Attributes
+    ----------
+    rows : int
+        Samples in it, complete ones.
+
+    Raises
+    ------
+    FileError
+        If it is there already, or cannot be made.
+    """
+
+    def __init__(self, target: Path) -> None:
+        if target.name in ("", ".."):
+            raise FileError(f"{str(target)!r} is there already; give the name of a new folder")
+        self.target, self.path = target, target.with_name(target.name + PARTIAL)
+        self.rows = 0
+        self._columns: dict[str, _Column] = {}
+        if target.suffix in FILES:
+            raise ShapeError(
+                f"to is {target.name!r}, expected the name of a folder: Trajectory.save writes "
+                f"{target.suffix} files",
+                name="to",
+                given=target.name,
+            )
+        for path in (target, self.path):
+            if path.exists():
+                left = ": a motion that broke off, which Trajectory.load reads" * (path != target)
+                raise FileError(f"{str(path)!r} is there already{left}; remove it first")
+        with writing(target):
+            self.path.mkdir()
+
+    def append(self, arrays: Mapping[str, FloatArray], about: Mapping[str, Any]) -> None:
+        """Write samples, one row of each array a sample; zeros for arrays that come and go.
+
+        Raises
+        ------
+        FileError
+            If the system refuses; the samples before stay.
+        """
+        with writing(self.path):
+            for name, x in arrays.items():
+                if name not in self._columns:
+                    self._columns[name] = column = _Column(self.path / _file(name), x.shape[1:])
+                    column.append(np.zeros((self.rows, *column.row)))
+                    self._say(about)
+            for name, column in self._columns.items():
+                nothing = np.zeros((len(arrays["t"]), *column.row))
+                column.append(arrays.get(name, nothing))
+        self.rows += len(arrays["t"])
+
+    def _say(self, about: Mapping[str, Any]) -> None:
+        contents = {**about, "arrays": list(self._columns)}
+        (self.path / f"{CONTENTS}{PARTIAL}").write_text(json.dumps(contents), encoding="utf-8")
+        os.replace(self.path / f"{CONTENTS}{PARTIAL}", self.path / CONTENTS)
+
+    def close(self, about: Mapping[str, Any], *, complete: bool) -> Path:
+        """End it, under its own name if it is complete; the path it has then.
+
+        Raises
+        ------
+        FileError
+            If the system refuses to complete it: then it can be ended as a part.
+        """
+        with writing(self.path):
+            for column in self._columns.values():
+                column.close(self.rows)
+            if complete:
+                self._say(about)
+                os.rename(self.path, self.target)
+                return self.target
+            with suppress(OSError):  # of a disk that is full: what was said before will do
+                self._say(about)
+        return self.path
+
+
+def is_recording(path: Path) -> bool:
+    """Whether a path is a folder that a motion was written to."""
+    return (path / CONTENTS).is_file()
+
+
+def read(source: Path) -> dict[str, Any]:
+    """The fields of a trajectory from a folder, and the name of its robot; arrays stay in files.
+
+    Raises
+    ------
+    ShapeError
+        If it is damaged or holds something else.
+    FileError
+    """
+    try:
+        about = json.loads((source / CONTENTS).read_text(encoding="utf-8"))
+        arrays = {name: _mapped(source / _file(name)) for name in about["arrays"]}
+        rows = {name: len(x) for name, x in arrays.items()}
+        if source.suffix != PARTIAL and len({*rows.values()}) > 1:
+            raise ValueError(f"its arrays have different lengths: {rows}")
+        arrays = {name: x[: min(rows.values())] for name, x in arrays.items()}
+        fields: dict[str, Any] = {name: arrays[name] for name in STATES}
+        check_columns(fields)
+        fields["joint_names"], fields["driven"] = map(tuple, (about["joints"], about["driven"]))
+        fields["events"] = events_from(about["events"])
+        fields["surroundings"] = surroundings_from(arrays)
+        fields["memory"] = memory_from(arrays)
+        fields["robot_name"] = str(about["robot"])
+    except (KeyError, ValueError, TypeError, EOFError, FileNotFoundError) as error:
+        raise ShapeError(
+            f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
+        ) from error
+    except OSError as error:
+        raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
+    return fields
+
+
+def _file(name: str) -> str:
+    """Name of the file of an array, whatever characters the name of a link in it has."""
+    return f"{quote(name, safe='')}.npy"
+
+
+def _mapped(path: Path) -> FloatArray:
+    """An array that stays in its file; as many rows as that has, which its header may not say."""
+    with path.open("rb") as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{path.name} is of another version")
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        start = file.tell()
+    row = math.prod(shape[1:]) * dtype.itemsize
+    rows = (path.stat().st_size - start) // row if row else shape[0]
+    if not rows:
+        return np.empty((0, *shape[1:]))
+    held = np.memmap(path, dtype, "r", start, (rows, *shape[1:]))
+    return np.asarray(held)

@@ -1,0 +1,125 @@
+"""Motions as tables: one row a sample, with joints and units in the header (CSV and pandas)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import FileError, MissingExtraError, ShapeError
+from robodyn.simulation.loads.column_names import (
+    coordinate_names,
+    coordinate_units,
+    force_unit,
+    speed_units,
+)
+from robodyn.simulation.trajectory.files.archive import check_columns
+
+__all__ = ["read", "to_pandas", "write"]
+
+#: Rows that are written at once.
+BLOCK = 4096
+
+
+def header(fields: Mapping[str, Any]) -> list[str]:
+    """Names of all columns: ``"v:elbow [rad/s]"``; without units where the robot is not known."""
+    robot, nq, nv = fields["robot"], fields["q"].shape[-1], fields["v"].shape[-1]
+    speeds: Sequence[str] = fields["joint_names"]
+    if len(speeds) != nv:
+        speeds = [str(k) for k in range(nv)]
+    if robot is None:
+        places = speeds if nq == nv else [str(k) for k in range(nq)]
+        units, moved = [""] * nq, [""] * nv
+    else:
+        places = coordinate_names(robot)
+        units, moved = [*coordinate_units(robot)], [*speed_units(robot)]
+    names = ["t [s]"]
+    names += [_column("q", name, unit) for name, unit in zip(places, units, strict=True)]
+    for letter, per in (("v", "/s"), ("a", "/s^2")):
+        names += [
+            _column(letter, name, unit and unit + per)
+            for name, unit in zip(speeds, moved, strict=True)
+        ]
+    names += [
+        _column("tau", name, force_unit(unit)) for name, unit in zip(speeds, moved, strict=True)
+    ]
+    return [*names, "energy [J]", "loop_residual"]
+
+
+def _column(letter: str, name: str, unit: str) -> str:
+    return f"{letter}:{name}" + (f" [{unit}]" if unit else "")
+
+
+def rows(fields: Mapping[str, Any], part: slice) -> FloatArray:
+    """Numbers under the header."""
+    parts = [fields[name][part] for name in ("t", "q", "v", "a", "tau", "energy", "loop_residual")]
+    return np.hstack([x[:, None] if x.ndim == 1 else x for x in parts])
+
+
+def _one_motion(what: str, fields: Mapping[str, Any]) -> None:
+    shape = fields["q"].shape
+    if len(shape) != 2:
+        raise ShapeError(
+            f"{what} holds one motion, and q has shape {shape}"
+            + (": take trajectory.motion(k)" if len(shape) > 2 else ""),
+            name="q",
+            given=shape,
+        )
+
+
+def write(name: str, fields: Mapping[str, Any]) -> None:
+    """Write one motion with all digits that its numbers have."""
+    _one_motion("a CSV", fields)
+    with open(name, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header(fields))
+        for first in range(0, len(fields["t"]), BLOCK):
+            writer.writerows(rows(fields, slice(first, first + BLOCK)).tolist())
+
+
+def read(source: Path) -> dict[str, Any]:
+    """The fields of a trajectory from a CSV.
+
+    Raises
+    ------
+    ShapeError
+        If it is damaged or holds something else.
+    FileError
+    """
+    try:
+        with source.open(newline="", encoding="utf-8") as file:
+            head, *lines = csv.reader(file)
+        table = np.array(lines, float).reshape(len(lines), len(head))
+        columns = [name.partition(" [")[0] for name in head]
+        fields: dict[str, Any] = {
+            name: table[:, columns.index(name)] for name in ("t", "energy", "loop_residual")
+        }
+        for letter in ("q", "v", "a", "tau"):
+            places = [k for k, name in enumerate(columns) if name.startswith(f"{letter}:")]
+            fields[letter] = np.ascontiguousarray(table[:, places])
+        check_columns(fields)
+        names = (name.partition(":") for name in columns)
+        fields["joint_names"] = tuple(name for letter, _, name in names if letter == "tau")
+    except (IndexError, ValueError, csv.Error) as error:
+        raise ShapeError(
+            f"{source.name} is not a trajectory, or is damaged: {error}", name="path"
+        ) from error
+    except OSError as error:
+        raise FileError(f"cannot read {str(source)!r}: {error.strerror or error}") from error
+    return fields
+
+
+def to_pandas(fields: Mapping[str, Any]) -> Any:
+    """A table of pandas, with the time as its index."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        raise MissingExtraError("pandas", "pandas", "a table of a trajectory") from None
+    _one_motion("a table", fields)
+    time, *names = header(fields)
+    table = DataFrame(rows(fields, slice(None))[:, 1:], columns=names)
+    return table.set_index(DataFrame({time: fields["t"]})[time])

@@ -1,0 +1,145 @@
+"""A mode of a linear model as a motion of the robot, to be looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.arguments import checked_arguments
+from robodyn.array_types import FloatArray
+from robodyn.arrays import checked, expect, named, number
+from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.robot import Robot
+from robodyn.simulation.loads.arguments import step_times
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.state_space import Mode
+
+__all__ = ["mode_motion"]
+
+#: Samples in a period, or in the time in which a motion decays to 37 %.
+SAMPLES = 40
+
+#: Poles [1/s] that are zero but for rounding: nothing would be seen to move within years.
+STILL = 1e-9
+
+#: Gap [m, rad] of loops that could not be closed.
+OPEN = 1e-9
+
+
+@checked_arguments
+def mode_motion(
+    robot: Robot,
+    q: ArrayLike,
+    mode: Mode,
+    *,
+    amplitude: float = 0.2,
+    cycles: float = 3.0,
+    locked: Iterable[str] = (),
+) -> Trajectory:
+    """The motion of a robot in one mode about a posture at rest, with its loops closed.
+
+    Coordinates go as ``Re(shape exp(pole t))``; a motion that grows ends with the amplitude that is
+    given, others begin with it.
+
+    Parameters
+    ----------
+    robot : Robot
+    q : array_like, shape (nq,) [rad, m]
+        The posture that the linear model was made at.
+    mode : Mode
+        One of `StateSpace.modes`.
+    amplitude : float [rad, m]
+        Of the joint that the mode is named after.
+    cycles : float
+        Periods, or, of a mode that does not swing, times in which it grows or decays e-fold.
+    locked : names of joints
+        Locked in the linear model, too.
+
+    Returns
+    -------
+    motion : Trajectory
+        To be played (``Viewer(robot, motion)``), drawn or saved. ``tau`` is what it takes to move
+        so; what is not there at rest vanishes with the square of the amplitude.
+
+    Raises
+    ------
+    UnknownNameError
+        If the mode is not one of this robot.
+    ShapeError
+        If the mode stands still, or the loops do not close that far away.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> robot = rd.load("double_pendulum")
+    >>> model = robot.linearize([0, 0], [0, 0], None)
+    >>> motion = rd.mode_motion(robot, [0, 0], model.modes[0], amplitude=0.1)
+    >>> len(motion), round(float(motion.t[-1]), 3)
+    (121, 7.033)
+    """
+    expect("mode", mode, Mode)
+    q = checked("q", q, robot.nq, of=robot.name)
+    places, speeds = (_columns(robot, mode, letter) for letter in "qv")
+    pace = abs(mode.pole.imag) / (2.0 * math.pi) or abs(mode.pole.real)
+    if not abs(mode.pole) > STILL:
+        raise ShapeError(f"the mode {mode.name!r} stands still: there is no motion", name="mode")
+    size, count = number("amplitude", amplitude), number("cycles", cycles)
+    t = step_times(count / pace, 1.0 / (SAMPLES * pace))
+    grown = np.exp(mode.pole * t - max(0.0, mode.pole.real) * t[-1]) * size
+    z = (np.outer(grown, mode.shape[list(places.values())])).real
+    u = (np.outer(grown, mode.shape[list(speeds.values())])).real
+    rate = (np.outer(grown * mode.pole, mode.shape[list(speeds.values())])).real
+    positions, moving = _closed(robot, q, (z, list(places)), (u, list(speeds)))
+    still = named("locked", locked)
+    driven = {_name(robot, k): rate[:, i] for i, k in enumerate(speeds)}
+    found = robot.hybrid_dynamics(positions, moving, controlled=driven, locked=still)
+    names = speed_names(robot)
+    return Trajectory(t, positions, moving, found.a, found.tau, joint_names=names, robot=robot)
+
+
+def _columns(robot: Robot, mode: Mode, letter: str) -> dict[int, int]:
+    """Where the coordinates or the speeds of a mode stand: from the index in v to that in shape."""
+    names = speed_names(robot)
+    found = {}
+    for k, state in enumerate(mode.states):
+        kind, _, name = state.partition(":")
+        if kind == letter:
+            if name not in names:
+                raise UnknownNameError("speed", name, names, f"robot {robot.name!r}")
+            found[names.index(name)] = k
+    return found
+
+
+def _name(robot: Robot, speed: int) -> str:
+    return speed_names(robot)[speed]
+
+
+def _closed(
+    robot: Robot,
+    q: FloatArray,
+    places: tuple[FloatArray, list[int]],
+    speeds: tuple[FloatArray, list[int]],
+) -> tuple[FloatArray, FloatArray]:
+    """States with given independent coordinates and speeds."""
+    (z, own), (u, moving) = places, speeds
+    step, v = np.zeros((2, len(z), robot.nv))
+    step[:, own], v[:, moving] = z, u
+    positions = robot.integrate(q, step)
+    if not robot.nc:
+        return positions, v
+    follow = np.ones(robot.nv, bool)
+    follow[own] = False
+    for _ in range(3):  # a few steps of Newton's method each
+        positions, closed = robot.closed_state(positions, v, follow)
+    gap = float(np.abs(robot.loop_residual(positions)).max(initial=0.0))
+    if not gap <= OPEN:
+        raise ShapeError(
+            f"the loops of {robot.name!r} do not close that far away, by {gap:.3g} (m or rad): "
+            "give a smaller amplitude",
+            name="amplitude",
+        )
+    return positions, closed

@@ -1,0 +1,61 @@
+"""One of several motions that were simulated at once."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from robodyn.errors import ShapeError
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Sampled, Surroundings
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+
+__all__ = ["one_motion"]
+
+
+def one_motion(fields: Mapping[str, Any], place: tuple[int, ...]) -> dict[str, Any]:
+    """The fields of one motion, by its place among all.
+
+    Raises
+    ------
+    ShapeError
+    """
+    batch = np.shape(fields["q"])[1:-1]
+    try:
+        k = tuple(range(size)[operator.index(i)] for size, i in zip(batch, place, strict=True))
+    except (TypeError, ValueError, IndexError):
+        raise ShapeError(
+            f"there is no motion {place}: this trajectory has motions of shape {batch}",
+            name="place",
+            given=place,
+            expected=batch,
+        ) from None
+    names = ("q", "v", "a", "tau", "energy", "loop_residual")
+    at: Any = (slice(None), *k)
+    found: dict[str, Any] = {name: fields[name][at] for name in names if name in fields}
+    found["memory"] = {name: x[at] for name, x in fields["memory"].items()}
+    acting = _acting(fields["surroundings"], fields, k)
+    return {**found, "surroundings": acting, "events": _happened(fields["events"], k)}
+
+
+def _acting(
+    surroundings: Surroundings, fields: Mapping[str, Any], k: tuple[int, ...]
+) -> Surroundings:
+    """What acted on that motion: a function of all motions is known at their samples."""
+    if isinstance(surroundings, PrescribedLoads) and not callable(surroundings.wrenches):
+        constant = {link: np.asarray(x, float) for link, x in (surroundings.wrenches or {}).items()}
+        own = {link: x[k[len(k) + 1 - x.ndim :]] for link, x in constant.items()}
+        return PrescribedLoads(surroundings.base, own)
+    acting = surroundings.sampled(*(fields[name] for name in ("t", "q", "v")))
+    assert isinstance(acting, Sampled)
+    at: Any = (slice(None), *k)
+    own = {link: x[at] for link, x in acting.wrenches.items()}
+    return replace(acting, wrenches=own)
+
+
+def _happened(events: tuple[EventRecord, ...], k: tuple[int, ...]) -> tuple[EventRecord, ...]:
+    """What happened to that motion."""
+    return tuple(replace(event, motion=()) for event in events if event.motion in ((), k))

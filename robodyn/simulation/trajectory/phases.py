@@ -1,0 +1,68 @@
+"""Phases of a motion, put together in the coordinates of the first robot."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.robot import Robot
+from robodyn.simulation.control.recorded_states import joined_memories
+from robodyn.simulation.trajectory.computed_fields import COMPUTED
+from robodyn.simulation.trajectory.states.event_record import EventRecord
+
+__all__ = ["at_instants", "joined"]
+
+
+#: `robodyn.Trajectory`, which uses this file.
+Motion = TypeVar("Motion", bound=Any)
+
+
+def joined(phases: Sequence[Motion], events: tuple[EventRecord, ...]) -> Motion:
+    """One `Trajectory` from those of its phases.
+
+    Where another robot moves, the joints of the first one are looked up by name. What they do
+    without coordinates of their own is known of positions and speeds, and not of accelerations and
+    torques, which are then not numbers (NaN); nor is anything known of joints that are gone.
+    """
+    first = phases[0]
+    if len(phases) == 1:
+        return dataclasses.replace(first, **COMPUTED, events=events)
+    parts = [_as_seen_from(first.robot, phase) for phase in phases]
+    q, v, a, tau = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    t = np.concatenate([phase.t for phase in phases])
+    memory = joined_memories([phase.memory for phase in phases], [*map(len, phases)])
+    states = {"t": t, "q": q, "v": v, "a": a, "tau": tau, "memory": memory}
+    return dataclasses.replace(first, **states, **COMPUTED, events=events, phases=tuple(phases))
+
+
+def at_instants(phases: Sequence[Motion], times: FloatArray) -> list[Motion]:
+    """Each phase at its own of some instants; where one ends and another begins, the later one."""
+    starts = [float(phase.t[0]) for phase in phases]
+    place = np.searchsorted(starts, times, side="right") - 1
+    own = [phase.resample(times[place == k]) for k, phase in enumerate(phases)]
+    return [phase for phase in own if len(phase)] or own[:1]
+
+
+def _as_seen_from(robot: Robot | None, phase: Any) -> tuple[FloatArray, ...]:
+    """Positions, speeds, accelerations and torques of the joints of another robot."""
+    own, arrays = phase.robot, (phase.q, phase.v, phase.a, phase.tau)
+    assert robot is not None and own is not None
+    if own.joint_names == robot.joint_names and (own.nq, own.nv) == (robot.nq, robot.nv):
+        return arrays
+    time = phase.t if own.depends_on_time else None
+    positions = own.joint_positions(phase.q, t=time)
+    speeds = own.joint_velocities(phase.q, phase.v, t=time)
+    sizes = (robot.nq, robot.nv, robot.nv, robot.nv)
+    q, v, a, tau = found = tuple(np.full((len(phase), size), np.nan) for size in sizes)
+    for name in robot.joint_names:
+        joint, there = robot.joints[name], own.joints.get(name)
+        for whole, values, at in ((q, positions, joint.q), (v, speeds, joint.v)):
+            if name in values:
+                whole[:, at] = np.reshape(values[name], (len(phase), -1))
+        if there is not None and there.v.stop - there.v.start == joint.v.stop - joint.v.start:
+            a[:, joint.v], tau[:, joint.v] = phase.a[:, there.v], phase.tau[:, there.v]
+    return found

@@ -1,0 +1,68 @@
+"""Energies, gaps and loads of samples of a motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.errors import ActuationError
+from robodyn.results import JointWrenches
+from robodyn.simulation.trajectory.states.samples import Samples
+
+__all__ = [
+    "elastic_energy",
+    "joint_loads",
+    "kinetic_energy",
+    "largest_gap",
+    "motor_torques",
+    "potential_energy",
+]
+
+
+def kinetic_energy(samples: Samples) -> FloatArray:
+    """Of bodies and rotors, shape (n, ...) [J]."""
+    x = samples
+    return np.asarray(x.robot.kinetic_energy(x.q, x.v, base=x.base, t=x.time))
+
+
+def potential_energy(samples: Samples) -> FloatArray:
+    """Of gravity, springs and the ground, shape (n, ...) [J]."""
+    return np.asarray(samples.robot.potential_energy(samples.q, base=samples.base, t=samples.time))
+
+
+def elastic_energy(samples: Samples) -> FloatArray:
+    """Of springs and the ground, shape (n, ...) [J]."""
+    return np.asarray(samples.robot.elastic_energy(samples.q, base=samples.base, t=samples.time))
+
+
+def largest_gap(samples: Samples) -> FloatArray:
+    """Of closed loops, shape (n, ...) [m, rad]; zeros for a tree."""
+    if not samples.robot.nc:
+        return np.zeros(samples.q.shape[:-1])
+    residual = samples.robot.loop_residual(samples.q, t=samples.time)
+    return np.asarray(np.abs(residual).max(axis=-1))
+
+
+def motor_torques(samples: Samples) -> FloatArray:
+    """At the shafts of motors, shape (n, ..., nv) [N m, N]: forces over gear ratios."""
+    ratios = samples.robot.gear_ratios
+    if not ratios.all():
+        idle = [name for name, m in samples.robot.actuators.items() if not m.gear_ratio]
+        raise ActuationError(
+            f"the gear ratio of {', '.join(idle)} is zero: the motor does not move the joint",
+            direction=tuple(idle),
+        )
+    return np.asarray(samples.tau / ratios)
+
+
+def joint_loads(samples: Samples, joints: tuple[str, ...] | None) -> JointWrenches:
+    """The wrench in every joint; see `Robot.joint_wrenches`.
+
+    How a closed linkage shares its load among joints depends on where forces act, and so on the
+    forces as much as on the accelerations.
+    """
+    x = samples
+    given = {"tau": x.tau} if x.robot.nc else {"a": x.a}
+    return x.robot.joint_wrenches(
+        x.q, x.v, joints=joints, base=x.base, wrenches=x.wrenches or None, t=x.time, **given
+    )

@@ -1,0 +1,265 @@
+"""Where the energy of a motion came from and went."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.caller import warn
+from robodyn.errors import EnergyWarning, SettingsError
+from robodyn.simulation.trajectory.states import energies
+from robodyn.simulation.trajectory.states.event_record import EventRecord, sample_of
+from robodyn.simulation.trajectory.states.interpolation import Indices, between
+from robodyn.simulation.trajectory.states.samples import BLOCK, Samples
+
+__all__ = ["EnergyAudit", "announce_unexplained", "audit_of", "joined_audits"]
+
+#: Parts of a step at which powers are taken, each for half of it: Gauss's rule of fourth order.
+NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
+
+#: Part of the energy exchanged, and of the energy itself, that may be unexplained.
+PART, ROUNDING = 0.02, 1e-9
+
+#: What is integrated over time.
+FLOWS = ("forces", "wrenches", "base", "dissipated")
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyAudit:
+    """Energies of a motion and what they add up to.
+
+    All arrays have the shape (n, ...) [J]. Work is counted from the first sample on, and is the
+    integral of powers between samples: forces are held from sample to sample, those of driven
+    joints follow from their motion. It is right to the fourth order in the distance of the samples;
+    but where forces changed at steps that are no samples, only to the first.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n,) [s]
+    kinetic, gravitational, elastic : ndarray
+        What is stored.
+    forces : ndarray
+        Put in by the forces ``tau``: by motors, and by what drives joints.
+    wrenches : ndarray
+        Put in by external wrenches.
+    base : ndarray
+        Put in by the carrier of a moving base.
+    dissipated : ndarray
+        Lost in dampers and friction.
+    impacts : ndarray
+        Lost where speeds jumped.
+    unexplained : ndarray
+        What was gained beyond all that: the error of the integrator, and of the audit itself.
+    """
+
+    t: FloatArray
+    kinetic: FloatArray
+    gravitational: FloatArray
+    elastic: FloatArray
+    forces: FloatArray
+    wrenches: FloatArray
+    base: FloatArray
+    dissipated: FloatArray
+    impacts: FloatArray
+    unexplained: FloatArray
+
+    @property
+    def stored(self) -> FloatArray:
+        """Kinetic, gravitational and elastic energy together, shape (n, ...) [J]."""
+        return self.kinetic + self.gravitational + self.elastic
+
+    @property
+    def exchanged(self) -> FloatArray:
+        """Energy that changed its form or place over the motion, shape (...) [J]."""
+        kinds = (self.kinetic, self.gravitational, self.elastic, self.forces, self.wrenches)
+        others = (self.base, self.dissipated, self.impacts)
+        return np.asarray(
+            0.5 * sum(np.abs(np.diff(x, axis=0)).sum(axis=0) for x in (*kinds, *others))
+        )
+
+    def __str__(self) -> str:
+        if not len(self.t):
+            return "no samples"
+
+        def total(x: FloatArray) -> float:
+            return float(np.sum(x[-1]))
+
+        flows = [("stored", self.stored - self.stored[:1]), ("by forces", self.forces)]
+        others = (
+            ("by wrenches", self.wrenches),
+            ("by the base", self.base),
+            ("dissipated", self.dissipated),
+            ("lost in impacts", self.impacts),
+        )
+        flows += [(what, x) for what, x in others if np.any(x)]
+        told = ", ".join(f"{what} {total(x):.4g} J" for what, x in flows)
+        worst = float(np.abs(self.unexplained).max(initial=0.0))
+        exchanged = float(np.max(self.exchanged, initial=0.0))
+        share = f" ({100.0 * worst / exchanged:.2g} % of what was exchanged)" if exchanged else ""
+        return f"{told}; unexplained at most {worst:.3g} J{share}"
+
+    def __repr__(self) -> str:
+        return f"<EnergyAudit: {self}>"
+
+
+def audit_of(samples: Samples, events: Sequence[EventRecord]) -> EnergyAudit:
+    """The energies of a motion.
+
+    Raises
+    ------
+    SettingsError
+        Where the power of what acts is not known: of constraints that move with time, and of
+        dampers, damping and friction between the ground and a robot with a moving base.
+    """
+    _check_known(samples)
+    kinetic = samples.computed(energies.kinetic_energy)
+    elastic = samples.computed(energies.elastic_energy)
+    gravitational = samples.computed(energies.potential_energy) - elastic
+    works = {name: np.cumsum(x, axis=0) for name, x in _flows(samples).items()}
+    return _added_up(samples.t, (kinetic, gravitational, elastic), works, events)
+
+
+def joined_audits(audits: Sequence[EnergyAudit], events: Sequence[EventRecord]) -> EnergyAudit:
+    """The energies of a motion from those of its phases, and what events took."""
+    t, *stored = (
+        np.concatenate([getattr(audit, name) for audit in audits])
+        for name in ("t", "kinetic", "gravitational", "elastic")
+    )
+    works = {}
+    for name in FLOWS:
+        until = np.zeros(())
+        rows = []
+        for audit in audits:
+            rows.append(until + getattr(audit, name))
+            until = rows[-1][-1]
+        works[name] = np.concatenate(rows)
+    return _added_up(t, tuple(stored), works, events)
+
+
+def announce_unexplained(audit: EnergyAudit, name: str) -> None:
+    """Warn once of energies that do not add up.
+
+    Parameters
+    ----------
+    audit : EnergyAudit
+    name : str
+        Of the robot.
+    """
+    if len(audit.t) < 2:
+        return
+    unexplained, exchanged = np.abs(audit.unexplained), audit.exchanged
+    allowed = PART * exchanged + ROUNDING * np.abs(audit.stored).max(axis=0)
+    excess = np.ravel(unexplained.max(axis=0) - allowed)
+    if not (excess > 0.0).any():
+        return
+    worst = int(excess.argmax())
+    missing = audit.unexplained.reshape(len(audit.t), -1)[:, worst]
+    k = int(np.abs(np.diff(missing)).argmax())
+    message = EnergyWarning(
+        f"the energies of the motion of {name!r} do not add up: {np.abs(missing).max():.3g} J are "
+        f"unexplained where {np.ravel(exchanged)[worst]:.3g} J are exchanged, most of them in the "
+        f"step that ends at t = {audit.t[k + 1]:.6g} s. Powers are taken within the steps between "
+        "samples, where friction may be steeper than these tell: take shorter steps, and every=1"
+    )
+    warn(message)
+
+
+def _added_up(
+    t: FloatArray,
+    stored: tuple[FloatArray, ...],
+    works: Mapping[str, FloatArray],
+    events: Sequence[EventRecord],
+) -> EnergyAudit:
+    lost: FloatArray = np.zeros_like(stored[0])
+    for event in events:
+        at: Any = (slice(sample_of(t, event.time), None), *event.motion)
+        lost[at] += event.energy_loss
+    lost = lost - lost[:1]
+    total = sum(stored, start=np.zeros(()))
+    put_in = works["forces"] + works["wrenches"] + works["base"]
+    unexplained = total - total[:1] - put_in + works["dissipated"] + lost
+    kinetic, gravitational, elastic = stored
+    return EnergyAudit(
+        t, kinetic, gravitational, elastic, **works, impacts=lost, unexplained=unexplained
+    )
+
+
+def _check_known(samples: Samples) -> None:
+    robot = samples.robot
+    if robot.depends_on_time:
+        raise SettingsError(
+            f"{robot.name!r} depends on time: what its constraints put in is not known, and so "
+            "energies cannot be added up"
+        )
+    if robot.base == "moving":
+        ends = {x.name: {x.link1, x.link2} for x in robot.mechanism.springs if x.damping}
+        grounded = [name for name, links in ends.items() if "world" in links]
+        if grounded:
+            raise SettingsError(
+                f"dampers between the ground and links of {robot.name!r}, whose base moves "
+                f"({', '.join(grounded)}): what they take is not known"
+            )
+        if any(plane.damping or plane.friction for plane in robot.ground):
+            raise SettingsError(
+                f"the ground rubs or dampens points of {robot.name!r}, whose base moves: what it "
+                "takes is not known"
+            )
+    if np.isnan(samples.tau).any():
+        raise SettingsError("tau is not known at all samples, and so nor is the work it does")
+
+
+def _flows(samples: Samples) -> dict[str, FloatArray]:
+    """Energy that flowed in the step before each sample, by its way, shape (n, ...)."""
+    flows = {name: np.zeros(samples.q.shape[:-1]) for name in FLOWS}
+    moving = np.flatnonzero(np.diff(samples.t) > 0.0)
+    size = max(1, BLOCK // max(1, math.prod(samples.batch)))
+    for first in range(0, len(moving), size):
+        k = moving[first : first + size]
+        h = (samples.t[k + 1] - samples.t[k]).reshape(-1, *[1] * len(samples.batch))
+        for node in NODES:
+            for name, power in _powers(_within(samples, k, node)).items():
+                flows[name][k + 1] += 0.5 * h * power
+    return flows
+
+
+def _within(samples: Samples, k: Indices, s: float) -> Samples:
+    """States at one part of some steps, with the accelerations and forces that act there."""
+    robot, driven = samples.robot, samples.driven
+    q, v, a = between(samples, k, np.full(len(k), s))
+    if robot.nc and (driven or robot.base == "moving"):
+        q, v = robot.closed_state(q, v)
+    t = samples.t[k] + s * (samples.t[k + 1] - samples.t[k])
+    surroundings = samples.surroundings.moved_to(t, q, v)
+    x = Samples(robot, t, q, v, a, np.asarray(samples.tau[k]), driven, surroundings)
+    if not driven:
+        return x
+    free = [column for column in range(robot.nv) if column not in driven]
+    wanted, held = a[..., list(driven)], x.tau[..., free]
+    a, tau = robot.driven_dynamics(
+        q, v, wanted, held, driven, base=x.base, wrenches=x.wrenches or None
+    )
+    return Samples(robot, t, q, v, a, tau, driven, surroundings)
+
+
+def _powers(x: Samples) -> Mapping[str, FloatArray]:
+    """Powers at states, shape (n, ...) [W], by their way."""
+    robot, base, still = x.robot, x.base, np.zeros_like(x.v)
+    friction = robot.passive_forces(x.q, x.v, base=base) - robot.passive_forces(
+        x.q, still, base=base
+    )
+    wrenches, carried = np.zeros(x.q.shape[:-1]), np.zeros(x.q.shape[:-1])
+    for link, wrench in x.wrenches.items():
+        wrenches = wrenches + np.sum(wrench * robot.frame_twist(x.q, x.v, link, base=base), axis=-1)
+    if base is not None:
+        carried = np.sum(energies.joint_loads(x, None)["base"] * base.twist, axis=-1)
+    return {
+        "forces": np.sum(x.tau * x.v, axis=-1),
+        "wrenches": wrenches,
+        "base": carried,
+        "dissipated": -np.sum(friction * x.v, axis=-1),
+    }

@@ -1,0 +1,111 @@
+"""The state of a motion between its samples, on the manifold of its coordinates.
+
+Within a step the position is ``integrate(q, u)`` of the sample before it. Forces are held within a
+step, and so the acceleration jumps where the next one begins: ``u`` is the polynomial of fourth
+order that has position, speed and acceleration where the step starts, position and speed where it
+ends. Positions between samples are then right to the fifth order in the step, speeds to the fourth.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robodyn.array_types import FloatArray
+from robodyn.robot import Robot
+from robodyn.simulation.trajectory.states.samples import Samples
+
+__all__ = ["Indices", "between"]
+
+Indices = NDArray[np.intp]
+
+#: Part of a step over which the rate of speeds is taken where coordinates do not add.
+NEAR = 1e-2
+
+
+def between(
+    samples: Samples, k: Indices, s: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """States within steps.
+
+    Parameters
+    ----------
+    samples : Samples
+    k : ndarray of int, shape (m,)
+        The sample at the start of each step; the one after it is at another time.
+    s : ndarray, shape (m,)
+        Parts of these steps, 0 to 1.
+
+    Returns
+    -------
+    q, v, a : ndarray, shape (m, ..., nq), (m, ..., nv)
+        Loops are open by what interpolation leaves.
+    """
+    robot = samples.robot
+    inner = [1] * (samples.q.ndim - 1)
+    h = (samples.t[k + 1] - samples.t[k]).reshape(-1, *inner)
+    q0, v0, a0 = (np.asarray(x[k]) for x in (samples.q, samples.v, samples.a))
+    q1, v1 = np.asarray(samples.q[k + 1]), np.asarray(samples.v[k + 1])
+    whole = robot.difference(q0, q1)
+    flat = robot.nq == robot.nv and _coordinates_add(robot)
+    rate = v1 if flat else robot.tangent_rate(whole, v1)
+    path = _Quartic(h * v0, h * h * a0, whole, h * rate)
+    part = s.reshape(-1, *inner)
+    u, du, ddu = path.at(part)
+    q = robot.integrate(q0, u)
+    if flat:
+        v, a = du / h, ddu / (h * h)
+    else:
+        v, a = _speeds(robot, u, du) / h, _rate_of_speeds(robot, path, part) / (h * h)
+    return q, v, a
+
+
+class _Quartic:
+    """``u(s)``, with ``u(0) = 0``, rates at 0, value and rate at 1 given."""
+
+    def __init__(self, v0: FloatArray, a0: FloatArray, u1: FloatArray, v1: FloatArray) -> None:
+        rest, slope = u1 - v0 - 0.5 * a0, v1 - v0 - a0
+        self._terms = v0, 0.5 * a0, 4.0 * rest - slope, slope - 3.0 * rest
+
+    def at(self, s: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Value, rate, and rate of the rate."""
+        b, c, d, e = self._terms
+        u = s * (b + s * (c + s * (d + s * e)))
+        du = b + s * (2.0 * c + s * (3.0 * d + s * 4.0 * e))
+        return u, du, 2.0 * c + s * (6.0 * d + s * 12.0 * e)
+
+
+def _coordinates_add(robot: Robot) -> bool:
+    return all(robot.joints[name].kind.coordinates.flat for name in robot.joint_names)
+
+
+def _speeds(robot: Robot, u: FloatArray, du: FloatArray) -> FloatArray:
+    """Speeds with which ``u`` changes at a rate: the inverse of `Robot.tangent_rate`.
+
+    It maps the speeds of each joint to the rates of that joint alone, and so one column of the
+    maps of all joints is found at once.
+    """
+    slices = [robot.joints[name].v for name in robot.joint_names]
+    widest = max((at.stop - at.start for at in slices), default=0)
+    columns = []
+    for k in range(widest):
+        one = np.zeros(robot.nv)
+        one[[at.start + k for at in slices if at.start + k < at.stop]] = 1.0
+        columns.append(robot.tangent_rate(u, np.broadcast_to(one, u.shape)))
+    maps, v = np.stack(columns, axis=-1), np.empty_like(du)
+    for at in slices:
+        width = at.stop - at.start
+        v[..., at] = np.linalg.solve(maps[..., at, :width], du[..., at, None])[..., 0]
+    return v
+
+
+def _rate_of_speeds(robot: Robot, path: _Quartic, s: FloatArray) -> FloatArray:
+    """Rate of the speeds along a path, by a central difference of fourth order."""
+
+    def speeds(offset: float) -> FloatArray:
+        u, du, _ = path.at(s + offset)
+        return _speeds(robot, u, du)
+
+    near = speeds(NEAR) - speeds(-NEAR)
+    far = speeds(2.0 * NEAR) - speeds(-2.0 * NEAR)
+    return (8.0 * near - far) / (12.0 * NEAR)

@@ -1,0 +1,87 @@
+"""The states of a motion, with what is needed to compute from them, and in pieces that fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.motion.base_motion import BaseMotion
+from robodyn.robot import Robot
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
+
+__all__ = ["Samples"]
+
+#: States that are computed with at once.
+BLOCK = 32768
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """What moved, its states, and what acted on it.
+
+    Attributes
+    ----------
+    robot : Robot
+    t : ndarray, shape (n,) [s]
+    q, v, a, tau : ndarray, shape (n, ..., nq), (n, ..., nv)
+    driven : tuple of int
+        Speeds that followed paths of time: their forces change within a step, others are held.
+    surroundings : PrescribedLoads or Sampled
+    """
+
+    robot: Robot
+    t: FloatArray
+    q: FloatArray
+    v: FloatArray
+    a: FloatArray
+    tau: FloatArray
+    driven: tuple[int, ...] = ()
+    surroundings: Surroundings = field(default_factory=PrescribedLoads)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, index: Any) -> Samples:
+        parts = (self.t, self.q, self.v, self.a, self.tau)
+        t, q, v, a, tau = (np.asarray(part[index]) for part in parts)
+        return Samples(self.robot, t, q, v, a, tau, self.driven, self.surroundings[index])
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """Leading axes of one sample: of simultaneous motions."""
+        return self.q.shape[1:-1]
+
+    @property
+    def time(self) -> FloatArray | None:
+        """Time of each state, for methods of a robot that depends on it."""
+        if not self.robot.depends_on_time:
+            return None
+        return self.t.reshape(len(self), *[1] * len(self.batch))
+
+    @property
+    def base(self) -> BaseMotion | None:
+        """Motion of the base at each state, with an axis of one for simultaneous motions."""
+        motion = self.surroundings.base_at(self.t)
+        if motion is None:
+            return None
+        axes = tuple(range(1, 1 + len(self.batch)))
+        parts = (motion.pose, motion.twist, motion.acceleration)
+        return BaseMotion(*(np.expand_dims(x, axes) for x in parts))
+
+    @property
+    def wrenches(self) -> dict[str, FloatArray]:
+        """External wrenches by link [N, N m]."""
+        return self.surroundings.wrenches_at(self.t, self.q, self.v)
+
+    def computed(self, f: Callable[[Samples], FloatArray]) -> FloatArray:
+        """A quantity of all samples, computed a block after the other."""
+        size = max(1, BLOCK // max(1, math.prod(self.batch)))
+        if len(self) <= size:
+            return f(self)
+        blocks = [f(self[k : k + size]) for k in range(0, len(self), size)]
+        return np.concatenate(blocks)

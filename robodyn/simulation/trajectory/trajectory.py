@@ -1,0 +1,394 @@
+"""What a simulation returns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.arguments import checked_arguments
+from robodyn.array_types import FloatArray
+from robodyn.arrays import named
+from robodyn.errors import SettingsError
+from robodyn.results import GroundContact, JointWrenches
+from robodyn.robot import Robot
+from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
+from robodyn.simulation.trajectory.computed_fields import COMPUTED, forget_defaults
+from robodyn.simulation.trajectory.files import formats as trajectory_files
+from robodyn.simulation.trajectory.files import table
+from robodyn.simulation.trajectory.joint_motion import JointMotion, joint_column, joint_motion
+from robodyn.simulation.trajectory.one_motion import one_motion
+from robodyn.simulation.trajectory.phases import at_instants, joined
+from robodyn.simulation.trajectory.pieces import pieces
+from robodyn.simulation.trajectory.resampling import instants_of, resampled
+from robodyn.simulation.trajectory.states import energies
+from robodyn.simulation.trajectory.states.energy_audit import (
+    EnergyAudit,
+    announce_unexplained,
+    audit_of,
+    joined_audits,
+)
+from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
+from robodyn.simulation.trajectory.states.samples import Samples
+
+__all__ = ["Trajectory"]
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Samples of a motion; indexing and slicing give samples, a joint's name the joint's motion.
+
+    What is not given is computed when it is first asked for.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n,) [s]
+    q : ndarray, shape (n, ..., nq) [rad, m]
+    v, a : ndarray, shape (n, ..., nv) [rad/s, m/s], [rad/s^2, m/s^2]
+    tau : ndarray, shape (n, ..., nv) [N m, N]
+        Applied by the controller, and by what drives joints.
+    energy : ndarray, shape (n, ...) [J]
+        Kinetic and potential.
+    loop_residual : ndarray, shape (n, ...) [m, rad]
+        Largest gap of closed loops; zeros for a tree.
+    joint_names : tuple of str
+        One a column of ``tau``.
+    robot : Robot or None
+        What moved, where that is known; the first, if events changed it.
+    driven : tuple of int
+        Columns of ``tau`` that follow from paths of time; the others are held within a step.
+    surroundings : PrescribedLoads or Sampled
+        Motion of the base and external wrenches.
+    events : tuple of EventRecord
+        What happened, in the order of time.
+    phases : tuple of Trajectory
+        Pieces of a motion whose events changed what moves or what drives it, in each of which this
+        stays; empty if it is one piece. Together they have the samples of the whole, which is in
+        coordinates of the first robot; see `robodyn.events.become`. Files hold no phases.
+    memory : mapping of str to ndarray, shape (n, ..., m)
+        What controllers with a memory remembered after their last look: ``"parameters"`` of an
+        `robodyn.controllers.Adaptive`. NaN where nothing was remembered. CSV and bags hold none.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> run = rd.simulate(rd.load("four_bar"), duration=0.1, step=1e-3)
+    >>> run["rocker_pin"].v.shape          # a joint that is cut, too
+    (101,)
+    >>> run.resample(0.02)
+    <Trajectory of 'four_bar': 6 samples, 0 to 0.1 s>
+    >>> bool(abs(run.audit.unexplained[-1]) < 1e-6 * run.audit.exchanged)
+    True
+    """
+
+    t: FloatArray
+    q: FloatArray
+    v: FloatArray
+    a: FloatArray
+    tau: FloatArray
+    energy: FloatArray = COMPUTED["energy"]
+    loop_residual: FloatArray = COMPUTED["loop_residual"]
+    joint_names: tuple[str, ...] = ()
+    robot: Robot | None = field(default=None, repr=False)
+    driven: tuple[int, ...] = ()
+    surroundings: Surroundings = field(default_factory=PrescribedLoads, repr=False)
+    events: tuple[EventRecord, ...] = ()
+    phases: tuple[Trajectory, ...] = field(default=(), repr=False)
+    memory: Mapping[str, FloatArray] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        forget_defaults(self)
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        if not self.t.ndim:
+            return f"<State at {self.t:g} s: q = {self.q}, v = {self.v}>"
+        if not len(self):
+            return "<Trajectory without samples>"
+        of = f" of {self.robot.name!r}" if self.robot is not None else ""
+        return f"<Trajectory{of}: {len(self)} samples, {self.t[0]:g} to {self.t[-1]:g} s>"
+
+    @overload
+    def __getitem__(self, index: str) -> JointMotion: ...
+    @overload
+    def __getitem__(self, index: Any) -> Trajectory: ...
+    def __getitem__(self, index: Any) -> Trajectory | JointMotion:
+        if isinstance(index, str):
+            return self._joint(index)
+        states = {name: getattr(self, name)[index] for name in ("t", "q", "v", "a", "tau")}
+        if states["t"].ndim > 1:
+            raise IndexError(
+                f"a trajectory is indexed along its samples alone, and {index!r} makes further axes"
+            )
+        known = {  # what was computed, or read from a file
+            name: vars(self)[name][index] if name in vars(self) else default
+            for name, default in COMPUTED.items()
+        }
+        events = events_among(self.events, self.t, index)
+        surroundings = self.surroundings[index]
+        phases = pieces(self.phases, index)
+        memory = {name: x[index] for name, x in self.memory.items()}
+        return replace(
+            self, **states, **known, surroundings=surroundings, events=events, phases=phases,
+            memory=memory,
+        )  # fmt: skip
+
+    def motion(self, *place: int) -> Trajectory:
+        """One of several motions at once.
+
+        Parameters
+        ----------
+        *place : int
+            Its index along each axis between those of samples and of coordinates.
+
+        Raises
+        ------
+        ShapeError
+            If there is no such motion.
+        """
+        return replace(self, **{**COMPUTED, **one_motion(vars(self), place)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles: functions of time, which have none, by what they were at the samples."""
+        acting = self.surroundings.sampled(self.t, self.q, self.v)
+        return {**vars(self), "surroundings": acting}
+
+    def _samples(self) -> Samples:
+        """States with what is needed to compute from them, also of a single one."""
+        if self.robot is None:
+            raise SettingsError(
+                "this trajectory does not know what moved: give it a robot, "
+                "dataclasses.replace(trajectory, robot=robot)"
+            )
+        x = self if self.t.ndim else self[None]
+        return Samples(self.robot, x.t, x.q, x.v, x.a, x.tau, x.driven, x.surroundings)
+
+    def _computed(self, f: Callable[[Samples], FloatArray]) -> FloatArray:
+        if self.phases:
+            return np.concatenate([phase._computed(f) for phase in self.phases])
+        x = self._samples().computed(f)
+        return x if self.t.ndim else x[0]
+
+    def _joint(self, name: str) -> JointMotion:
+        if self.robot is None:
+            return joint_column(self.joint_names, name, (self.t, self.q, self.v, self.a, self.tau))
+        motion = joint_motion(self._samples(), name)
+        return motion if self.t.ndim else motion[0]
+
+    def _fields(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _rows(self) -> Trajectory:
+        """The same for a table, where a single state is one row."""
+        return self if self.t.ndim else self[None]
+
+    # -- what follows from the samples ------------------------------------------------------------
+
+    @cached_property
+    def kinetic_energy(self) -> FloatArray:
+        """Of bodies and rotors, shape (n, ...) [J]."""
+        return self._computed(energies.kinetic_energy)
+
+    @cached_property
+    def potential_energy(self) -> FloatArray:
+        """Of gravity, springs and the ground, shape (n, ...) [J]."""
+        return self._computed(energies.potential_energy)
+
+    @cached_property
+    def elastic_energy(self) -> FloatArray:
+        """Of springs and the ground alone, shape (n, ...) [J]."""
+        return self._computed(energies.elastic_energy)
+
+    @cached_property
+    def audit(self) -> EnergyAudit:
+        """Where energy came from and went.
+
+        Warns
+        -----
+        EnergyWarning
+            If more than 2 % of what was exchanged is unexplained.
+        """
+        if self.phases:
+            audits = [audit_of(phase._samples(), ()) for phase in self.phases]
+            audit = joined_audits(audits, self.events)
+        else:
+            audit = audit_of(self._samples(), self.events)
+        announce_unexplained(audit, "" if self.robot is None else self.robot.name)
+        return audit
+
+    @property
+    def power(self) -> FloatArray:
+        """Put in by each force, shape (n, ..., nv) [W]: of motors, and of what drives joints."""
+        return np.asarray(self.tau * self.v)
+
+    @property
+    def motor_torques(self) -> FloatArray:
+        """Torque of each motor at its own shaft, shape (n, ..., nv) [N m, N].
+
+        The forces in ``tau`` over the gear ratios; those of joints without motor stand as they are.
+
+        Raises
+        ------
+        ActuationError
+            Where a gear ratio is zero.
+        """
+        return self._computed(energies.motor_torques)
+
+    @checked_arguments
+    def joint_wrenches(self, joints: Iterable[str] | None = None) -> JointWrenches:
+        """Force and moment in joints at all samples, shape (n, ..., 6) [N, N m]; n = 1 of a state.
+
+        Parameters
+        ----------
+        joints : names of joints, optional
+            Default: all that move. `Robot.joint_wrenches` says in which frames the wrenches are.
+        """
+        names = None if joints is None else named("joints", joints)
+        return energies.joint_loads(self._samples(), names)
+
+    @property
+    def ground_contacts(self) -> dict[str, GroundContact]:
+        """Force, depth and slip at all samples where points touch the ground, by contact name."""
+        x = self._samples()
+        return x.robot.ground_contacts(x.q, x.v, base=x.base, t=x.time)
+
+    @property
+    def branch_changes(self) -> FloatArray:
+        """Times [s] of the first samples beyond postures where two ways to assemble a linkage meet.
+
+        There it may have flipped from one to the other; see `robodyn.Robot.branch_sign`. None for
+        a tree.
+        """
+        if self.robot is None or not self.robot.nc:
+            return np.zeros(0)
+        at = self._samples().time
+        sign = self.robot.branch_sign(self.q, path=True, t=at).reshape(len(self), -1)
+        return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
+
+    @property
+    def limit_violations(self) -> tuple[LimitViolation, ...]:
+        """The limits of joints that the motion leaves, with when and by how much; first ones first.
+
+        Positions and velocities of all joints, cut and following ones too, and efforts (``tau``)
+        are looked at, at all samples; a limit of zero for a velocity or an effort counts as not
+        given. The robot has to be known.
+        """
+        x = self._samples()
+        return limit_violations(x.robot, x.t, x.q, x.v, x.tau)
+
+    @checked_arguments
+    def resample(self, times: ArrayLike) -> Trajectory:
+        """The motion at other instants, or with another step.
+
+        Positions are interpolated on the manifold of the coordinates, to the fifth order in the
+        distance of the samples and velocities to the fourth: quaternions stay of unit norm, and
+        loops are closed by the robot. Forces are held from sample to sample. Where several samples
+        stand at one instant, as before and after an impact, the last of them is taken.
+
+        Parameters
+        ----------
+        times : array_like, shape (m,), or float [s]
+            Ascending instants within the motion, or a step; the last sample is then kept.
+
+        Raises
+        ------
+        ShapeError
+            For instants beyond the motion.
+        """
+        samples = self._samples()
+        at = instants_of(samples, times)
+        events = tuple(e for e in self.events if len(at) and at[0] <= e.time <= at[-1])
+        if self.phases:
+            return joined(at_instants(self.phases, at), events)
+        x = resampled(samples, at)
+        states: dict[str, Any] = {"t": x.t, "q": x.q, "v": x.v, "a": x.a, "tau": x.tau}
+        last = np.searchsorted(samples.t, x.t, side="right") - 1
+        memory = {name: held[last] for name, held in self.memory.items()}
+        return replace(
+            self, **states, **COMPUTED, surroundings=x.surroundings, events=events, memory=memory
+        )
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a file that is complete or not there at all.
+
+        ``.npz``: all arrays, motion of the base, external wrenches, events, memory. ``.csv``: one
+        row a sample, with joints and units in the header. ``.mcap``: joint states, as
+        `robodyn.ros.bag.write_bag` writes them.
+
+        Parameters
+        ----------
+        path : path
+
+        Raises
+        ------
+        MissingExtraError, MissingFileError, FileError
+        ShapeError
+            For other endings, and for a CSV or a bag of several motions at once.
+        """
+        trajectory_files.save(path, self._fields(), lambda: self._rows()._fields())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], robot: Robot | None = None) -> Self:
+        """Read what `save` wrote, or what a simulation wrote to a folder while it ran.
+
+        Parameters
+        ----------
+        path : path
+            ``.npz``, ``.csv``, ``.mcap`` or a folder. Arrays of a folder are read from there when
+            they are used.
+        robot : Robot, optional
+            What moved: a file does not hold it. Needed for ``.mcap``, and for all that follows from
+            the samples.
+
+        Raises
+        ------
+        MissingFileError, FileError
+        ShapeError
+            If it is damaged, holds something else or the motion of another robot, or has another
+            ending.
+        """
+        return cls(**trajectory_files.load(path, robot))
+
+    def to_pandas(self) -> Any:
+        """A table with one row a sample, time as its index; columns as in the CSV.
+
+        Raises
+        ------
+        MissingExtraError, ShapeError
+        """
+        return table.to_pandas(self._rows()._fields())
+
+    def plot(
+        self, path: str | os.PathLike[str] | None = None, *, panels: Iterable[str] | None = None
+    ) -> None:
+        """Show curves over time, or draw them into an image file.
+
+        Parameters
+        ----------
+        path : path, optional
+            Default: show a window.
+        panels : names, optional
+            Of ``"positions"``, ``"velocities"``, ``"accelerations"``, ``"torques"``,
+            ``"motor torques"``, ``"power"``, ``"energy"``, ``"audit"``, ``"closure"``,
+            ``"wrench of JOINT"`` and ``"memory: NAME"``. Default: positions, velocities, torques
+            and energy. Limits of joints are dashed.
+
+        Raises
+        ------
+        MissingExtraError, UnknownNameError
+        """
+        from robodyn.simulation.trajectory.pictures.panels import DEFAULT, panel
+        from robodyn.simulation.trajectory.pictures.plots import draw
+
+        names = DEFAULT if panels is None else named("panels", panels, "names of panels")
+        draw(path, self.t, [panel(self, name) for name in names])

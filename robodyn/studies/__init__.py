@@ -1,0 +1,1 @@
+"""Many motions or computations over sets of values: sweeps, and controllers compared."""

@@ -1,0 +1,192 @@
+"""What a comparison of controllers returns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import FloatArray
+from robodyn.simulation.trajectory.pictures.plots import Panel, draw
+from robodyn.studies.sweep.table import SweepTable
+
+__all__ = ["Comparison"]
+
+#: Failures that the table tells in words; all of them are counted.
+SHOWN = 3
+
+Told = Callable[["Comparison", FloatArray, tuple[str, ...]], str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Measures of several controllers from the same starts; ``print`` shows them side by side.
+
+    ``comparison["error_max"]`` has one number a controller, a start, and a joint or frame. Where a
+    motion failed stands NaN. The results:
+
+    ================================ =====================================================
+    ``error_rms`` ``error_max``      by motor [rad, m]: root of the mean square over time, and
+                                     largest, of reference less position
+    ``total_error_rms`` ``..._max``  of the norm over motors, of rad and m as they are
+    ``place_rms`` ``place_max``      by frame of the task [m]: distance of its origin
+    ``turn_rms`` ``turn_max``        by frame of the task [rad]: angle between orientations
+    ``effort`` ``total_effort``      by motor, and their norm [N m, N]: root of the mean square
+                                     of torques at the joints
+    ``peak_motor_torque``            by motor [N m, N]: largest at its own shaft
+    ``peak_power``                   by motor [W]; ``total_peak_power``: of all together
+    ``peak_force`` ``peak_moment``   by joint of ``loads`` [N], [N m]: largest that its parent
+                                     exerts, about the origin of the child
+    ``torque_margin``                by motor: part of the limit that is never used; negative:
+    ``velocity_margin``              it is passed; infinite: there is none
+    ``position_margin``              by motor [rad, m]: least distance from a limit
+    ``error`` ``torques``            over time: norms over motors
+    ================================ =====================================================
+
+    Attributes
+    ----------
+    table : SweepTable
+        Over ``controller`` and ``start``.
+    robot_name : str
+    t : ndarray, shape (n,) [s]
+    motors : tuple of str
+        Speeds of joints with motors, ``"joint[k]"`` where a joint has several.
+    frames : tuple of str
+        Of the task.
+    loads : tuple of str
+        Joints whose wrenches were measured.
+    q0, v0 : ndarray, shape (starts, nq), (starts, nv)
+        The starts.
+    """
+
+    table: SweepTable
+    robot_name: str
+    t: FloatArray = field(repr=False)
+    motors: tuple[str, ...]
+    frames: tuple[str, ...]
+    loads: tuple[str, ...]
+    q0: FloatArray
+    v0: FloatArray
+
+    @property
+    def controllers(self) -> tuple[str, ...]:
+        """Names, in the order given."""
+        return tuple(self.table.coords["controller"].tolist())
+
+    @property
+    def failures(self) -> Mapping[tuple[str, int], str]:
+        """Why motions did not come to their end, by controller and start."""
+        starts = len(self.q0)
+        return MappingProxyType(
+            {
+                (self.controllers[row // starts], row % starts): why
+                for row, why in self.table.failures.items()
+            }
+        )
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """A result, shape (controllers, starts, ...).
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        return np.asarray(self.table[name])
+
+    def __repr__(self) -> str:
+        return (
+            f"<Comparison of {len(self.controllers)} controllers of {self.robot_name!r} from "
+            f"{len(self.q0)} starts, {len(self.failures)} motions failed>"
+        )
+
+    def __str__(self) -> str:
+        lines = [["", *self.controllers]]
+        for label, name, names, told in _LINES:
+            if name in self.table.names:
+                of = () if names is None else getattr(self, names)
+                lines.append([label, *(told(self, x, of) for x in self[name])])
+        failed = (~self.table.done).sum(axis=1)
+        lines.append(["failed", *(f"{k} of {len(self.q0)}" for k in failed)])
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        rows = ("  ".join(x.ljust(n) for x, n in zip(line, widths, strict=True)) for line in lines)
+        shown = [row.rstrip() for row in rows]
+        failures = [f"{name}, start {k}: {why}" for (name, k), why in self.failures.items()]
+        more = [f"and {len(failures) - SHOWN} more"] if len(failures) > SHOWN else []
+        return "\n".join([*shown, *failures[:SHOWN], *more])
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame: one line a motion, arrays as columns ``name[k]``.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed (extra ``pandas``).
+        """
+        return self.table.to_pandas()
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> None:
+        """Show the norms of errors and torques over time, or draw them into an image file.
+
+        A colour for each controller, a curve for each start.
+
+        Parameters
+        ----------
+        path : path, optional
+            Default: show a window.
+
+        Raises
+        ------
+        MissingExtraError
+        """
+        known = {"error": "error [rad, m]", "torques": "torques [N m, N]"}
+        panels = [
+            Panel(label, np.moveaxis(self[name], (0, 1, 2), (2, 1, 0)), self.controllers)
+            for name, label in known.items()
+            if name in self.table.names
+        ]
+        draw(path, self.t, panels, title=self.robot_name)
+
+
+def _mean(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:
+    """Of all starts that did not fail."""
+    there = x[~np.isnan(x)]
+    return f"{there.mean():.3g}" if there.size else "-"
+
+
+def _largest(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:
+    """Of all starts, and whose."""
+    if np.isnan(x).all():
+        return "-"
+    k = int(np.nanargmax(x)) % x.shape[-1]
+    return f"{np.nanmax(x):.3g} {names[k]}"
+
+
+def _least(comparison: Comparison, x: FloatArray, names: tuple[str, ...]) -> str:
+    if np.isnan(x).all():
+        return "-"
+    if not np.isfinite(np.nanmin(x)):
+        return "no limit"
+    k = int(np.nanargmin(x)) % x.shape[-1]
+    return f"{np.nanmin(x):.3g} {names[k]}"
+
+
+#: Lines of the table: label, result, the names that its last axis is over, how it is told.
+_LINES: tuple[tuple[str, str, str | None, Told], ...] = (
+    ("error, rms [rad, m]", "total_error_rms", None, _mean),
+    ("largest error [rad, m]", "error_max", "motors", _largest),
+    ("distance, rms [m]", "place_rms", None, _mean),
+    ("largest distance [m]", "place_max", "frames", _largest),
+    ("largest turn [rad]", "turn_max", "frames", _largest),
+    ("effort, rms [N m, N]", "total_effort", None, _mean),
+    ("largest motor torque [N m, N]", "peak_motor_torque", "motors", _largest),
+    ("largest power [W]", "peak_power", "motors", _largest),
+    ("largest force in a joint [N]", "peak_force", "loads", _largest),
+    ("largest moment in a joint [N m]", "peak_moment", "loads", _largest),
+    ("part of torque left", "torque_margin", "motors", _least),
+    ("part of velocity left", "velocity_margin", "motors", _least),
+    ("way left [rad, m]", "position_margin", "motors", _least),
+)

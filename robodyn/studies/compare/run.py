@@ -1,0 +1,251 @@
+"""Several controllers on one task, from the same starts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robodyn.arguments import checked_arguments
+from robodyn.array_types import FloatArray
+from robodyn.arrays import by_name, named
+from robodyn.errors import ShapeError, SimulationError, UnknownNameError
+from robodyn.motion.continuity import Reference
+from robodyn.robot import Robot
+from robodyn.simulation import integrators
+from robodyn.simulation.control.callbacks import Controller, check_callable, of_motion
+from robodyn.simulation.limits.joint_limits import Limits
+from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
+from robodyn.simulation.loads.column_names import speed_names
+from robodyn.simulation.loads.loads import BaseAt
+from robodyn.simulation.motion.progress import Progress
+from robodyn.simulation.simulate import rollout, simulate
+from robodyn.simulation.trajectory.computed_fields import COMPUTED
+from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.studies.compare.comparison import Comparison
+from robodyn.studies.compare.measures import measured
+from robodyn.studies.compare.starts import starts_of
+from robodyn.studies.compare.task import PoseOfTime, motors_of, task_of
+from robodyn.studies.sweep.run import sweep
+
+__all__ = ["compare"]
+
+#: Instants at which the base is known, as all motions ask for it at the same ones.
+REMEMBERED = 1 << 16
+
+
+@checked_arguments
+def compare(
+    robot: Robot,
+    controllers: Mapping[str, Controller],
+    *,
+    reference: Reference | None = None,
+    task: Mapping[str, PoseOfTime] | Iterable[str] | None = None,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    starts: int = 1,
+    spread: ArrayLike = 0.0,
+    seed: int = 0,
+    duration: float = 1.0,
+    step: float = 1e-3,
+    base: BaseAt | None = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    integrator: str = "rk4",
+    limits: str | MotorLimits = "ignore",
+    loads: Iterable[str] | None = None,
+    progress: Progress | bool | None = None,
+) -> Comparison:
+    """Let several controllers do the same, from the same starts, and measure how well they do.
+
+    A motion that breaks down ends no comparison: it is a failure, by name. The numbers are the same
+    each time.
+
+    Parameters
+    ----------
+    robot : Robot
+        What is moved; models that controllers have may be others of the same joints.
+    controllers : mapping of str to callable
+        ``tau = controller(t, q, v)`` by name. Those of `robodyn.controllers`, and others that are
+        symbolic or compiled by numba, move all starts at once; plain functions are called with one
+        motion after the other.
+    reference : callable, optional
+        Time [s] -> position (nq,), velocity (nv,), acceleration (nv,): what motors should follow.
+    task : mapping of str to callable, or names of frames, optional
+        By frame: time [s] -> pose (4, 4) in the world where it should be. Of names alone: where the
+        reference brings them. One of both is needed.
+    q0 : array_like, shape (nq,) or (n, nq), optional [rad, m]
+        Start, or n of them. Default: where the reference begins; neutral without one.
+    v0 : array_like, shape (nv,) or (n, nv), optional [rad/s, m/s]
+        Default: that of the reference there; at rest without one.
+    starts : int
+        How many, of one ``q0``: the first is there, the others are random.
+    spread : float or array_like, shape (nv,) [rad, m]
+        Standard deviation of random starts along each speed; of closed linkages, along those of
+        `Robot.independent_joints`.
+    seed : int
+        Of random starts.
+    duration, step : float [s]
+    base, wrenches, integrator, limits
+        As in `simulate`; wrenches are constant. By default limits are measured and neither enforced
+        nor announced.
+    loads : names of joints, optional
+        Whose wrenches are measured. Default: of all that move; ``()``: none.
+    progress : callable or bool, optional
+        As in `simulate`.
+
+    Warns
+    -----
+    SweepWarning
+        If motions fail: `Comparison.failures` says which, when and whose fault it is.
+
+    Returns
+    -------
+    comparison : Comparison
+
+    Raises
+    ------
+    ShapeError
+        Without a reference or task, for those that return something else, for a controller that is
+        no function or made for another robot.
+    PathError
+        For a reference that jumps.
+    UnknownNameError
+        For frames and joints that there are not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import robodyn as rd
+    >>> from robodyn.controllers import ComputedTorque, JointPD, PointToPoint
+    >>> arm = rd.load("double_pendulum")
+    >>> reference = PointToPoint(np.zeros(2), np.ones(2), 1.0)
+    >>> both = {"pd": JointPD(arm, reference, 50.0, 5.0), "model": ComputedTorque(arm, reference)}
+    >>> comparison = rd.compare(arm, both, reference=reference, starts=4, spread=0.01)
+    >>> comparison["total_error_rms"].shape
+    (2, 4)
+    >>> bool(comparison["total_error_rms"][1].max() < comparison["total_error_rms"][0].min())
+    True
+    """
+    given = by_name("controllers", controllers)
+    if not given or not all(isinstance(name, str) for name in given):
+        shown = f"has the names {[*given]}" if given else "is empty"
+        raise ShapeError(f"controllers {shown}, expected {{name: controller}}", name="controllers")
+    for name, controller in given.items():
+        check_callable(f"controller {name!r}", controller)
+        _check_model(robot, name, controller)
+    times = step_times(duration, step)
+    integrators.integrator(integrator, None)  # what is wrong for all motions is no failure of one
+    Limits(robot, limits)
+    if callable(base):
+        base = lru_cache(REMEMBERED)(base)
+    path = base_path(base, times)
+    wanted = task_of(robot, reference, task, times, path)
+    q, v = starts_of(robot, wanted, q0, v0, starts, spread, seed)
+    known = robot.joint_wrenches(
+        q[0], v[0], np.zeros(robot.nv), joints=None if loads is None else named("loads", loads),
+        base=None if wanted.base is None else wanted.base(0.0),
+        t=0.0 if robot.depends_on_time else None,
+    )  # fmt: skip
+    joints = tuple(name for name in known if name != "base")
+    constant = wrenches_on(by_name("wrenches", wrenches), ())
+    for link in constant:
+        if link not in robot.link_names:
+            raise UnknownNameError("link", link, robot.link_names, repr(robot.name))
+    settings: dict[str, Any] = {
+        "duration": duration, "step": step, "base": wanted.base, "wrenches": constant,
+        "integrator": integrator, "limits": limits,
+    }  # fmt: skip
+
+    def study(controller: list[Controller], start: FloatArray) -> dict[str, FloatArray]:
+        run = _moved(robot, controller[0], q[start], v[start], settings)
+        return measured(run, wanted, joints)
+
+    table = sweep(
+        study,
+        {"controller": given, "start": np.arange(len(q))},
+        batch=len(q),
+        progress=progress,
+    )
+    frames = tuple(wanted.poses)
+    return Comparison(table, robot.name, times, motors_of(robot)[1], frames, joints, q, v)
+
+
+def _check_model(robot: Robot, name: str, controller: Any) -> None:
+    """Refuse a controller whose model has other joints."""
+    while controller is not None:
+        model = getattr(controller, "robot", None)
+        if isinstance(model, Robot):
+            names = model.joint_names, robot.joint_names
+            same = names[0] == names[1] and (model.nq, model.nv) == (robot.nq, robot.nv)
+            if not same or model.base != robot.base:
+                odd = sorted({*names[0]} ^ {*names[1]})
+                raise ShapeError(
+                    f"controllers[{name!r}] is made for {model.name!r} with a {model.base} base "
+                    f"and {model.nv} speeds, {robot.name!r} has a {robot.base} base and {robot.nv}"
+                    + (f"; not in both: {', '.join(odd[:6])}" if odd else ""),
+                    name=name,
+                    given=names[0],
+                    expected=names[1],
+                )
+        controller = getattr(controller, "controller", None)
+
+
+def _takes_many(controller: Any) -> bool:
+    """Whether a controller can be called with many states at once, or by machine code.
+
+    Of one around another, such as sensors with noise, it is the inner one that decides.
+    """
+    numba = sys.modules.get("numba")
+    if getattr(controller, "symbolic", False):
+        return True
+    if numba is not None and isinstance(controller, numba.core.registry.CPUDispatcher):
+        return True
+    around = hasattr(controller, "fresh") and hasattr(controller, "controller")
+    return around and _takes_many(controller.controller)
+
+
+def _moved(
+    robot: Robot, controller: Controller, q: FloatArray, v: FloatArray, settings: dict[str, Any]
+) -> Trajectory:
+    """Motions from all starts.
+
+    Raises
+    ------
+    SimulationError
+        Where one breaks down; of one alone with the joint that was the fastest.
+    """
+    try:
+        if _takes_many(controller):
+            return rollout(robot, controller, q, v, **settings)
+        runs = [
+            simulate(robot, of_motion(controller, k), q0=x, v0=dx, **settings)
+            for k, (x, dx) in enumerate(zip(q, v, strict=True))
+        ]
+    except SimulationError as error:
+        raise _blamed(robot, error) from error
+    states: dict[str, Any] = {
+        name: np.stack([getattr(run, name) for run in runs], axis=1)
+        for name in ("q", "v", "a", "tau")
+    }
+    return replace(runs[0], **states, **COMPUTED)
+
+
+def _blamed(robot: Robot, error: SimulationError) -> SimulationError:
+    """The same with the joint that was the fastest in the last sample."""
+    run = error.trajectory
+    if run is None or not len(run) or not np.isfinite(run.v[-1]).all():
+        return error
+    speeds = np.abs(run.v[-1]).reshape(-1, robot.nv).max(axis=0)
+    k = int(speeds.argmax())
+    return SimulationError(
+        f"{error}; at {run.t[-1]:.6g} s joint {speed_names(robot)[k]!r} is the fastest, with "
+        f"{speeds[k]:.3g} rad/s or m/s",
+        trajectory=run,
+        time=error.time,
+    )

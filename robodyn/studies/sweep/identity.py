@@ -1,0 +1,54 @@
+"""What makes a sweep this sweep: a file of another one is not gone on with."""
+
+from __future__ import annotations
+
+import functools
+import platform
+from collections.abc import Mapping
+
+import numpy as np
+
+from robodyn.studies.sweep.digest import digest
+from robodyn.studies.sweep.grid import Axis, Grid
+from robodyn.studies.sweep.work import Study
+from robodyn.version import __version__
+
+__all__ = ["differences", "identity"]
+
+
+def identity(study: Study, grid: Grid, seed: int | None, batch: int | None) -> dict[str, str]:
+    """What must be the same for numbers to be the same, in words that can be compared."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {
+        "the study": _name(study),
+        "the arguments": ", ".join(axis.name for axis in grid.axes),
+        "product": str(grid.product),
+        **{f"values[{axis.name!r}]": _shown(axis) for axis in grid.axes},
+        "seed": str(seed),
+        "batch": str(batch),
+        "the code of the study and what it uses": f"#{digest(study)}",
+        "the version of robodyn": __version__,
+        "the version of Python": python,
+    }
+
+
+def differences(there: Mapping[str, str], here: Mapping[str, str]) -> list[str]:
+    """What differs, in words, the reason of others first."""
+    told = []
+    for name in [*here, *(name for name in there if name not in here)]:
+        if there.get(name) != here.get(name):
+            old, new = (x.get(name, "nothing") for x in (there, here))
+            told.append(name if old.startswith("#") else f"{name}: {old} there, {new} here")
+    return told
+
+
+def _name(study: Study) -> str:
+    inner = study.func if isinstance(study, functools.partial) else study
+    return getattr(inner, "__qualname__", type(inner).__qualname__)
+
+
+def _shown(axis: Axis) -> str:
+    """Labels in short, and a digest of all there is to tell them apart."""
+    labels = np.array2string(axis.labels, threshold=6, edgeitems=2, separator=", ")
+    mark = digest((axis.labels, axis.objects))
+    return f"{len(axis)} values {' '.join(labels.split())} #{mark}"

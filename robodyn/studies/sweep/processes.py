@@ -1,0 +1,181 @@
+"""Rows computed by worker processes of this machine, of which some may die.
+
+Workers are started anew, not forked: a fork copies locks of threads that it does not copy. Each
+computes one task at a time, so that it is known which one was lost with it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from robodyn.codegen import get_num_threads, set_num_threads
+from robodyn.errors import SweepError
+from robodyn.studies.sweep.outcome import Outcome
+from robodyn.studies.sweep.work import Done, Task, Work
+
+__all__ = ["by_processes"]
+
+#: A task that so many workers died of is given up.
+DEATHS = 2
+
+ADVICE = (
+    "worker processes import the study by its name: define it at the top level of a module, or of "
+    "a script that calls rd.sweep under `if __name__ == '__main__':`; or leave processes out: "
+    "threads take any function"
+)
+
+
+def by_processes(work: Work, tasks: Iterator[Task], count: int) -> Iterator[Done]:
+    """Rows as they are done. What a dying worker leaves undone another one does.
+
+    Raises
+    ------
+    SweepError
+        If workers cannot be given the study.
+    """
+    try:
+        payload = pickle.dumps((work, max(1, get_num_threads() // count)))
+    except Exception as error:
+        raise SweepError(
+            f"the study cannot be sent to worker processes ({error}): {ADVICE}"
+        ) from error
+    again: deque[Task] = deque()
+    deaths: Counter[int] = Counter()
+    queue = _Queue(again, tasks)
+    workers = [_Worker(task) for task in islice(queue, count)]
+    try:
+        for worker in workers:
+            worker.begin(payload)
+        while workers:
+            for worker in _speaking(workers):
+                done = worker.receive()
+                if done == []:  # it has begun
+                    continue
+                if done is None:
+                    done = _after_death(worker, deaths, again)
+                    worker.end()
+                    workers.remove(worker)
+                    for worker in map(_Worker, islice(queue, 1)):
+                        workers.append(worker)
+                        worker.begin(payload)
+                elif (task := next(queue, None)) is not None:
+                    worker.give(task)
+                else:
+                    worker.end()
+                    workers.remove(worker)
+                if done:
+                    yield done
+    finally:
+        for worker in workers:
+            worker.process.terminate()
+        for worker in workers:
+            worker.end()
+
+
+class _Queue:
+    """Tasks that are to be done again, then those that are left; empty is not for ever."""
+
+    def __init__(self, again: deque[Task], tasks: Iterator[Task]) -> None:
+        self._again, self._tasks = again, tasks
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def __next__(self) -> Task:
+        return self._again.popleft() if self._again else next(self._tasks)
+
+
+def _speaking(workers: list[_Worker]) -> list[_Worker]:
+    """Those that have something to say, or have died; wait for one."""
+    ready = wait([worker.pipe for worker in workers])
+    return [worker for worker in workers if worker.pipe in ready]
+
+
+def _after_death(worker: _Worker, deaths: Counter[int], again: deque[Task]) -> Done:
+    """Have the task of a dead worker done again, or give it up."""
+    rows = worker.task.rows
+    deaths[rows.start] += 1
+    if deaths[rows.start] < DEATHS:
+        again.append(worker.task)
+        return []
+    told = f"{DEATHS} worker processes died of it ({worker.end()})"
+    return [(row, Outcome({}, told, lost=True)) for row in rows]
+
+
+class _Worker:
+    """A process that computes one task after the other."""
+
+    def __init__(self, task: Task) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.task, self._began = task, False
+        self.pipe, there = context.Pipe()
+        self.process = context.Process(target=_serve, args=(there,), daemon=True)
+        self.process.start()
+        there.close()  # when the process dies, nobody holds this end
+
+    def begin(self, payload: bytes) -> None:
+        """Send the study, and the first task."""
+        with suppress(OSError):  # it has died already: `receive` finds that out
+            self.pipe.send_bytes(payload)
+        self.give(self.task)
+
+    def give(self, task: Task) -> None:
+        """Send a task."""
+        self.task = task
+        with suppress(OSError):
+            self.pipe.send(task)
+
+    def receive(self) -> Done | None:
+        """Rows that are done; an empty list at the start; None if the worker has died.
+
+        Raises
+        ------
+        SweepError
+            If it could not begin.
+        """
+        try:
+            told: Any = self.pipe.recv()
+        except (EOFError, OSError):
+            if self._began:
+                return None
+            raise SweepError(f"a worker process did not start ({self.end()}): {ADVICE}") from None
+        if isinstance(told, str):
+            raise SweepError(f"a worker process cannot load the study ({told}): {ADVICE}")
+        self._began = True
+        return told  # type: ignore[no-any-return]
+
+    def end(self) -> str:
+        """End the process; how it ended, in words."""
+        self.pipe.close()
+        self.process.join(0.2)
+        if self.process.is_alive():
+            self.process.terminate()
+            self.process.join()
+        code = self.process.exitcode or 0
+        return f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
+
+
+def _serve(pipe: Connection) -> None:
+    """Compute tasks until nobody wants them any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits
+    try:
+        work, threads = pickle.loads(pipe.recv_bytes())
+    except Exception as error:
+        pipe.send(f"{type(error).__name__}: {error}")
+        os._exit(0)
+    set_num_threads(threads)
+    try:
+        pipe.send([])
+        while True:
+            pipe.send(work(pipe.recv()))
+    except (EOFError, OSError):  # the other process has what it wants, or has died
+        pass

@@ -1,0 +1,236 @@
+"""A study over many sets of values."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from robodyn.arguments import checked_arguments
+from robodyn.arrays import number
+from robodyn.caller import warn
+from robodyn.errors import (
+    SettingsError,
+    ShapeError,
+    SweepError,
+    SweepWarning,
+    UnknownNameError,
+)
+from robodyn.files import as_path
+from robodyn.simulation.motion.progress import Progress, reporter
+from robodyn.studies.sweep.cluster import by_dask
+from robodyn.studies.sweep.grid import Grid, grid_of
+from robodyn.studies.sweep.identity import identity
+from robodyn.studies.sweep.outcome import Outcome
+from robodyn.studies.sweep.processes import by_processes
+from robodyn.studies.sweep.store import Store, storing
+from robodyn.studies.sweep.table import SweepTable, table_of
+from robodyn.studies.sweep.threads import by_threads
+from robodyn.studies.sweep.work import Done, Study, Task, Work, tasks_of
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+__all__ = ["sweep"]
+
+
+@checked_arguments
+def sweep(
+    study: Study,
+    values: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    product: bool = True,
+    processes: int | None = None,
+    scheduler: str | Client | None = None,
+    path: str | os.PathLike[str] | None = None,
+    batch: int | None = None,
+    seed: int | None = None,
+    errors: str = "keep",
+    progress: Progress | bool | None = None,
+) -> SweepTable:
+    """Call a study with many sets of values.
+
+    The numbers are the same whoever computes them, in whatever order, and however often a sweep
+    was interrupted.
+
+    Parameters
+    ----------
+    study : callable
+        ``study(**values)`` returns a number, an array, a mapping of name to these (text will do as
+        well), or a `Trajectory`, of which the last state, the largest torques, the last energy and
+        the largest gap of loops are kept.
+    values : mapping, or sequence of mappings
+        Mapping of the study's arguments to their values, an array or list each; the rows of an
+        array of several axes are values. Other things, such as robots, have names:
+        ``{"robot": {"light": ..., "heavy": ...}}``. The study is called with every combination, the
+        last argument fastest. A list of mappings: with each of them.
+    product : bool
+        ``False``: not with every combination, but with the first value of every argument, then with
+        the second ones: a table of samples.
+    processes : int, optional
+        Compute in so many worker processes of this machine: for studies that spend their time in
+        Python. They import the study by its name. What a dying worker leaves undone is done by
+        another one; a row that two workers die of fails. Default: threads of this process
+        (`robodyn.set_num_threads`), which take any function; compiled code runs in them at once.
+    scheduler : str or distributed.Client, optional
+        Compute on a Dask cluster (extra ``dask``): the address of its scheduler, or a client.
+    path : path, optional
+        A file that rows are added to as they are done. Where it exists, the sweep goes on: rows
+        that it holds are not computed again, failed ones neither, but those that a worker died of
+        are. A file of another study, other values, seed, batch or versions is refused.
+    batch : int, optional
+        The study takes so many rows at once: arrays of shape (n, ...), lists of objects, and
+        returns arrays whose first axis is over rows, as `robodyn.rollout` and the methods of a
+        robot do, which compute rows side by side in SIMD. The last batch may be smaller. If a batch
+        fails, its rows are computed one by one, as batches of one.
+    seed : int, optional
+        The study is called with ``rng`` as well, a `numpy.random.Generator` made of
+        ``SeedSequence(seed).spawn(n)[k]`` in row k; in a batch, a list of them.
+    errors : {"keep", "raise"}
+        What becomes of a row whose study raises. ``"keep"``: it is stored with the message, the
+        others are computed, and a `robodyn.errors.SweepWarning` says how many failed. ``"raise"``:
+        the sweep stops with a `SweepError` of the first such row.
+    progress : callable or bool, optional
+        Called with the finished part, 0 to 1. ``True``: a bar on standard error, if that is a
+        terminal.
+
+    Returns
+    -------
+    table : SweepTable
+
+    Raises
+    ------
+    ShapeError
+        For values and numbers that make no sense, and a study that does not take these values.
+    UnknownNameError, SettingsError
+        For another way to treat errors, and two ways to compute at once.
+    SweepError
+        If the file holds another sweep, if workers cannot be given the study, if the scheduler goes
+        away, and as ``errors`` says; ``.table`` is what there is then.
+    MissingFileError, FileError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import robodyn as rd
+    >>> table = rd.sweep(lambda mass, height: 9.81 * mass * height,
+    ...                  {"mass": [1.0, 2.0], "height": [0.5, 1.0, 1.5]})
+    >>> table["value"].shape
+    (2, 3)
+    >>> float(table.sel(mass=2.0, height=0.5)["value"])
+    9.81
+    """
+    grid = grid_of(values, product)
+    _check(study, grid, seed, errors)
+    batch, processes = _count("batch", batch), _count("processes", processes)
+    if processes is not None and scheduler is not None:
+        raise SettingsError("give processes or scheduler, not both")
+    report = reporter(progress)
+    work = Work(study, frozenset(axis.name for axis in grid.axes), batch is not None, seed)
+    with _opened(path, study, grid, seed, batch) as store:
+        outcomes = store.outcomes() if store else {}
+        tasks = _Tasks(tasks_of(grid, batch, {*outcomes}))
+        report(len(outcomes) / len(grid))
+        tasks.stopped = errors == "raise" and _failed(outcomes)
+        for done in _computed(work, tasks, processes, scheduler):
+            if store:
+                store.add(done)
+            outcomes.update(done)
+            tasks.stopped = tasks.stopped or (errors == "raise" and _failed(dict(done)))
+            report(len(outcomes) / len(grid))
+    table = table_of(grid.shape, grid.dims, grid.coords, outcomes)
+    _announce(table, errors)
+    return table
+
+
+class _Tasks:
+    """An iterator that can be stopped."""
+
+    def __init__(self, tasks: Iterator[Task]) -> None:
+        self._tasks, self.stopped = tasks, False
+
+    def __iter__(self) -> Iterator[Task]:
+        return self
+
+    def __next__(self) -> Task:
+        if self.stopped:
+            raise StopIteration
+        return next(self._tasks)
+
+
+def _computed(
+    work: Work, tasks: Iterator[Task], processes: int | None, scheduler: Any
+) -> Iterator[Done]:
+    if scheduler is not None:
+        return by_dask(work, tasks, scheduler)
+    return by_threads(work, tasks) if processes is None else by_processes(work, tasks, processes)
+
+
+def _opened(
+    path: Any, study: Study, grid: Grid, seed: int | None, batch: int | None
+) -> AbstractContextManager[Store | None]:
+    if path is None:
+        return nullcontext()
+    who = identity(study, grid, seed, batch)
+    return storing(as_path("path", path), grid.shape, grid.dims, grid.coords, who)
+
+
+def _failed(outcomes: Mapping[int, Outcome]) -> bool:
+    return any(outcome.error for outcome in outcomes.values())
+
+
+def _announce(table: SweepTable, errors: str) -> None:
+    """Say that rows failed."""
+    if not table.failures:
+        return
+    row, why = next(iter(table.failures.items()))
+    told = f"row {row} ({_with(table, row)}) failed: {why}"
+    if errors == "raise":
+        raise SweepError(told, table=table, row=row)
+    count = f"{len(table.failures)} of {len(table)} rows"
+    warn(SweepWarning(f"{count} failed; {told}"))
+
+
+def _with(table: SweepTable, row: int) -> str:
+    """The values of a row, in words."""
+    values = table.rows[row]
+    return ", ".join(f"{name} = {values[name]}" for name in table.coords)
+
+
+def _check(study: Any, grid: Grid, seed: Any, errors: Any) -> None:
+    """Refuse a study that cannot be called with these values."""
+    names = [axis.name for axis in grid.axes]
+    if not callable(study):
+        raise ShapeError(f"study is {study!r}, expected a function of the values", name="study")
+    if not isinstance(errors, str) or errors not in ("keep", "raise"):
+        raise UnknownNameError("way to treat errors", errors, ("keep", "raise"))
+    if seed is not None:
+        if type(seed) is not int or seed < 0:
+            raise ShapeError(f"seed is {seed!r}, expected an integer from 0 on", name="seed")
+        if "rng" in names:
+            raise ShapeError("with a seed, no value may be called 'rng'", name="values")
+        names.append("rng")
+    try:
+        signature = inspect.signature(study)
+    except (TypeError, ValueError):  # of a builtin: it says itself what it does not take
+        return
+    try:
+        signature.bind(**dict.fromkeys(names))
+    except TypeError as error:
+        raise ShapeError(
+            f"the study cannot be called with {', '.join(names)}: {error}; it takes {signature}",
+            name="study",
+            given=names,
+            expected=signature,
+        ) from None
+
+
+def _count(what: str, given: Any) -> int | None:
+    if given is None:
+        return None
+    whole = not isinstance(given, bool) and number(what, given) % 1 == 0  # not inf, nor NaN
+    if not whole or given < 1:
+        raise ShapeError(f"{what} is {given!r}, expected an integer from 1 on", name=what)
+    return int(given)

@@ -1,0 +1,221 @@
+"""The file of a sweep: an SQLite database, to which each row is added as a whole or not at all.
+
+SQLite, as it comes with Python, adds rows in transactions that a killed process cannot leave half
+done, knows by checksums how far its journal is good, and locks the file against a second writer
+with locks that end with their process. Others may read while it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.errors import FileError, MissingFileError, SweepError
+from robodyn.files import replacing
+from robodyn.studies.sweep.identity import differences
+from robodyn.studies.sweep.outcome import Outcome
+from robodyn.studies.sweep.work import Done
+
+__all__ = ["Coords", "Store", "read", "storing", "written"]
+
+#: By name of a value: the dimensions that it runs along, and its labels.
+Coords = Mapping[str, tuple[tuple[str, ...], Array]]
+
+#: Says that a database is a sweep, where SQLite has room for that: "rdsw".
+MARK = 0x72647377
+
+TABLES = (
+    "CREATE TABLE about (name TEXT PRIMARY KEY, content TEXT)",
+    "CREATE TABLE coordinates "
+    "(name TEXT PRIMARY KEY, dims TEXT, dtype TEXT, shape TEXT, data BLOB)",
+    "CREATE TABLE rows (row INTEGER PRIMARY KEY, error TEXT)",
+    "CREATE TABLE results "
+    "(row INTEGER, name TEXT, dtype TEXT, shape TEXT, data BLOB, PRIMARY KEY (row, name))",
+    f"PRAGMA application_id = {MARK}",
+)
+
+
+class Store:
+    """A file of a sweep, open to be written by nobody else."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path, self._connection = path, connection
+
+    def outcomes(self) -> dict[int, Outcome]:
+        """What is stored already."""
+        with _speaking(self._path):
+            return _outcomes(self._connection)
+
+    def add(self, done: Done) -> None:
+        """Add rows together; not those that were lost, which are to be tried again."""
+        kept = [(row, outcome) for row, outcome in done if not outcome.lost]
+        arrays = [(row, name, *_packed(x)) for row, o in kept for name, x in o.results.items()]
+        with _speaking(self._path):
+            execute = self._connection.executemany
+            execute("INSERT INTO rows VALUES (?, ?)", [(row, o.error) for row, o in kept])
+            execute("INSERT INTO results VALUES (?, ?, ?, ?, ?)", arrays)
+            self._connection.execute("COMMIT")
+            self._connection.execute("BEGIN IMMEDIATE")  # still the only one to write
+
+
+@contextmanager
+def storing(
+    path: Path, shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, who: dict[str, str]
+) -> Iterator[Store]:
+    """A new file of a sweep, or the one that is there if it is of the same sweep.
+
+    Raises
+    ------
+    SweepError
+        If it is of another sweep, or is written by another process.
+    MissingFileError, FileError
+        If it cannot be written, or is no sweep.
+    """
+    if not path.parent.is_dir():
+        raise MissingFileError(
+            f"cannot write {str(path)!r}: no such folder: {str(path.parent)!r}; make it first"
+        )
+    with _speaking(path):
+        connection = sqlite3.connect(path, timeout=0.5, isolation_level=None)
+    try:
+        with _speaking(path):
+            if not _is_empty(connection):  # before anything is written
+                _refuse_different(path, connection, who)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("BEGIN IMMEDIATE")
+            if _is_empty(connection):
+                _begin(connection, shape, dims, coords, who)
+            _refuse_different(path, connection, who)
+        yield Store(path, connection)
+    finally:
+        _close(connection)
+
+
+def read(path: Path) -> tuple[tuple[int, ...], tuple[str, ...], Coords, dict[int, Outcome]]:
+    """Shape, dimensions, coordinates and rows of a file, which may be written at the same time."""
+    if not path.is_file():
+        raise MissingFileError(f"cannot read {str(path)!r}: no such file")
+    with _speaking(path):
+        connection = sqlite3.connect(path, timeout=0.5, isolation_level=None)
+    try:
+        with _speaking(path):
+            _refuse_other(path, connection)
+            connection.execute("BEGIN")  # all of one moment
+            about = dict(connection.execute("SELECT name, content FROM about"))
+            rows = connection.execute("SELECT * FROM coordinates ORDER BY rowid")
+            coords = {name: (tuple(json.loads(d)), _unpacked(*x)) for name, d, *x in rows}
+            shape, dims = (tuple(json.loads(about[name])) for name in ("shape", "dims"))
+            return shape, dims, coords, _outcomes(connection)
+    finally:
+        connection.close()
+
+
+def written(
+    path: Path,
+    shape: tuple[int, ...],
+    dims: tuple[str, ...],
+    coords: Coords,
+    outcomes: Mapping[int, Outcome],
+) -> None:
+    """Write a file, in the place of what is there, that no sweep goes on with."""
+    with replacing(path) as unfinished:
+        origin = {"the study": "a table that was saved"}
+        with storing(unfinished, shape, dims, coords, origin) as store:
+            store.add(list(outcomes.items()))
+
+
+def _begin(
+    connection: sqlite3.Connection,
+    shape: tuple[int, ...],
+    dims: tuple[str, ...],
+    coords: Coords,
+    who: dict[str, str],
+) -> None:
+    """Write what is known before the first row."""
+    for statement in TABLES:
+        connection.execute(statement)
+    about = {"shape": shape, "dims": dims, "identity": who}
+    connection.executemany(
+        "INSERT INTO about VALUES (?, ?)", [(name, json.dumps(x)) for name, x in about.items()]
+    )
+    connection.executemany(
+        "INSERT INTO coordinates VALUES (?, ?, ?, ?, ?)",
+        [(name, json.dumps(along), *_packed(x)) for name, (along, x) in coords.items()],
+    )
+    connection.execute("COMMIT")
+    connection.execute("BEGIN IMMEDIATE")
+
+
+def _close(connection: sqlite3.Connection) -> None:
+    """Leave one file, without a journal beside it, if that can be."""
+    try:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        connection.execute("PRAGMA journal_mode = DELETE")
+    except (
+        sqlite3.Error
+    ):  # someone reads it; the journal is good, and used by whoever opens it next
+        pass
+    finally:
+        connection.close()
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,))
+
+
+def _refuse_other(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse a database that is no sweep."""
+    if connection.execute("PRAGMA application_id").fetchone() != (MARK,):
+        raise FileError(f"{str(path)!r} is a database, but not of a sweep: give another path")
+
+
+def _refuse_different(path: Path, connection: sqlite3.Connection, who: dict[str, str]) -> None:
+    """Refuse a database that is no sweep, or of another one."""
+    _refuse_other(path, connection)
+    query = "SELECT content FROM about WHERE name = 'identity'"
+    told = differences(json.loads(connection.execute(query).fetchone()[0]), who)
+    if told:
+        raise SweepError(
+            f"{str(path)!r} holds another sweep; what differs: {'; '.join(told)}. Give another "
+            "path, or remove the file to begin anew",
+            differences=tuple(told),
+        )
+
+
+def _outcomes(connection: sqlite3.Connection) -> dict[int, Outcome]:
+    """All rows, in order."""
+    results: dict[int, dict[str, Array]] = {}
+    for row, name, *packed in connection.execute("SELECT * FROM results ORDER BY rowid"):
+        results.setdefault(row, {})[name] = _unpacked(*packed)
+    rows = connection.execute("SELECT row, error FROM rows ORDER BY row")
+    return {row: Outcome(results.get(row, {}), error) for row, error in rows}
+
+
+def _packed(array: Array) -> tuple[str, str, bytes]:
+    return array.dtype.str, json.dumps(array.shape), array.tobytes()
+
+
+def _unpacked(dtype: str, shape: str, data: bytes) -> Array:
+    return np.frombuffer(data, np.dtype(dtype)).reshape(json.loads(shape)).copy()
+
+
+@contextmanager
+def _speaking(path: Path) -> Iterator[None]:
+    """Say what SQLite says as errors of ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if "locked" in str(error):
+            raise SweepError(
+                f"{str(path)!r} is being written by another sweep: wait for it, or give another "
+                "path"
+            ) from None
+        raise FileError(f"cannot use {str(path)!r} as the file of a sweep: {error}") from error

@@ -1,0 +1,291 @@
+"""What a sweep returns: results over the values that gave them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from robodyn.array_types import Array
+from robodyn.errors import ShapeError, UnknownNameError
+from robodyn.files import as_path
+from robodyn.studies.sweep.export import to_pandas, to_xarray
+from robodyn.studies.sweep.outcome import Outcome
+from robodyn.studies.sweep.store import Coords, read, written
+
+__all__ = ["SweepTable", "table_of"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepTable:
+    """Results of a study over the values that it was called with.
+
+    ``table["peak"]`` is an array over the dimensions, followed by the axes of one result. Where a
+    row failed or was not computed stands NaN, or empty text.
+
+    Attributes
+    ----------
+    dims : tuple of str
+        Names of the dimensions: the arguments of the study, or ``"row"`` where values were given
+        row by row.
+    shape : tuple of int
+        How many values there are along each.
+    coords : mapping of name to ndarray
+        The values of each argument, by the names of objects.
+    names : tuple of str
+        Of the results.
+    """
+
+    dims: tuple[str, ...]
+    _coords: Coords = field(repr=False)
+    _cells: Array = field(repr=False)
+
+    def __len__(self) -> int:
+        return int(self._cells.size)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values there are along each dimension."""
+        return self._cells.shape
+
+    @property
+    def coords(self) -> Mapping[str, Array]:
+        """The values of each argument."""
+        return MappingProxyType({name: labels for name, (_, labels) in self._coords.items()})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the results, in the order in which rows have them."""
+        return tuple(dict.fromkeys(name for cell in self._done() for name in cell.results))
+
+    @property
+    def done(self) -> Array:
+        """Which rows have results, shape of the table."""
+        return np.array([bool(x and not x.error) for x in self._cells.flat]).reshape(self.shape)
+
+    @property
+    def failures(self) -> Mapping[int, str]:
+        """Why rows failed, by their number in ``rows``."""
+        cells = enumerate(self._cells.flat)
+        return MappingProxyType({k: cell.error for k, cell in cells if cell and cell.error})
+
+    @property
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """Each row as a mapping of name to value and result, or ``"error"``.
+
+        The last dimension is the fastest.
+        """
+        return tuple(self._row(k, cell) for k, cell in enumerate(self._cells.flat))
+
+    def __getitem__(self, name: str) -> Array:
+        """A result, or a coordinate, by name.
+
+        Raises
+        ------
+        UnknownNameError
+        ShapeError
+            If its shape differs from row to row: ``rows`` has it then.
+        """
+        if name in self._coords:
+            return self._coords[name][1]
+        arrays = {
+            k: cell.results[name]
+            for k, cell in enumerate(self._cells.flat)
+            if cell and name in cell.results
+        }
+        if not arrays:
+            raise UnknownNameError("result", name, (*self.names, *self._coords), "this sweep")
+        first = next(iter(arrays.values()))
+        for k, array in arrays.items():
+            if array.shape != first.shape:
+                raise ShapeError(
+                    f"{name!r} has shape {array.shape} in row {k} and {first.shape} in row "
+                    f"{next(iter(arrays))}: take it from rows",
+                    name=name,
+                )
+        return _filled(arrays, len(self), first.shape).reshape(self.shape + first.shape)
+
+    def sel(self, **labels: Any) -> SweepTable:
+        """The part with these values: ``table.sel(gain=10.0)``, ``table.sel(gain=[10.0, 20.0])``.
+
+        One value takes its dimension away. Of values that were given row by row, all rows that have
+        one of them are left.
+
+        Parameters
+        ----------
+        **labels
+            A value by the name of an argument, or a list of them.
+
+        Raises
+        ------
+        UnknownNameError
+            For other names, and values that are not in the table.
+        """
+        part = self
+        for name, wanted in labels.items():
+            along, have = part._coordinate(name)
+            alone = np.ndim(wanted) < have.ndim
+            found = [_matches(name, have, one) for one in ([wanted] if alone else wanted)]
+            if along == name and alone and len(found[0]) > 1:
+                raise ShapeError(f"{name} = {wanted!r} occurs several times: use isel", name=name)
+            at = np.sort(np.concatenate(found)) if along != name else np.concatenate(found)
+            part = part.isel(**{along: int(at[0]) if alone and along == name else at})
+        return part
+
+    def isel(self, **indices: Any) -> SweepTable:
+        """The part at these indices along dimensions: numbers, slices, or arrays of numbers.
+
+        Parameters
+        ----------
+        **indices
+            By the name of a dimension.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        part = self
+        for dim, index in indices.items():
+            if dim not in part.dims:
+                raise UnknownNameError("dimension", dim, part.dims, "this sweep")
+            axis = part.dims.index(dim)
+            if np.arange(part.shape[axis])[index].ndim > 1:
+                raise IndexError(f"{dim!r} is one dimension, and {index!r} makes further ones")
+            cells = np.empty_like(part._cells[(slice(None),) * axis + (index, ...)])
+            cells[...] = part._cells[(slice(None),) * axis + (index, ...)]
+            dims = part.dims if cells.ndim == part._cells.ndim else _without(part.dims, dim)
+            coords = {
+                name: (tuple(d for d in along if d in dims), x[index] if dim in along else x)
+                for name, (along, x) in part._coords.items()
+            }
+            part = SweepTable(dims, coords, cells)
+        return part
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame: one line a row; arrays as columns ``name[k]``.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed (extra ``pandas``).
+        """
+        return to_pandas(self.rows, (*self._coords, *self.names))
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset of the same dimensions and coordinates.
+
+        Raises
+        ------
+        MissingExtraError
+            If xarray is not installed (extra ``xarray``).
+        """
+        return to_xarray(self.dims, self._coords, {name: self[name] for name in self.names})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a file as ``sweep(..., path=)`` does, complete or not there at all.
+
+        Parameters
+        ----------
+        path : path
+
+        Raises
+        ------
+        MissingFileError, FileError
+        """
+        outcomes = {k: cell for k, cell in enumerate(self._cells.flat) if cell}
+        written(as_path("path", path), self.shape, self.dims, self._coords, outcomes)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SweepTable:
+        """Read what was saved, or what a sweep has stored so far.
+
+        Parameters
+        ----------
+        path : path
+
+        Raises
+        ------
+        MissingFileError, FileError
+        """
+        return table_of(*read(as_path("path", path)))
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{d} {n}" for d, n in zip(self.dims, self.shape, strict=True))
+        lines = [f"<SweepTable: {len(self)} rows" + (f" over {sizes}" if sizes else "")]
+        lines += [f"  {name}: {_few(x)}" for name, (_, x) in self._coords.items()]
+        lines += [f"  results: {', '.join(self.names) or 'none'}"]
+        failed, missing = len(self.failures), sum(cell is None for cell in self._cells.flat)
+        lines += [f"  {failed} failed, see failures"] if failed else []
+        lines += [f"  {missing} not computed"] if missing else []
+        return "\n".join(lines) + ">"
+
+    def _done(self) -> list[Outcome]:
+        return [cell for cell in self._cells.flat if cell]
+
+    def _coordinate(self, name: str) -> tuple[str, Array]:
+        """The dimension that an argument runs along, and its values."""
+        if name not in self._coords or not self._coords[name][0]:
+            left = [name for name, (along, _) in self._coords.items() if along]
+            raise UnknownNameError("argument", name, left, "this sweep")
+        (along,), labels = self._coords[name]
+        return along, labels
+
+    def _row(self, k: int, cell: Outcome | None) -> dict[str, Any]:
+        at = dict(zip(self.dims, np.unravel_index(k, self.shape), strict=True)) if self.dims else {}
+        values = {n: x[tuple(at[d] for d in along)] for n, (along, x) in self._coords.items()}
+        error = "not computed" if cell is None else cell.error
+        results = {"error": error} if error else cell.results  # type: ignore[union-attr]
+        return {name: _one(x) for name, x in {**values, **results}.items()}
+
+
+def table_of(
+    shape: tuple[int, ...], dims: tuple[str, ...], coords: Coords, outcomes: Mapping[int, Outcome]
+) -> SweepTable:
+    """A table of the rows that there are."""
+    cells = np.full(shape, None, object)
+    for row, outcome in outcomes.items():
+        cells.flat[row] = outcome
+    return SweepTable(dims, dict(coords), cells)
+
+
+def _one(x: Any) -> Any:
+    """A number or text instead of an array without axes."""
+    return np.asarray(x).item() if np.ndim(x) == 0 else x
+
+
+def _without(dims: tuple[str, ...], dim: str) -> tuple[str, ...]:
+    return tuple(d for d in dims if d != dim)
+
+
+def _matches(name: str, labels: Array, wanted: Any) -> Array:
+    """Indices of a label."""
+    found = np.flatnonzero([np.array_equal(label, wanted) for label in labels])
+    if not len(found):
+        raise UnknownNameError(f"value of {name!r}", wanted, map(str, labels), "this sweep")
+    return found
+
+
+def _filled(arrays: Mapping[int, Array], rows: int, shape: tuple[int, ...]) -> Array:
+    """Results one after the other, with NaN or empty text where there are none."""
+    kind = np.result_type(*{array.dtype for array in arrays.values()})
+    if len(arrays) < rows and kind.kind in "biu":  # these have no NaN
+        kind = np.dtype(float)
+    nothing = {"U": "", "f": np.nan, "c": np.nan}.get(kind.kind, 0)
+    full = np.full((rows, *shape), nothing, kind)
+    for k, array in arrays.items():
+        full[k] = array
+    return full
+
+
+def _few(labels: Array) -> str:
+    """Labels in one short line."""
+    if not labels.ndim:
+        return str(labels.item())
+    if labels.ndim > 1:
+        return f"{len(labels)} arrays of shape {labels.shape[1:]}"
+    shown = [str(x) for x in labels.tolist()]
+    return ", ".join(shown if len(shown) <= 6 else [*shown[:3], "...", shown[-1]])

@@ -1,0 +1,27 @@
+"""Rows computed by threads of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from itertools import islice
+
+from robodyn.codegen import get_num_threads
+from robodyn.studies.sweep.work import Done, Task, Work
+
+__all__ = ["by_threads"]
+
+
+def by_threads(work: Work, tasks: Iterator[Task]) -> Iterator[Done]:
+    """Rows as they are done, by as many threads as batches may use (`robodyn.set_num_threads`)."""
+    count = get_num_threads()
+    if count == 1:
+        yield from map(work, tasks)
+        return
+    with ThreadPoolExecutor(count) as pool:
+        running = {pool.submit(work, task) for task in islice(tasks, count)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+                running |= {pool.submit(work, task) for task in islice(tasks, 1)}

@@ -1,0 +1,112 @@
+"""A row, or a batch of rows, computed; by whom does not matter."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robodyn.studies.sweep.grid import Grid
+from robodyn.studies.sweep.outcome import Outcome, results_of
+
+__all__ = ["Done", "Study", "Task", "Work", "tasks_of"]
+
+Study = Callable[..., Any]
+
+#: Rows with how they ended.
+Done = list[tuple[int, Outcome]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Rows that are computed together, with what the study is called with."""
+
+    rows: range
+    arguments: dict[str, Any]
+
+
+def tasks_of(grid: Grid, batch: int | None, done: Collection[int]) -> Iterator[Task]:
+    """What is left to do, in order.
+
+    Batches begin at multiples of their size, whatever is done already, so that a row is always
+    computed together with the same others.
+    """
+    for first in range(0, len(grid), batch or 1):
+        rows = range(first, min(first + (batch or 1), len(grid)))
+        if not all(row in done for row in rows):
+            yield Task(rows, grid.stacked(rows) if batch else grid.arguments(first))
+
+
+@dataclass(frozen=True)
+class Work:
+    """A study with what all its calls share: ``done = work(task)``.
+
+    Attributes
+    ----------
+    study : callable
+    names : frozenset of str
+        Of the values.
+    batched : bool
+        The study takes many rows at once.
+    seed : int or None
+        Row k gets random numbers of its own, ``SeedSequence(seed).spawn(k + 1)[k]``.
+    """
+
+    study: Study
+    names: frozenset[str]
+    batched: bool
+    seed: int | None
+
+    def __call__(self, task: Task) -> Done:
+        """Compute rows. What the study raises is their outcome."""
+        if not self.batched:
+            return [(task.rows[0], self._row(task))]
+        try:
+            return self._batch(task.rows, task.arguments)
+        except (Exception, SystemExit) as error:
+            if len(task.rows) == 1:
+                return [(task.rows[0], Outcome({}, _told(error)))]
+        return [done for part in _single(task) for done in self(part)]  # which of them fail?
+
+    def _row(self, task: Task) -> Outcome:
+        more = {} if self.seed is None else {"rng": self._rng(task.rows[0])}
+        try:
+            return Outcome(results_of(self.study(**task.arguments, **more), self.names))
+        except (Exception, SystemExit) as error:
+            return Outcome({}, _told(error))
+
+    def _batch(self, rows: range, arguments: dict[str, Any]) -> Done:
+        more = {} if self.seed is None else {"rng": [self._rng(row) for row in rows]}
+        results = results_of(self.study(**arguments, **more), self.names, len(rows))
+        return [
+            (row, Outcome({name: np.array(value[k]) for name, value in results.items()}))
+            for k, row in enumerate(rows)
+        ]
+
+    def _rng(self, row: int) -> np.random.Generator:
+        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(row,)))
+
+
+def _single(task: Task) -> Iterator[Task]:
+    """The rows of a batch as batches of one."""
+    for k, row in enumerate(task.rows):
+        yield Task(range(row, row + 1), {name: x[k : k + 1] for name, x in task.arguments.items()})
+
+
+def _ours(source: Path) -> bool:
+    """Whether code is robodyn's own, or Python's."""
+    return Path(__file__).parents[2] in source.parents or source.parent == Path(os.__file__).parent
+
+
+def _told(error: BaseException) -> str:
+    """An error in words, with the place outside of robodyn that raised it, or led to it."""
+    text = f"{type(error).__name__}: {error}"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _ours(Path(f.filename))]
+    if not frames:
+        return text
+    return f"{text} ({Path(frames[0].filename).name}, line {frames[0].lineno}, {frames[0].name})"
