@@ -11,7 +11,7 @@ import pytest
 
 import robodyn as rd
 from robodyn.errors import FileError, MissingFileError, ShapeError, SimulationError
-from robodyn.simulation.loads.prescribed_loads import Given
+from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.motion import record as recording_of
 from robodyn.simulation.motion.record import Record
 
@@ -55,7 +55,7 @@ def test_every_so_many_steps_of_many_motions(double):
 
 def test_samples_that_are_kept_in_any_case(double):
     """As before and after an impact."""
-    record = Record(double, Given(), 3, every=10)
+    record = Record(double, PrescribedLoads(), 3, every=10)
     rows = np.arange(40.0).reshape(20, 2)
     for k in range(20):
         record.add(0.1 * k, *[rows[k]] * 4, keep=k in (3, 4))
@@ -65,7 +65,7 @@ def test_samples_that_are_kept_in_any_case(double):
 
 
 def test_a_record_takes_more_than_was_expected(double):
-    record = Record(double, Given(), 2)
+    record = Record(double, PrescribedLoads(), 2)
     for k in range(50):
         record.add(float(k), *[np.full(2, float(k))] * 4)
     np.testing.assert_array_equal(record.trajectory().t, np.arange(50.0))
