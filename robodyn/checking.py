@@ -15,21 +15,16 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Joint, Loop, Pose, with_exact_turns
 from robodyn.errors import LoopWarning, RobodynError, UrdfNote, UrdfWarning
 from robodyn.results import LoopGap
+from robodyn.tolerances import LOOP_GAP_SHOWN, WRITTEN_IN_FULL
 from robodyn.urdf import findings, load_mechanism, record
 
 __all__ = ["check_files", "open_loops"]
-
-#: Gaps of loops [m, rad] above this are more than the rounding of a file.
-OPEN = 1e-4
 
 #: Arguments of `robodyn.load` that say what is read, and not what is made of it.
 READING = ("package_dirs", "xacro_args", "allow_unphysical", "strict")
 
 #: So many joints are named.
 TOLD = 8
-
-#: Angles that differ by less [rad] from exact ones are written in full.
-WRITTEN_IN_FULL = 1e-10
 
 #: A small step [rad, m] of a linkage.
 STEP = 0.1
@@ -122,7 +117,7 @@ def _of_loops(
     notes = [
         _open_loop(robot, gap, cuts[gap.name], start)
         for gap in robot.loop_gaps()
-        if gap.residual > OPEN
+        if gap.residual > LOOP_GAP_SHOWN
     ]
     try:
         closed = robot.neutral()
@@ -230,7 +225,7 @@ def _closing_motion(robot: rd.Robot, closed: FloatArray) -> UrdfNote:
     for name in robot.joint_names:
         part = way[robot.joints[name].v]
         size = float(np.abs(part).max(initial=0.0))
-        if size > OPEN:
+        if size > LOOP_GAP_SHOWN:
             shown = ", ".join(f"{x:.4g}" for x in part)
             moved.append((size, f"{name} by {shown} {robot.joints[name].kind.unit(0)}"))
     told = [text for _, text in sorted(moved, reverse=True)]

@@ -34,6 +34,7 @@ from robodyn.model.hinges import meeting_hinges, with_balls
 from robodyn.model.position_limits import nearest_turn
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
+from robodyn.tolerances import PLACEMENT_OVER_LIMIT
 from robodyn.topology.spanning_tree import FLOATING_BASE
 from robodyn.urdf import announce, bad_values, bundled_robots, load_mechanism, read_rotor_params
 from robodyn.urdf.common.packages import PackageDirs
@@ -43,9 +44,6 @@ __all__ = ["load", "robots"]
 
 #: Stiffness [N m/rad, N/m] and rest position [rad, m].
 JointSpring = tuple[float, float]
-
-#: How far beyond its limit a joint may be looked for [rad, m]: people round what they read.
-NEAR = 1e-2
 
 
 def robots() -> tuple[str, ...]:
@@ -299,7 +297,7 @@ def _check_start(robot: Robot, near: Mapping[str, ArrayLike]) -> None:
 def _check_within(name: str, start: Array, low: Array, high: Array) -> None:
     """A joint that is named is to stand within its limits."""
     for x, lower, upper in zip(start, low, high, strict=True):
-        if not lower - NEAR <= x <= upper + NEAR:
+        if not lower - PLACEMENT_OVER_LIMIT <= x <= upper + PLACEMENT_OVER_LIMIT:
             raise SettingsError(
                 f"near[{name!r}] is {x:g}, beyond its limits {lower:g} to {upper:g}: no closed "
                 "posture within limits has the joint there"

@@ -13,12 +13,9 @@ from robodyn.equations.catalogue import QUANTITIES
 from robodyn.errors import SingularError
 from robodyn.model.model import Model
 from robodyn.model.states import listed, overflow, refuse_dead_points, refuse_open_linkages
+from robodyn.tolerances import NEARLY_SINGULAR
 
 __all__ = ["NotFinite"]
-
-#: Where the code may have no numbers, in double and in single precision: the largest eigenvalue of
-#: a scaled mass matrix, and of its diagonal the largest part of what it is elsewhere.
-NEARLY_SINGULAR = ((1e-10, 2e-22), (1e-3, 2e-12))
 
 #: What says by NaN that there is no such posture, or is asked where there may be none.
 TELL_BY_NAN = {

@@ -19,14 +19,9 @@ from robodyn.controllers.support.plant import motor_mask, motor_speeds
 from robodyn.controllers.support.travelling import made_of
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import Mode, StateSpace
+from robodyn.tolerances import DECAYING_POLE, REST_ACCELERATION
 
 __all__ = ["LQR"]
-
-#: Accelerations of a posture at rest [rad/s^2, m/s^2] that are rounding.
-AT_REST = 1e-6
-
-#: Modes whose poles lie to the left of this part of the fastest one decay.
-DECAY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +171,7 @@ def _model(robot: Robot, q: FloatArray, tau: FloatArray, base: BaseMotion | None
     still = np.zeros(robot.nv)
     model = robot.linearize(q, still, tau, inputs=named, base=base)
     worst = int(np.abs(model.acceleration).argmax()) if model.acceleration.size else 0
-    if np.abs(model.acceleration).max(initial=0.0) > AT_REST:
+    if np.abs(model.acceleration).max(initial=0.0) > REST_ACCELERATION:
         speeds = [name for name in model.states if name.startswith("v:")]
         raise ActuationError(
             f"{robot.name!r} does not stay at this posture: {speeds[worst][2:]!r} accelerates with "
@@ -219,7 +214,7 @@ def _regulator(
 def _staying(model: StateSpace, modes: tuple[Mode, ...]) -> list[Mode]:
     """Modes that do not decay by themselves."""
     fastest = float(np.abs(model.poles).max(initial=1.0))
-    return [mode for mode in modes if mode.pole.real > -DECAY * fastest]
+    return [mode for mode in modes if mode.pole.real > -DECAYING_POLE * fastest]
 
 
 def _refuse_lost(robot: Robot, model: StateSpace) -> None:

@@ -31,11 +31,9 @@ from robodyn.controllers.support.travelling import made_of
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.simulation.loads.driven import PathOfTime
 from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
+from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 __all__ = ["TimeVaryingLQR"]
-
-#: Part of a step by which instants may be early, by rounding.
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,13 +171,13 @@ class TimeVaryingLQR:
     def _wanted(self, t: float) -> tuple[FloatArray, ...]:
         """Position, speeds, forces and gains at a time."""
         run, motors = self.run, list(self._motors)
-        slack = ROUNDING * float(run.t[1] - run.t[0])
+        slack = SAMPLE_TIME_ROUNDING * float(run.t[1] - run.t[0])
         if t >= run.t[-1] - slack:
             return self._after
         k = max(0, bisect_right(run.t, t + slack) - 1)
         h = float(run.t[k + 1] - run.t[k])
         s = min(max((t - float(run.t[k])) / h, 0.0), 1.0)
-        q, v = self._between(k, s, h) if s > ROUNDING else (run.q[k], run.v[k])
+        q, v = self._between(k, s, h) if s > SAMPLE_TIME_ROUNDING else (run.q[k], run.v[k])
         return q, v, run.tau[k, motors], self.gains[k]
 
     def _between(self, k: int, s: float, h: float) -> tuple[FloatArray, FloatArray]:

@@ -7,11 +7,9 @@ from numpy.typing import ArrayLike
 
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
+from robodyn.tolerances import EIGENVALUE_ZERO
 
 __all__ = ["weights"]
-
-#: Eigenvalues below this part of the largest one are zero.
-ROUNDING = 1e-12
 
 
 def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = False) -> FloatArray:
@@ -61,7 +59,7 @@ def weights(name: str, value: ArrayLike, size: int, of: str, definite: bool = Fa
     values = np.linalg.eigvalsh(full) if given.ndim == 2 else np.sort(np.diag(full))
     values = values if size else np.ones(1)
     least, most = float(values[0]), float(values[-1])
-    slack = ROUNDING * max(most, 0.0) if given.ndim == 2 else 0.0
+    slack = EIGENVALUE_ZERO * max(most, 0.0) if given.ndim == 2 else 0.0
     if least < -slack or (definite and least <= slack):
         expected = "positive" if definite else "not negative"
         of_what = "smallest eigenvalue" if given.ndim == 2 else "smallest weight"

@@ -16,7 +16,7 @@ from robodyn.controllers.support.motor_torques import motor_torques
 from robodyn.controllers.support.plant import motor_mask, refuse_passive
 from robodyn.simulation.limits.joint_limits import effort_bounds
 from robodyn.simulation.loads.column_names import speed_names
-from robodyn.simulation.step.machine_code.variant import OPEN
+from robodyn.tolerances import LOOP_OPEN
 
 __all__ = ["PathTorques", "check_closed", "path_torques", "too_heavy", "torque_limits"]
 
@@ -95,8 +95,8 @@ def check_closed(robot: Robot, times: FloatArray, q: FloatArray) -> None:
     if not robot.nc:
         return
     gap = np.abs(robot.loop_residual(q)).max(axis=-1)
-    if (gap > OPEN).any():
-        k = int((gap > OPEN).argmax())
+    if (gap > LOOP_OPEN).any():
+        k = int((gap > LOOP_OPEN).argmax())
         raise PathError(
             f"at t = {times[k]:.6g} s the path leaves the loops of {robot.name!r} open by "
             f"{gap[k]:.3g} (m, rad): take positions of all joints from robot.assemble, as many as "

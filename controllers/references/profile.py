@@ -13,11 +13,9 @@ from robodyn import PathError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number, numbers
 from robodyn.symbolic.scalar import between_zero_and_one
+from robodyn.tolerances import QUOTIENT_FLOOR
 
 __all__ = ["Profile", "Through", "check_reference", "duration_of", "limit", "through"]
-
-#: Keeps a quotient of zeros from being no number.
-TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Profile:
 def _begun(since: Any, T: float) -> Any:
     """Zero before an instant, and one from then on."""
     ahead = between_zero_and_one(-since / T)
-    return 1.0 - ahead / (ahead + TINY)
+    return 1.0 - ahead / (ahead + QUOTIENT_FLOOR)
 
 
 @dataclass(frozen=True, eq=False)

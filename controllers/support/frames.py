@@ -11,11 +11,9 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import named
 from robodyn.controllers.support.symbols import is_symbolic
 from robodyn.symbolic.scalar import sqrt
+from robodyn.tolerances import HALF_TURN_ROOT_FLOOR
 
 __all__ = ["components", "mobility", "turning"]
-
-#: Keeps a root of zero, at half a turn, from being divided by; its square is more than rounding.
-HALF_TURN = 1e-7
 
 
 def mobility(J: FloatArray) -> FloatArray:
@@ -35,8 +33,8 @@ def turning(X: FloatArray, goal: FloatArray) -> FloatArray:
     ], axis=-1)  # fmt: skip
     square: Any = 0.25 * (np.trace(E, axis1=-2, axis2=-1) + 1.0)  # of half the angle's cosine
     if not is_symbolic(E):
-        return np.asarray(axis / np.sqrt(np.abs(square) + HALF_TURN**2)[..., None])
-    return np.asarray(axis * (1.0 / sqrt(sqrt(square * square) + HALF_TURN**2)), object)
+        return np.asarray(axis / np.sqrt(np.abs(square) + HALF_TURN_ROOT_FLOOR**2)[..., None])
+    return np.asarray(axis * (1.0 / sqrt(sqrt(square * square) + HALF_TURN_ROOT_FLOOR**2)), object)
 
 
 def components(given: Any) -> list[int]:

@@ -16,17 +16,12 @@ from robodyn.controllers.support.symbols import dynamics, is_symbolic, time_of, 
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.simulation.loads.driven import independent
 from robodyn.symbolic.guarded import if_not_negative
+from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
 
 __all__ = ["motor_torques"]
 
 #: (q, v, a, base, t) -> tau, each over all speeds; the base as `symbols.base_at` gives it.
 MotorTorques = Callable[[FloatArray, FloatArray, FloatArray, Any, float], FloatArray]
-
-#: Singular values of constraints below this part of the largest count as zero.
-RANK = 1e-9
-
-#: Accelerations of controlled joints by those of motors that are less count as none.
-UNCOUPLED = 1e-4
 
 
 def motor_torques(robot: Robot, controlled: tuple[str, ...] | None = None) -> MotorTorques:
@@ -97,7 +92,7 @@ def _of_others(robot: Robot, motors: tuple[int, ...], chosen: tuple[int, ...]) -
             except ZeroDivisionError:
                 raise _uncoupled(robot, joints) from None
         else:
-            if (mobility(B) < UNCOUPLED).any():
+            if (mobility(B) < UNCOUPLED_MOTOR).any():
                 raise _uncoupled(robot, joints)
             w = np.linalg.solve(B, missing[..., None])[..., 0]
         found = state.bias + times(state.inertia, w)
@@ -113,7 +108,7 @@ def _square_solution(A: FloatArray, b: FloatArray) -> list[Any]:
     factors = factorize([list(row) for row in A.T @ A], dict.fromkeys(range(len(b)), 1.0))
     x = solve(factors, list(A.T @ b))
     trace = sum((row[k] for k, row in enumerate(inverse(factors))), 0.0)
-    return if_not_negative(x, 1.0 - trace * UNCOUPLED**2)
+    return if_not_negative(x, 1.0 - trace * UNCOUPLED_MOTOR**2)
 
 
 def _uncoupled(robot: Robot, joints: list[int]) -> ActuationError:
@@ -144,4 +139,4 @@ def _of_redundant_motors(robot: Robot, motors: tuple[int, ...]) -> MotorTorques:
 
 def _solved(K: FloatArray, y: FloatArray) -> FloatArray:
     """``x`` of least norm with ``K x`` as near to ``y`` as can be."""
-    return times(np.asarray(np.linalg.pinv(K, rcond=RANK), np.float64), y)
+    return times(np.asarray(np.linalg.pinv(K, rcond=CONSTRAINT_RANK), np.float64), y)

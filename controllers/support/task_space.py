@@ -23,6 +23,7 @@ from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SingularWarning
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.guarded import if_not_negative
+from robodyn.tolerances import QUOTIENT_FLOOR
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
 
@@ -35,9 +36,6 @@ COMPONENTS = (0, 1, 2, 3, 4, 5)
 
 #: Postures that are tried when a task is made, and what a frame has to move by in one of them.
 POSTURES, MOVES = 5, 1e-8
-
-#: Keeps a quotient of zeros from being no number.
-TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +249,8 @@ class Task:
         lost = 1.0 - mobility(J) / self._least
         if (lost > 0.0).any():
             self._warn()
-            size = (np.trace(felt, axis1=-2, axis2=-1) + TINY) / (
-                np.trace(G, axis1=-2, axis2=-1) + TINY
+            size = (np.trace(felt, axis1=-2, axis2=-1) + QUOTIENT_FLOOR) / (
+                np.trace(G, axis1=-2, axis2=-1) + QUOTIENT_FLOOR
             )
             damping = size * (self._least * np.maximum(lost, 0.0)) ** 2
             felt = felt + damping[..., None, None] * np.eye(self.size)

@@ -16,11 +16,9 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.controllers.support.gains import checked_call
 from robodyn.controllers.wrappers.wrapping import wrapped
+from robodyn.tolerances import SAME_NOISE
 
 __all__ = ["Noisy"]
-
-#: Instants this near to each other get the same noise [s].
-INSTANT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +106,7 @@ class Noisy:
                     given=shape,
                     expected=v.shape[-1:],
                 )
-        counter = [round(t / INSTANT) % 2**64, 0, 0, 0]
+        counter = [round(t / SAME_NOISE) % 2**64, 0, 0, 0]
         bits = np.random.Philox(key=self.seed, counter=np.array(counter, np.uint64))
         shape = (*v.shape[:-1], 2, v.shape[-1])
         count, before = math.prod(shape), 2 * v.shape[-1] * self.motion

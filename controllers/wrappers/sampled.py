@@ -20,11 +20,9 @@ from robodyn.simulation import ControllerSample, StatefulController
 from robodyn.simulation.control.callbacks import torque
 from robodyn.simulation.control.sample_tracer import Gate, SampleTracer
 from robodyn.simulation.control.tracing import Untraceable
+from robodyn.tolerances import SAMPLE_TIME_ROUNDING
 
 __all__ = ["Sampled"]
-
-#: Parts of a period by which instants may be late, by rounding.
-ROUNDING = 1e-9
 
 #: Most results that machine code has on their way.
 MOST = 64
@@ -125,7 +123,7 @@ class Sampled:
             if look.t.step is not None:
                 return self._at_steps(look, look.t.step, memory)
             return self._in_symbols(look, look.t, memory)
-        slack = ROUNDING * max(self.period, self.delay)
+        slack = SAMPLE_TIME_ROUNDING * max(self.period, self.delay)
         looks, times, coming = -1.0, list[float](), list[FloatArray]()
         if memory is not None:
             looks, times, coming = (memory[key] for key in ("looks", "times", "coming"))
@@ -146,13 +144,15 @@ class Sampled:
         SettingsError
             If these are not the times at which it looks.
         """
-        if self.period and abs(self.period - step) > ROUNDING * step:
+        if self.period and abs(self.period - step) > SAMPLE_TIME_ROUNDING * step:
             raise SettingsError(
                 f"the step is {step:.6g} s, and {type(self).__name__} looks every "
                 f"{self.period:.6g} s: give step={self.period:.6g}, and call its functions then"
             )
         asked = asked_of(self.controller, look.t, look.q, look.v)
-        coming = np.zeros((max(math.ceil(self.delay / step - ROUNDING), 0) + 1, len(asked)), object)
+        coming = np.zeros(
+            (max(math.ceil(self.delay / step - SAMPLE_TIME_ROUNDING), 0) + 1, len(asked)), object
+        )
         coming[0] = asked
         if memory is not None:
             coming[1:] = memory["coming"][:-1]
@@ -226,7 +226,7 @@ def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
     Untraceable
         If that is no matter for machine code: it does not look at once, or too much is on its way.
     """
-    slack = ROUNDING * max(period, delay)
+    slack = SAMPLE_TIME_ROUNDING * max(period, delay)
     due = np.floor((t + slack) / period) if period else np.arange(len(t), dtype=float)
     looks = np.diff(due, prepend=-1.0) > 0.0
     at = t[looks]

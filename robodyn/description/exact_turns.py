@@ -17,6 +17,7 @@ from robodyn.description.joint import Joint
 from robodyn.description.loop import Loop
 from robodyn.description.mechanism import Mechanism
 from robodyn.description.pose import Pose, Vector
+from robodyn.tolerances import DECIMAL_ROUNDING
 
 __all__ = ["ExactTurn", "exact_angle", "exact_axis", "exact_pose", "on_loops", "with_exact_turns"]
 
@@ -25,9 +26,6 @@ STEP = math.pi / 12.0
 
 #: Decimals that a multiple of a quarter turn, and one of 15 degrees, has at least.
 QUARTER, OTHER = 2, 4
-
-#: What is left of a decimal number after a few sums and products with it.
-SAME = 1e-14
 
 #: Decimals of a number that may have been rounded; those with more are written in full.
 MOST = 13
@@ -54,7 +52,7 @@ def exact_angle(x: float) -> float:
     """The multiple of 15 degrees that an angle [rad] is to its digits; else the angle."""
     count = round(x / STEP) if abs(x) < 100.0 else 0
     exact = math.pi * count / 12.0
-    if not count or not SAME < abs(x - exact) < 0.5 * 10.0**-QUARTER:
+    if not count or not DECIMAL_ROUNDING < abs(x - exact) < 0.5 * 10.0**-QUARTER:
         return x
     least = OTHER if count % 6 else QUARTER
     # rounded itself, or a multiple or a part of a rounded half turn
@@ -65,12 +63,14 @@ def exact_angle(x: float) -> float:
 
 def _rounded(x: float, exact: float, least: int) -> bool:
     """Whether x is another number with so many decimals at least, rounded or cut off."""
-    decimals = next((n for n in range(MOST + 1) if abs(x - round(x, n)) < SAME), MOST + 1)
+    decimals = next(
+        (n for n in range(MOST + 1) if abs(x - round(x, n)) < DECIMAL_ROUNDING), MOST + 1
+    )
     if decimals > MOST:
         return abs(x - exact) < 10.0**-MOST
     cut = math.trunc(exact * 10.0**decimals) / 10.0**decimals
     near = min(abs(x - round(exact, decimals)), abs(x - cut))
-    return decimals >= least and near < SAME
+    return decimals >= least and near < DECIMAL_ROUNDING
 
 
 def exact_axis(axis: Vector) -> Vector:
@@ -82,14 +82,14 @@ def exact_axis(axis: Vector) -> Vector:
     angle = math.atan2(axis[j], axis[i])
     turn = round(angle / STEP) * STEP
     exact = math.cos(turn), math.sin(turn)
-    if math.hypot(axis[i] - exact[0], axis[j] - exact[1]) < SAME:
+    if math.hypot(axis[i] - exact[0], axis[j] - exact[1]) < DECIMAL_ROUNDING:
         return axis
     for decimals in range(2, MOST):
         shown = [round(x, decimals) for x in exact]
         cut = [math.trunc(x * 10.0**decimals) / 10.0**decimals for x in exact]
         for x, y in (shown, cut):
             size = math.hypot(x, y)
-            if math.hypot(axis[i] - x / size, axis[j] - y / size) < SAME:
+            if math.hypot(axis[i] - x / size, axis[j] - y / size) < DECIMAL_ROUNDING:
                 meant = [0.0, 0.0, 0.0]
                 meant[i], meant[j] = exact
                 return meant[0], meant[1], meant[2]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from robodyn.tolerances import INERTIA_TRIANGLE
+
 __all__ = ["LARGEST", "why_impossible"]
 
 #: Numbers beyond this would overflow in the products that the dynamics form.
 LARGEST = 1e50
-#: Part of the trace by which an inertia may miss what a body can have: files are rounded.
-INERTIA_TOLERANCE = 1e-6
 
 
 def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
@@ -31,7 +31,7 @@ def why_impossible(mass: float, inertia: NDArray[np.float64]) -> str | None:
         return f"mass {mass:g} kg is negative"
     moments = np.linalg.eigvalsh(inertia)
     # A body of radius 1 um is a point: its moments are rounding errors of other numbers.
-    scale = INERTIA_TOLERANCE * np.abs(moments).sum() + mass * 1e-12
+    scale = INERTIA_TRIANGLE * np.abs(moments).sum() + mass * 1e-12
     shown = ", ".join(f"{moment:.4g}" for moment in moments)
     if moments[0] < -scale:
         return f"principal moments of inertia {shown} kg m^2: none can be negative"

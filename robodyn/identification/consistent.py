@@ -20,14 +20,12 @@ from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
 from robodyn.identification.pseudo_inertia import BASIS, matrix
+from robodyn.tolerances import IDENTIFICATION_CONVERGED, IDENTIFICATION_ROUNDING
 
 __all__ = ["Body", "nearest_possible"]
 
 #: Newton steps at most for one weight of the prior, and by how much the weight falls between.
 STEPS, LIGHTER = 100, 0.1
-#: Square of a Newton step, in its own measure, that is none: part of the weight of the prior, and,
-#: as rounding makes it, of the sum of squares of the forces.
-SMALL, ROUNDING = 1e-10, 1e-26
 #: Part of the slope that a step has to keep, and how much shorter the next one is.
 ARMIJO, SHORTER = 1e-4, 0.5
 
@@ -108,7 +106,8 @@ class _Problem:
 
     def minimum(self, x: FloatArray, weight: float) -> FloatArray:
         """Where the function is least, from a point within."""
-        small = SMALL * weight + ROUNDING * float(self._z @ self._z)
+        rounding = IDENTIFICATION_ROUNDING * float(self._z @ self._z)
+        small = IDENTIFICATION_CONVERGED * weight + rounding
         for _ in range(STEPS):
             g, H = self._slopes(x, weight)
             step = _newton(g, H)

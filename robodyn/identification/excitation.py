@@ -18,6 +18,7 @@ from robodyn.identification.moving import Mover, States, mover_of
 from robodyn.identification.selection import selected
 from robodyn.identification.series import Bounds, Series
 from robodyn.robot import Robot
+from robodyn.tolerances import EXCITATION_RANK
 
 __all__ = ["excitation"]
 
@@ -33,8 +34,6 @@ EVALUATIONS = 2
 LOOKS = 3
 #: How much more densely a motion that was found is sampled.
 DENSE = 4
-#: Singular values below this part of the largest are rounding: parameters do not show.
-SHOWN = 1e-7
 #: What motions get that the loops of the linkage do not allow, beyond any condition.
 IMPOSSIBLE = 1e3
 
@@ -267,7 +266,7 @@ class _Search:
         states = self._mover.states(*self._series.motion(x))
         assert states is not None, "amplitudes are such that there are states"
         sizes = self._sizes(states)
-        if not sizes[0] > SHOWN * sizes[-1]:
+        if not sizes[0] > EXCITATION_RANK * sizes[-1]:
             raise self._unseen(robot, states)
         at = self._mover.places(robot)
         sines, cosines = np.zeros((2, self._series.harmonics, robot.nq))

@@ -11,11 +11,10 @@ from robodyn.errors import SettingsError
 from robodyn.identification.moving import refuse_several
 from robodyn.motion.samples import sample_times, samples
 from robodyn.robot import Robot
+from robodyn.tolerances import EVEN_RECORD
 
 __all__ = ["filtered_states", "thinned"]
 
-#: Part of a step by which times may be uneven.
-UNEVEN = 1e-3
 ORDER = 4
 #: Samples by which a filter is begun before the first and ended after the last.
 PADDING = 200
@@ -61,7 +60,7 @@ def thinned(t: FloatArray, cutoff: float, *arrays: FloatArray) -> tuple[FloatArr
 def _step(times: FloatArray, cutoff: float) -> float:
     """Time between samples, which are even."""
     step = float(np.diff(times).mean()) if len(times) > 1 else 0.0
-    if not step > 0.0 or np.abs(np.diff(times) - step).max() > UNEVEN * step:
+    if not step > 0.0 or np.abs(np.diff(times) - step).max() > EVEN_RECORD * step:
         raise SettingsError("times are not evenly spaced: a filter needs samples at an even rate")
     if not 0.0 < number("cutoff", cutoff, "Hz") < 0.25 / step:
         raise SettingsError(

@@ -23,15 +23,12 @@ from robodyn.parts.parameters import base_of
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.tolerances import VISIBLE_EFFECT, ZERO_COLUMN
 
 __all__ = ["estimated", "identify", "noise_of", "structure", "told"]
 
 #: Weight of the description against the data.
 PRIOR = 1e-3
-#: Columns below this part of the largest are rounding.
-UNSEEN = 1e-12
-#: Effects below this part of the usual one are none; a linkage that moves little has many of them.
-VISIBLE = 1e-6
 #: What a body described without mass is taken for at first [kg].
 SOME_MASS = 0.1
 
@@ -141,11 +138,11 @@ def structure(
     """
     W = random_regressors(robot, np.random.default_rng(0), chosen, near)
     scale = np.sqrt((W**2).mean(axis=(0, 1)))
-    seen = scale > UNSEEN * scale.max(initial=0.0)
+    seen = scale > ZERO_COLUMN * scale.max(initial=0.0)
     size = np.where(seen, scale, 1.0)
     names = tuple(robot.dynamic_parameter_names[k] for k in chosen)
     p = robot.dynamic_parameters[chosen]
-    found = base_of(names, size * p, W * seen / size, VISIBLE)
+    found = base_of(names, size * p, W * seen / size, VISIBLE_EFFECT)
     if not len(found):
         raise IdentificationError(
             f"no motion of {robot.name!r} shows anything of {', '.join(names)}", parameters=names

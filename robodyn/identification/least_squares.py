@@ -8,20 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robodyn.array_types import FloatArray
+from robodyn.tolerances import EXCITED_DIRECTION, LEAST_NOISE, NO_FORCE, NOISE_CONVERGED
 
 __all__ = ["Fit", "fit", "hidden"]
 
-#: Singular values below this part of the largest are directions that the data do not excite.
-EXCITED = 1e-8
 #: A parameter is named if such a direction has a component of this size along it.
 NAMED = 0.1
-#: Rounds in which the noise of each row is estimated anew, and part of it by which it may change.
-ROUNDS, SETTLED = 20, 1e-6
-#: Noise below this part of the forces is none: rounding.
-LEAST_NOISE = 1e-12
-
-#: Forces below this are zero, so that what is divided by them has a square [N, N m].
-NOTHING = 1e-100
+#: Rounds, at most, in which the noise of each row is estimated anew.
+ROUNDS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +54,7 @@ def hidden(W: FloatArray, scale: FloatArray) -> tuple[FloatArray, NDArray[np.boo
     _, sizes, directions = np.linalg.svd(R)
     full = np.zeros(W.shape[-1])
     full[: len(sizes)] = sizes
-    seen = full > EXCITED * full.max(initial=0.0)
+    seen = full > EXCITED_DIRECTION * full.max(initial=0.0)
     unseen = np.abs(directions[~seen]).max(axis=0, initial=0.0) > NAMED
     return directions[seen].T / scale[:, None], unseen
 
@@ -79,7 +73,7 @@ def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None) -> Fit:
     """
     if noise is not None:
         return _weighted(W, y, noise)[0]
-    sigma = np.maximum(np.sqrt((y**2).mean(axis=0)), NOTHING)
+    sigma = np.maximum(np.sqrt((y**2).mean(axis=0)), NO_FORCE)
     least = LEAST_NOISE * sigma
     found, used = _weighted(W, y, sigma)
     for _ in range(ROUNDS):
@@ -89,7 +83,7 @@ def fit(W: FloatArray, y: FloatArray, noise: FloatArray | None) -> Fit:
         change = np.abs(new - sigma).max() / new.max()
         sigma = new
         found, used = _weighted(W, y, sigma)
-        if change < SETTLED:
+        if change < NOISE_CONVERGED:
             break
     return found
 

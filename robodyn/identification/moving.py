@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from robodyn.array_types import FloatArray
 from robodyn.errors import AssemblyError, RobodynError, SettingsError, TopologyError
 from robodyn.robot import Robot
+from robodyn.tolerances import FOLLOWER_LIMIT_EXCESS
 
 __all__ = ["FAR", "Mover", "States", "mover_of", "refuse_several"]
 
 States = tuple[FloatArray, FloatArray, FloatArray]
 
-#: Part of a limit by which joints that follow may be beyond theirs.
-BEYOND = 1e-9
 #: Part of the distance of a usual posture from singular ones that others keep.
 FAR = 0.2
 
@@ -132,7 +131,7 @@ class Mover:
     def _regular(self, q: FloatArray, looks: int) -> bool:
         """Whether postures of all joints are within limits and far from singular ones."""
         low, high = self._tree.lower_limits, self._tree.upper_limits
-        slack = BEYOND * np.where(np.isfinite(high - low), high - low, 1.0)
+        slack = FOLLOWER_LIMIT_EXCESS * np.where(np.isfinite(high - low), high - low, 1.0)
         inside = (q >= low - slack) & (q <= high + slack)
         if not inside.all():  # what is no number is not inside either
             return False

@@ -23,13 +23,12 @@ from robodyn.identification.pseudo_inertia import ball, thickened
 from robodyn.results import BaseParameters
 from robodyn.robot import Robot
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.tolerances import DETERMINED_MASS
 
 __all__ = ["Payload", "identify_payload"]
 
 #: Where the mass stands among the parameters of a body.
 MASS = PARAMETERS.index("m")
-#: Part of the mass that combinations of parameters may leave out, and still tell it.
-TOLD = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ class Payload:
         C = self.base.combination
         mass = np.array([float(k == MASS) for k in range(len(PARAMETERS))])
         part = np.linalg.lstsq(C.T, mass, rcond=None)[0]
-        if np.abs(C.T @ part - mass).max() > TOLD:
+        if np.abs(C.T @ part - mass).max() > DETERMINED_MASS:
             return None
         return float(np.sqrt(part @ self.covariance @ part))
 

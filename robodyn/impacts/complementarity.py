@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.tolerances import COMPLEMENTARITY_ZERO, REBOUND_SPEED_ZERO
 
 __all__ = ["complementary", "rebounds"]
 
-#: Parts of the greatest number of a problem that count as zero.
-ROUNDING = 1e-12
-#: Speeds that count as none after all rebounds, of those before.
-AT_REST = 1e-13
 #: Rebounds of points caught between others, at most.
 ROUNDS = 3000
 
@@ -35,7 +32,7 @@ def complementary(A: Array, b: Array) -> Array:
     whichever would pull leaves them [Lawson, Hanson 1974].
     """
     p, pushes = np.zeros(len(b)), np.zeros(len(b), bool)
-    least = ROUNDING * np.abs(b).max(initial=0.0)
+    least = COMPLEMENTARITY_ZERO * np.abs(b).max(initial=0.0)
     for _ in range(10 * len(b) + 10):
         rest = np.where(pushes, np.inf, A @ p + b)
         if not rest.min(initial=np.inf) < -least:
@@ -43,7 +40,7 @@ def complementary(A: Array, b: Array) -> Array:
         pushes[rest.argmin()] = True
         while pushes.any():
             own = np.flatnonzero(pushes)
-            wanted = np.linalg.lstsq(A[np.ix_(own, own)], -b[own], rcond=ROUNDING)[0]
+            wanted = np.linalg.lstsq(A[np.ix_(own, own)], -b[own], rcond=COMPLEMENTARITY_ZERO)[0]
             if (wanted > 0.0).all():
                 p[:] = 0.0
                 p[own] = wanted
@@ -73,7 +70,7 @@ def rebounds(A: Array, u: Array, restitution: float | Array) -> Array:
     That may send a point that parted towards the other: it rebounds in turn, at the same instant,
     until none approaches. With a restitution of 1 that may never be; then some approach at the end.
     """
-    p, least = np.zeros(len(u)), AT_REST * np.abs(u).max(initial=0.0)
+    p, least = np.zeros(len(u)), REBOUND_SPEED_ZERO * np.abs(u).max(initial=0.0)
     for _ in range(ROUNDS):
         more = complementary(A, u + restitution * u)
         p, u = p + more, u + A @ more

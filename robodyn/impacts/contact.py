@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import finite, shaped
 from robodyn.errors import ImpactError, ShapeError
+from robodyn.tolerances import APPROACH_SPEED_ZERO, IMMOVABLE, MOBILITY_ZERO
 
 __all__ = [
     "Contact",
@@ -22,13 +23,6 @@ __all__ = [
     "contact_point",
     "unit_direction",
 ]
-
-#: A direction counts as immovable below this part of the mobility of the robot without constraints.
-IMMOVABLE = 1e-12
-#: Mobilities below this part of the greatest one count as zero.
-FLAT = 1e-11
-#: Speeds of approach, relative to all speeds of the contact, that count as none.
-ROUNDING = 1e-9
 
 #: Axes in turn, by one and by two.
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
@@ -114,7 +108,7 @@ class Contact:
     def movable(self) -> Array:
         """Which principal directions give way, shape (..., k), in the order of `_principal`."""
         sizes = self._principal()[0]
-        least = np.maximum(FLAT * sizes[..., -1], IMMOVABLE * self.mobility_scale)
+        least = np.maximum(MOBILITY_ZERO * sizes[..., -1], IMMOVABLE * self.mobility_scale)
         return np.asarray(sizes > least[..., None])
 
     def _principal(self) -> tuple[Array, Array]:
@@ -131,7 +125,7 @@ class Contact:
         ------
         ImpactError
         """
-        leaving = self.velocity[..., 0] > ROUNDING * self.speed_scale
+        leaving = self.velocity[..., 0] > APPROACH_SPEED_ZERO * self.speed_scale
         if np.any(leaving):
             rows, speed = _first(leaving, self.velocity[..., 0])
             raise ImpactError(
@@ -152,7 +146,8 @@ class Contact:
         sizes, modes = self._principal()
         moves = self.movable()
         wanted = -(1.0 + restitution) * np.einsum("...ki,...k->...i", modes, self.velocity)
-        stuck = (~moves & (np.abs(wanted) > ROUNDING * self.speed_scale[..., None])).any(axis=-1)
+        least = APPROACH_SPEED_ZERO * self.speed_scale[..., None]
+        stuck = (~moves & (np.abs(wanted) > least)).any(axis=-1)
         if np.any(stuck):
             rows, speed = _first(stuck, np.linalg.norm(self.velocity, axis=-1))
             raise ImpactError(

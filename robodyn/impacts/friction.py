@@ -15,11 +15,9 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import ImpactError, SettingsError
+from robodyn.tolerances import FRICTION_ROUNDING
 
 __all__ = ["Friction", "check_energy", "coefficient", "with_friction"]
-
-#: Parts of a speed, or of a mobility, that are rounding.
-ROUNDING = 1e-12
 
 
 def coefficient(given: float, sticks: bool) -> float:
@@ -107,13 +105,15 @@ def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: fl
         If the contact wedges: no impulse within the cone parts the bodies.
     """
     u_n = np.minimum(_dot(u, n), 0.0)[..., None]
-    stick = -_times(np.linalg.pinv(W, rcond=ROUNDING, hermitian=True), u + restitution * u_n * n)
+    stick = -_times(
+        np.linalg.pinv(W, rcond=FRICTION_ROUNDING, hermitian=True), u + restitution * u_n * n
+    )
     p_n = _dot(stick, n)[..., None]
     p_t = stick - p_n * n
     stops = np.linalg.norm(u + restitution * u_n * n + _times(W, stick), axis=-1)
-    sticks = (np.linalg.norm(p_t, axis=-1) <= friction * p_n[..., 0] * (1.0 + ROUNDING)) & (
-        stops <= 1e-9 * np.linalg.norm(u, axis=-1)
-    )
+    sticks = (
+        np.linalg.norm(p_t, axis=-1) <= friction * p_n[..., 0] * (1.0 + FRICTION_ROUNDING)
+    ) & (stops <= 1e-9 * np.linalg.norm(u, axis=-1))
     s, moving = _slip(u - _dot(u, n)[..., None] * n, u, -p_t)
     # along the slip: what would end it, or as much of it as friction can give
     Wn, Ws = _times(W, n), _times(W, s)
@@ -125,7 +125,7 @@ def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: fl
         ending = np.where(below > 0.0, np.abs(above) / below, np.inf)
     part = side * np.minimum(ending, friction)
     parting = nn - part * ns
-    if np.any((parting <= ROUNDING * nn) & ~sticks & (u_n[..., 0] < 0.0)):
+    if np.any((parting <= FRICTION_ROUNDING * nn) & ~sticks & (u_n[..., 0] < 0.0)):
         raise ImpactError(
             f"with friction {friction:g} the contact wedges: no impulse within the cone of "
             "friction parts the bodies; with less friction they part"
@@ -138,7 +138,7 @@ def with_friction(u: Array, W: Array, n: Array, restitution: float, friction: fl
 
 def _slip(u_t: Array, u: Array, instead: Array) -> tuple[Array, Array]:
     """Unit direction of a slip; where there is none, that in which it would begin. And if any."""
-    moving = np.linalg.norm(u_t, axis=-1) > ROUNDING * np.linalg.norm(u, axis=-1)
+    moving = np.linalg.norm(u_t, axis=-1) > FRICTION_ROUNDING * np.linalg.norm(u, axis=-1)
     s = np.where(moving[..., None], u_t, instead)
     size = np.linalg.norm(s, axis=-1, keepdims=True)
     return np.asarray(s / np.where(size > 0.0, size, 1.0)), np.asarray(moving)

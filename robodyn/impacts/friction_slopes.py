@@ -19,11 +19,9 @@ import numpy as np
 from robodyn.array_types import Array
 from robodyn.errors import ImpactError
 from robodyn.impacts.friction import Friction
+from robodyn.tolerances import MOBILITY_ZERO
 
 __all__ = ["FrictionSlopes"]
-
-#: Mobilities below this part of the greatest one count as zero.
-FLAT = 1e-11
 
 
 class FrictionSlopes:
@@ -77,7 +75,7 @@ class FrictionSlopes:
         ending = np.where(hit.ends & ~hit.sticks, 1.0, 0.0)[..., None]
         right[..., 1, :] += ending * np.einsum("...im,...i->...m", ds, self._after)
         K = C @ self._W @ self._B
-        return np.asarray(dB_c - self._B @ (np.linalg.pinv(K, rcond=FLAT) @ right))
+        return np.asarray(dB_c - self._B @ (np.linalg.pinv(K, rcond=MOBILITY_ZERO) @ right))
 
     def _axes(self) -> tuple[Array, Array]:
         """Axes of the impulse as columns, and of the velocity as rows; zeros where fewer."""

@@ -25,11 +25,9 @@ from robodyn.model.speed_selection import ByJoint, speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.dynamics import Dynamics
 from robodyn.results import JointWrenches
+from robodyn.tolerances import CONTACT_DIRECTION
 
 __all__ = ["ImpactDynamics", "each_axis"]
-
-#: Squares of a point's speeds along a direction, over those along all, that may be rounding alone.
-ROUNDED = 1e-12
 
 
 class _JointForces(Protocol):
@@ -181,7 +179,7 @@ class ImpactDynamics:
         trace = np.trace(self._evaluator.call("mass_matrix", (q,)), axis1=-2, axis2=-1)
         scale = np.abs(J * v[..., None, :]).sum(axis=(-1, -2)) + np.linalg.norm(u, axis=-1)
         along = np.square(forces).sum(axis=-1).max(axis=0)
-        least = np.maximum(along, ROUNDED * np.square(J).sum(axis=(-1, -2)))
+        least = np.maximum(along, CONTACT_DIRECTION * np.square(J).sum(axis=(-1, -2)))
         return Contact(
             points=points,
             axes=axes,

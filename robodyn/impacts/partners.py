@@ -16,11 +16,10 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import Array
 from robodyn.arrays import finite, shaped
 from robodyn.errors import SettingsError, ShapeError
+from robodyn.tolerances import LIGHTEST_PARTICLE
 
 __all__ = ["MovingPoint", "Partner", "PointMass", "RobotPoint", "World", "moderate"]
 
-#: The least mass of a particle [kg]; its inverse is the greatest.
-SMALL = 1e-200
 #: Speeds [rad/s, m/s] and distances [m] whose products are still numbers.
 GREATEST = 1e100
 
@@ -48,10 +47,10 @@ class PointMass:
     def __post_init__(self) -> None:
         check_fields(self)
         known = isinstance(self.mass, int | float | np.number) and self.mass is not True
-        if not (known and 1.0 / SMALL > self.mass >= SMALL):
+        if not (known and 1.0 / LIGHTEST_PARTICLE > self.mass >= LIGHTEST_PARTICLE):
             raise SettingsError(
-                f"mass is {self.mass!r}, expected a positive number [kg], from {SMALL:g} to "
-                f"{1.0 / SMALL:g}"
+                f"mass is {self.mass!r}, expected a positive number [kg], from "
+                f"{LIGHTEST_PARTICLE:g} to {1.0 / LIGHTEST_PARTICLE:g}"
             )
         velocity = shaped("velocity", self.velocity, 3)
         finite(velocity=velocity)

@@ -28,11 +28,9 @@ from robodyn.impacts.one_hit import checked_restitution, on_links
 from robodyn.impacts.partners import Partner
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import Impact
+from robodyn.tolerances import APPROACH_SPEED_ZERO
 
 __all__ = ["Hit", "simultaneous_impacts"]
-
-#: Speeds that count as none, relative to all speeds of the hits.
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +155,7 @@ def _pushes(
         If no points approach, or no finite impulses keep them from it.
     """
     scale = np.abs(u).max(axis=-1) + own
-    parting = np.asarray(u.min(axis=-1) >= -ROUNDING * scale) & np.asarray(scale > 0.0)
+    parting = np.asarray(u.min(axis=-1) >= -APPROACH_SPEED_ZERO * scale) & np.asarray(scale > 0.0)
     links = ", ".join(repr(hit.link) for hit in hits)
     if parting.any():
         rows = tuple(int(k) for k in np.flatnonzero(parting))
@@ -170,7 +168,7 @@ def _pushes(
     each = zip(A.reshape(-1, n, n), u.reshape(-1, n), strict=True)
     p = np.array([rebounds(*row, restitution) for row in each]).reshape(u.shape)
     left = np.einsum("...ij,...j->...i", A, p) + u
-    stuck = np.asarray(left.min(axis=-1) < -ROUNDING * scale)
+    stuck = np.asarray(left.min(axis=-1) < -APPROACH_SPEED_ZERO * scale)
     if stuck.any():
         rows = tuple(int(k) for k in np.flatnonzero(stuck))
         at = int(left.reshape(-1, n)[rows[0]].argmin())

@@ -7,11 +7,10 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.iteration import Iteration
 from robodyn.inverse_kinematics.starts import PostureStarts
+from robodyn.tolerances import TARGET_REACHED
 
-__all__ = ["REACHED", "PostureSearch", "open_rows"]
+__all__ = ["PostureSearch", "open_rows"]
 
-#: Errors [m, rad] below which a target is reached.
-REACHED = 1e-9
 #: Steps from each start, toward a preferred posture before, and to settle at last.
 STEPS, POSTURE_STEPS, LAST_STEPS = 30, 300, 400
 #: Damping as a part of the square of the error, and its bound: for targets that may be reached, and
@@ -161,5 +160,5 @@ class PostureSearch:
 def open_rows(error: FloatArray) -> Array:
     """Rows whose targets are not reached."""
     if len(error) == 1:
-        return _NONE if error[0] <= REACHED else _ONE
-    return (~(error <= REACHED)).nonzero()[0]
+        return _NONE if error[0] <= TARGET_REACHED else _ONE
+    return (~(error <= TARGET_REACHED)).nonzero()[0]

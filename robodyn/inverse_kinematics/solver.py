@@ -16,12 +16,13 @@ from robodyn.codegen import Function, Memo
 from robodyn.codegen.iteration import Iteration
 from robodyn.errors import ConvergenceWarning, ShapeError
 from robodyn.evaluator import Evaluator
-from robodyn.inverse_kinematics.search import REACHED, PostureSearch, open_rows
+from robodyn.inverse_kinematics.search import PostureSearch, open_rows
 from robodyn.inverse_kinematics.starts import Postures, PostureStarts
 from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion, check_rigid
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import IKResult
+from robodyn.tolerances import STEP_TO_POSTURE, STEP_TO_TARGET, TARGET_REACHED, TARGET_WANTED
 
 __all__ = ["InverseKinematics", "Targets"]
 
@@ -30,10 +31,6 @@ Targets = Mapping[str, ArrayLike]
 
 STEP = "inverse_kinematics_step"
 
-#: Errors [m, rad] that steps are made for.
-WANTED = 1e-10
-#: Steps [rad, m] that lead nowhere: toward targets, and toward a posture.
-STUCK, SETTLED = 1e-11, 1e-8
 #: Stands for no limit [rad, m].
 FAR = 1e9
 
@@ -89,7 +86,7 @@ class InverseKinematics:
             _refuse_wrong(arrays, points)
             q[left] = self._starts.closed(q[left])
             error[left] = self._distance(q[left], arrays, points, batch, left, base)
-        reached = error <= REACHED
+        reached = error <= TARGET_REACHED
         result = IKResult(
             q.reshape(*batch, self._space.nq),
             error.reshape(batch)[()],
@@ -189,7 +186,7 @@ class InverseKinematics:
             **({"posture": True, "flat": flat} if choices.posture else {}),
         )
         # in the null space a posture improves when the targets are reached
-        ends = (-1.0, SETTLED) if choices.posture else (WANTED, STUCK)
+        ends = (-1.0, STEP_TO_POSTURE) if choices.posture else (TARGET_WANTED, STEP_TO_TARGET)
         return Iteration(function, *ends)
 
     def surroundings(self, base: BaseMotion | None) -> list[tuple[FloatArray, int]]:

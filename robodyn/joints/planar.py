@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robodyn.joints.common.coordinates import TINY, Coordinates
+from robodyn.joints.common.coordinates import Coordinates
 from robodyn.joints.common.cut import Cut, along, parallel
 from robodyn.joints.common.gap import axis_gap
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
@@ -15,6 +15,7 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, cos, sin, sqrt
 from robodyn.symbolic.spatial import Placement, Twist
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+from robodyn.tolerances import SQUARED_ANGLE_FLOOR
 
 __all__ = ["KIND"]
 
@@ -34,7 +35,7 @@ def _rates(q: Numbers, v: Numbers) -> list[Number]:
 
 def _step(q: Numbers, d: Numbers) -> list[Number]:
     """Along an arc: the mean of cosine and sine over the step is that of its middle, shortened."""
-    half = sqrt(d[2] * d[2] + TINY) * 0.5
+    half = sqrt(d[2] * d[2] + SQUARED_ANGLE_FLOOR) * 0.5
     mean = sin(half) / half
     c, s = mean * cos(q[2] + d[2] * 0.5), mean * sin(q[2] + d[2] * 0.5)
     return [q[0] + c * d[0] - s * d[1], q[1] + s * d[0] + c * d[1], q[2] + d[2]]
@@ -47,7 +48,7 @@ def _bracket(x: Numbers, y: Numbers) -> list[Number]:
 def _difference(x: Numbers, y: Numbers) -> list[Number]:
     """Along an arc, as `_step` goes."""
     w = y[2] - x[2]
-    half = sqrt(w * w + TINY) * 0.5
+    half = sqrt(w * w + SQUARED_ANGLE_FLOOR) * 0.5
     inverse = half / sin(half)
     c, s = inverse * cos(x[2] + w * 0.5), inverse * sin(x[2] + w * 0.5)
     dx, dy = y[0] - x[0], y[1] - x[1]

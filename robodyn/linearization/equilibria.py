@@ -23,14 +23,12 @@ from robodyn.model.speed_selection import ByJoint, speed_names
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.postures import Postures
 from robodyn.results import SteadyMotion
+from robodyn.tolerances import EQUILIBRIUM_LIMIT_EXCESS, STEADY_ACCELERATION
 
 __all__ = ["Equilibria"]
 
 #: A step for difference quotients; they only lead to a root, and do not say where it is.
 PROBE = 1e-5
-
-#: How far beyond its limit [rad, m] a joint at rest may be, and how steady a motion has to stay.
-BEYOND, STEADY = 1e-9, 1e-6
 
 
 class Equilibria:
@@ -88,7 +86,7 @@ class Equilibria:
     def _beyond(self, q: Array) -> Array:
         """How far coordinates are beyond their limits, shape (nq,) [rad, m]."""
         beyond = np.maximum(q - self._model.upper, self._model.lower - q)
-        return np.where(beyond > BEYOND, beyond, 0.0)
+        return np.where(beyond > EQUILIBRIUM_LIMIT_EXCESS, beyond, 0.0)
 
     def _check_limits(self, q: Array) -> None:
         """Refuse a posture that stops would keep the robot from."""
@@ -188,7 +186,7 @@ class Equilibria:
                 a = self._one_near(q, v, tau, around).a
             except RobodynError:
                 a = np.full(self._space.nv, np.inf)
-            if not np.abs(a).max(initial=0.0) <= STEADY * rate**2:
+            if not np.abs(a).max(initial=0.0) <= STEADY_ACCELERATION * rate**2:
                 what = (
                     f"the motion of {self._name!r} that was found is not steady: {time:.3g} s later"
                 )

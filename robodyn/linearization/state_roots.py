@@ -15,23 +15,18 @@ from robodyn.errors import RobodynError
 from robodyn.linearization.local_dynamics import Local
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.postures import Postures
+from robodyn.tolerances import EQUILIBRIUM_ACCELERATION, STATIONARY_DIRECTION
 
 __all__ = ["StateRoots", "Trial", "Try"]
 
 #: Iterations, how often a step is shortened in each, and the least damping that does it.
 ROUNDS, SHORTENED, LEAST = 80, 14, 1e-8
 
-#: What may be left of an acceleration, over what a unit of a coordinate changes it by.
-LEFT = 1e-10
-
 #: Longest step of a coordinate [rad, m].
 LONGEST = 0.5
 
 #: First step of creeping, and the shortest where it only gets faster, as from an unstable posture.
 BEGUN = 0.1
-
-#: Singular values below this part of the largest one are directions in which nothing changes.
-FLAT = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +50,7 @@ class Trial:
     def is_root(self) -> bool:
         """Whether no more is left than rounding."""
         scale = max(1.0, float(np.abs(self.slope).max(initial=0.0)))
-        return bool(np.abs(self.left).max(initial=0.0) <= LEFT * scale)
+        return bool(np.abs(self.left).max(initial=0.0) <= EQUILIBRIUM_ACCELERATION * scale)
 
 
 #: Looks at a state ``q, v``.
@@ -84,7 +79,7 @@ class StateRoots:
         now, damping = start, 0.0
         for _ in range(ROUNDS):
             U, sizes, Vt = np.linalg.svd(now.slope, full_matrices=False)
-            kept = sizes > FLAT * sizes.max(initial=0.0)
+            kept = sizes > STATIONARY_DIRECTION * sizes.max(initial=0.0)
             for _ in range(1 if now.is_root else SHORTENED):
                 mu = damping * sizes.max(initial=0.0) ** 2
                 parts = (U.T @ now.left)[kept] * sizes[kept] / (sizes[kept] ** 2 + mu)

@@ -14,10 +14,11 @@ from robodyn.equations.mechanism.bodies import Body
 from robodyn.errors import AssemblyError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
-from robodyn.model.position_limits import AT_LIMIT, limit_excess
+from robodyn.model.position_limits import limit_excess
 from robodyn.model.states import refuse_open_linkages
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.joint_positions import TreeJointPositions
+from robodyn.tolerances import AT_LIMIT
 
 __all__ = ["ClosedPositions", "Expansion", "MinimalExpansion", "TreeExpansion"]
 

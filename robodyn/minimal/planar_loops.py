@@ -22,15 +22,9 @@ from robodyn.joints.common.described import matrix_of
 from robodyn.joints.common.evaluate import evaluate
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.plane import Planar
+from robodyn.tolerances import LENGTH_ROUNDING, LOOP_GEOMETRY
 
 __all__ = ["NotPlanar", "PlanarLoop", "planar_loop"]
-
-
-#: Sines of angles, and lengths over the size of the loop, that count as zero.
-TOLERANCE = 1e-9
-
-#: Parts of a length that are rounding noise.
-NOISE = 1e-14
 
 
 class NotPlanar(Exception):
@@ -141,7 +135,7 @@ def _plane(paths: Sequence[Sequence[Body]], walks: Sequence[Sequence[FloatArray]
     for body, X in joints:
         along = abs(float(X[:3, 2] @ normal))
         off = along if body.joint.kind.is_slider else _sine(X[:3, 2], normal)
-        if off > TOLERANCE:
+        if off > LOOP_GEOMETRY:
             raise NotPlanar(f"the axis of joint {body.description.name!r} is not in its plane")
     first, X = joints[0]
     x = X[:3, 2] if first.joint.kind.is_slider else X[:3, 0]
@@ -159,11 +153,11 @@ def _check_pin(
     normal = plane[2]
     if _is_hinge(closure):
         for X in ends:
-            if _sine(X[:3, 2], normal) > TOLERANCE:
+            if _sine(X[:3, 2], normal) > LOOP_GEOMETRY:
                 raise NotPlanar("the axis of the joint that closes it is not normal to its plane")
     if False not in closure.kind.turning:  # it does not slide along the normal
         gap = abs(float(normal @ (ends[1][:3, 3] - ends[0][:3, 3])))
-        if gap > TOLERANCE * size:
+        if gap > LOOP_GEOMETRY * size:
             raise NotPlanar(f"its ends lie in planes {gap:.3g} m apart")
 
 
@@ -176,7 +170,7 @@ def _chain(
 ) -> Chain:
     def vector(p: FloatArray, scale: float) -> Planar:
         x, y = (float(c) for c in plane[:2] @ p)
-        return Planar(*(0.0 if abs(c) <= NOISE * scale else c for c in (x, y)))
+        return Planar(*(0.0 if abs(c) <= LENGTH_ROUNDING * scale else c for c in (x, y)))
 
     links, last = [], np.zeros(3)
     for body, X in zip(path, walk, strict=True):

@@ -18,18 +18,16 @@ from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.errors import AssemblyError, SettingsError, ShapeError, SingularError
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
+from robodyn.tolerances import DEPENDENT_SPEEDS, REDUCED_MOTION_END
 
 __all__ = ["ReducedRobot"]
 
 
-#: Least singular value, over the largest, of the columns of dependent speeds.
-SINGULAR = 1e-9
-
 #: Longest way [rad, m] that is followed: five seconds, about.
 FARTHEST = 150.0
 
-#: Independent coordinates this near [rad, m] are reached, after so many rounds at most.
-NEAR, ROUNDS = 1e-11, 40
+#: Most rounds in which independent coordinates are reached.
+ROUNDS = 40
 
 
 class ReducedRobot:
@@ -105,7 +103,7 @@ class ReducedRobot:
             q = self._followed(q, rest)
             # an axis of a joint that turns in space is no coordinate: turns do not add up
             off = np.abs(wanted - robot.difference(neutral, q)[self._own])
-            if off.max(initial=0.0) <= NEAR:
+            if off.max(initial=0.0) <= REDUCED_MOTION_END:
                 return np.asarray(q)
         raise AssemblyError(
             f"{self.independent_joints[int(off.argmax())]} of {robot.name!r} does not come nearer "
@@ -168,13 +166,13 @@ class ReducedRobot:
             return np.zeros((*K.shape[:-2], 0, K.shape[-2]))
         sizes = np.linalg.svd(columns, compute_uv=False)
         enough = sizes.shape[-1] == len(self._others)
-        if not enough or (sizes[..., -1] <= SINGULAR * sizes[..., 0]).any():
+        if not enough or (sizes[..., -1] <= DEPENDENT_SPEEDS * sizes[..., 0]).any():
             raise SingularError(
                 f"{', '.join(self.independent_joints)} do not determine the motion of "
                 f"{self.robot.name!r} here",
                 joints=self.independent_joints,
             )
-        return np.asarray(np.linalg.pinv(columns, rcond=SINGULAR))
+        return np.asarray(np.linalg.pinv(columns, rcond=DEPENDENT_SPEEDS))
 
     def _bias(self, q: ArrayLike, v: Array) -> Array:
         """``b'``, shape (..., nv): accelerations where those of the independent speeds are zero."""

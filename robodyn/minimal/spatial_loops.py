@@ -20,14 +20,12 @@ from robodyn.equations.closed_form.spatial_linkage import BallLinkage, RodLinkag
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import MechanismModel
 from robodyn.joints import distance, spherical
+from robodyn.tolerances import LOOP_GEOMETRY
 
 __all__ = ["NotSpatial", "SpatialLoop", "spatial_loop"]
 
 #: Entry of `JointKind.unmoved` for a point through which all axes of a joint go.
 ORIGIN = 3
-
-#: Sine of the angle of two axes that counts as zero, and their distance over their joints'.
-TOLERANCE = 1e-9
 
 
 class NotSpatial(Exception):
@@ -154,7 +152,9 @@ def _crossing(link: SpatialLink) -> tuple[float, float] | None:
     p, axis = np.array(list(X.p), float), np.array(list(X.R.matrix.T.rows()[2]), float)
     normal = np.cross(z, axis)
     sine = float(np.linalg.norm(normal))
-    if sine < TOLERANCE or abs(float(normal @ p)) > TOLERANCE * sine * float(np.linalg.norm(p)):
+    if sine < LOOP_GEOMETRY or abs(float(normal @ p)) > LOOP_GEOMETRY * sine * float(
+        np.linalg.norm(p)
+    ):
         return None
     # p + other axis = one z
     one, other = np.linalg.lstsq(np.stack([z, -axis], axis=1), p, rcond=None)[0]

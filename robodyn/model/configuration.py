@@ -8,11 +8,9 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.joints.common.kind import JointKind
+from robodyn.tolerances import QUATERNION_ROUNDING
 
 __all__ = ["Block", "euclidean", "neutral", "normalised", "random"]
-
-#: Quaternions of unit length are that long up to this.
-ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -66,6 +64,6 @@ def normalised(blocks: tuple[Block, ...], q: FloatArray) -> FloatArray:
             part = q[..., block.q.stop - 4 : block.q.stop]
             length = np.linalg.norm(part, axis=-1, keepdims=True)
             q[..., block.q.stop - 4 : block.q.stop] = np.where(
-                np.abs(length - 1.0) > ROUNDING, part / length, part
+                np.abs(length - 1.0) > QUATERNION_ROUNDING, part / length, part
             )
     return q

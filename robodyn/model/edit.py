@@ -21,12 +21,10 @@ from robodyn.model.locking import all_held, couplings_left
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import joint_of_loop
 from robodyn.motion.base_motion import check_rigid
+from robodyn.tolerances import QUATERNION_NORM
 from robodyn.topology.spanning_tree import FLOATING_BASE
 
 __all__ = ["changed", "loaded", "start_by_joint", "with_frames", "without_forces"]
-
-#: How far the norm of a quaternion may be from one.
-UNIT = 1e-6
 
 
 def changed(
@@ -245,7 +243,7 @@ def _position(joint: Joint, given: ArrayLike) -> tuple[float, ...]:
         raise wrong
     if quaternion:
         norm = np.linalg.norm(position[-4:])
-        if not abs(norm - 1.0) <= UNIT:
+        if not abs(norm - 1.0) <= QUATERNION_NORM:
             raise wrong
         position = np.concatenate([position[:-4], position[-4:] / norm])
     return tuple(position.tolist())

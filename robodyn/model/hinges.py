@@ -18,16 +18,10 @@ from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 from robodyn.joints import continuous, fixed, joint_kind, revolute, spherical
 from robodyn.joints.common.described import described_pose
 from robodyn.model.edit import loaded
+from robodyn.tolerances import INTERSECTING_AXES, MASSLESS_LINK, PERPENDICULAR_AXES
 from robodyn.topology.spanning_tree import body_inertia, inverse_pose, shift_inertia
 
 __all__ = ["MeetingHinges", "meeting_hinges", "with_balls"]
-
-#: Mass and moments of a link that count as none, over those of all links together.
-LIGHT = 1e-6
-#: Distance of axes from their common point that counts as none [m].
-MEETING = 1e-6
-#: Cosine of the angle of axes that counts as none.
-SQUARE = 1e-3
 
 HINGES = (revolute.KIND.name, continuous.KIND.name)
 
@@ -109,7 +103,7 @@ def with_balls(mechanism: Mechanism, found: list[MeetingHinges]) -> Mechanism:
         last = meeting.hinges[-1]
         between = [links.pop(name) for name in meeting.between]
         links[last.child] = _carrying(links[last.child], between, meeting)
-        off_centre = bool(np.linalg.norm(meeting.centre - meeting.X_PC[:3, 3]) > MEETING)
+        off_centre = bool(np.linalg.norm(meeting.centre - meeting.X_PC[:3, 3]) > INTERSECTING_AXES)
         X_PB = meeting.X_PC.copy()
         if off_centre:
             X_PB[:3, 3] = meeting.centre
@@ -168,8 +162,8 @@ def _light_links(mechanism: Mechanism) -> set[str]:
         name
         for name, inertia in inertias.items()
         if users[name] == 2
-        and inertia.mass <= LIGHT * mass
-        and float(np.trace(inertia.I)) <= LIGHT * moment
+        and inertia.mass <= MASSLESS_LINK * mass
+        and float(np.trace(inertia.I)) <= MASSLESS_LINK * moment
     }
 
 
@@ -182,15 +176,15 @@ def _meeting(row: tuple[Joint, Joint, Joint]) -> MeetingHinges | None:
         points.append(X[:3, 3])
         axes.append(X[:3, :3] @ np.array(joint.axis))
         X = X @ described_pose(joint_kind(joint.kind), joint, [0.0])
-    if abs(axes[0] @ axes[1]) > SQUARE or abs(axes[1] @ axes[2]) > SQUARE:
+    if abs(axes[0] @ axes[1]) > PERPENDICULAR_AXES or abs(axes[1] @ axes[2]) > PERPENDICULAR_AXES:
         return None
-    if abs(np.cross(axes[0], axes[1]) @ axes[2]) < SQUARE:
+    if abs(np.cross(axes[0], axes[1]) @ axes[2]) < PERPENDICULAR_AXES:
         return None
     across = [np.eye(3) - np.outer(axis, axis) for axis in axes]
     terms = [P @ p for P, p in zip(across, points, strict=True)]
     centre = np.linalg.solve(np.sum(across, axis=0), np.sum(terms, axis=0))
     gaps = [np.linalg.norm(P @ (centre - p)) for P, p in zip(across, points, strict=True)]
-    return MeetingHinges(row, X, centre) if max(gaps) <= MEETING else None
+    return MeetingHinges(row, X, centre) if max(gaps) <= INTERSECTING_AXES else None
 
 
 def _carrying(link: Link, between: list[Link], meeting: MeetingHinges) -> Link:

@@ -10,11 +10,9 @@ from robodyn.description import Coupling, Joint, Mechanism
 from robodyn.description.couplings import branches
 from robodyn.equations.loops.constraint import Constraint, TracedConstraint
 from robodyn.errors import SettingsError
+from robodyn.tolerances import SAME_POSITION
 
 __all__ = ["all_held", "couplings_left"]
-
-#: Positions [rad, m] that differ by less agree.
-AGREE = 1e-9
 
 #: Of a joint, one number a coordinate.
 Position = tuple[float, ...]
@@ -43,7 +41,7 @@ def all_held(mechanism: Mechanism, locked: Mapping[str, Position]) -> dict[str, 
             rest = _rest(tie, held)
             if len(free) == 1:
                 held[free[0]] = rest / tie[0][free[0]]
-            elif not free and abs(rest) > AGREE:
+            elif not free and abs(rest) > SAME_POSITION:
                 raise SettingsError(
                     f"locked={given} contradicts {what}, by {abs(rest):.3g} (rad or m): "
                     "leave one of its joints out"

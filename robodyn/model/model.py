@@ -34,6 +34,7 @@ from robodyn.model.configuration import Block
 from robodyn.model.joint_info import JointInfo, Joints
 from robodyn.model.settings import Settings
 from robodyn.model.splitting import with_split_links
+from robodyn.tolerances import MASS_MATRIX_ZERO, SMALLEST_FULL_PRECISION
 from robodyn.topology.spanning_tree import SpanningTree, spanning_tree
 
 __all__ = [
@@ -46,12 +47,6 @@ __all__ = [
     "mass_matrix_at",
     "model_of",
 ]
-
-#: Smallest eigenvalue of a scaled mass matrix that is not zero but for rounding.
-SINGULAR = 1e-13
-
-#: Inertias below this have not all their digits [kg m^2, kg].
-SMALLEST = 1e-290
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +109,12 @@ class Model:
         M = (self.some_mass_matrix if M is None else M)[np.ix_(free, free)]
         scale = np.sqrt(np.maximum(np.diag(M), 0.0))
         least = np.maximum(1e-15 * scale.max(initial=0.0), np.sqrt(vanishing) * typical)
-        least = np.maximum(least, math.sqrt(SMALLEST))
+        least = np.maximum(least, math.sqrt(SMALLEST_FULL_PRECISION))
         still = {free[k] for k in np.flatnonzero(~(scale > least))}
         moving = [i for i, k in enumerate(free) if k not in still]
         scaled = M[np.ix_(moving, moving)] / np.outer(scale[moving], scale[moving])
         sizes, modes = np.linalg.eigh(scaled)
-        limit = max(SINGULAR, min(singular, 30.0 * sizes.min(initial=1.0)))
+        limit = max(MASS_MATRIX_ZERO, min(singular, 30.0 * sizes.min(initial=1.0)))
         for mode in modes.T[sizes < limit]:
             still |= {free[moving[i]] for i in np.flatnonzero(np.abs(mode) > 0.1)}
         return tuple(

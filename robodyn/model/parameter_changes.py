@@ -16,9 +16,7 @@ from robodyn.equations.quantities.regressors import RESISTANCES, motor_parameter
 from robodyn.equations.tree.regressor import PARAMETERS, body_link, parameters_of
 from robodyn.errors import SettingsError, UnknownNameError
 from robodyn.model.model import Model
-
-#: Part of its mass by which a link may differ from its body, by rounding, and is still whole.
-HALF = 1e-9
+from robodyn.tolerances import WHOLE_LINK
 
 Resisting = TypeVar("Resisting", Joint, Loop)
 
@@ -91,7 +89,7 @@ def changeable_bodies(model: Model) -> tuple[str, ...]:
         drawn = name in {link.name for link in links}
         if drawn and carried.isdisjoint(link.name for link in links):
             mass = sum(link.inertia.mass for link in links if link.inertia is not None)
-            if abs(float(_numbers(model, body)[0]) - mass) <= HALF * abs(mass):
+            if abs(float(_numbers(model, body)[0]) - mass) <= WHOLE_LINK * abs(mass):
                 found.append(name)
     return tuple(found)
 

@@ -10,10 +10,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.model.joint_info import JointInfo
 
-__all__ = ["AT_LIMIT", "excess", "limit_excess", "nearest_turn"]
-
-#: How far beyond its limit [rad, m] a joint may be and count as at it.
-AT_LIMIT = 1e-9
+__all__ = ["excess", "limit_excess", "nearest_turn"]
 
 TURN = 2.0 * np.pi
 

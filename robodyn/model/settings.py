@@ -14,15 +14,13 @@ from robodyn.arguments import check_values
 from robodyn.arrays import expect, named, numbers, shown
 from robodyn.description import Ground
 from robodyn.errors import SettingsError, ShapeError, UnknownNameError
+from robodyn.tolerances import DEFAULT_SNAP
 
 __all__ = ["Settings"]
 
 BASES = ("fixed", "floating", "moving")
 ROTOR_MODELS = ("exact", "armature")
 COORDINATES = ("tree", "minimal")
-
-#: Where ``snap`` is not given: what sums and products of numbers of a file leave of zero.
-PARALLEL = 1e-10
 
 #: What `Robot.with_` changes besides settings.
 OTHER_CHANGES = ("payload", "locked", "stops", "frames", "parameters")
@@ -90,7 +88,7 @@ class Settings:
     @property
     def parallel(self) -> float:
         """Axes this near to parallel or perpendicular [rad], and points this near [m], are so."""
-        return PARALLEL if self.snap is None else self.snap
+        return DEFAULT_SNAP if self.snap is None else self.snap
 
     def replaced(self, values: Mapping[str, Any]) -> Settings:
         """With other values; unknown names are an error."""

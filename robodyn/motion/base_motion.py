@@ -16,11 +16,9 @@ from robodyn.arrays import checked, shaped
 from robodyn.errors import PathError, ShapeError
 from robodyn.motion.derivative_check import INTERVAL, check_rate
 from robodyn.motion.samples import sample_times, samples, within
+from robodyn.tolerances import ROTATION_ORTHOGONALITY
 
 __all__ = ["BaseMotion", "BasePath"]
-
-#: How far the rotation in a pose may be from one that keeps lengths: what single precision leaves.
-ROUNDING = 1e-6
 
 
 def rotation_from_quaternion(quat_xyzw: ArrayLike) -> FloatArray:
@@ -58,11 +56,11 @@ def check_rigid(pose: FloatArray, name: str = "pose") -> None:
     """
     with np.errstate(invalid="ignore", over="ignore"):
         errors = _errors(pose.tolist() if pose.ndim == 2 else np.moveaxis(pose, (-2, -1), (0, 1)))
-    if not np.all(errors <= ROUNDING**2):
-        wrong = pose if pose.ndim == 2 else pose[~(errors <= ROUNDING**2)][0]
+    if not np.all(errors <= ROTATION_ORTHOGONALITY**2):
+        wrong = pose if pose.ndim == 2 else pose[~(errors <= ROTATION_ORTHOGONALITY**2)][0]
         raise ShapeError(
             f"{name} is that of no rigid body: {wrong.tolist()}; expected a rotation matrix (to "
-            f"{ROUNDING:g}) beside a position, and 0, 0, 0, 1 below",
+            f"{ROTATION_ORTHOGONALITY:g}) beside a position, and 0, 0, 0, 1 below",
             name="pose",
             given=pose,
             expected="a homogeneous matrix of a rigid motion",

@@ -8,7 +8,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import PathError
-from robodyn.motion.derivative_check import TOLERANCE
+from robodyn.tolerances import PATH_RATE_ERROR
 
 __all__ = ["Reference", "check_continuous", "sampled"]
 
@@ -81,7 +81,7 @@ def _check(
             joint=names[k],
         )
     kink = h * (np.abs(rate[1:] - rate[:-1]) + np.abs(halfway - rate[:-1]))
-    slack = TOLERANCE * max(float(np.abs(change).max(initial=0.0)), 1e-3 * float(h.max()))
+    slack = PATH_RATE_ERROR * max(float(np.abs(change).max(initial=0.0)), 1e-3 * float(h.max()))
     wrong = np.argwhere(~(np.abs(change - accounted) <= slack + kink))
     if not len(wrong):
         return

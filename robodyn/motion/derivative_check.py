@@ -8,15 +8,13 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.errors import PathError
+from robodyn.tolerances import PATH_RATE_ERROR
 
 __all__ = ["INTERVAL", "check_rate", "instants"]
 
 
 #: Interval [s] over which a rate is integrated.
 INTERVAL = 1e-3
-
-#: Difference that rounding and Simpson's rule may leave, as part of the largest rate.
-TOLERANCE = 1e-5
 
 
 def instants(times: Array, at_most: int) -> tuple[Array, float]:
@@ -66,7 +64,7 @@ def check_rate(
         rows.append((t, mean, slope, kink))
     scale = max((float(np.max(np.abs(slope), initial=0.0)) for _, _, slope, _ in rows), default=0.0)
     for t, mean, slope, kink in rows:
-        wrong = ~(np.abs(slope - mean) <= TOLERANCE * max(scale, 1e-3) + kink)
+        wrong = ~(np.abs(slope - mean) <= PATH_RATE_ERROR * max(scale, 1e-3) + kink)
         if np.any(wrong):
             raise PathError(
                 f"the {what} at t = {t:.6g} s is {_shown(mean)}, but its values there change at a "

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import FloatArray
 from robodyn.arrays import numbers
 from robodyn.errors import PathError, ShapeError
+from robodyn.tolerances import PATH_SWING, RECORD_TIME
 
 __all__ = [
     "flat_motion",
@@ -23,12 +24,6 @@ __all__ = [
     "turning_motion",
     "within",
 ]
-
-#: Part of the time between the first and the last sample by which times may be rounded.
-ROUNDING = 1e-9
-
-#: Swings of smooth paths beyond samples that are no more than that [rad, m] are noise.
-SWING = 1e-2
 
 #: Time [s] -> position, velocity, acceleration of a joint.
 JointMotion = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
@@ -81,7 +76,7 @@ def within(times: FloatArray, t: float) -> float:
     PathError
     """
     first, last = float(times[0]), float(times[-1])
-    slack = ROUNDING * (last - first)
+    slack = RECORD_TIME * (last - first)
     if not first - slack <= t <= last + slack:
         raise PathError(
             f"the path has samples from t = {first:.6g} s to {last:.6g} s, and was asked for t = "
@@ -117,7 +112,7 @@ def _refuse_swings(times: FloatArray, values: FloatArray, position: Any) -> None
     low, high = values.min(axis=0), values.max(axis=0)
     x = position(between)
     beyond = np.maximum(x - high, low - x)
-    wrong = beyond > np.maximum(high - low, SWING)
+    wrong = beyond > np.maximum(high - low, PATH_SWING)
     if wrong.any():
         row, *column = np.unravel_index(int(np.where(wrong, beyond, 0.0).argmax()), beyond.shape)
         of = f" of coordinate {column[0]}" if column else ""

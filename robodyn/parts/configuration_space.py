@@ -12,6 +12,7 @@ from robodyn.evaluator import Evaluator
 from robodyn.model import configuration
 from robodyn.model.model import Model
 from robodyn.model.states import refuse_zero_quaternions
+from robodyn.tolerances import QUATERNION_ROUNDING
 
 __all__ = ["ConfigurationSpace"]
 
@@ -116,7 +117,7 @@ class ConfigurationSpace:
         if not self._model.has_quaternions:
             return x.copy()
         size = np.linalg.norm(x[..., self._model.quaternions], axis=-1)
-        if (np.abs(size - 1.0) <= configuration.ROUNDING).all():
+        if (np.abs(size - 1.0) <= QUATERNION_ROUNDING).all():
             return x.copy()
         refuse_zero_quaternions(self._model, name, x)
         return configuration.normalised(self._model.blocks, x)

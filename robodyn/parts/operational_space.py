@@ -12,11 +12,9 @@ from robodyn.arrays import named
 from robodyn.errors import SettingsError, ShapeError, SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
+from robodyn.tolerances import JACOBIAN_RANK
 
 __all__ = ["OperationalSpace"]
-
-#: Smallest singular value of a Jacobian, as a part of the largest, that counts.
-SINGULAR = 1e-9
 
 
 class OperationalSpace:
@@ -37,7 +35,7 @@ class OperationalSpace:
         J = self._jacobian(q, frame, axes, rows)
         values = np.linalg.svd(J, compute_uv=False)
         enough = values.shape[-1] > 0 and J.shape[-2] <= J.shape[-1]
-        if not enough or (values[..., -1] <= SINGULAR * values[..., 0]).any():
+        if not enough or (values[..., -1] <= JACOBIAN_RANK * values[..., 0]).any():
             raise SingularError(
                 f"frame {frame!r} of {self._model.mechanism.name!r} cannot move in all of "
                 f"components {list(rows)} in this posture, so its inertia is infinite; "

@@ -19,15 +19,9 @@ from robodyn.model.model import Model
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.results import BaseParameters
 from robodyn.symbolic.evaluate import evaluate
+from robodyn.tolerances import BASE_PARAMETER, BINDING_CONSTRAINT
 
 __all__ = ["Parameters", "base_of"]
-
-
-#: Combinations below this part of the largest are not seen [relative singular value].
-VISIBLE = 1e-9
-
-#: Constraints below this part of the strongest bind nothing [relative singular value].
-RANK = 1e-8
 
 
 class Parameters:
@@ -147,14 +141,14 @@ class Parameters:
         at = self._evaluator.at(0.0) if self._model.setup.rheonomic else self._evaluator
         K = at.call("loop_jacobian", (q,))
         _, sizes, rows = np.linalg.svd(K)
-        rank = int(np.sum(sizes > RANK * sizes[0])) if sizes[:1].any() else 0
-        least = np.linalg.pinv(K, rcond=RANK)
+        rank = int(np.sum(sizes > BINDING_CONSTRAINT * sizes[0])) if sizes[:1].any() else 0
+        least = np.linalg.pinv(K, rcond=BINDING_CONSTRAINT)
         offset = at.call("loop_velocity_offset", (q,))
         return -least @ offset, lambda v: -least @ at.call("loop_bias", (q, v)), rows[rank:].T
 
 
 def base_of(
-    names: tuple[str, ...], values: Array, regressors: Array, visible: float = VISIBLE
+    names: tuple[str, ...], values: Array, regressors: Array, visible: float = BASE_PARAMETER
 ) -> BaseParameters:
     """Combinations of parameters that forces depend on, given regressors of motions.
 
@@ -182,7 +176,7 @@ def base_of(
     dependent = solve_triangular(R[:rank, :rank], R[:rank, rank:])
     combination = np.zeros((rank, columns))
     combination[np.arange(rank), order[:rank]] = 1.0
-    combination[:, order[rank:]] = np.where(np.abs(dependent) > VISIBLE, dependent, 0.0)
+    combination[:, order[rank:]] = np.where(np.abs(dependent) > BASE_PARAMETER, dependent, 0.0)
     ordered = np.argsort(order[:rank])
     combination = combination[ordered]
     return BaseParameters(names, np.sort(order[:rank]), combination, combination @ values)

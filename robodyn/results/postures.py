@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.tolerances import AT_LIMIT
 
 __all__ = ["IKResult", "LoopGap"]
-
-#: A joint [rad, m] so near to its limit is at it.
-AT_LIMIT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

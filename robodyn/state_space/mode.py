@@ -12,14 +12,9 @@ from robodyn.array_types import Array
 from robodyn.errors import MissingExtraError
 from robodyn.files import save_figure
 from robodyn.state_space.poles import damping_ratio
+from robodyn.tolerances import MODE_SHOWN, MODE_UNMOVED
 
 __all__ = ["Mode", "scaled"]
-
-#: Parts smaller than this, over the largest, are not drawn.
-SHOWN = 1e-3
-
-#: Coordinates that take less than this part of the largest number do not move.
-UNMOVED = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +84,7 @@ class Mode:
         axis = figure.subplots()
         of_positions = self.name.startswith("q:")
         for name, part in zip(self.states, self.shape, strict=True):
-            if name.startswith("q:") == of_positions and abs(part) > SHOWN:
+            if name.startswith("q:") == of_positions and abs(part) > MODE_SHOWN:
                 axis.plot([0.0, part.real], [0.0, part.imag], "o-", markevery=[1], label=name)
         axis.set_title(f"{self.natural_frequency:.4g} rad/s, damping ratio {self._shown_ratio:.3g}")
         axis.set_xlabel("real part")
@@ -131,4 +126,4 @@ def _largest(vector: Array, states: tuple[str, ...]) -> int:
     size = np.abs(vector)
     places = np.array([name.startswith("q:") for name in states])
     counted = np.where(places, size, 0.0)
-    return int((counted if counted.max() > UNMOVED * size.max() else size).argmax())
+    return int((counted if counted.max() > MODE_UNMOVED * size.max() else size).argmax())

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.tolerances import DERIVATIVE_ERROR, MATRIX_ZERO
 
 __all__ = ["balanced", "damping_ratio", "eigenvalues", "order"]
 
-#: Rounding of numbers of a matrix that should be zero, over the largest one.
-NOTHING = 1e-16
-
-#: Relative error of a matrix from derivatives, and the largest error of a pole, over the norm.
-ROUNDING, WORST = 1e-11, 1e-3
+#: The largest error of a pole, over the norm.
+WORST = 1e-3
 
 
 def order(rates: Array) -> Array:
@@ -59,7 +57,9 @@ def eigenvalues(A: Array) -> tuple[Array, Array]:
         return np.zeros(0, complex), np.zeros(0)
     scaled, units = balanced(A)
     values, left, right = eig(scaled, left=True)
-    unsure = ROUNDING * np.abs(scaled) + NOTHING * np.abs(A).max() * units / units[:, None]
+    unsure = (
+        DERIVATIVE_ERROR * np.abs(scaled) + MATRIX_ZERO * np.abs(A).max() * units / units[:, None]
+    )
     moved = np.einsum("ik,ij,jk->k", np.abs(left), unsure, np.abs(right))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         errors = moved / np.abs(np.einsum("ik,ik->k", left.conj(), right))

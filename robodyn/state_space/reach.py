@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from robodyn.array_types import Array
+from robodyn.tolerances import UNREACHED_MODE
 
 __all__ = ["untouched"]
-
-#: What is this small, over the largest number of balanced matrices, is rounding.
-UNREACHED = 1e-10
 
 
 def untouched(A: Array, B: Array) -> Array:
@@ -23,7 +21,7 @@ def untouched(A: Array, B: Array) -> Array:
     left = np.eye(n)
     largest = 1.0
     for _ in range(n):
-        values, rank = _range(left.T @ fresh, UNREACHED * largest)
+        values, rank = _range(left.T @ fresh, UNREACHED_MODE * largest)
         if not rank:
             break
         new = left @ values[:, :rank]

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from robodyn.symbolic.graph import ADD, CONST, COS, DIV, INPUT, MUL, SIN, SQRT, ByPrecision, Graph
+from robodyn.tolerances import CANCELLATION_ROUNDING
 
 __all__ = [
     "Number",
@@ -26,10 +27,6 @@ __all__ = [
     "sin",
     "sqrt",
 ]
-
-
-#: What is left of two factors that cancel, as a part of them.
-ROUNDING = 4e-16
 
 
 class Scalar:
@@ -166,8 +163,8 @@ def _sum(graph: Graph, a: int, b: int) -> Number:
     ):
         (x, k), (y, m) = _multiple(graph, a), _multiple(graph, b)
         if x == y:
-            rest = k + m
-            return _scaled(Scalar(graph, x), rest if abs(rest) > ROUNDING * abs(k) else 0.0)
+            rest = k + m if abs(k + m) > CANCELLATION_ROUNDING * abs(k) else 0.0
+            return _scaled(Scalar(graph, x), rest)
     if op[i] == ADD or op[j] == ADD:
         for whole, part in ((a, b ^ 1), (b, a ^ 1)):
             if op[whole >> 1] == ADD:  # (u + v) - u

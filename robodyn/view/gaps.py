@@ -9,21 +9,19 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.results import LoopGap
 from robodyn.robot import Robot
+from robodyn.tolerances import LOOP_GAP_SHOWN
 from robodyn.view.scene import wxyz
 
 __all__ = ["GapDrawing", "open_gaps"]
-
-#: Gaps of loops [m, rad] that are seen as open.
-OPEN = 1e-4
 
 LINE = (215, 30, 90)
 
 
 def open_gaps(robot: Robot, q: FloatArray) -> tuple[LoopGap, ...]:
     """The loops that are open at a posture, shape (nq,)."""
-    if not robot.nc or not np.abs(robot.loop_residual(q)).max(initial=0.0) > OPEN:
+    if not robot.nc or not np.abs(robot.loop_residual(q)).max(initial=0.0) > LOOP_GAP_SHOWN:
         return ()
-    return tuple(gap for gap in robot.loop_gaps(q) if gap.residual > OPEN)
+    return tuple(gap for gap in robot.loop_gaps(q) if gap.residual > LOOP_GAP_SHOWN)
 
 
 class GapDrawing:

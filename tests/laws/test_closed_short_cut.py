@@ -152,7 +152,7 @@ def test_joints_that_are_tied_are_solved_for_all_the_same(robot):
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
 def test_one_state_does_not_slow_its_batch(kind, monkeypatch):
-    monkeypatch.setattr(probes, "LOOKED_AT", 1.0)  # so that a few of the states are looked at
+    monkeypatch.setattr(probes, "CHECKED_POSTURE", 1.0)  # so that a few of the states are looked at
     robot = rd.load("five_bar", passive=False)
     rng = np.random.default_rng(4)
     q = np.array([robot.random(rng) for _ in range(40)])

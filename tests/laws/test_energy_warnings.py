@@ -61,8 +61,8 @@ def test_what_stands_still_is_not_told_of(name, monkeypatch):
     assert np.ptp(robot.potential_energy(lifted.q)) > 1e-12
     found = [energy_check.imbalance(robot, None, (), motion) for motion in (run, lifted)]
     assert found == [None, None]
-    monkeypatch.setattr(energy_check, "AT_REST", 0.0)
-    monkeypatch.setattr(energy_check, "ROUNDING", 0.0)
+    monkeypatch.setattr(energy_check, "ENERGY_AT_REST", 0.0)
+    monkeypatch.setattr(energy_check, "ENERGY_ROUNDING", 0.0)
     assert energy_check.imbalance(robot, None, (), lifted) is not None
 
 
@@ -77,7 +77,7 @@ def test_what_is_very_high_up_is_not_told_of(monkeypatch):
         )
 
     assert not told(move)
-    monkeypatch.setattr(energy_check, "ROUNDING", 0.0)
+    monkeypatch.setattr(energy_check, "ENERGY_ROUNDING", 0.0)
     assert told(move)
 
 

@@ -24,13 +24,11 @@ from robodyn.errors import AssemblyError, SingularWarning, TopologyError
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import LoopGap
+from robodyn.tolerances import LOOP_CLOSED
 from robodyn.urdf.write import loop_element
 
 __all__ = ["LoopCloser"]
 
-
-#: Rows of residuals this small [m, rad] are closed.
-CLOSED = 1e-11
 
 #: One start anywhere within the limits is tried for so many around the guess.
 AROUND = 2
@@ -246,7 +244,7 @@ class LoopCloser:
         if beyond:
             lower, upper = np.minimum(lower, guess), np.maximum(upper, guess)
         inside = bool(((lower <= guess) & (guess <= upper)).all())
-        if inside and np.abs(rows.residual(guess)).max(initial=0.0) < CLOSED:
+        if inside and np.abs(rows.residual(guess)).max(initial=0.0) < LOOP_CLOSED:
             return guess.copy()
         try:
             with search(f"for a closed posture of {self._model.mechanism.name!r}"):
@@ -260,7 +258,7 @@ class LoopCloser:
                     upper=upper,
                     guesses=guesses,
                     others=self._anywhere(guess, free, guesses // AROUND),
-                    closed=CLOSED,
+                    closed=LOOP_CLOSED,
                     tell=going_on,
                 )
             return nearest_turns(self._model, found, guess, lower, upper)
@@ -280,7 +278,7 @@ class LoopCloser:
         try:
             found = assemble(
                 rows.residual, rows.jacobian, self._space.integrate, np.asarray(q), free=free,
-                guesses=0, closed=CLOSED,
+                guesses=0, closed=LOOP_CLOSED,
             )  # fmt: skip
         except AssemblyError:
             return ""

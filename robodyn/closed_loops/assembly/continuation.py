@@ -20,15 +20,13 @@ from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.errors import AssemblyError
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.tolerances import PREDICTED_GAP
 
 __all__ = ["Continuation", "Followed"]
 
 
 #: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.
 LONGEST, SHORTEST, MOST = 0.1, 1e-4, 2000
-
-#: Gap [m, rad] that a predicted step may leave after some Newton steps.
-NEARLY = 1e-6
 
 #: A step may differ from its prediction by this part of the prediction.
 SURPRISE = 0.3
@@ -113,7 +111,7 @@ class Continuation:
         predicted[rest] = -np.linalg.pinv(K[:, rest], rcond=1e-9) @ (K[:, held] @ step)
         free = np.isin(np.arange(nv), rest)
         near, _ = self._projection.state(self._space.integrate(q, predicted), np.zeros(nv), free)
-        if not np.abs(self._rows.position_rows().residual(near)).max(initial=0.0) < NEARLY:
+        if not np.abs(self._rows.position_rows().residual(near)).max(initial=0.0) < PREDICTED_GAP:
             return None, "branch"  # assembling from here would search far away
         limited = self._beyond_limits(q, near)
         if limited:

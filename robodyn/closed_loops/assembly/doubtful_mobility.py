@@ -10,15 +10,11 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.caller import warn
-from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
 from robodyn.errors import LoopWarning
 from robodyn.model.model import Model
+from robodyn.tolerances import CONSTRAINT_RANK, ROUNDED_FILE_RANK
 
 __all__ = ["doubt", "is_doubtful", "warn_if_doubtful"]
-
-#: Singular values below this part of the largest one come from rounded numbers more often than
-#: from a machine.
-ROUNDED = 1e-3
 
 #: What may be tried [rad] to have axes parallel that are nearly so.
 SNAPS = {1e-4: "1e-4", 1e-3: "1e-3"}
@@ -33,8 +29,8 @@ SHOWN = 6
 def _ranks(values: Array) -> tuple[Array, Array]:
     """Ranks as they are, and without what is nearly dependent, of singular values (..., n)."""
     largest = values[..., :1]
-    exact = (values > RANK_TOLERANCE * largest).sum(axis=-1)
-    return exact, (values > ROUNDED * largest).sum(axis=-1)
+    exact = (values > CONSTRAINT_RANK * largest).sum(axis=-1)
+    return exact, (values > ROUNDED_FILE_RANK * largest).sum(axis=-1)
 
 
 def is_doubtful(K: Array) -> bool:

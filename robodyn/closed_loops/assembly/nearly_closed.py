@@ -31,17 +31,9 @@ from robodyn.model.model import Model, build_model
 from robodyn.model.settings import Settings
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+from robodyn.tolerances import LOOP_CLOSED, ROUNDED_FILE_GAP, WRONG_FILE_GAP
 
 __all__ = ["Remainder", "nearly_closing", "remainder", "with_frames_that_meet"]
-
-#: Gaps up to this, in rad or parts of the longest link, are the rounding of a file.
-ROUNDED = 1e-5
-
-#: Gaps above this are no rounding of any file.
-NEARLY = 0.03
-
-#: Rows of residuals this small [m, rad] are closed.
-CLOSED = 1e-11
 
 #: Postures around one that show the rank that its rows have in general.
 AROUND = 3
@@ -81,12 +73,12 @@ def with_frames_that_meet(mechanism: Mechanism, settings: Settings) -> Mechanism
     rows, space = _rows(model)
     q = _nearest(model, rows, space)
     left = None if q is None else remainder(model, rows, space, q)
-    tolerance = max(ROUNDED, settings.closure_tolerance)
+    tolerance = max(ROUNDED_FILE_GAP, settings.closure_tolerance)
     if left is None or left.size > tolerance:
         return mechanism
     met = _moved(model, rows, left)
     again, _ = _rows(build_model(met, model.settings))
-    if not np.abs(again.interpreted_residual(left.q)).max() < CLOSED:
+    if not np.abs(again.interpreted_residual(left.q)).max() < LOOP_CLOSED:
         return mechanism
     message = LoopWarning(
         f"the loops close but for {left.told}, which no joint can mend: the frames of these loops "
@@ -140,7 +132,7 @@ def nearly_closing(model: Model, rows: ConstraintRows, space: ConfigurationSpace
     if is_doubtful(K):
         return doubt(model, K)
     left = remainder(model, rows, space, q)
-    if left is None or left.size > NEARLY:
+    if left is None or left.size > WRONG_FILE_GAP:
         return ""
     return (
         f"they come as near as {left.told}, which no joint can mend: mend the numbers, or load "
@@ -159,7 +151,7 @@ def _nearest(model: Model, rows: ConstraintRows, space: ConfigurationSpace) -> A
     """The posture near the start in which loops are most nearly closed, unless they close."""
     start = space.start()
     position = rows.interpreted_position_rows()
-    if np.abs(position.residual(start)).max(initial=0.0) < CLOSED:
+    if np.abs(position.residual(start)).max(initial=0.0) < LOOP_CLOSED:
         return None
     try:
         assemble(
@@ -170,7 +162,7 @@ def _nearest(model: Model, rows: ConstraintRows, space: ConfigurationSpace) -> A
             lower=np.minimum(model.lower, start),
             upper=np.maximum(model.upper, start),
             guesses=0,
-            closed=CLOSED,
+            closed=LOOP_CLOSED,
         )
     except AssemblyError as error:
         return np.asarray(error.q)
@@ -186,7 +178,7 @@ def _moved(model: Model, rows: ConstraintRows, left: Remainder) -> Mechanism:
     owners = [name.rpartition("[")[0] for name in rows.names]
     for cut, closure in zip(model.tree.cuts, model.setup.closures, strict=True):
         open_by = [x for x, name in zip(left.residual, owners, strict=True) if name == cut.name]
-        if np.abs(open_by).max() < CLOSED:
+        if np.abs(open_by).max() < LOOP_CLOSED:
             continue
         ends = (
             ((cut.predecessor, cut.X_predecessor.matrix), (cut.successor, cut.X_successor.matrix))

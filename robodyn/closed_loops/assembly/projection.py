@@ -13,12 +13,13 @@ from robodyn.closed_loops.solvers import project_velocity
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.tolerances import LOOP_DRIFT
 
 __all__ = ["Projection", "least_change", "unit_motions"]
 
 
-#: Drift [m, rad] that is not mended, and Newton steps that mend it.
-DRIFT, NEWTON = 1e-12, 4
+#: Newton steps that correct drift, at most.
+NEWTON = 4
 
 
 def unit_motions(M: Array, moving: Array) -> Array:
@@ -83,7 +84,7 @@ class Projection:
         positions = self._rows.position_rows()
         for _ in range(NEWTON):
             open_by = positions.residual(x)
-            if not np.abs(open_by).max(initial=0.0) > DRIFT:
+            if not np.abs(open_by).max(initial=0.0) > LOOP_DRIFT:
                 break
             x = self._space.integrate(x, least_change(positions.jacobian(x), open_by, unit))
         K = self._rows.jacobian(x)

@@ -8,6 +8,7 @@ from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.constraints.constraint_rows import PositionRows
 from robodyn.model.model import Model
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.tolerances import WALK_CLOSED, WALK_RANK
 
 __all__ = ["scattered", "walks"]
 
@@ -15,15 +16,11 @@ __all__ = ["scattered", "walks"]
 #: Steps of a walk, how many walks there are, and the longest stride of the fastest [rad, m].
 STEPS, WALKS, STRIDE = 12, 8, 0.4
 
-#: Newton steps that close the loops after a stride, and gap [m, rad] that they may leave, as a part
-#: of the lengths in K if those are above 1 m.
-CLOSING, CLOSED = 5, 1e-12
+#: Newton steps that close the loops after a stride.
+CLOSING = 5
 
 #: Postures that are guessed, and Newton steps that look for closed ones near them.
 GUESSES, SEARCHING = 32, 16
-
-#: Singular values of K at the start that are below this part of the largest one count as zero.
-RANK = 1e-7
 
 
 @np.errstate(all="ignore")  # some postures are none
@@ -81,8 +78,8 @@ class _Loops:
         self._model, self._rows, self._space = model, rows, space
         K = rows.jacobian(start)
         sizes = np.linalg.svd(K, compute_uv=False)
-        self._rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
-        self._gap = CLOSED * max(1.0, float(np.abs(K).max(initial=0.0)))
+        self._rank = int((sizes > WALK_RANK * sizes.max(initial=0.0)).sum())
+        self._gap = WALK_CLOSED * max(1.0, float(np.abs(K).max(initial=0.0)))
 
     def along(self, q: Array, heading: Array) -> Array:
         """Possible motions nearest to given ones, of largest speed 1."""

@@ -13,12 +13,10 @@ from robodyn.errors import InconsistentStateError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.states import listed
+from robodyn.tolerances import SINGLE_PRECISION_CLOSURE
 
 __all__ = ["Consistency"]
 
-
-#: Smallest tolerance of states in single precision.
-SINGLE = 1e-4
 
 #: So many loops are named in a message.
 SHOWN = 5
@@ -42,7 +40,7 @@ class Consistency:
     def __init__(self, model: Model, evaluator: Evaluator, rows: ConstraintRows) -> None:
         self._model, self._evaluator, self._rows = model, evaluator, rows
         given = model.settings.closure_tolerance
-        self.tolerance = given, max(given, SINGLE)
+        self.tolerance = given, max(given, SINGLE_PRECISION_CLOSURE)
 
     def check(self, q: ArrayLike, v: ArrayLike) -> None:
         """Refuse states that are open by more than the tolerance.

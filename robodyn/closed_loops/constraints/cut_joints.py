@@ -14,8 +14,9 @@ from robodyn.closed_loops.constraints.constraint_rows import PositionRows
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
-from robodyn.model.position_limits import AT_LIMIT, excess
+from robodyn.model.position_limits import excess
 from robodyn.parts.joint_positions import position_of_cut
+from robodyn.tolerances import AT_LIMIT
 
 __all__ = ["CutLimits", "CutStart", "WithCuts"]
 

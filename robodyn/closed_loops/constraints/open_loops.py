@@ -12,12 +12,10 @@ from robodyn.errors import AssemblyError
 from robodyn.joints import joint_kind
 from robodyn.model.model import Model
 from robodyn.results import LoopGap
+from robodyn.tolerances import AT_LIMIT
 
 __all__ = ["loop_gaps", "open_loops", "worst_row"]
 
-
-#: A coordinate this near to a limit [rad, m] is at it.
-AT_LIMIT = 1e-9
 
 #: Axes that are turned by more than this [rad] point opposite ways.
 OPPOSITE = 3.1

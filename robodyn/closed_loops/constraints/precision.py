@@ -10,21 +10,12 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 
 __all__ = [
-    "BROKEN",
-    "BROKEN_SINGLE",
     "all_numbers",
     "in_double",
     "is_single",
     "largest",
     "result_type",
 ]
-
-
-#: Accelerations that break the loops by more than this part of their terms are refused.
-BROKEN = 1e-6
-
-#: The same for states in single precision.
-BROKEN_SINGLE = 1e-3
 
 
 def is_single(x: ArrayLike) -> bool:

@@ -15,9 +15,8 @@ from robodyn.array_types import Array
 from robodyn.arrays import finite, together
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
-from robodyn.closed_loops.constraints.precision import BROKEN_SINGLE, in_double, result_type
+from robodyn.closed_loops.constraints.precision import in_double, result_type
 from robodyn.closed_loops.solvers import constrained_accelerations, constrained_hybrid
-from robodyn.closed_loops.solvers.hybrid import CONTROL_TOLERANCE
 from robodyn.errors import ActuationError, SingularError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -26,6 +25,7 @@ from robodyn.model.states import listed
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.results import ConstrainedDynamics, HybridDynamics
+from robodyn.tolerances import CONTROLLED_ACCELERATION, LOOP_ACCELERATION
 
 __all__ = ["ConstrainedSolve"]
 
@@ -114,7 +114,7 @@ class ConstrainedSolve:
         h = self._evaluator.call("bias_forces", (q, v), base=base, wrenches=wrenches)
         k = self._rows.stabilised_bias(q, v, stabilization)
         M, K = self._evaluator.call("mass_matrix", (q,)), self._rows.jacobian(q)
-        tolerance = CONTROL_TOLERANCE if kind == np.float64 else BROKEN_SINGLE
+        tolerance = CONTROLLED_ACCELERATION if kind == np.float64 else LOOP_ACCELERATION[1]
         driven = list(roles.controlled)
         try:
             found = constrained_hybrid(M, h, K, k, driven, roles.a, roles.tau, tolerance=tolerance)

@@ -13,8 +13,6 @@ from robodyn.arrays import finite, named, together
 from robodyn.closed_loops.constraints.consistency import Consistency
 from robodyn.closed_loops.constraints.constraint_rows import ConstraintRows
 from robodyn.closed_loops.constraints.precision import (
-    BROKEN,
-    BROKEN_SINGLE,
     all_numbers,
     in_double,
     is_single,
@@ -33,6 +31,7 @@ from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.tolerances import LOOP_ACCELERATION
 
 __all__ = ["LoopMotors"]
 
@@ -108,7 +107,10 @@ class LoopMotors:
         """
         chosen = self.needed_options()
         return self._evaluator.function(
-            "inverse_dynamics", **options, **chosen, possible=(BROKEN, BROKEN_SINGLE)
+            "inverse_dynamics",
+            **options,
+            **chosen,
+            possible=LOOP_ACCELERATION,
         )
 
     def needed_options(self) -> Mapping[str, Any]:
@@ -200,7 +202,7 @@ class LoopMotors:
         g = self._evaluator.call("inverse_dynamics", (q, v, wanted), base=base, wrenches=wrenches)
         scale = float(np.abs(g).max(initial=0.0))
         try:
-            slack = {} if kind == np.float64 else {"tolerance": BROKEN_SINGLE}
+            slack = {} if kind == np.float64 else {"tolerance": LOOP_ACCELERATION[1]}
             found = actuate(g, K, list(speeds), scale=scale, **slack)
         except ActuationError as error:
             raise self._cannot(speeds, error) from None
@@ -222,7 +224,7 @@ class LoopMotors:
 
     def _check_gap(self, gap: Array, a: ArrayLike) -> None:
         """Refuse accelerations that open the loops."""
-        broken = BROKEN_SINGLE if is_single(a) else BROKEN
+        broken = LOOP_ACCELERATION[1] if is_single(a) else LOOP_ACCELERATION[0]
         if largest(gap) <= broken:
             return
         finite(a=a)

@@ -19,12 +19,9 @@ from robodyn.model.speed_selection import speed_indices
 from robodyn.parts.configuration_space import ConfigurationSpace
 from robodyn.parts.postures import one_guess
 from robodyn.results import LoopGap
+from robodyn.tolerances import POSTURE_CLOSED
 
 __all__ = ["LoopPostures"]
-
-
-#: Gap [m, rad] of a posture that counts as closed already.
-NEAR = 1e-8
 
 
 class LoopPostures:
@@ -176,7 +173,7 @@ class LoopPostures:
         if start.ndim != 1 or not np.isfinite(start).all():
             raise ShapeError("near is not one posture of finite numbers", name="near", given=start)
         gap = residual(start)
-        if not np.abs(gap).max(initial=0.0) < NEAR:
+        if not np.abs(gap).max(initial=0.0) < POSTURE_CLOSED:
             raise AssemblyError(
                 f"near is not a closed posture of {name!r}: it is open by "
                 f"{np.abs(gap).max():.3g} (m or rad); assemble(near) closes it",

@@ -9,9 +9,10 @@ from itertools import combinations
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.closed_loops.rank.row_choice import INDEPENDENT, RowChoice, choose_rows, row_scales
+from robodyn.closed_loops.rank.row_choice import RowChoice, choose_rows, row_scales
 from robodyn.closed_loops.solvers import independent_speeds, rank_analysis
 from robodyn.errors import AssemblyError
+from robodyn.tolerances import INDEPENDENT_ROWS
 
 __all__ = ["LoopAnalysis", "Motors", "analyse", "motors_of", "spanning_rows"]
 
@@ -159,7 +160,7 @@ def spanning_rows(K: FloatArray, rank: int) -> bool:
         return False
     size = np.linalg.norm(K, axis=-1, keepdims=True)
     values = np.linalg.svd(K / np.where(size > 0.0, size, 1.0), compute_uv=False)
-    return bool(values[:, rank - 1].min() > INDEPENDENT)
+    return bool(values[:, rank - 1].min() > INDEPENDENT_ROWS)
 
 
 def motors_of(

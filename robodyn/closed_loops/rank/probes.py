@@ -6,6 +6,7 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.equations.loops.singularity import Probe
+from robodyn.tolerances import CHECKED_POSTURE
 
 __all__ = ["motor_probe", "probe"]
 
@@ -13,10 +14,6 @@ __all__ = ["motor_probe", "probe"]
 #: Solutions of a probe that exceed the usual one by this factor are too large: the posture is
 #: nearer to a singular one than others, by the root of it.
 LARGE = 1e3
-
-#: In double precision, postures nearer than this to a singular one are looked at: enough for those
-#: at which less than six digits are left, and few enough to cost little.
-LOOKED_AT = 2e-3
 
 #: Golden section: numbers that no symmetry cancels.
 GOLDEN = 0.6180339887498949
@@ -59,7 +56,7 @@ def motor_probe(K: Array, dependent: tuple[int, ...], distance: float) -> Probe:
 
 def _ease(distance: float) -> float:
     """By how much less than `LARGE` times the usual it may be in double precision."""
-    return float(min(1.0, LARGE * (LOOKED_AT / distance) ** 2)) if distance else 1.0
+    return float(min(1.0, LARGE * (CHECKED_POSTURE / distance) ** 2)) if distance else 1.0
 
 
 def _irregular(count: int) -> Array:

@@ -25,18 +25,9 @@ from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.states import listed
+from robodyn.tolerances import GAP_ROUNDING, LOST_PART, NEAR_SINGULAR_POSTURE
 
 __all__ = ["Regularity"]
-
-
-#: Distance to a singular posture that is near, in double and in single precision.
-NEAR = 1e-3, 3e-2
-
-#: Part of a result that may be wrong there.
-LOST = 1e-6, 1e-2
-
-#: Gaps and rates below these are rounding.
-ROUNDING = 2e-16, 1e-7
 
 
 class Regularity:
@@ -113,7 +104,7 @@ class Regularity:
         suspect = np.flatnonzero(np.broadcast_to(near, len(q)))
         rows = self._rows.of_states(batch, suspect)
         distance, lost = self._lost(rows, q[suspect], v[suspect], single)
-        bad = (distance < NEAR[single]) & ~(lost <= LOST[single])
+        bad = (distance < NEAR_SINGULAR_POSTURE[single]) & ~(lost <= LOST_PART[single])
         if bad.any():
             states = suspect[bad]
             raise self._error(states if batch else None, distance[bad].min(), len(q))
@@ -142,7 +133,7 @@ class Regularity:
         speed = np.sum((v / np.array(setup.speed_units)) ** 2, axis=-1)
         known = np.abs(gap) + np.abs(np.einsum("ni,ni->n", weak, rate)) / np.sqrt(1.0 + speed)
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-            part = np.maximum(known, ROUNDING[single]) / distance**2
+            part = np.maximum(known, GAP_ROUNDING[single]) / distance**2
             return distance, part * (1.0 + np.minimum(speed, 1.0) / distance)
 
     def _error(self, rows: Array | None, distance: float, count: int) -> SingularError:

@@ -18,15 +18,10 @@ from numpy.typing import NDArray
 from robodyn.array_types import Array, FloatArray
 from robodyn.closed_loops.solvers import pivots
 from robodyn.equations.loops.redundant import RowGroup
+from robodyn.tolerances import INDEPENDENT_ROWS, SAME_DEPENDENCY
 
-__all__ = ["INDEPENDENT", "RowChoice", "choose_rows", "row_scales"]
+__all__ = ["RowChoice", "choose_rows", "row_scales"]
 
-
-#: Smallest scaled singular value of rows that are taken to be independent everywhere.
-INDEPENDENT = 1e-6
-
-#: Dependencies that differ by less from posture to posture are the same.
-SAME = 1e-7
 
 #: Rows may be dropped if every dependency, a vector of unit length, has this part in them.
 SAFE = 0.15
@@ -98,7 +93,7 @@ def _ever_independent(K: FloatArray) -> list[int]:
     A = np.swapaxes(K, 0, 1).reshape(count, -1)
     A = A / _sizes(K)[:, None] / np.sqrt(len(K))
     values = np.linalg.svd(A, compute_uv=False)
-    rank = int((values > SAME * values.max(initial=0.0)).sum())
+    rank = int((values > SAME_DEPENDENCY * values.max(initial=0.0)).sum())
     return sorted(int(k) for k in pivots(A.T[None], rank)[0])
 
 
@@ -106,7 +101,7 @@ def _common_rows(K: FloatArray, candidates: NDArray[np.bool_], rank: int) -> tup
     """Rows that are independent, and as many as the rank, at every posture."""
     if rank == 0:
         return ()
-    best, found = INDEPENDENT, None
+    best, found = INDEPENDENT_ROWS, None
     for choice in {tuple(np.flatnonzero(mask)) for mask in candidates}:
         part = K[:, choice, :]
         size = np.linalg.norm(part, axis=-1, keepdims=True)
@@ -139,7 +134,7 @@ def _of_changing(K: FloatArray, rank: int, names: NDArray[np.intp]) -> RowChoice
 def _dependencies(K: FloatArray, rank: int) -> FloatArray:
     """Projectors (n, r, r) on the left null spaces of K, at postures where the rank is right."""
     U, values = np.linalg.svd(K)[:2]
-    none = SAME * values[:, :1]
+    none = SAME_DEPENDENCY * values[:, :1]
     regular = (values[:, :rank] > none).all(axis=1) & (values[:, rank:] <= none).all(axis=1)
     N = U[regular][:, :, rank:]
     return np.asarray(N @ np.swapaxes(N, -1, -2))
@@ -147,7 +142,7 @@ def _dependencies(K: FloatArray, rank: int) -> FloatArray:
 
 def _parts(P: FloatArray) -> list[list[int]]:
     """Rows that depend on one another, directly or by others, at any posture."""
-    joined = np.abs(P).max(axis=0) > SAME
+    joined = np.abs(P).max(axis=0) > SAME_DEPENDENCY
     left = [k for k in range(len(joined)) if joined[k, k]]
     parts = []
     while left:

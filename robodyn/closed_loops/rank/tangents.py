@@ -23,11 +23,9 @@ from robodyn.errors import SingularError
 from robodyn.evaluator import Evaluator
 from robodyn.model.model import Model
 from robodyn.model.speed_selection import speed_indices, speed_names
+from robodyn.tolerances import DEPENDENT_SPEEDS
 
 __all__ = ["Tangent", "Tangents"]
-
-#: Least singular value, over the largest, of the columns of dependent speeds.
-SINGULAR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,14 +190,14 @@ class Tangents:
             return np.zeros((*K.shape[:-2], 0, K.shape[-2]))
         sizes = np.linalg.svd(columns, compute_uv=False)
         few = sizes.shape[-1] < len(others)
-        if few or (sizes[..., -1] <= SINGULAR * sizes[..., 0]).any():
+        if few or (sizes[..., -1] <= DEPENDENT_SPEEDS * sizes[..., 0]).any():
             named = ", ".join(speed_names(self._model, own))
             raise SingularError(
                 f"{named} do not determine the motion of {self._model.mechanism.name!r} in this "
                 "posture: name others that do with independent=",
                 joints=speed_names(self._model, own),
             )
-        inverse = np.linalg.pinv(columns, rcond=SINGULAR)
+        inverse = np.linalg.pinv(columns, rcond=DEPENDENT_SPEEDS)
         return np.asarray(inverse * measures[list(others)][:, None] / units)
 
     def _named(self, names: tuple[str, ...], free: tuple[int, ...]) -> tuple[int, ...]:

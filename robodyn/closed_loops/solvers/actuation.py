@@ -9,16 +9,12 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked
-from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose, groups
+from robodyn.closed_loops.solvers.decomposition import decompose, groups
 from robodyn.closed_loops.solvers.scaling import flat, scaled, speed_set
 from robodyn.errors import ActuationError
+from robodyn.tolerances import ACTUATION_RANK, CONSTRAINT_RANK
 
-__all__ = ["ACTUATION_TOLERANCE", "Actuation", "actuate"]
-
-
-#: Part of the needed generalised force that may stay unbalanced, and part of a motion that a
-#: motor has to move to count as driving it.
-ACTUATION_TOLERANCE = 1e-9
+__all__ = ["Actuation", "actuate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +42,7 @@ def actuate(
     actuated: ArrayLike,
     *,
     scale: float = 0.0,
-    tolerance: float = ACTUATION_TOLERANCE,
+    tolerance: float = ACTUATION_RANK,
 ) -> Actuation:
     """Forces at the actuated speeds that produce a motion, ``tau + K^T lam = g``.
 
@@ -80,7 +76,7 @@ def actuate(
     nc, nv = K.shape[-2:]
     batch, (g, K) = flat((checked("g", g, nv), 1), (K, 2))
     motors = speed_set("actuated", actuated, nv)
-    parts = decompose(scaled(K), RANK_TOLERANCE)
+    parts = decompose(scaled(K), CONSTRAINT_RANK)
     tau, lam = np.zeros(g.shape), np.zeros((len(g), nc))
     for rank, at in groups(parts.rank):
         Z = parts.null(at, rank)

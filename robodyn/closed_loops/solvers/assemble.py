@@ -13,13 +13,9 @@ from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.levenberg import Problem, minimise
 from robodyn.closed_loops.solvers.scaling import speed_set
 from robodyn.errors import AssemblyError, ShapeError
+from robodyn.tolerances import ASSEMBLY_STEP
 
-__all__ = ["ASSEMBLY_TOLERANCE", "assemble"]
-
-
-#: Loops are closed if the correction still needed is below this [rad, or m relative to the lever
-#: arms of the mechanism].
-ASSEMBLY_TOLERANCE = 1e-12
+__all__ = ["assemble"]
 
 
 def assemble(
@@ -31,7 +27,7 @@ def assemble(
     free: ArrayLike | None = None,
     lower: ArrayLike | None = None,
     upper: ArrayLike | None = None,
-    tolerance: float = ASSEMBLY_TOLERANCE,
+    tolerance: float = ASSEMBLY_STEP,
     closed: float = 0.0,
     guesses: int = 30,
     others: Iterable[Array] = (),

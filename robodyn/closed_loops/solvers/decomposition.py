@@ -9,18 +9,9 @@ import numpy as np
 
 from robodyn.array_types import Array
 from robodyn.closed_loops.solvers.scaling import Scaled
+from robodyn.tolerances import CONSTRAINT_RANK, EQUAL_PIVOTS
 
-__all__ = ["RANK_TOLERANCE", "Decomposition", "decompose", "groups", "pivots"]
-
-
-#: Scaled singular values below this part of the largest one count as zero. It stands well above
-#: the rounding of a Jacobian (1e-15) and of an assembled posture (1e-13), and well below what is
-#: left near a dead point that a simulation can pass.
-RANK_TOLERANCE = 1e-9
-
-#: Columns whose parts outside the span of others are as large as this part of the largest one are
-#: as good as that one: which is larger would be decided by rounding.
-TIE = 1.0 - 1e-6
+__all__ = ["Decomposition", "decompose", "groups", "pivots"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +46,7 @@ class Decomposition:
         return np.asarray(Q @ np.linalg.solve(np.swapaxes(R, -1, -2), mu[..., None]))[..., 0]
 
 
-def decompose(scaled: Scaled, tolerance: float = RANK_TOLERANCE) -> Decomposition:
+def decompose(scaled: Scaled, tolerance: float = CONSTRAINT_RANK) -> Decomposition:
     """Singular value decomposition and rank of each system of a batch."""
     n, nc, nv = scaled.matrix.shape
     if min(n, nc, nv) == 0:
@@ -104,7 +95,7 @@ def pivots(A: Array, count: int, first: Array | None = None, tolerance: float = 
         if first is not None:
             liked = free & first & (norms > tolerance * length)
             norms = np.where(liked | ~liked.any(axis=-1, keepdims=True), norms, -1.0)
-        taken[:, j] = (norms >= TIE * norms.max(axis=-1, keepdims=True)).argmax(axis=-1)
+        taken[:, j] = (norms >= EQUAL_PIVOTS * norms.max(axis=-1, keepdims=True)).argmax(axis=-1)
         free[at, taken[:, j]] = False
         axis = rest[at, :, taken[:, j]]
         size = np.linalg.norm(axis, axis=-1, keepdims=True)

@@ -9,21 +9,13 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked
-from robodyn.closed_loops.solvers.decomposition import (
-    RANK_TOLERANCE,
-    Decomposition,
-    decompose,
-    groups,
-)
+from robodyn.closed_loops.solvers.decomposition import Decomposition, decompose, groups
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.closed_loops.solvers.solve import solve_mixed
 from robodyn.errors import ActuationError
+from robodyn.tolerances import CONSTRAINT_RANK, CONTROLLED_ACCELERATION
 
-__all__ = ["CONTROL_TOLERANCE", "ConstrainedHybrid", "constrained_hybrid"]
-
-
-#: How well controlled accelerations have to satisfy the loops, relative to their terms.
-CONTROL_TOLERANCE = 1e-8
+__all__ = ["ConstrainedHybrid", "constrained_hybrid"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +53,7 @@ def constrained_hybrid(
     tau_free: ArrayLike,
     *,
     method: str = "auto",
-    tolerance: float = CONTROL_TOLERANCE,
+    tolerance: float = CONTROLLED_ACCELERATION,
 ) -> ConstrainedHybrid:
     """Hybrid dynamics with loops [Wittenburg 1977, (5.100), (5.101) with (5.191), (5.197)].
 
@@ -115,7 +107,7 @@ def constrained_hybrid(
         (checked("tau_free", tau_free, len(f)), 1),
     )
     whole = scaled(K, M)
-    parts = decompose(whole.restricted(f), RANK_TOLERANCE)
+    parts = decompose(whole.restricted(f), CONSTRAINT_RANK)
     force = tau_f - h[:, f] - _mul(M[:, f[:, None], c], a_c)
     _check_controlled(whole, parts, c, a_c, force, k, tolerance)
     mixed = np.zeros(h.shape)
@@ -153,7 +145,7 @@ def _ties(
         n, rows, columns = tie.shape
         return N, np.zeros((n, rows, 0)), np.zeros((n, 0)), np.zeros((n, 0, columns))
     U, values, Vt = np.linalg.svd(tie, full_matrices=False)
-    return N, U, np.where(values > RANK_TOLERANCE, values, 0.0), Vt
+    return N, U, np.where(values > CONSTRAINT_RANK, values, 0.0), Vt
 
 
 def _check_controlled(

@@ -8,16 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.arrays import checked
-from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, pivots
+from robodyn.closed_loops.solvers.decomposition import pivots
 from robodyn.closed_loops.solvers.rank import null_space
 from robodyn.closed_loops.solvers.scaling import speed_set
 from robodyn.errors import SingularError
+from robodyn.tolerances import CONSTRAINT_RANK, PREFERRED_SPEED
 
 __all__ = ["IndependentSpeeds", "independent_speeds"]
-
-
-#: A preferred speed is passed over if less than this part of its motion is new.
-PREFERRED_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +41,7 @@ def independent_speeds(
     M: ArrayLike | None = None,
     *,
     strict: bool = False,
-    tolerance: float = RANK_TOLERANCE,
+    tolerance: float = CONSTRAINT_RANK,
 ) -> IndependentSpeeds:
     """Choose independent speeds at a posture: preferred ones first [Wehage and Haug 1982].
 
@@ -75,7 +72,7 @@ def independent_speeds(
     weight = np.ones(nv) if M is None else np.sqrt(np.abs(np.diagonal(checked("M", M, nv, nv))))
     basis, _ = np.linalg.qr(np.where(weight > 0.0, weight, 1.0)[:, None] * Z)
     dof = Z.shape[1]
-    chosen = np.sort(pivots(basis.T[None], dof, first, PREFERRED_TOLERANCE)[0])
+    chosen = np.sort(pivots(basis.T[None], dof, first, PREFERRED_SPEED)[0])
     wanted, got = min(int(first.sum()), dof), int(first[chosen].sum())
     if strict and got < wanted:
         raise SingularError(

@@ -10,14 +10,12 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked
-from robodyn.closed_loops.solvers.methods.reduction import ROW_TOLERANCE
 from robodyn.errors import ShapeError
+from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, ZERO_ROW
 
 __all__ = ["Problem", "minimise"]
 
 
-#: Scaled singular values below this part of the largest one take no part in a step.
-STEP_TOLERANCE = 1e-10
 #: First damping, relative to the square of the residual.
 DAMPING = 1e-3
 #: An attempt ends when the residual falls by less than this part in several steps.
@@ -26,8 +24,6 @@ STALLED = 1e-6
 STEEP = 1e6
 #: How many postures around the guess show how large rows of the Jacobian get.
 POSTURES = 4
-#: How far a coordinate may be from its limit and count as at it.
-AT_LIMIT = 1e-12
 #: Small motion [rad, m] that shows which coordinates a speed changes.
 PROBE = 2.0**-10
 
@@ -97,8 +93,8 @@ class Problem:
     def blocked(self, q: Array, dv: Array) -> Array:
         """Mask (nv,) of the speeds that would push a coordinate out of its limits."""
         push = self.moves * dv[:, None]
-        out = (q <= self.lower + AT_LIMIT) & (push < 0.0)
-        out |= (q >= self.upper - AT_LIMIT) & (push > 0.0)
+        out = (q <= self.lower + ACTIVE_LIMIT) & (push < 0.0)
+        out |= (q >= self.upper - ACTIVE_LIMIT) & (push > 0.0)
         return np.asarray(out.any(axis=1))
 
 
@@ -128,7 +124,7 @@ def _lever_arms(
     norms = np.where(found <= STEEP * np.where(usual > 0.0, usual, np.inf), found, 0.0).max(axis=0)
     largest = norms.max(initial=0.0)
     typical = largest if largest > 0.0 else 1.0
-    return np.asarray(np.where(norms <= ROW_TOLERANCE * largest, typical, norms))
+    return np.asarray(np.where(norms <= ZERO_ROW * largest, typical, norms))
 
 
 def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> tuple[Array, float]:
@@ -174,7 +170,7 @@ def _step(problem: Problem, q: Array, r: Array, K: Array, damping: float) -> Arr
     dv = np.zeros(K.shape[1])
     while active.any() and len(r):
         U, values, Vt = np.linalg.svd(K[:, active], full_matrices=False)
-        use = values > STEP_TOLERANCE * values.max()
+        use = values > LEVENBERG_RANK * values.max()
         factor = np.where(use, values / (values**2 + damping * (r @ r) + ~use), 0.0)
         dv = np.zeros(K.shape[1])
         dv[active] = -Vt.T @ (factor * (U.T @ r))

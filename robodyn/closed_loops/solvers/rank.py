@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked
-from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE, decompose, groups, pivots
+from robodyn.closed_loops.solvers.decomposition import decompose, groups, pivots
 from robodyn.closed_loops.solvers.scaling import Scaled, flat, scaled, speed_set
 from robodyn.errors import ShapeError, SingularError
+from robodyn.tolerances import CONSTRAINT_RANK, DEPENDENT_ROW
 
 __all__ = [
     "RankAnalysis",
@@ -21,10 +22,6 @@ __all__ = [
     "null_space_partition",
     "rank_analysis",
 ]
-
-
-#: A row depends on another one if its coefficient, of rows of unit norm, is larger than this.
-COEFFICIENT_TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +73,7 @@ class RankAnalysis:
 
 
 def rank_analysis(
-    K: ArrayLike, M: ArrayLike | None = None, *, tolerance: float = RANK_TOLERANCE
+    K: ArrayLike, M: ArrayLike | None = None, *, tolerance: float = CONSTRAINT_RANK
 ) -> RankAnalysis:
     """Rank, independent rows and dependencies of constraints [Mufti 1983, App.; Wittenburg p. 177].
 
@@ -110,7 +107,7 @@ def rank_analysis(
         if rank:
             distance[at] = found.values[at, rank - 1]
     redundant = ~independent[:, :, None] & independent[:, None, :]
-    depends = redundant & (np.abs(weights) > COEFFICIENT_TOLERANCE)
+    depends = redundant & (np.abs(weights) > DEPENDENT_ROW)
     coefficients = weights * parts.rows[:, None, :] / parts.rows[:, :, None]
     return RankAnalysis(
         found.rank.reshape(batch),
@@ -170,7 +167,7 @@ def _one_rank(K: ArrayLike, M: ArrayLike | None, tolerance: float) -> tuple[Any,
 
 
 def null_space(
-    K: ArrayLike, M: ArrayLike | None = None, *, tolerance: float = RANK_TOLERANCE
+    K: ArrayLike, M: ArrayLike | None = None, *, tolerance: float = CONSTRAINT_RANK
 ) -> Array:
     """Orthonormal basis of the motions that constraints leave, ``K Z = 0``, ``Z^T Z = 1``.
 
@@ -202,7 +199,7 @@ def null_space_partition(
     independent: ArrayLike,
     M: ArrayLike | None = None,
     *,
-    tolerance: float = RANK_TOLERANCE,
+    tolerance: float = CONSTRAINT_RANK,
 ) -> Array:
     """Basis of the motions with the independent speeds as coordinates, ``v = Z u`` [PyMbs (9)].
 

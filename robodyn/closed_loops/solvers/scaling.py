@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
-from robodyn.closed_loops.solvers.methods.reduction import ROW_TOLERANCE
 from robodyn.errors import ShapeError
+from robodyn.tolerances import ZERO_ROW
 
 __all__ = ["Scaled", "column_scale", "flat", "scaled", "speed_set"]
 
@@ -102,7 +102,7 @@ def column_scale(M: Array) -> Array:
     inertia = np.maximum(np.diagonal(M, axis1=-2, axis2=-1), 0.0)
     if not inertia.shape[-1]:
         return np.ones(inertia.shape)
-    heavy = inertia > ROW_TOLERANCE * inertia.max(axis=-1, keepdims=True)
+    heavy = inertia > ZERO_ROW * inertia.max(axis=-1, keepdims=True)
     count = np.maximum(heavy.sum(axis=-1, keepdims=True), 1)
     mean = np.exp(np.log(np.where(heavy, inertia, 1.0)).sum(axis=-1, keepdims=True) / count)
     return np.asarray(np.sqrt(np.where(heavy, inertia, mean)))
@@ -121,7 +121,7 @@ def scaled(K: Array, M: Array | None = None) -> Scaled:
     inner = K / columns[:, None, :]
     norms = np.linalg.norm(inner, axis=-1)
     largest = norms.max(axis=-1, keepdims=True, initial=0.0)
-    zero = norms <= ROW_TOLERANCE * largest
+    zero = norms <= ZERO_ROW * largest
     typical = np.where(largest > 0.0, largest, 1.0)
     rows = 1.0 / np.where(zero, typical, norms)
     matrix = np.where(zero[..., None], 0.0, rows[..., None] * inner)

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 from robodyn.array_types import Array
 from robodyn.arrays import checked, shaped
-from robodyn.closed_loops.solvers.decomposition import RANK_TOLERANCE
 from robodyn.closed_loops.solvers.methods.program import METHODS, WORDS, solve_ir
 from robodyn.closed_loops.solvers.methods.system import (
     NOT_FINITE,
@@ -25,6 +24,7 @@ from robodyn.closed_loops.solvers.methods.system import (
 from robodyn.codegen.llvm.loops import load_program
 from robodyn.codegen.llvm.once import making
 from robodyn.errors import ShapeError, SingularError, UnknownNameError
+from robodyn.tolerances import CONSTRAINT_RANK
 
 __all__ = ["ConstrainedSolution", "constrained_accelerations", "solve_mixed"]
 
@@ -62,7 +62,7 @@ def constrained_accelerations(
     k: ArrayLike,
     method: str = "auto",
     *,
-    tolerance: float = RANK_TOLERANCE,
+    tolerance: float = CONSTRAINT_RANK,
 ) -> ConstrainedSolution:
     """Solve ``M a = force + K^T lam``, ``K a = -k`` [Mufti 1983, (10); Wittenburg 1977, (5.202)].
 
@@ -109,7 +109,7 @@ def solve_mixed(
     k: ArrayLike,
     free: Array | None,
     method: str = "auto",
-    tolerance: float = RANK_TOLERANCE,
+    tolerance: float = CONSTRAINT_RANK,
 ) -> ConstrainedSolution:
     """`constrained_accelerations` where only some speeds are free, and others accelerate as given.
 

@@ -10,12 +10,9 @@ from robodyn.arrays import checked
 from robodyn.closed_loops.solvers.scaling import flat, scaled, speed_set
 from robodyn.closed_loops.solvers.solve import solve_mixed
 from robodyn.errors import AssemblyError
+from robodyn.tolerances import LOOP_VELOCITY
 
-__all__ = ["VELOCITY_TOLERANCE", "project_velocity"]
-
-
-#: Part of the terms of ``K v + psi`` that may be left.
-VELOCITY_TOLERANCE = 1e-9
+__all__ = ["project_velocity"]
 
 
 def project_velocity(
@@ -25,7 +22,7 @@ def project_velocity(
     *,
     free: ArrayLike | None = None,
     rhs: ArrayLike | None = None,
-    tolerance: float = VELOCITY_TOLERANCE,
+    tolerance: float = LOOP_VELOCITY,
 ) -> Array:
     """Nearest velocity with ``K v = -psi`` [Wittenburg 1977, (5.195)].
 

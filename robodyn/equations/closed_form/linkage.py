@@ -20,11 +20,9 @@ from robodyn.joints.common.evaluate import placed
 from robodyn.joints.common.kind import JointGeometry, JointState
 from robodyn.symbolic.plane import Planar
 from robodyn.symbolic.scalar import Number
+from robodyn.tolerances import SAME_BRANCH
 
 __all__ = ["Freedom", "JointMotion", "Linkage", "Places", "Posture", "motions"]
-
-#: Cosines, sines, and lengths [m], of a posture that count as those of a branch.
-SAME = 1e-6
 
 #: Body, and which freedom of the joint that moves it.
 Freedom = tuple[int, int]
@@ -135,7 +133,7 @@ class Linkage(ABC):
                 for i, places in found.items()
                 for a, b in zip(places, postures[i].places, strict=True)
             ]
-            if all(float(gap.squared) < SAME**2 for gap in gaps):  # type: ignore[arg-type]
+            if all(float(gap.squared) < SAME_BRANCH**2 for gap in gaps):  # type: ignore[arg-type]
                 fitting.append(branch)
         return fitting
 

@@ -17,14 +17,9 @@ from robodyn.equations.tree.factorization import pivot_inverse
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.guarded import if_not_negative, inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
+from robodyn.tolerances import LOOP_PIVOT_DIGITS, LOOP_ROW_ZERO
 
 __all__ = ["accelerations", "guarded_inverse", "if_possible", "motor_forces"]
-
-#: Pivots below this part of what they were before elimination count as zero.
-SINGULAR = 1e-11
-
-#: So do those below this part of the sum of all: rows that vanish as a whole.
-VANISHING = 1e-22
 
 
 def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
@@ -35,7 +30,7 @@ def guarded_inverse(pivot: Number, before: Number, total: Number) -> Number:
     """
     if isinstance(pivot, float):
         return 1.0 / pivot
-    return inverse_above(pivot, before * SINGULAR + total * VANISHING)
+    return inverse_above(pivot, before * LOOP_PIVOT_DIGITS + total * LOOP_ROW_ZERO)
 
 
 def accelerations(

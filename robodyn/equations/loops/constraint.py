@@ -25,13 +25,11 @@ from robodyn.symbolic.evaluate import evaluate
 from robodyn.symbolic.graph import CONST, Graph, Port, Program
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, Scalar, edge_of, inputs
+from robodyn.tolerances import LINEAR_IN_SPEEDS
 
 __all__ = ["Constraint", "TracedConstraint"]
 
 KINDS = ("holonomic", "nonholonomic")
-
-#: Part of the terms by which a function of the speeds may miss being linear.
-LINEAR = 1e-9
 
 
 class Constraint:
@@ -238,7 +236,7 @@ class TracedConstraint:
         g, K, psi = g[good], K[good], psi[good]
         terms = np.einsum("...ij,...j->...i", np.abs(K), np.abs(v[good])) + np.abs(psi)
         error = np.abs(np.einsum("...ij,...j->...i", K, v[good]) + psi - g)
-        if not (error <= LINEAR * (terms + 1e-300)).all():
+        if not (error <= LINEAR_IN_SPEEDS * (terms + 1e-300)).all():
             raise ShapeError(
                 f"constraint {self.name!r} is not linear in the speeds", name="function"
             )

@@ -22,6 +22,7 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, Scalar, by_precision
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import EX, EY, EZ, Mat3, Vec3
+from robodyn.tolerances import POINT_LENGTH
 
 __all__ = [
     "Gap",
@@ -33,9 +34,6 @@ __all__ = [
     "row_units",
     "speed_units",
 ]
-
-#: Links shorter than this [m] are points; where all are, lengths are compared with one metre.
-POINT = 1e-9
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -127,7 +125,7 @@ def if_closed(
 def longest_link(model: MechanismModel, closures: Iterable[Closure]) -> float:
     """Largest distance from joint to joint around the loops [m]; 1 where there is none."""
     longest = max((x for c in closures for x in _links(model, c)), default=0.0)
-    return longest if longest > POINT else 1.0
+    return longest if longest > POINT_LENGTH else 1.0
 
 
 def _links(model: MechanismModel, closure: Closure) -> list[float]:

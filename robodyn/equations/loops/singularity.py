@@ -16,11 +16,9 @@ from robodyn.equations.tree.composite_body import Matrix
 from robodyn.joints.common.cut import Row
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, dot
+from robodyn.tolerances import PROBE_SOLUTION
 
 __all__ = ["Probe", "if_regular", "motor_weakness", "weakness"]
-
-#: So small are the numbers that are added to results where these are right.
-SMALL = 1e-12
 
 
 @dataclass(frozen=True)
@@ -70,5 +68,5 @@ def motor_weakness(
 def if_regular(values: Sequence[Number], weak: Number, probe: Probe) -> list[Number]:
     """Values, of which one is not a number where the solution of a probe is too large."""
     if isinstance(weak, Scalar):
-        weak = weak * by_precision(weak.graph, SMALL * probe.ease, SMALL)
-    return if_not_negative(values, SMALL - weak)
+        weak = weak * by_precision(weak.graph, PROBE_SOLUTION * probe.ease, PROBE_SOLUTION)
+    return if_not_negative(values, PROBE_SOLUTION - weak)

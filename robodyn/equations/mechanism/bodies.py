@@ -10,12 +10,13 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.description import Joint
 from robodyn.equations.closed_form.linkage import Linkage
-from robodyn.equations.mechanism.frames import ROUNDING, choose_frames, inverse_pose, vector
+from robodyn.equations.mechanism.frames import choose_frames, inverse_pose, vector
 from robodyn.equations.mechanism.lumping import lump, moved, pseudo_inertia, rigid
 from robodyn.equations.mechanism.rotors import Armature, Motor, Rotor
 from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import EZ
+from robodyn.tolerances import FRAME_ROUNDING
 from robodyn.topology.spanning_tree import SpanningTree
 
 __all__ = ["BASE", "Body", "Drive", "MechanismModel", "Speed", "build"]
@@ -260,7 +261,7 @@ def _motor(
     unit, rotor = Armature(i, drive.ratio**2), None
     if drive.carrier is not None:
         carrier, X_BL = frames[drive.carrier]
-        axis = vector(X_BL[:3, :3] @ np.array(drive.axis), ROUNDING)
+        axis = vector(X_BL[:3, :3] @ np.array(drive.axis), FRAME_ROUNDING)
         rotor = Rotor(i, drive.ratio, 1.0, carrier, axis)
     return Motor(drive.inertia, unit, rotor)
 

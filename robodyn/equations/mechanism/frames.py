@@ -20,10 +20,10 @@ from robodyn.joints.common.kind import JointGeometry
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement
 from robodyn.symbolic.vector import Vec3
+from robodyn.tolerances import FRAME_ROUNDING
 from robodyn.topology.spanning_tree import SpanningTree, TreeJoint
 
 __all__ = [
-    "ROUNDING",
     "FrameChoice",
     "choose_frames",
     "inverse_pose",
@@ -32,9 +32,6 @@ __all__ = [
     "with_parallel_axis",
 ]
 
-
-#: Angles [rad] and lengths [m] below this are rounding noise of the input.
-ROUNDING = 4e-15
 
 #: Common normals of axes that are nearer to parallel than this (sine) lie too far away to be used.
 NEARLY_PARALLEL = 0.05
@@ -46,7 +43,7 @@ FARTHEST = 1.5
 def zxz_angles(R: FloatArray, snap: float) -> tuple[float, float, float]:
     """Angles ``a, b, c`` [rad] with ``R = Rz(a) Rx(b) Rz(c)``; ``a`` is 0 if z is kept."""
     b = math.atan2(math.hypot(R[0, 2], R[1, 2]), R[2, 2])
-    if min(b, math.pi - b) <= max(snap, ROUNDING):
+    if min(b, math.pi - b) <= max(snap, FRAME_ROUNDING):
         b = 0.0 if R[2, 2] > 0 else math.pi
         return 0.0, b, math.atan2(-R[0, 1], R[0, 0])
     a = math.atan2(R[0, 2], -R[1, 2])
@@ -70,7 +67,7 @@ def vector(p: FloatArray, snap: float) -> Vec3:
     return Vec3(*(0.0 if abs(x) <= snap else float(x) for x in p))
 
 
-def placement(X: FloatArray, snap: float = ROUNDING) -> Placement:
+def placement(X: FloatArray, snap: float = FRAME_ROUNDING) -> Placement:
     """A known pose, shape (4, 4), as a `Placement`."""
     return Placement(rotation(X[:3, :3], snap), vector(X[:3, 3], snap))
 
@@ -94,7 +91,7 @@ def with_parallel_axis(
         cosine = float(z @ other)
         x, y, w = np.cross(z, math.copysign(1.0, cosine) * other)
         sine = math.hypot(x, y, w)
-        if sine <= ROUNDING:
+        if sine <= FRAME_ROUNDING:
             return X
         if sine <= snap:
             hat = np.array([[0.0, -w, y], [w, 0.0, -x], [-y, x, 0.0]])
@@ -161,7 +158,7 @@ def _axial(
     p_PB = X_PJ[:3, 3] + R_PZ @ shift
     psi = _azimuth(R_LZ, shift, next_joint, h, -c)
     offset = _wrapped(psi + c)
-    if abs(offset) <= max(snap, ROUNDING):
+    if abs(offset) <= max(snap, FRAME_ROUNDING):
         offset, psi = 0.0, -c
     X_LB = np.eye(4)
     X_LB[:3, :3] = R_LZ @ _about_z(psi)

@@ -15,18 +15,13 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.joints.common.evaluate import evaluate
+from robodyn.tolerances import OWN_INERTIA, SMALLEST_FULL_PRECISION
 
 __all__ = ["light_speeds"]
-
-#: What a body resists by itself counts from this part of all that its joint moves somewhere.
-OWN = 1e-7
 
 #: A pivot between two hinges is a trigonometric polynomial of second degree of the angle between:
 #: so many values determine it, and so many show its least to this part of the largest.
 VALUES, FINE, FOUND = 8, 4096, 1e-5
-
-#: Inertias below this have not all their digits [kg m^2, kg].
-SMALLEST = 1e-290
 
 
 def light_speeds(model: MechanismModel, M: FloatArray) -> dict[int, float]:
@@ -48,7 +43,8 @@ def light_speeds(model: MechanismModel, M: FloatArray) -> dict[int, float]:
         if one.index in alone:
             own[one.speeds[0].index] += _of_pair(one, other)
     typical = [float(M[k, k]) for k in range(model.nv)]
-    return {k: x for k, x in enumerate(typical) if not own[k] > max(OWN * x, SMALLEST)}
+    least = [max(OWN_INERTIA * x, SMALLEST_FULL_PRECISION) for x in typical]
+    return {k: x for k, x in enumerate(typical) if not own[k] > least[k]}
 
 
 def _moves_last(model: MechanismModel, body: Body) -> bool:
@@ -68,7 +64,7 @@ def _own_pivots(model: MechanismModel, body: Body) -> list[float]:
     before, pivots = [float(G[k][k]) for k in range(len(S))], [0.0] * len(S)
     for k in range(len(S) - 1, -1, -1):
         pivot = float(G[k][k])
-        if not pivot > OWN * before[k]:
+        if not pivot > OWN_INERTIA * before[k]:
             break  # those before it may be made of what is not there
         pivots[k] = pivot
         for i in range(k):

@@ -8,16 +8,10 @@ from robodyn.array_types import FloatArray
 from robodyn.equations.mechanism.frames import FrameChoice, inverse_pose
 from robodyn.symbolic.spatial import RigidInertia
 from robodyn.symbolic.vector import Sym3, Vec3
+from robodyn.tolerances import LUMPED_INERTIA, SYMMETRIC_INERTIA
 from robodyn.topology.spanning_tree import BodyInertia, SpanningTree
 
 __all__ = ["lump", "moved", "pseudo_inertia", "rigid"]
-
-
-#: Inertia components below this part of a body's largest are rounding noise.
-NOISE = 1e-15
-
-#: Differences below this part of a body's inertia do not count against its symmetry.
-SYMMETRIC = 1e-14
 
 
 def pseudo_inertia(body: BodyInertia) -> FloatArray:
@@ -76,13 +70,13 @@ def _symmetric(P: FloatArray) -> bool:
     """Nothing of the body turns with its angle about z."""
     beside = (P[0, 0] - P[1, 1], P[0, 1], P[0, 2], P[1, 2])
     size = np.abs(P).max()
-    return bool(max(map(abs, (*beside, P[0, 3], P[1, 3]))) <= SYMMETRIC * size)
+    return bool(max(map(abs, (*beside, P[0, 3], P[1, 3]))) <= SYMMETRIC_INERTIA * size)
 
 
 def rigid(P: FloatArray) -> RigidInertia:
     """Numbers without rounding noise."""
-    second = 0.0 if not P.any() else NOISE * max(abs(P[:3, :3]).max(), 1e-300)
-    first = NOISE * max(abs(P[:3, 3]).max(), abs(P[3, 3]), 1e-300)
+    second = 0.0 if not P.any() else LUMPED_INERTIA * max(abs(P[:3, :3]).max(), 1e-300)
+    first = LUMPED_INERTIA * max(abs(P[:3, 3]).max(), abs(P[3, 3]), 1e-300)
     clean = [0.0 if abs(x) <= first else float(x) for x in P[:3, 3]]
     S = [
         0.0 if abs(P[i, j]) <= second else float(P[i, j])

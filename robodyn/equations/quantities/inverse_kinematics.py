@@ -24,6 +24,7 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, sqrt
 from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Mat3, Vec3
+from robodyn.tolerances import ACTIVE_LIMIT, RIGID_TRANSFORM, SQUARED_QUOTIENT_FLOOR
 
 __all__ = ["goal_size", "inverse_kinematics_step"]
 
@@ -31,14 +32,8 @@ __all__ = ["goal_size", "inverse_kinematics_step"]
 LEAST_DAMPING = 1e-9
 #: Loops are damped by that part of it, so that targets hardly open them, and at least by so much.
 OF_LOOPS, LEAST_OF_LOOPS = 1e-6, 1e-11
-#: A joint [rad, m] that is so near to its limit is at it.
-AT_LIMIT = 1e-12
 #: Part of the way to the preferred posture that is a step, and the longest such step [rad, m].
 WISHED, FARTHEST = 0.1, 0.1
-#: Sum of squares by which a matrix may differ from a rigid motion.
-RIGID = 1e-12
-#: Keeps a quotient of zeros from being no number.
-TINY = 1e-200
 
 
 @dataclass(frozen=True)
@@ -127,7 +122,7 @@ def _misfit(X: Sequence[Number]) -> Number:
     x, y, z = (Vec3(*X[k : k + 3]) for k in (0, 4, 8))
     off = [x.dot(x) - 1.0, y.dot(y) - 1.0, z.dot(z) - 1.0, x.dot(y), y.dot(z), z.dot(x)]
     off += [X[12], X[13], X[14], X[15] - 1.0]
-    return _positive(_sum(d * d for d in off) - RIGID)
+    return _positive(_sum(d * d for d in off) - RIGID_TRANSFORM)
 
 
 # -- the step ---------------------------------------------------------------------------------
@@ -143,9 +138,9 @@ def _free(
     for n, k, lower, upper in bounds:
         if k in push and k >= 0:
             q, x = t.numbers["q"][n], push[k]
-            at_upper = AT_LIMIT / (_size(upper - q) + AT_LIMIT)
-            at_lower = AT_LIMIT / (_size(q - lower) + AT_LIMIT)
-            outward = x / (_size(x) + TINY)
+            at_upper = ACTIVE_LIMIT / (_size(upper - q) + ACTIVE_LIMIT)
+            at_lower = ACTIVE_LIMIT / (_size(q - lower) + ACTIVE_LIMIT)
+            outward = x / (_size(x) + SQUARED_QUOTIENT_FLOOR)
             free[k] = 1.0 - _positive(outward) * at_upper - _positive(-outward) * at_lower
     return free
 

@@ -29,7 +29,7 @@ from robodyn.equations.loops.openness import (
 from robodyn.equations.loops.related import Related, constraint_rows
 from robodyn.equations.mechanism import coordinate_steps
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
-from robodyn.equations.mechanism.frames import ROUNDING, placement
+from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
 from robodyn.equations.tree import force_elements, ground_contact, passive
 from robodyn.equations.tree import frame_motion as fm
@@ -42,6 +42,7 @@ from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, inputs
 from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3
+from robodyn.tolerances import FRAME_ROUNDING
 
 __all__ = ["Results", "Setup", "Tracer", "Values"]
 
@@ -291,7 +292,7 @@ class Tracer:
     def link(self, name: str) -> tuple[int, Placement]:
         """Body that carries a link, and the link frame on it."""
         body, X = self.model.frames[name]
-        return body, placement(X, ROUNDING)
+        return body, placement(X, FRAME_ROUNDING)
 
     @cached_property
     def passive_wrenches(self) -> Mapping[int, Wrench]:

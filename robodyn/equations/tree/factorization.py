@@ -7,18 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.guarded import inverse_above
 from robodyn.symbolic.scalar import Number, Scalar, by_precision
+from robodyn.tolerances import PIVOT_DIGITS, PIVOT_ZERO, SMALLEST_FULL_PRECISION
 
 __all__ = ["Factors", "factorize", "inverse", "lower", "pivot_inverse", "solve", "upper"]
-
-#: Pivots below this part of what they were before elimination have lost their digits, in double
-#: and in single precision.
-LEFT = (1e-11, 3e-4)
-
-#: Those below this part of what they are elsewhere are zero but for rounding.
-VANISHING = (1e-22, 1e-12)
-
-#: Numbers below this have not all their digits.
-SMALLEST = 1e-290
 
 
 class Factors:
@@ -76,8 +67,8 @@ def _guarded(pivot: Number, before: Number, typical: float) -> Number:
     """Inverse of a pivot; not a number where next to nothing was left of it."""
     if not isinstance(pivot, Scalar):
         return 1.0 / pivot
-    left, vanishing = (by_precision(pivot.graph, *pair) for pair in (LEFT, VANISHING))
-    return inverse_above(pivot, before * left + (vanishing * typical + SMALLEST))
+    left, vanishing = (by_precision(pivot.graph, *pair) for pair in (PIVOT_DIGITS, PIVOT_ZERO))
+    return inverse_above(pivot, before * left + (vanishing * typical + SMALLEST_FULL_PRECISION))
 
 
 def solve(factors: Factors, b: Sequence[Number]) -> list[Number]:

@@ -15,11 +15,9 @@ from robodyn.equations.tree.kinematics import placements, twists
 from robodyn.symbolic.scalar import Number, sqrt
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import Vec3
+from robodyn.tolerances import PENETRATION_FLOOR
 
 __all__ = ["Contact", "Touch", "energy", "touches", "wrenches"]
-
-#: Sizes below this are zero [m, 1]; it keeps slopes finite where a point just touches.
-LEAST = 1e-15
 
 
 @dataclass(frozen=True)
@@ -116,11 +114,11 @@ def _depth(c: Contact, X: Placement) -> Number:
 
 def _positive(x: Number) -> Number:
     """``x`` where it is positive, else zero."""
-    return (x + sqrt(x * x + LEAST**2)) * 0.5
+    return (x + sqrt(x * x + PENETRATION_FLOOR**2)) * 0.5
 
 
 def _power(x: Number, exponent: float) -> Number:
     """Of a number that is not negative, to a whole or half power of at least one."""
     whole = int(exponent)
     result: Number = x**whole
-    return result * sqrt(x + LEAST**2) if exponent > whole else result
+    return result * sqrt(x + PENETRATION_FLOOR**2) if exponent > whole else result

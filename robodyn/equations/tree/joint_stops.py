@@ -8,11 +8,9 @@ from __future__ import annotations
 import math
 
 from robodyn.symbolic.scalar import Number, sqrt
+from robodyn.tolerances import PENETRATION_FLOOR
 
 __all__ = ["depths", "stop_energy", "stop_force"]
-
-#: Sizes below this are zero [rad, m, 1]; it keeps slopes finite where a joint just touches a stop.
-LEAST = 1e-15
 
 
 def stop_force(
@@ -49,4 +47,4 @@ def depths(x: Number, lower: float, upper: float) -> tuple[Number, Number]:
 
 def _positive(x: Number) -> Number:
     """``x`` where it is positive, else zero."""
-    return (x + sqrt(x * x + LEAST**2)) * 0.5
+    return (x + sqrt(x * x + PENETRATION_FLOOR**2)) * 0.5

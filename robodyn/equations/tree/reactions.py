@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
-from robodyn.equations.mechanism.frames import ROUNDING, placement
+from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.rotor_forces import react
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist, Wrench
+from robodyn.tolerances import FRAME_ROUNDING
 
 __all__ = ["along_axes", "body_wrenches", "joint_axes", "joint_wrench"]
 
@@ -46,7 +47,7 @@ def _outwards(model: MechanismModel, body: Body) -> bool:
 
 def _child_frame(model: MechanismModel, body: Body) -> Placement:
     """The child link of the joint, on the body that carries it."""
-    return placement(model.frames[body.description.child][1], ROUNDING)
+    return placement(model.frames[body.description.child][1], FRAME_ROUNDING)
 
 
 def joint_wrench(model: MechanismModel, state: State, body: Body, F: Wrench) -> Wrench:

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from robodyn.equations.mechanism.bodies import BASE, Body, MechanismModel
-from robodyn.equations.mechanism.frames import ROUNDING, placement
+from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, State
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import BodyMotion, Placement, RigidInertia, Twist
 from robodyn.symbolic.vector import Sym3, Vec3
+from robodyn.tolerances import FRAME_ROUNDING
 
 __all__ = ["PARAMETERS", "body_link", "inertia_of", "parameters_of", "regressor"]
 
@@ -32,7 +33,7 @@ def body_link(model: MechanismModel, body: Body) -> str:
 
 
 def _link_frame(model: MechanismModel, body: Body) -> Placement:
-    return placement(model.frames[body_link(model, body)][1], ROUNDING)
+    return placement(model.frames[body_link(model, body)][1], FRAME_ROUNDING)
 
 
 def inertia_of(model: MechanismModel, body: Body, parameters: Sequence[Number]) -> RigidInertia:

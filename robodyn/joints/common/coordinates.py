@@ -11,13 +11,9 @@ from dataclasses import dataclass, field
 
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["FLAT", "TINY", "Coordinates"]
+__all__ = ["FLAT", "Coordinates"]
 
 Numbers = Sequence[Number]
-
-#: Added to the square of an angle, so that it can be divided by: too little to change any that
-#: matters, in single precision too. A sine over it is then exactly what it tends to.
-TINY = 1e-30
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from robodyn.joints.common.evaluate import evaluate
 from robodyn.joints.common.kind import JointGeometry, JointKind, JointState
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.spatial import Placement, Twist
+from robodyn.tolerances import OPPOSITE_AXES
 
 __all__ = ["DescribedJoint", "align_z", "described_pose", "described_subspace", "matrix_of"]
 
@@ -38,10 +39,6 @@ class DescribedJoint(Protocol):
         """The `JointMap` of a joint that its user made."""
 
 
-#: Angle to -z [rad] below which the shortest way from z to an axis has no direction of its own.
-OPPOSITE = 1e-7
-
-
 def align_z(axis: FloatArray) -> FloatArray:
     """Rotation matrix, shape (3, 3), that turns z to a unit vector by the shortest way.
 
@@ -49,7 +46,7 @@ def align_z(axis: FloatArray) -> FloatArray:
     """
     x, y, z = axis
     beside = x * x + y * y
-    if z < 0.0 and beside < OPPOSITE**2:  # by way of -z, which half a turn about x takes z to
+    if z < 0.0 and beside < OPPOSITE_AXES**2:  # by way of -z, which half a turn about x takes z to
         return align_z(-np.asarray(axis)) @ np.diag([1.0, -1.0, -1.0])
     s = 1.0 + z if z > 0.0 else beside / (1.0 - z)  # 1 + z, with all its digits
     return np.array(

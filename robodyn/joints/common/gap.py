@@ -20,11 +20,9 @@ from robodyn.joints.common import jet
 from robodyn.joints.common.cut import RelativeMotion, Row
 from robodyn.joints.common.jet import Jet
 from robodyn.symbolic.vector import EX, EY, EZ, Vec3
+from robodyn.tolerances import SQUARED_COSINE_FLOOR
 
 __all__ = ["axis_gap", "position_jet", "product_jet", "rotation_gap", "unfolded"]
-
-#: Keeps the measure a number at a half turn.
-FLOOR = 1e-20
 
 
 def position_jet(m: RelativeMotion, e: Vec3) -> Jet:
@@ -44,7 +42,7 @@ def product_jet(m: RelativeMotion, a: Vec3, b_G: Vec3) -> Jet:
 
 def unfolded(sines: Sequence[Jet], cosine: Jet) -> list[Row]:
     """``2 sin(A / 2)`` along the axis of a turn, of ``sin A`` along it and ``cos A``."""
-    squares = sum((s * s for s in sines), (cosine + 1.0) * (cosine + 1.0) + FLOOR)
+    squares = sum((s * s for s in sines), (cosine + 1.0) * (cosine + 1.0) + SQUARED_COSINE_FLOOR)
     factor = jet.sqrt(squares).inverse * 2.0
     half = (1.0 - cosine) * 0.5
     rows = [s * factor for s in sines]

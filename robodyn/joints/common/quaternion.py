@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from robodyn.joints.common.coordinates import TINY
 from robodyn.symbolic.scalar import Number, Scalar, by_precision, cos, sin, sqrt
 from robodyn.symbolic.vector import Vec3
+from robodyn.tolerances import HALF_TURN_COSINE, SQUARED_ANGLE_FLOOR
 
 __all__ = [
     "angle_of",
@@ -25,10 +25,6 @@ HALVINGS = 3
 ARCTANGENT = tuple((-1.0) ** k / (2 * k + 1) for k in range(8))
 COTANGENT = (1 / 3, 1 / 45, 2 / 945, 1 / 4725, 2 / 93555)
 
-#: Up to it, in double and in single precision, a cosine counts as positive: at half a turn there
-#: are two ways round, and one of them is taken.
-NO_SIGN = 1e-150, 1e-18
-
 
 def quaternion_rates(quat: Sequence[Number], w: Sequence[Number]) -> list[Number]:
     """``quat (w, 0) / 2`` for the angular velocity ``w`` in body axes."""
@@ -40,7 +36,7 @@ def quaternion_rates(quat: Sequence[Number], w: Sequence[Number]) -> list[Number
 
 def angle_of(w: Vec3) -> Number:
     """Length of a rotation vector, never quite zero."""
-    return sqrt(w.dot(w) + TINY)
+    return sqrt(w.dot(w) + SQUARED_ANGLE_FLOOR)
 
 
 def turned(quat: Sequence[Number], w: Vec3) -> list[Number]:
@@ -92,7 +88,9 @@ def velocity_along(shift: Vec3, quat: Sequence[Number]) -> Vec3:
 def _quarter(quat: Sequence[Number]) -> Vec3:
     """Tangent of a quarter of the angle, along the axis: modified Rodrigues parameters."""
     vector, c = Vec3(*quat[:3]), quat[3]
-    small = by_precision(c.graph, *NO_SIGN) if isinstance(c, Scalar) else NO_SIGN[0]
+    small = (
+        by_precision(c.graph, *HALF_TURN_COSINE) if isinstance(c, Scalar) else HALF_TURN_COSINE[0]
+    )
     side = (c + small) / sqrt((c + small) * (c + small))
     return vector * (side / (sqrt(vector.dot(vector) + c * c) + c * side))
 

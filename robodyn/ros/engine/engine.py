@@ -18,12 +18,9 @@ from robodyn.ros.engine.throttled_logger import ThrottledLogger
 from robodyn.ros.engine.trajectories import TrajectoryContent, plan, prepare
 from robodyn.simulation.loads.driven import Driven, independent
 from robodyn.simulation.step.stepper import Stepper
+from robodyn.tolerances import CLOCK_ROUNDING
 
 __all__ = ["Engine"]
-
-
-#: What sums of steps may be off by [s].
-ROUNDING = 1e-9
 
 
 class Engine:
@@ -242,7 +239,7 @@ class Engine:
     def _torque(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Forces of fresh commands or of the controller, within the limits of the joints."""
         commands, timeout = self._commands, self.settings.command_timeout
-        if commands.is_fresh and commands.age(t) > timeout + ROUNDING:
+        if commands.is_fresh and commands.age(t) > timeout + CLOCK_ROUNDING:
             commands.expire(q)
             self._set_out(t, q, v)
             if commands.is_effort.any():

@@ -13,6 +13,7 @@ import robodyn as rd
 from robodyn.array_types import FloatArray
 from robodyn.ros.engine.messages import StateNames
 from robodyn.simulation.limits.joint_limits import speed_bounds
+from robodyn.tolerances import TRAJECTORY_SPEED_EXCESS
 
 __all__ = [
     "MOST_POINTS",
@@ -29,8 +30,6 @@ __all__ = [
 
 #: Points of a trajectory; to read and plan more would stop the robot's clock.
 MOST_POINTS = 5000
-#: Speeds may exceed the limits by this part: rounding, and overshoot between points.
-SLACK = 1e-6
 #: A time stamp that is nearer than this [s] means now.
 NOW = 1.0
 
@@ -261,7 +260,7 @@ def _check_speeds(
     parts = np.linspace(0.0, 1.0, 9)
     moments = np.unique(np.add.outer(times[:-1], 0.0 * parts) + np.outer(np.diff(times), parts))
     over = np.abs(poly(moments, 1)[1:]) / top - 1.0
-    if np.any(over > SLACK):
+    if np.any(over > TRAJECTORY_SPEED_EXCESS):
         row, k = divmod(int(over.argmax()), over.shape[1])
         raise rd.PathError(
             f"{joints[k]} would move faster than {top[k]:.4g}", time=float(moments[1 + row])

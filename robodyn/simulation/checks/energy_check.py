@@ -24,6 +24,7 @@ from robodyn.simulation.checks.energy_balance import agrees, forces_are_known
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.states.samples import BLOCK
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.tolerances import ENERGY_AT_REST, ENERGY_ROUNDING
 
 __all__ = ["Imbalance", "announce_imbalance", "imbalance"]
 
@@ -36,12 +37,6 @@ LEAST_PIECE, MOST_PIECE = 8, 4096
 
 #: Motions of a rollout that are looked at, evenly spread over all.
 MOTIONS = 64
-
-#: Part of the energy itself that rounding may take.
-ROUNDING = 1e-9
-
-#: Energy a mass [J/kg] that rounding may take where there is none: of what rests at height zero.
-AT_REST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -150,7 +145,7 @@ def _found(
         place = np.unravel_index(chosen[found.motion[0]], shape)
         return replace(found, motion=tuple(int(i) for i in place))
     part = PART if order > 1 else FIRST_ORDER
-    if known and agrees(robot, motion, part, ROUNDING, AT_REST, every):
+    if known and agrees(robot, motion, part, ENERGY_ROUNDING, ENERGY_AT_REST, every):
         return None
     energy, stored = _energies(robot, base, driven, motion)
     by_ends = _beyond(robot, base, driven, motion, energy, stored, part, False, every)
@@ -202,8 +197,8 @@ def _beyond(
     gained = np.diff(energy, axis=0) - work
     gained[np.diff(motion.t) <= 0.0] = 0.0  # a jump takes no time, and is explained elsewhere
     exchanged = np.maximum(stored, done)
-    allowed = part * exchanged + ROUNDING * np.abs(energy).max(axis=0)
-    allowed += AT_REST * robot.total_mass
+    allowed = part * exchanged + ENERGY_ROUNDING * np.abs(energy).max(axis=0)
+    allowed += ENERGY_AT_REST * robot.total_mass
     return _worst(robot, motion, gained, exchanged, allowed)
 
 

@@ -21,13 +21,10 @@ from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.states.interpolation import between
 from robodyn.simulation.trajectory.states.samples import Samples
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.tolerances import BROKEN_DOWN_POSTURE, SINGULAR_POSTURE, SINGULAR_VALUE_ZERO
 
 __all__ = ["Passage", "announce_passage", "passage", "passage_ahead"]
 
-#: A posture that is this near to a singular one (`Robot.loop_rank`) is at it.
-AT = 1e-4
-#: And so near is where a motion broke down on its way there, as far as it can be foreseen.
-NEAR = 1e-2
 #: Part of the least singular value at the samples around, below which a method may have stepped
 #: from one way of assembly to another.
 JUMP = 0.2
@@ -35,8 +32,6 @@ JUMP = 0.2
 APART = 0.15
 #: A singular value that passes zero is smaller there than this part of what it is beside.
 DIP = 0.5
-#: Part of the largest singular value that counts as none.
-ROUNDING = 1e-6
 #: Looks between two samples.
 LOOKS = 40
 #: A time in which a linkage leaves a singular posture, and its loops open by rounding only [s].
@@ -112,7 +107,7 @@ def passage(samples: Samples) -> Passage | None:
                 continue
             found = min((_between(samples, k, rank) for k in steps), key=lambda x: x.distance)
             beside = float(fine[max(j - 1, 0) : j + 2].max())
-            if found.distance < max(AT, min(NEAR, JUMP * beside)):
+            if found.distance < max(SINGULAR_POSTURE, min(BROKEN_DOWN_POSTURE, JUMP * beside)):
                 return found
     return None
 
@@ -122,7 +117,10 @@ def _dips(sizes: FloatArray) -> list[int]:
     before, after = np.append(np.inf, sizes[:-1]), np.append(sizes[1:], np.inf)
     lowest = (sizes <= before) & (sizes <= after)
     beside = np.fmax(np.append(sizes[:1], sizes[:-1]), np.append(sizes[1:], sizes[-1:]))
-    return [int(k) for k in np.flatnonzero(lowest & ((sizes <= DIP * beside) | (sizes < AT)))]
+    return [
+        int(k)
+        for k in np.flatnonzero(lowest & ((sizes <= DIP * beside) | (sizes < SINGULAR_POSTURE)))
+    ]
 
 
 def _between(samples: Samples, k: int, rank: int) -> Passage:
@@ -178,7 +176,7 @@ def passage_ahead(
     distance = float(robot.loop_rank(state(h)).distance)
     nearby = state(ends[0] if 2 * k >= AHEAD else ends[-1])
     found = Passage(robot, round(float(t + h), 9), state(h), distance, rank, nearby)
-    return found if found.distance < NEAR else None
+    return found if found.distance < BROKEN_DOWN_POSTURE else None
 
 
 def _determined(robot: Robot) -> bool:
@@ -189,7 +187,7 @@ def _determined(robot: Robot) -> bool:
 def _rank(robot: Robot, q: FloatArray) -> int:
     """The largest rank of the constraints at postures, shape (n, nq)."""
     sizes = np.linalg.svd(np.asarray(robot.loop_jacobian(q)), compute_uv=False)
-    return int((sizes > ROUNDING * sizes.max(initial=0.0)).sum(axis=-1).max(initial=1))
+    return int((sizes > SINGULAR_VALUE_ZERO * sizes.max(initial=0.0)).sum(axis=-1).max(initial=1))
 
 
 def _free_motions(robot: Robot, q: FloatArray, rank: int) -> FloatArray:

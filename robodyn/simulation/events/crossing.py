@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["ACCURACY", "TOGETHER", "crossing", "departure", "sign"]
+__all__ = ["crossing", "departure", "sign"]
 
-#: Part of a step within which an event is found.
-ACCURACY = 1e-12
-#: Part of a step within which events happen at one instant.
-TOGETHER = 1e-9
 #: Parts of a step after which a function at zero has left it: at a speed, or by acceleration alone.
 SOON, LATER = 1e-6, 1e-3
 #: Looks in which the interval of a crossing must halve.

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 
 from robodyn.array_types import FloatArray
 from robodyn.errors import SimulationError
-from robodyn.simulation.events.crossing import ACCURACY, TOGETHER, crossing, departure, sign
+from robodyn.simulation.events.crossing import crossing, departure, sign
 from robodyn.simulation.events.event import Action
+from robodyn.tolerances import EVENT_TIME_PRECISION, GAP_CLOSING, SAME_EVENT_TIME, WITNESS_ZERO
 
 __all__ = ["EventDetector", "WitnessFunction"]
-
-#: A value that is this part of what it changes by in a step is zero but for rounding.
-AT_ZERO = 1e-9
-#: A gap that becomes smaller by less than this in a step stays as it is but for rounding [rad, m].
-ROUNDING = 1e-12
 
 #: Part of a step [s] -> state there.
 After = Callable[[float], tuple[FloatArray, FloatArray]]
@@ -107,7 +103,9 @@ class EventDetector:
         if not found:
             return h, ()
         first = min(part for part, _ in found)
-        together = [(part, watch) for part, watch in found if part <= first + TOGETHER * step]
+        together = [
+            (part, watch) for part, watch in found if part <= first + SAME_EVENT_TIME * step
+        ]
         return max(part for part, _ in together), tuple(watch for _, watch in together)
 
     def _part(
@@ -123,7 +121,7 @@ class EventDetector:
             return 0.0
         if self._at_zero(watch, start, end, side):
             side, low = departure(f, step)
-            stays = watch.one_sided and min(f(low), end) > -ROUNDING
+            stays = watch.one_sided and min(f(low), end) > -GAP_CLOSING
             if side == 0 or stays:
                 return None
             if self._leaves(watch, side):
@@ -135,7 +133,7 @@ class EventDetector:
         self._from[watch], self._scale[watch] = side, abs(end - start)
         if low >= h or sign(end) == side or watch.direction == side:
             return None
-        return crossing(f, low, h, ACCURACY * step)
+        return crossing(f, low, h, EVENT_TIME_PRECISION * step)
 
     def _at_zero(self, watch: WitnessFunction, start: float, end: float, side: int) -> bool:
         """Whether a function starts at zero, so that its side shows only when it leaves."""
@@ -143,7 +141,7 @@ class EventDetector:
             return True
         fresh = watch in self.happened or watch not in self._side
         scale = max(abs(end - start), self._last.get(watch, 0.0))
-        return fresh and abs(start) <= AT_ZERO * scale
+        return fresh and abs(start) <= WITNESS_ZERO * scale
 
     def _leaves(self, watch: WitnessFunction, side: int) -> bool:
         """Whether it happens where its function leaves zero to a side.

@@ -13,11 +13,9 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.motion.base_motion import BaseMotion
 from robodyn.robot import Robot
+from robodyn.tolerances import COMPLEMENTARITY_ZERO
 
 __all__ = ["brought_to", "responses"]
-
-#: Parts of the greatest number of a problem that count as zero.
-ROUNDING = 1e-12
 
 
 def responses(
@@ -47,6 +45,6 @@ def brought_to(
     if not gap.any():
         return v
     jumps = responses(robot, q, np.eye(robot.nv)[at], (), base, t)
-    v = v + np.linalg.lstsq(jumps[:, at].T, gap, rcond=ROUNDING)[0] @ jumps
+    v = v + np.linalg.lstsq(jumps[:, at].T, gap, rcond=COMPLEMENTARITY_ZERO)[0] @ jumps
     v[at] = wanted
     return v

@@ -21,11 +21,10 @@ from robodyn.robot import Robot
 from robodyn.simulation.events.event import Change, Event, State
 from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.events.spot import Spot, spots_of
+from robodyn.tolerances import LANDED_DEPTH
 
 __all__ = ["landings"]
 
-#: A point lands where it is this deep [m], and stands without depth: so what stands does not land.
-DEEP = 1e-9
 #: Of constraints of points that stand.
 STANDS, STICKS = "{} stands on the ground", "{} sticks to the ground"
 
@@ -108,7 +107,7 @@ class _Plane:
         def above(state: State) -> float:
             if spot in self._on(state.robot):
                 return 1.0
-            return spot.gap(self._robot, state.q) + DEEP
+            return spot.gap(self._robot, state.q) + LANDED_DEPTH
 
         def pushes(state: State) -> float:
             """By how much it would accelerate into the plane if it were not held."""

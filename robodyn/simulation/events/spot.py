@@ -14,11 +14,9 @@ from robodyn.errors import UnknownNameError
 from robodyn.robot import Robot
 from robodyn.symbolic.inline import inline
 from robodyn.symbolic.scalar import Number, dot
+from robodyn.tolerances import IMMOBILE_POINT
 
 __all__ = ["Spot", "spots_of"]
-
-#: A direction in which a point never moves faster, at speeds of one [m/s].
-STILL = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +69,7 @@ class Spot:
         rng = np.random.default_rng(0)
         some = [np.abs(self.directions(robot, robot.random(rng))) for _ in range(2)]
         fastest = np.max(some, axis=(0, 2))
-        return tuple(k for k in (1, 2) if fastest[k] > STILL)
+        return tuple(k for k in (1, 2) if fastest[k] > IMMOBILE_POINT)
 
     # -- over symbols -----------------------------------------------------------------------------
 

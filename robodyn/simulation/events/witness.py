@@ -14,11 +14,9 @@ from robodyn.errors import ShapeError
 from robodyn.simulation.control.callbacks import shown_briefly
 from robodyn.simulation.events.detector import WitnessFunction
 from robodyn.simulation.events.event import Event, EventFunction, State
+from robodyn.tolerances import SAME_TIME
 
-__all__ = ["SAME", "event_value", "instants_of", "never", "watch_of"]
-
-#: Instants within this part of a step, or of a motion, are one.
-SAME = 1e-12
+__all__ = ["event_value", "instants_of", "never", "watch_of"]
 
 
 def never(t: float, q: FloatArray, v: FloatArray) -> float:
@@ -54,7 +52,7 @@ def instants_of(events: Sequence[Event], times: FloatArray) -> list[tuple[float,
     for event in events:
         if isinstance(event.when, float):
             nearest = float(times[np.abs(times - event.when).argmin()])
-            close = abs(nearest - event.when) <= SAME * max(float(times[-1]), 1e-300)
+            close = abs(nearest - event.when) <= SAME_TIME * max(float(times[-1]), 1e-300)
             found.append((nearest if close else event.when, event))
     return found
 

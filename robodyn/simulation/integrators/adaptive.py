@@ -26,6 +26,7 @@ from robodyn.simulation.integrators.method import (
     is_breakdown,
 )
 from robodyn.simulation.integrators.runge_kutta import RungeKutta, combined, nonzero
+from robodyn.tolerances import SHORTEST_STEP
 
 __all__ = ["FIFTH", "METHOD", "Adaptive", "Piece", "Stiff", "Walk", "largest"]
 
@@ -62,9 +63,6 @@ WITHIN = np.array(
 
 #: Least and largest ratio of a step to the one before, and what of the tolerance is aimed at.
 SHORTER, LONGER, SAFETY = 0.2, 5.0, 0.9
-
-#: A step below this part of the time, or of 1 s, is none.
-SHORTEST = 1e-13
 
 #: Stiffness of a step near the boundary of stability; so many of them are stiff, if fewer than so
 #: many in turn are not.
@@ -183,7 +181,7 @@ class Walk:
         piece = self._piece if held and self._goes_on(motion, t, q, v) else None
         self._tau = motion.tau
         limit = max(motion.until, end) if held else end
-        tiny, count = SHORTEST * max(1.0, abs(end)), 0
+        tiny, count = SHORTEST_STEP * max(1.0, abs(end)), 0
         while piece is None or piece.t + piece.length < end - tiny:
             count += 1
             if count > MOST:
@@ -220,7 +218,7 @@ class Walk:
         if piece is None or self._given is None or not piece.t <= t <= piece.t + piece.length:
             return False
         at, *given = self._given
-        if abs(at - t) > SHORTEST * max(1.0, abs(t)):
+        if abs(at - t) > SHORTEST_STEP * max(1.0, abs(t)):
             given = list(piece.state(motion, t))
         return np.array_equal(q, given[0]) and np.array_equal(v, given[1])
 
@@ -241,7 +239,7 @@ class Walk:
         SingularError
             If none is short enough.
         """
-        shortest, grow = SHORTEST * max(1.0, abs(t)), LONGER
+        shortest, grow = SHORTEST_STEP * max(1.0, abs(t)), LONGER
         while True:
             whole = limit - t <= length * (1.0 + 1e-9)
             h = limit - t if whole else length

@@ -16,8 +16,9 @@ import numpy as np
 from robodyn.array_types import FloatArray
 from robodyn.errors import RobodynError, SingularError
 from robodyn.robot import Robot
-from robodyn.simulation.integrators.adaptive import SAFETY, SHORTER, SHORTEST, largest
+from robodyn.simulation.integrators.adaptive import SAFETY, SHORTER, largest
 from robodyn.simulation.integrators.method import Advance, Motion, Surroundings, is_breakdown
+from robodyn.tolerances import NEWTON_CONVERGED, SHORTEST_STEP
 
 __all__ = ["METHOD", "Implicit", "Stages", "controlled"]
 
@@ -33,8 +34,8 @@ BEFORE = (
 #: Of differences, as a part of 1 or of the largest speed.
 DIFFERENCE = 1e-7
 
-#: Newton steps, how small the last has to be, and after how many the slopes are taken anew.
-NEWTON, CONVERGED, ANEW = 14, 1e-12, 5
+#: Newton steps at most, and after how many the slopes are taken anew.
+NEWTON, ANEW = 14, 5
 
 #: A step is halved so many times at most.
 HALVES = 12
@@ -172,7 +173,7 @@ def _stage(
     space, n = motion.coordinates, len(v)
     k = v + part * a
     solve = np.linalg.inv(np.eye(n) - part * near.v - part * part * near.q)
-    size, allowed = np.inf, CONVERGED * max(1.0, largest(v))
+    size, allowed = np.inf, NEWTON_CONVERGED * max(1.0, largest(v))
     for count in range(NEWTON):
         x, w = u + part * k, v + part * a
         moved = space.move(q, x)
@@ -221,7 +222,7 @@ class Stages:
     ) -> tuple[FloatArray, FloatArray]:
         """The state after ``h`` [s], in as many steps as it takes."""
         end = t + h
-        tiny = SHORTEST * max(1.0, abs(end))
+        tiny = SHORTEST_STEP * max(1.0, abs(end))
         while True:
             whole = end - t <= (self._next or h) * (1.0 + 1e-9)
             length = end - t if whole else self._next
@@ -256,7 +257,7 @@ def controlled(
     SingularError
         If none is short enough.
     """
-    near, shortest = slopes(motion, t, q, v, first), SHORTEST * max(1.0, abs(t))
+    near, shortest = slopes(motion, t, q, v, first), SHORTEST_STEP * max(1.0, abs(t))
     while True:
         try:
             once = step(motion, t, q, v, h, first, near)

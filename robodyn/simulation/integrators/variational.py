@@ -24,14 +24,12 @@ from robodyn.errors import SingularError
 from robodyn.robot import Robot
 from robodyn.simulation.integrators.adaptive import largest
 from robodyn.simulation.integrators.method import Advance, Motion, Surroundings
+from robodyn.tolerances import VARIATIONAL_CONVERGED, VARIATIONAL_STALLED
 
 __all__ = ["METHOD", "Variational"]
 
-#: Iterations at most, and the change [of the largest speed] after which none is needed.
-ITERATIONS, CONVERGED = 100, 1e-15
-
-#: Change at which iterations that no longer come nearer have converged but for rounding.
-ROUNDING = 1e-9
+#: Iterations at most.
+ITERATIONS = 100
 
 #: Part of the last change that the next may be at most, without slopes being taken anew.
 SLOW = 0.3
@@ -104,12 +102,14 @@ class _Step:
             if not np.isfinite(size):
                 break
             slow = slow + 1 if size > SLOW * last else slow
-            if slow and size > ROUNDING * near:  # the mass alone is no good slope
+            if slow and size > VARIATIONAL_STALLED * near:  # the mass alone is no good slope
                 x, slow = (guess if size > last else x), 0
                 inverse, size = _inverse(self._slope(x)), np.inf
                 continue
             x = x + change
-            if size <= CONVERGED * near or (size <= ROUNDING * near and size > 0.5 * last):
+            if size <= VARIATIONAL_CONVERGED * near or (
+                size <= VARIATIONAL_STALLED * near and size > 0.5 * last
+            ):
                 return x
         raise SingularError(
             f"no speed solves the variational step at t = {self._middle:.6g} s: take shorter steps"

@@ -19,6 +19,7 @@ from robodyn.errors import LimitWarning, UnknownNameError
 from robodyn.model.joint_info import JointInfo
 from robodyn.robot import Robot
 from robodyn.simulation.limits.motor_limits import MotorLimits
+from robodyn.tolerances import LIMIT_EXCESS
 
 __all__ = [
     "LIMITS",
@@ -31,9 +32,6 @@ __all__ = [
 
 #: What a simulation can do about limits.
 LIMITS = ("ignore", "report", "enforce")
-
-#: Part of a limit, or of 1 where that is more, that a value may be beyond it by rounding.
-ROUNDING = 1e-9
 
 #: Samples of all columns that are compared at once.
 TOGETHER = 64
@@ -242,7 +240,7 @@ def _beyond(
     for sign, bounds in ((-1.0, -lower), (1.0, upper)):
         if np.isposinf(bounds).all():
             continue
-        slack = ROUNDING * np.maximum(1.0, np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
+        slack = LIMIT_EXCESS * np.maximum(1.0, np.abs(np.where(np.isfinite(bounds), bounds, 0.0)))
         peaks = _peaks(samples, sign)
         for k in np.flatnonzero(peaks > bounds + slack):
             values = (sign * samples[:, :, k]).reshape(-1)

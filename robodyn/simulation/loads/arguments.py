@@ -18,11 +18,9 @@ from robodyn.motion.derivative_check import instants
 from robodyn.robot import Robot
 from robodyn.simulation.loads.driven import CHECKED
 from robodyn.simulation.loads.loads import BaseAt
+from robodyn.tolerances import QUATERNION_ROUNDING
 
 __all__ = ["base_path", "on_ground", "start_state", "step_times", "wrenches_on"]
-
-#: Quaternions of unit length are that long up to this.
-ROUNDING = 1e-14
 
 
 def base_path(base: BaseAt | None, times: FloatArray) -> BasePath | None:
@@ -116,7 +114,7 @@ def start_state(
         raise ShapeError(f"q0 {q.shape} and v0 {v.shape} differ in number", name="v0")
     if robot.nq != robot.nv:  # of quaternions that were not of unit length, what they mean
         unit = robot.integrate(np.asarray(q, float), np.zeros(robot.nv))
-        q = np.where(np.abs(unit - q) > ROUNDING, unit, q)
+        q = np.where(np.abs(unit - q) > QUATERNION_ROUNDING, unit, q)
     return np.array(q, float, order="C"), np.array(v, float, order="C")
 
 

@@ -16,6 +16,7 @@ from robodyn.model.speed_selection import without_speed
 from robodyn.motion.derivative_check import instants
 from robodyn.motion.joint_path import JointPath
 from robodyn.robot import Robot
+from robodyn.tolerances import QUATERNION_NORM
 
 __all__ = ["Driven", "DrivenPath", "PathOfTime", "driven_joints", "driven_places", "independent"]
 
@@ -24,9 +25,6 @@ PathOfTime = JointPath | Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike
 
 #: At most so many instants of a path are checked.
 CHECKED = 200
-
-#: How far the norm of a quaternion of a path may be from one.
-UNIT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,7 +266,7 @@ def _of_unit_norm(path: JointPath, name: str) -> JointPath:
     def motion(t: float) -> tuple[FloatArray, FloatArray, FloatArray]:
         x, dx, ddx = path(t)
         norm = float(np.linalg.norm(x[-4:]))
-        if not abs(norm - 1.0) <= UNIT:
+        if not abs(norm - 1.0) <= QUATERNION_NORM:
             raise PathError(
                 f"the quaternion of joint {name!r} at t = {t:.6g} s has norm {norm:.9g}, expected "
                 "a unit quaternion x, y, z, w",

@@ -15,15 +15,13 @@ from robodyn.array_types import FloatArray
 from robodyn.simulation.control.compiled_law import Law
 from robodyn.simulation.events.detector import EventDetector
 from robodyn.simulation.limits.joint_limits import Limits
-from robodyn.simulation.motion.joint_stops import CLOSE, End
+from robodyn.simulation.motion.joint_stops import End
 from robodyn.simulation.motion.phase import Phase
 from robodyn.simulation.motion.speculative_steps import MOST, SpeculativeSteps
 from robodyn.simulation.step.stepper import Stepper
+from robodyn.tolerances import AT_LIMIT, STOP_FORCE
 
 __all__ = ["EventFreeSteps", "whole_steps"]
-
-#: A stop that pushes by more than this part of the largest force holds its joint without doubt.
-PUSHES = 1e-6
 
 
 class EventFreeSteps:
@@ -63,7 +61,7 @@ class EventFreeSteps:
         self._ahead, self._lookout, self._acting = ahead, lookout, acting
         self._times, self._controlled = times, controlled
         self._lower, self._upper = np.full(nq, -np.inf), np.full(nq, np.inf)
-        room = 2.0 * CLOSE if held else 0.0  # who is at a stop while others are held by theirs
+        room = 2.0 * AT_LIMIT if held else 0.0  # who is at a stop while others are held by theirs
         for end in free:
             if end.side > 0:
                 self._lower[end.coordinate] = max(self._lower[end.coordinate], end.limit + room)
@@ -129,7 +127,9 @@ class EventFreeSteps:
         q, v, tau = (x[: steps + 1] for x in (self._ahead.q, self._ahead.v, self._ahead.tau))
         push = self._sides * (tau[:, self._at] - asked[self._at])
         gaps = self._sides * (q[:, self._places] - self._limits)
-        sure = (push > PUSHES * np.abs(tau).max(axis=1, keepdims=True)) & (gaps < 0.5 * CLOSE)
+        sure = (push > STOP_FORCE * np.abs(tau).max(axis=1, keepdims=True)) & (
+            gaps < 0.5 * AT_LIMIT
+        )
         sure &= v[:, self._at] == 0.0
         if not sure[0].all():
             return 0

@@ -17,7 +17,7 @@ from robodyn.simulation.control.callbacks import refuse_not_finite, torque
 from robodyn.simulation.control.stateful import let_know
 from robodyn.simulation.events.detector import EventDetector, WitnessFunction
 from robodyn.simulation.events.event import Change, Event, State
-from robodyn.simulation.events.witness import SAME, instants_of, never, watch_of
+from robodyn.simulation.events.witness import instants_of, never, watch_of
 from robodyn.simulation.events.zeno import Zeno
 from robodyn.simulation.limits.joint_limits import Limits
 from robodyn.simulation.motion.breakdown import keeping
@@ -30,6 +30,7 @@ from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.tolerances import SAME_TIME
 
 __all__ = ["move_through_events"]
 
@@ -110,7 +111,7 @@ class _Motion:
             tau = self._torques()
         self._asked = None
         with self._breaking(self._t):
-            step = int(np.searchsorted(self._times, self._t * (1.0 + SAME), side="right")) - 1
+            step = int(np.searchsorted(self._times, self._t * (1.0 + SAME_TIME), side="right")) - 1
             refuse_not_finite(self._phase.robot, tau, self._t, step)
         starts = self._records.empty
         if self._ends and (self._held or starts):
@@ -207,7 +208,7 @@ class _Motion:
             if part == 0.0:
                 return found
             self._q, self._v = after(part)
-        self._t = goal if h - part <= SAME * step else t + part
+        self._t = goal if h - part <= SAME_TIME * step else t + part
         self._sampled, self._forces = False, None
         self._lookout.moved(self._t, self._q, self._v)
         return found

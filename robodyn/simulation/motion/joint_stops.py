@@ -24,13 +24,9 @@ from robodyn.simulation.events.impulses import responses
 from robodyn.simulation.motion.phase import Phase
 from robodyn.simulation.step.stepper import Stepper
 from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.tolerances import AT_LIMIT, STOP_SEPARATION
 
 __all__ = ["Contact", "End", "RigidStops", "check_start", "ends_of", "met", "told", "with_stops"]
-
-#: A joint this near to its stop is at it [rad, m].
-CLOSE = 1e-9
-#: Speeds away from a stop below this part of those before count as none.
-AT_REST = 1e-10
 
 
 @dataclass(frozen=True)
@@ -163,7 +159,7 @@ def check_start(robot: Robot, ends: Sequence[End], q: FloatArray) -> None:
     ShapeError
     """
     for end in ends:
-        if end.gap(q) < -CLOSE:
+        if end.gap(q) < -AT_LIMIT:
             raise ShapeError(
                 f"joint {end.joint!r} of {robot.name!r} starts at {q[end.coordinate]:.6g}, beyond "
                 f"its {end.which} stop at {end.limit:.6g}: start within the limits, or name the "
@@ -223,7 +219,7 @@ def met(
         What is reached without a rebound (`End.reached`), as rebounds would be without end.
     """
     driven = phase.paths.speeds
-    at = [end for end in ends if end.gap(q) <= CLOSE and end.speed not in driven]
+    at = [end for end in ends if end.gap(q) <= AT_LIMIT and end.speed not in driven]
     if not at:
         return Contact(v, {}, ())
     sides, speeds = np.array([end.side for end in at]), [end.speed for end in at]
@@ -235,7 +231,7 @@ def met(
     jumps = responses(phase.robot, q, pushes, driven, **options)
     A = jumps[:, speeds] * sides
     parting = sides * v[speeds]
-    still = AT_REST * np.abs(v).max(initial=0.0)
+    still = STOP_SEPARATION * np.abs(v).max(initial=0.0)
     away = sides * free.accelerations(t, q, v, tau)[0][speeds]
     stays = np.array([end.reached == resting for end in at]) | (np.abs(parting) <= still)
     stays = _stays(A, away, parting, stays, restitution, step)

@@ -24,7 +24,7 @@ from robodyn.simulation.control.callbacks import Controller, at_start, check_cal
 from robodyn.simulation.events.event import Change, State
 from robodyn.simulation.events.impulses import brought_to
 from robodyn.simulation.loads.driven import Driven, PathOfTime, driven_joints
-from robodyn.simulation.step.machine_code.variant import OPEN
+from robodyn.tolerances import LOOP_OPEN
 
 __all__ = ["Phase", "settled", "start_phase"]
 
@@ -192,7 +192,7 @@ def settled(
     time = t if robot.depends_on_time else None
     if robot.nc and jumped:
         gap = np.abs(robot.loop_residual(q, t=time)).max()
-        if not gap <= OPEN:
+        if not gap <= LOOP_OPEN:
             raise AssemblyError(
                 f"the loops of {robot.name!r} are open by {gap:.3g} (m or rad) after the event: "
                 "the state after a change has to close them",
@@ -204,7 +204,7 @@ def settled(
     if driven:
         on_path, wanted, _ = driven.at(t, q, v)
         gap = np.abs(robot.difference(q, on_path)).max(initial=0.0)
-        if not gap <= OPEN:
+        if not gap <= LOOP_OPEN:
             raise AssemblyError(
                 f"a joint that is driven after the event is {gap:.3g} (m or rad) away from where "
                 f"its path is: the path has to start where the joint is at t = {t:.6g} s",

@@ -18,14 +18,12 @@ from robodyn.simulation.motion.progress import Progress
 from robodyn.simulation.motion.record import Record
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.stepper import Stepper
+from robodyn.tolerances import SINGULAR_MOTION
 
 __all__ = ["carry"]
 
 #: (t, q, v) -> tau, of one state or of many.
 Torques = Callable[[float, FloatArray, FloatArray], FloatArray]
-
-#: A linkage that is this near to a singular posture (`Robot.loop_rank`) is at it.
-SINGULAR = 1e-6
 
 #: Steps of robots, and of one of them, after which Python is asked whether it was interrupted.
 AT_ONCE, OF_ONE = 2_000_000, 50_000
@@ -102,7 +100,7 @@ class _Carrier:
             for row in error.rows:
                 k, r = divmod(row, len(self.motion.q))
                 at = float(t[k, r]) if robot.depends_on_time else None
-                if robot.loop_rank(q[k, r], t=at).distance < SINGULAR:
+                if robot.loop_rank(q[k, r], t=at).distance < SINGULAR_MOTION:
                     error.rows = (row,)
                     return error
         return None

@@ -14,11 +14,9 @@ from robodyn.simulation.loads.driven import PathOfTime, driven_joints
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.tolerances import STEP_JOIN
 
-__all__ = ["APART", "robot_of_steps", "slopes_of_steps", "steps_along"]
-
-#: How far samples may be from the end of the step before, a unit of their size.
-APART = 1e-8
+__all__ = ["robot_of_steps", "slopes_of_steps", "steps_along"]
 
 
 def robot_of_steps(run: Trajectory) -> Robot:
@@ -106,7 +104,7 @@ def steps_along(
     q, v = slopes(t, run.q[here], run.v[here], run.tau[here], h)
     moved = robot.difference(run.q[ahead], q.value)
     for off, size in ((moved, run.v[here] * h), (v.value - run.v[ahead], run.v[ahead])):
-        wrong = np.abs(off) > APART * (1.0 + np.abs(size))
+        wrong = np.abs(off) > STEP_JOIN * (1.0 + np.abs(size))
         if wrong.any():
             k = start + int(np.argwhere(wrong)[0][0])
             raise SettingsError(

@@ -32,7 +32,8 @@ from robodyn.simulation.loads.path_tables import Paths
 from robodyn.simulation.loads.step_functions import Functions, functions_of
 from robodyn.simulation.sensitivity.acceleration_derivatives import AccelerationSlopes, along_speeds
 from robodyn.simulation.sensitivity.dual_array import DualArray
-from robodyn.simulation.step.machine_code.variant import DRIFT, NEWTON
+from robodyn.simulation.step.machine_code.variant import NEWTON
+from robodyn.tolerances import LOOP_DRIFT
 
 __all__ = ["StepJacobian"]
 
@@ -173,7 +174,7 @@ class StepJacobian:
             return q, v
         for n in range(NEWTON + 1):
             dq, dv, gap = self._corrections(t, q, v)
-            drifted = gap > DRIFT
+            drifted = gap > LOOP_DRIFT
             if n == NEWTON or not np.any(drifted):
                 break
             moved = self._coordinates.move(q, dq)

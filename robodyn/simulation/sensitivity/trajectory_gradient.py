@@ -29,14 +29,10 @@ from robodyn.simulation.control.callbacks import check_callable
 from robodyn.simulation.control.closed_loop import untraced
 from robodyn.simulation.control.compiled_law import Law, law_of, signal_tables
 from robodyn.simulation.loads.driven import PathOfTime
-from robodyn.simulation.sensitivity.motion_steps import (
-    APART,
-    robot_of_steps,
-    slopes_of_steps,
-    steps_along,
-)
+from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.tolerances import STEP_JOIN
 
 __all__ = ["TrajectoryGradient", "trajectory_gradient"]
 
@@ -226,7 +222,7 @@ def _tables(law: Law, run: Trajectory) -> list[FloatArray]:
 def _check_forces(law: Law, run: Trajectory) -> None:
     off = np.abs(law.function(run.q, run.v, *_tables(law, run)) - run.tau)
     off[..., list(run.driven)] = 0.0  # their forces are those of their paths
-    wrong = ~(off <= APART * (1.0 + np.abs(run.tau)))
+    wrong = ~(off <= STEP_JOIN * (1.0 + np.abs(run.tau)))
     if wrong.any():
         k = int(np.argwhere(wrong)[0][0])
         raise SettingsError(

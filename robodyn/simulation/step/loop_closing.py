@@ -14,7 +14,8 @@ from robodyn.robot import Robot
 from robodyn.simulation.integrators.method import Coordinates
 from robodyn.simulation.loads.driven import Driven
 from robodyn.simulation.loads.step_functions import Functions
-from robodyn.simulation.step.machine_code.variant import APART, DRIFT, NEWTON, OPEN
+from robodyn.simulation.step.machine_code.variant import NEWTON
+from robodyn.tolerances import LOOP_APART, LOOP_DRIFT, LOOP_OPEN
 
 __all__ = ["LoopKeeper", "close_loops"]
 
@@ -59,7 +60,7 @@ class LoopKeeper:
         """
         residual = self._robot.loop_residual(q, t=time)
         gap = np.abs(residual).max(initial=0.0)
-        if gap > OPEN:
+        if gap > LOOP_OPEN:
             nearest = self._nearest(q, time)
             shown = "" if nearest is None else f"; a closed posture near it is {nearest.tolist()}"
             raise AssemblyError(
@@ -122,7 +123,7 @@ class LoopKeeper:
         """
         q, v = self._corrected(q, v, time)
         hint = "joints are driven where they cannot go" if self._driven else "take shorter steps"
-        self.check(q, time, APART, hint)
+        self.check(q, time, LOOP_APART, hint)
         return q, v
 
     def _corrected(
@@ -172,7 +173,7 @@ def close_loops(
     """
     for n in range(NEWTON + 1):
         dq, dv, gap = corrections(q, v, *t)
-        drifted = gap > DRIFT
+        drifted = gap > LOOP_DRIFT
         if n == NEWTON or not np.any(drifted):
             break
         q = np.where(drifted[..., None], coordinates.move(q, dq), q)

@@ -32,8 +32,9 @@ from robodyn.simulation.loads.loads import BaseAt, Loads, WrenchesAt
 from robodyn.simulation.loads.step_functions import Functions
 from robodyn.simulation.step.compiled_motion import CompiledMotion
 from robodyn.simulation.step.loop_closing import LoopKeeper
-from robodyn.simulation.step.machine_code.variant import DIVERGED, OPEN
+from robodyn.simulation.step.machine_code.variant import DIVERGED
 from robodyn.simulation.trajectory.states.event_record import EventRecord
+from robodyn.tolerances import LOOP_OPEN
 
 __all__ = ["Stepper"]
 
@@ -262,7 +263,7 @@ class Stepper:
         _check_bounds(q, v)
         if self.stabilised and self.robot.nc:
             time = self._acting.time(t)
-            self._loops.check(q, time, OPEN, "take larger gains or shorter steps")
+            self._loops.check(q, time, LOOP_OPEN, "take larger gains or shorter steps")
             return q, v
         return self.closed(t, q, v)
 

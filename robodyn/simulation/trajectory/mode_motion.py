@@ -17,17 +17,12 @@ from robodyn.simulation.loads.arguments import step_times
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.trajectory.trajectory import Trajectory
 from robodyn.state_space import Mode
+from robodyn.tolerances import MODE_OPEN, STILL_POLE
 
 __all__ = ["mode_motion"]
 
 #: Samples in a period, or in the time in which a motion decays to 37 %.
 SAMPLES = 40
-
-#: Poles [1/s] that are zero but for rounding: nothing would be seen to move within years.
-STILL = 1e-9
-
-#: Gap [m, rad] of loops that could not be closed.
-OPEN = 1e-9
 
 
 @checked_arguments
@@ -85,7 +80,7 @@ def mode_motion(
     q = checked("q", q, robot.nq, of=robot.name)
     places, speeds = (_columns(robot, mode, letter) for letter in "qv")
     pace = abs(mode.pole.imag) / (2.0 * math.pi) or abs(mode.pole.real)
-    if not abs(mode.pole) > STILL:
+    if not abs(mode.pole) > STILL_POLE:
         raise ShapeError(f"the mode {mode.name!r} stands still: there is no motion", name="mode")
     size, count = number("amplitude", amplitude), number("cycles", cycles)
     t = step_times(count / pace, 1.0 / (SAMPLES * pace))
@@ -136,7 +131,7 @@ def _closed(
     for _ in range(3):  # a few steps of Newton's method each
         positions, closed = robot.closed_state(positions, v, follow)
     gap = float(np.abs(robot.loop_residual(positions)).max(initial=0.0))
-    if not gap <= OPEN:
+    if not gap <= MODE_OPEN:
         raise ShapeError(
             f"the loops of {robot.name!r} do not close that far away, by {gap:.3g} (m or rad): "
             "give a smaller amplitude",

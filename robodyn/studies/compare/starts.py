@@ -11,11 +11,9 @@ from robodyn.errors import ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.loads.arguments import start_state
 from robodyn.studies.compare.task import Task
+from robodyn.tolerances import START_CLOSED
 
 __all__ = ["starts_of"]
-
-#: A posture whose loops are open by less [m, rad] is taken as it is.
-CLOSED = 1e-9
 
 
 def starts_of(
@@ -93,7 +91,7 @@ def _closed(robot: Robot, q: FloatArray) -> FloatArray:
     if not robot.nc:
         return q
     time = 0.0 if robot.depends_on_time else None
-    if np.abs(robot.loop_residual(q, t=time)).max() < CLOSED:
+    if np.abs(robot.loop_residual(q, t=time)).max() < START_CLOSED:
         return q
     return np.asarray(robot.assemble(q, hold=robot.independent_joints, t=time))
 

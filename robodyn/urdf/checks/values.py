@@ -11,12 +11,10 @@ from robodyn.description import Joint, Limits, Loop, Mechanism, PointSpring, Pos
 from robodyn.description.possible import LARGEST
 from robodyn.errors import RobodynError, UnknownNameError, UrdfError
 from robodyn.joints.common.kind import JointKind
+from robodyn.tolerances import PARALLEL_COSINE
 from robodyn.urdf.common.kinds import LOOP_WORDS, TREE_WORDS, bad_constants
 
 __all__ = ["bad_values"]
-
-#: Cosine of the angle between the axes of a universal joint from which they are parallel.
-PARALLEL = 1 - 1e-9
 
 
 def bad_values(mechanism: Mechanism) -> list[RobodynError]:
@@ -93,7 +91,7 @@ def _why_no_joint(joint: Joint | Loop) -> Iterator[str]:
             sound = False
             yield f"the {key} is {axis}: not a unit vector"
     if sound and kind is not None and len(kind.axes) > 1:
-        if abs(sum(a * b for a, b in zip(joint.axis, joint.axis2, strict=True))) > PARALLEL:
+        if abs(sum(a * b for a, b in zip(joint.axis, joint.axis2, strict=True))) > PARALLEL_COSINE:
             yield f"axis and axis2 of a {kind} joint are parallel"
 
 

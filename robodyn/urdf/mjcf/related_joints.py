@@ -10,11 +10,9 @@ from robodyn.description import Joint, Mimic, Pose
 from robodyn.description.couplings import leads_to
 from robodyn.joints import fixed, joint_kind
 from robodyn.joints.common.described import described_pose
+from robodyn.tolerances import SAME_POSITION
 
 __all__ = ["RelatedJoints"]
-
-#: Positions of one joint that differ by less [rad, m] are the same.
-SAME = 1e-9
 
 
 class RelatedJoints:
@@ -44,7 +42,7 @@ class RelatedJoints:
     def hold(self, name: str, position: float) -> str | None:
         """Make a joint a fixed one, and all that are related to it; why it cannot be, or `None`."""
         if name in self._held:
-            there = math.isclose(self._held[name], position, abs_tol=SAME)
+            there = math.isclose(self._held[name], position, abs_tol=SAME_POSITION)
             return None if there else f"joint {name!r} is held at two positions"
         joint = self._joints[name]
         self._held[name] = position

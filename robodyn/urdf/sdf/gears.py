@@ -9,6 +9,7 @@ import numpy as np
 from robodyn.description import Coupling, Joint
 from robodyn.errors import RobodynError, TopologyError
 from robodyn.joints import joint_kind
+from robodyn.tolerances import GEARBOX_PARALLEL
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, line_of
 from robodyn.urdf.sdf.frames import Frames
@@ -17,9 +18,6 @@ from robodyn.urdf.sdf.scopes import scoped, scoped_axis
 from robodyn.urdf.sdf.values import number_of, text_of
 
 __all__ = ["read_gear"]
-
-#: Axes of a gearbox and of its hinges are parallel to within this.
-PARALLEL = 1e-6
 
 
 def read_gear(
@@ -95,7 +93,7 @@ def _sign(frames: Frames, hinge: Joint, axis: Axis, child: str) -> float:
     expressed_in = axis.expressed_in or child
     R = frames.pose_in(hinge.child, expressed_in)[:3, :3]
     cosine = float(np.dot(R @ np.array(hinge.axis), axis.direction))
-    if abs(cosine) < 1.0 - PARALLEL:
+    if abs(cosine) < 1.0 - GEARBOX_PARALLEL:
         raise TopologyError(
             f"the axes of a gearbox are those of its hinges: that of {hinge.name!r} is another"
         )

@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 from robodyn.description import Joint, Link, Mimic, Pose, Vector
 from robodyn.description.constants import with_constants
 from robodyn.joints import fixed, revolute
+from robodyn.tolerances import SAME_ORIGIN
 from robodyn.urdf.common.joint_values import Dynamics
 from robodyn.urdf.sdf.frames import Frames
 from robodyn.urdf.sdf.joints import Axis, SdfJoint
 from robodyn.urdf.sdf.loops import direction_in, exactly_placed
 
 __all__ = ["Hinges", "coordinate_name"]
-
-#: A joint this near to the origin of its child [m] is there.
-NEAR = 1e-12
 
 
 def is_split(joint: SdfJoint) -> bool:
@@ -99,7 +97,7 @@ class Hinges:
             self.weld(joint.name, parent, child, joint.line)
             return
         # It stands in the frame of its child if it moves the same from there.
-        away = np.abs(self.frames.pose_in(joint.name, child)[:3, 3]).max() > NEAR
+        away = np.abs(self.frames.pose_in(joint.name, child)[:3, 3]).max() > SAME_ORIGIN
         at = joint.name if joint.kind.turns and away else child
         if at != child:
             self.links.append(Link(at, line=joint.line))

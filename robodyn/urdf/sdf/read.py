@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from robodyn.description import Mechanism
 from robodyn.errors import RobodynError, UrdfError, UrdfWarning
+from robodyn.tolerances import DEFAULT_GRAVITY
 from robodyn.urdf.common.packages import Packages
 from robodyn.urdf.common.reader import Reader
 from robodyn.urdf.common.xml import Element, parse_xml
@@ -23,7 +24,6 @@ __all__ = ["read_sdf"]
 
 #: Gravity of a world that says nothing else, and what it is rounded to.
 GRAVITY = (0.0, 0.0, -9.81)
-ROUNDED = 0.02
 #: How much is said of what is not read.
 TOLD = 5
 
@@ -156,6 +156,6 @@ def _check_gravity(reader: Reader, world: Element) -> None:
     numbers = tuple(reader.to_number(gravity, "text", word) for word in words)
     if len(numbers) != 3:
         reader.problem(gravity, f"<gravity> has {len(numbers)} numbers, expected 3")
-    elif max(abs(a - b) for a, b in zip(numbers, GRAVITY, strict=True)) > ROUNDED:
+    elif max(abs(a - b) for a, b in zip(numbers, GRAVITY, strict=True)) > DEFAULT_GRAVITY:
         told = ", ".join(f"{x:g}" for x in numbers)
         reader.warn(gravity, f"<gravity> is not read: give gravity=({told})")

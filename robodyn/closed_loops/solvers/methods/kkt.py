@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from robodyn.closed_loops.solvers.methods.system import (
-    INERTIA_TOLERANCE,
-    SINGULAR,
-    SOLVED,
-    System,
-    copy,
-    product,
-)
+from robodyn.closed_loops.solvers.methods.system import SINGULAR, SOLVED, System, copy, product
 from robodyn.codegen.llvm.loops import INFO, Matrix, Number
+from robodyn.tolerances import MASS_MATRIX_ZERO
 
 __all__ = ["kkt"]
 
@@ -68,7 +62,7 @@ def _definite_on_the_motions(system: System, D: Matrix, info: Number) -> Number:
         pivot = code.choose(alone, D.get(i, i), D.get(i + 1, i))
         with code.when((alone & (pivot < 0.0)) | first):
             negative.add(1)
-        with code.when((alone | first) & ~(code.size(pivot) > INERTIA_TOLERANCE)):
+        with code.when((alone | first) & ~(code.size(pivot) > MASS_MATRIX_ZERO)):
             zero.value = 1
         second.value = code.choose(first, code.integer(1), 0)
     return zero.value.equals(0) & negative.value.equals(s.rank)

@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from robodyn.closed_loops.solvers.methods.system import Workspace, copy, solve_triangular
 from robodyn.codegen.llvm.loops import INFO, Indices, Matrix, Number
+from robodyn.tolerances import ZERO_ROW
 
 __all__ = [
-    "ROW_TOLERANCE", "gather", "multipliers", "orthonormal", "relative_residual", "revealed_rank",
+    "gather", "multipliers", "orthonormal", "relative_residual", "revealed_rank",
     "right_sides", "scale_constraints", "scale_speeds",
 ]  # fmt: skip
-
-#: A row smaller than this part of the largest one is rounding of a zero row.
-ROW_TOLERANCE = 1e-12
 
 
 def scale_speeds(M: Matrix, nv: Number, w: Workspace) -> None:
@@ -27,7 +25,7 @@ def scale_speeds(M: Matrix, nv: Number, w: Workspace) -> None:
     largest = code.variable(0.0)
     for i in code.each(nv):
         largest.value = code.choose(M.get(i, i) > largest.value, M.get(i, i), largest.value)
-    smallest, least = code.variable(largest.value), largest.value * ROW_TOLERANCE
+    smallest, least = code.variable(largest.value), largest.value * ZERO_ROW
     for i in code.each(nv):
         inertia = M.get(i, i)
         lower = (inertia > least) & (inertia < smallest.value)
@@ -55,7 +53,7 @@ def scale_constraints(K: Matrix, nc: Number, nv: Number, w: Workspace) -> None:
     typical = code.choose(largest.value > 0.0, largest.value, 1.0)
     for j in code.each(nc):
         norm = w.rows.get(j)
-        counts = norm > largest.value * ROW_TOLERANCE
+        counts = norm > largest.value * ZERO_ROW
         scale = 1.0 / code.choose(counts, norm, typical)
         factor = code.choose(counts, scale, 0.0)
         w.rows.put(scale, j)

@@ -12,11 +12,9 @@ from robodyn.closed_loops.solvers.methods.system import (
     solve_triangular,
 )
 from robodyn.codegen.llvm.loops import INFO, Number
+from robodyn.tolerances import LIGHT_PIVOT
 
 __all__ = ["schur"]
-
-#: Pivots of the mass matrix below this would magnify rounding; then it is augmented.
-LIGHT = 1e-3
 
 
 def schur(system: System) -> Number:
@@ -32,7 +30,7 @@ def schur(system: System) -> Number:
     status = code.variable(SOLVED)
     copy(s.M, L, n, n)
     copy(s.force, z, n)
-    with code.when(~cholesky(L, n, LIGHT)):
+    with code.when(~cholesky(L, n, LIGHT_PIVOT)):
         copy(s.M, L, n, n)
         product(s.Yt, s.Yt, L, (n, rank, n), "NT", keep=1.0)
         product(s.Yt, s.right, z, (n, rank, 1), factor=-1.0, keep=1.0)

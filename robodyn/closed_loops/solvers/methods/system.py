@@ -6,21 +6,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from robodyn.codegen.llvm.loops import INFO, Code, Indices, Matrix, Number
+from robodyn.tolerances import MASS_MATRIX_ZERO, MATRIX_ROUNDING
 
 __all__ = [
-    "INERTIA_TOLERANCE", "NOT_FINITE", "SINGULAR", "SOLVED", "WORK", "System",
+    "NOT_FINITE", "SINGULAR", "SOLVED", "WORK", "System",
     "Workspace", "cholesky", "copy", "motions_apart", "product", "solve_triangular",
     "workspace_size",
 ]  # fmt: skip
 
 #: What became of a system.
 SOLVED, SINGULAR, NOT_FINITE = range(3)
-
-#: Pivots of scaled inertias (1 for a single speed) below this are rounding of zero.
-INERTIA_TOLERANCE = 1e-13
-
-#: Rounding of a number of size one, some times as large as the least.
-ROUNDING = 16.0 * 2.0**-52
 
 #: Columns of the memory that LAPACK asks for: it works on blocks of 32 columns.
 WORK = 72
@@ -204,7 +199,7 @@ def solve_triangular(L: Matrix, kind: str, X: Matrix, n: Number, columns: Number
         L.code.call("dtrsm", "L", *kind, "N", n, columns, 1.0, L, X)
 
 
-def cholesky(A: Matrix, n: Number, tolerance: float = INERTIA_TOLERANCE) -> Number:
+def cholesky(A: Matrix, n: Number, tolerance: float = MASS_MATRIX_ZERO) -> Number:
     """Replace the lower triangle of A by its Cholesky factor; whether all pivots are larger.
 
     They also have to be larger than what rounding may make of them: a small pivot before one leaves
@@ -220,7 +215,7 @@ def cholesky(A: Matrix, n: Number, tolerance: float = INERTIA_TOLERANCE) -> Numb
             ratio = A.get(i, j) / A.get(j, j)
             rounded.add(ratio * ratio)
         square = pivot * pivot
-        with code.when(~((square > tolerance) & (square > rounded.value * ROUNDING))):
+        with code.when(~((square > tolerance) & (square > rounded.value * MATRIX_ROUNDING))):
             definite.value = 1
     return definite.value.equals(0)
 

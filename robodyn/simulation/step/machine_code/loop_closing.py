@@ -5,7 +5,8 @@ from __future__ import annotations
 from robodyn.codegen.llvm.loops import Number, Variable
 from robodyn.codegen.llvm.rows import Buffer, Rows
 from robodyn.simulation.step.machine_code.block import Block
-from robodyn.simulation.step.machine_code.variant import DRIFT, NEWTON, Plan
+from robodyn.simulation.step.machine_code.variant import NEWTON, Plan
+from robodyn.tolerances import LOOP_DRIFT
 
 __all__ = ["closed"]
 
@@ -67,7 +68,7 @@ def _correct(
     code = block.code
     rows = corrected if isinstance(corrected, Rows) else Rows.of(corrected)
     for r in code.each(block.count):
-        with code.when(gaps.get(r) > DRIFT):
+        with code.when(gaps.get(r) > LOOP_DRIFT):
             moving.value = 1
             for j in code.each(block.nq):
                 at = r * block.nq + j

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from robodyn.simulation.step.machine_code.argument_table import words_of
+from robodyn.tolerances import LOOP_APART, LOOP_OPEN
 
-__all__ = ["APART", "DIVERGED", "DRIFT", "NEWTON", "OPEN", "Plan"]
+__all__ = ["DIVERGED", "NEWTON", "Plan"]
 
-#: Drift [m, rad] that is not mended, steps that mend it, and what no motion goes on with.
-DRIFT, NEWTON, APART = 1e-12, 8, 1e-6
-
-#: Gaps of loops [m, rad] with which no motion starts, and none that gains hold closed goes on.
-OPEN = 1e-3
+#: Newton steps that correct drift, at most.
+NEWTON = 8
 
 #: Sum of squares of a state that is no motion any more [m^2, rad^2, ...]: its fourth power, as in
 #: constraints over speeds and their determinants, is still a number.
@@ -61,4 +59,4 @@ class Plan:
     @property
     def apart(self) -> float:
         """Gaps of loops [m, rad] with which no motion goes on."""
-        return OPEN if self.stabilised else APART
+        return LOOP_OPEN if self.stabilised else LOOP_APART

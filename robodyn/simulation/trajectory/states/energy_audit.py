@@ -16,14 +16,15 @@ from robodyn.simulation.trajectory.states import energies
 from robodyn.simulation.trajectory.states.event_record import EventRecord, sample_of
 from robodyn.simulation.trajectory.states.interpolation import Indices, between
 from robodyn.simulation.trajectory.states.samples import BLOCK, Samples
+from robodyn.tolerances import ENERGY_ROUNDING
 
 __all__ = ["EnergyAudit", "announce_unexplained", "audit_of", "joined_audits"]
 
 #: Parts of a step at which powers are taken, each for half of it: Gauss's rule of fourth order.
 NODES = 0.5 - math.sqrt(1.0 / 12.0), 0.5 + math.sqrt(1.0 / 12.0)
 
-#: Part of the energy exchanged, and of the energy itself, that may be unexplained.
-PART, ROUNDING = 0.02, 1e-9
+#: Part of the energy exchanged that may be unexplained.
+PART = 0.02
 
 #: What is integrated over time.
 FLOWS = ("forces", "wrenches", "base", "dissipated")
@@ -153,7 +154,7 @@ def announce_unexplained(audit: EnergyAudit, name: str) -> None:
     if len(audit.t) < 2:
         return
     unexplained, exchanged = np.abs(audit.unexplained), audit.exchanged
-    allowed = PART * exchanged + ROUNDING * np.abs(audit.stored).max(axis=0)
+    allowed = PART * exchanged + ENERGY_ROUNDING * np.abs(audit.stored).max(axis=0)
     excess = np.ravel(unexplained.max(axis=0) - allowed)
     if not (excess > 0.0).any():
         return

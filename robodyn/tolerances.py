@@ -1,0 +1,372 @@
+"""Numerical tolerances, all of them: which numbers are equal, zero, at a limit, or good enough.
+
+The name of a tolerance says what is compared, and its comment with what and why it has that size.
+One that two modules share is one decision; two of the same size with two names are two of them.
+Where a tolerance is a pair, its numbers are those in double and in single precision.
+"""
+
+from __future__ import annotations
+
+# Rounding of numbers of size one.
+
+#: Two terms of a product that cancel leave this part of them: two units of the last place.
+CANCELLATION_ROUNDING = 4e-16
+#: A decimal number leaves this part of itself after a few sums and products with it.
+DECIMAL_ROUNDING = 1e-14
+#: Sum of some sixteen products of numbers of size one: residuals below it are rounding.
+MATRIX_ROUNDING = 16.0 * 2.0**-52
+#: Numbers below this [any unit] come near the subnormal ones and do not have all their digits.
+SMALLEST_FULL_PRECISION = 1e-290
+#: Added to a denominator that may be zero with its numerator; too small to change another one.
+QUOTIENT_FLOOR = 1e-300
+#: The same where the quotient is differentiated, so that its square is still a number.
+SQUARED_QUOTIENT_FLOOR = 1e-200
+
+# Rotations and quaternions.
+
+#: A quaternion whose norm differs from one by less is taken as it is, so that bits stay.
+QUATERNION_ROUNDING = 1e-14
+#: A given quaternion may miss the norm one by this: single precision leaves 1e-7.
+QUATERNION_NORM = 1e-6
+#: The rotation matrix of a given pose may miss orthogonality by this, as single precision does.
+ROTATION_ORTHOGONALITY = 1e-6
+#: Sum of squares by which a target may miss a rigid transform: the square of the one above.
+RIGID_TRANSFORM = 1e-12
+#: Added to the square of an angle [rad^2] that is divided by. It is too little to change any angle
+#: that matters, in single precision too; a sine over it is then exactly its limit.
+SQUARED_ANGLE_FLOOR = 1e-30
+#: Added to a square so that the measure of a joint's gap stays finite at half a turn.
+SQUARED_COSINE_FLOOR = 1e-20
+#: At half a turn there are two ways round. In double and in single precision, a cosine whose size
+#: is below this counts as positive, so that one of them is taken.
+HALF_TURN_COSINE = 1e-150, 1e-18
+#: Keeps the root at half a turn from being divided by as zero; its square is above rounding.
+HALF_TURN_ROOT_FLOOR = 1e-7
+#: An axis nearer than this to -z [rad] has no direction of shortest rotation from z.
+OPPOSITE_AXES = 1e-7
+
+# Numbers of a file, which are rounded.
+
+#: Part of the trace by which an inertia may miss the triangle inequality, as six digits leave.
+INERTIA_TRIANGLE = 1e-6
+#: Cosine of the angle of a universal joint's axes above which they are parallel.
+PARALLEL_COSINE = 1 - 1e-9
+#: The axes of a gearbox and of its hinges are parallel to within this, of the cosine.
+GEARBOX_PARALLEL = 1e-6
+#: A joint this near to the origin of its child [m] is at it: rounding of the poses between.
+SAME_ORIGIN = 1e-12
+#: Gravity of an SDF world that differs by less [m/s^2] from the Earth's default is that one.
+DEFAULT_GRAVITY = 0.02
+#: How far beyond its limit a joint may be looked for [rad, m]: people round what they read.
+PLACEMENT_OVER_LIMIT = 1e-2
+#: An angle that differs by less [rad] from a multiple of 15 degrees has all its digits.
+WRITTEN_IN_FULL = 1e-10
+#: Gaps of loops up to this [rad, parts of the longest link] come from five-digit numbers.
+ROUNDED_FILE_GAP = 1e-5
+#: Gaps of loops above this [rad, parts of the longest link] come from no rounding.
+WRONG_FILE_GAP = 0.03
+#: Singular values below this part of the largest come from rounded numbers more often than from a
+#: machine.
+ROUNDED_FILE_RANK = 1e-3
+
+# Geometry of mechanisms.
+
+#: Angles [rad] and lengths [m] below this are rounding of the poses of a file.
+FRAME_ROUNDING = 4e-15
+#: Inertia components below this part of a body's largest are rounding of their sum.
+LUMPED_INERTIA = 1e-15
+#: Differences below this part of a body's inertia do not count against its symmetry.
+SYMMETRIC_INERTIA = 1e-14
+#: The inertia of a body alone counts from this part of all that its joint moves somewhere: with
+#: less, half of the digits of a pivot of the mass matrix are lost.
+OWN_INERTIA = 1e-7
+#: Mass and moments of a link that count as none, over those of all links together.
+MASSLESS_LINK = 1e-6
+#: Distance of axes from their common point that counts as none [m].
+INTERSECTING_AXES = 1e-6
+#: Cosine of the angle of axes that counts as none.
+PERPENDICULAR_AXES = 1e-3
+#: Angles [rad] and lengths [m] are snapped below this unless ``snap`` is given: what sums and
+#: products of numbers of a file leave of zero.
+DEFAULT_SNAP = 1e-10
+#: Part of its mass by which a link may differ from its body, by rounding, and be all of it.
+WHOLE_LINK = 1e-9
+#: Sines of angles between axes, and distances over the size of a loop, that count as zero.
+LOOP_GEOMETRY = 1e-9
+#: Part of a length that is rounding of the sums it comes from.
+LENGTH_ROUNDING = 1e-14
+#: Links shorter than this [m] are points; where all are, lengths are compared with one metre.
+POINT_LENGTH = 1e-9
+#: Cosines, sines and lengths [m] of two postures that differ by less are of one branch.
+SAME_BRANCH = 1e-6
+
+# Positions of joints.
+
+#: A joint within this of its limit or of its stop [rad, m] is at it, as rounding would have it.
+AT_LIMIT = 1e-9
+#: The same within iterations, which put joints at their limits exactly [rad, m].
+ACTIVE_LIMIT = 1e-12
+#: Two positions given for one joint that differ by less [rad, m] agree.
+SAME_POSITION = 1e-9
+#: Part of a limit, or of 1 where that is more, that a value may be beyond it by rounding.
+LIMIT_EXCESS = 1e-9
+#: Part of a limit by which joints that follow others may be beyond theirs.
+FOLLOWER_LIMIT_EXCESS = 1e-9
+#: How far beyond its limit a joint at rest may be [rad, m].
+EQUILIBRIUM_LIMIT_EXCESS = 1e-9
+#: Part of a limit by which speeds of a trajectory may exceed it: rounding of a message, and
+#: overshoot between its points.
+TRAJECTORY_SPEED_EXCESS = 1e-6
+
+# Gaps of loops.
+
+#: Rows of residuals this small [m, rad] are closed: Newton's method leaves 1e-13 to 1e-12.
+LOOP_CLOSED = 1e-11
+#: Gap [m, rad] after a stride of a walk, as a part of the lengths in K if these are above 1 m.
+WALK_CLOSED = 1e-12
+#: Loops are closed if the correction still needed is below this [rad, m relative to the lever arms
+#: of the mechanism].
+ASSEMBLY_STEP = 1e-12
+#: Gaps that a step leaves [m, rad] and that are not corrected: Newton's method gains nothing.
+LOOP_DRIFT = 1e-12
+#: Gaps that correction leaves [m, rad] and with which no motion goes on.
+LOOP_APART = 1e-6
+#: Gaps [m, rad] with which no motion starts, and none that gains hold closed goes on.
+LOOP_OPEN = 1e-3
+#: Gap [m, rad] that a predicted step of continuation may leave after some Newton steps.
+PREDICTED_GAP = 1e-6
+#: A posture given for another one and open by less [m, rad] needs no assembly.
+POSTURE_CLOSED = 1e-8
+#: A start of a comparison whose loops are open by less [m, rad] is taken as it is.
+START_CLOSED = 1e-9
+#: Gap [m, rad] from which on the loops of an animated mode could not be closed.
+MODE_OPEN = 1e-9
+#: Gaps [m, rad] above this are more than the rounding of a file, and seen in a picture.
+LOOP_GAP_SHOWN = 1e-4
+#: Smallest tolerance of the loops of states in single precision.
+SINGLE_PRECISION_CLOSURE = 1e-4
+#: Part of the terms of ``K v + psi`` that may be left.
+LOOP_VELOCITY = 1e-9
+#: Part of the terms by which accelerations may break the loops, in double and in single precision:
+#: more says that the equations were too near to singular ones.
+LOOP_ACCELERATION = 1e-6, 1e-3
+#: Part of the terms by which controlled accelerations may miss the loops.
+CONTROLLED_ACCELERATION = 1e-8
+
+# Rank and singular values.
+
+#: Scaled singular values of constraints below this part of the largest count as zero. It is well
+#: above the rounding of a Jacobian (1e-15) and of an assembled posture (1e-13), and well below what
+#: is left near a dead point that a simulation can pass.
+CONSTRAINT_RANK = 1e-9
+#: Columns whose parts outside the span of others are as large as this part of the largest one are
+#: as good as that one: which is larger would be decided by rounding.
+EQUAL_PIVOTS = 1.0 - 1e-6
+#: The same of K where a walk starts, whose posture is known to fewer digits.
+WALK_RANK = 1e-7
+#: A row depends on another one if its coefficient, of rows of unit norm, is larger than this.
+DEPENDENT_ROW = 1e-7
+#: A row smaller than this part of the largest one is rounding of a zero row.
+ZERO_ROW = 1e-12
+#: Rows whose smallest scaled singular value is above this are independent at every posture.
+INDEPENDENT_ROWS = 1e-6
+#: Dependencies of rows that differ by less from posture to posture are the same.
+SAME_DEPENDENCY = 1e-7
+#: A preferred speed is passed over if less than this part of its motion is new.
+PREFERRED_SPEED = 1e-6
+#: Least singular value, over the largest, of the columns of dependent speeds.
+DEPENDENT_SPEEDS = 1e-9
+#: Part of the needed generalised force that may stay unbalanced, and part of a motion that a motor
+#: has to move to count as driving it.
+ACTUATION_RANK = 1e-9
+#: Scaled singular values below this part of the largest one take no part in a step.
+LEVENBERG_RANK = 1e-10
+#: Singular values of a frame's Jacobian below this part of the largest do not count.
+JACOBIAN_RANK = 1e-9
+#: Combinations of inertial parameters with less than this part of the largest singular value have
+#: no effect on forces.
+BASE_PARAMETER = 1e-9
+#: Constraints below this part of the strongest one bind nothing [relative singular value].
+BINDING_CONSTRAINT = 1e-8
+#: Singular values below this part of the largest are rounding: parameters have no effect.
+EXCITATION_RANK = 1e-7
+#: Singular values below this part of the largest are directions that the data do not excite.
+EXCITED_DIRECTION = 1e-8
+#: Columns of a regressor below this part of the largest are rounding.
+ZERO_COLUMN = 1e-12
+#: Effects of parameters below this part of the usual one are none; a linkage that moves little has
+#: many of them.
+VISIBLE_EFFECT = 1e-6
+#: Part of the mass that combinations of parameters may leave out and still determine it.
+DETERMINED_MASS = 1e-6
+#: Directions with singular values below this part of the largest one change no acceleration.
+STATIONARY_DIRECTION = 1e-7
+
+# Pivots of the mass matrix and of equations with loops.
+
+#: Pivots below this part of what they were before elimination have lost their digits, in double and
+#: in single precision.
+PIVOT_DIGITS = 1e-11, 3e-4
+#: Pivots below this part of what they are elsewhere are zero but for rounding, in double and in
+#: single precision.
+PIVOT_ZERO = 1e-22, 1e-12
+#: The same for equations with loops: pivots below this part of their former value are zero.
+LOOP_PIVOT_DIGITS = 1e-11
+#: Pivots below this part of the sum of all: rows that vanish as a whole.
+LOOP_ROW_ZERO = 1e-22
+#: Eigenvalues and pivots of a scaled mass matrix (1 for a single speed) below this are rounding of
+#: zero.
+MASS_MATRIX_ZERO = 1e-13
+#: The code may have no numbers where the least eigenvalue of a scaled mass matrix is below the
+#: first of a pair, or its diagonal below the second, as a part of what it is elsewhere.
+NEARLY_SINGULAR = (1e-10, 2e-22), (1e-3, 2e-12)
+#: Pivots of the mass matrix below this would magnify rounding; then it is augmented.
+LIGHT_PIVOT = 1e-3
+#: The square of a probe's solution is scaled to be below this except near a singular posture: so
+#: little may be added to a result that is right.
+PROBE_SOLUTION = 1e-12
+#: Part of its terms by which a user's function of the speeds may miss being linear.
+LINEAR_IN_SPEEDS = 1e-9
+#: Distance to a singular posture that is near, in double and in single precision.
+NEAR_SINGULAR_POSTURE = 1e-3, 3e-2
+#: Part of a result that may be wrong there, in double and in single precision.
+LOST_PART = 1e-6, 1e-2
+#: Gaps and rates of loops below these are rounding, in double and in single precision.
+GAP_ROUNDING = 2e-16, 1e-7
+#: In double precision, postures nearer than this to a singular one are looked at: enough for those
+#: at which less than six digits are left, and few enough to cost little.
+CHECKED_POSTURE = 2e-3
+#: A posture that is this near to a singular one (`Robot.loop_rank`) is at it.
+SINGULAR_POSTURE = 1e-4
+#: And so near is where a motion broke down on its way there, as far as it can be foreseen.
+BROKEN_DOWN_POSTURE = 1e-2
+#: Part of the largest singular value of a motion that counts as none.
+SINGULAR_VALUE_ZERO = 1e-6
+#: A linkage this near to a singular posture (`Robot.loop_rank`) stops machine code at it.
+SINGULAR_MOTION = 1e-6
+
+# Contacts, stops and impacts.
+
+#: Depths and slips below this [m, rad, 1] are zero; it keeps derivatives finite where a point or a
+#: joint just touches.
+PENETRATION_FLOOR = 1e-15
+#: Parts of the greatest number of a linear complementarity problem that count as zero.
+COMPLEMENTARITY_ZERO = 1e-12
+#: Part of the speeds before an impact that counts as none after all rebounds.
+REBOUND_SPEED_ZERO = 1e-13
+#: Speeds of approach, relative to all speeds of the contacts, that count as none.
+APPROACH_SPEED_ZERO = 1e-9
+#: Mobilities of a contact below this part of the greatest one count as zero.
+MOBILITY_ZERO = 1e-11
+#: A direction is immovable below this part of the mobility of the robot without constraints.
+IMMOVABLE = 1e-12
+#: Part of a speed, or of a mobility, that is rounding where friction is decided.
+FRICTION_ROUNDING = 1e-12
+#: Squares of a point's speeds along a direction, over those along all, that may be rounding.
+CONTACT_DIRECTION = 1e-12
+#: The least mass of a particle that is hit [kg]; its inverse is still a number.
+LIGHTEST_PARTICLE = 1e-200
+#: A direction in which a point never moves faster, at speeds of one [m/s].
+IMMOBILE_POINT = 1e-12
+#: Speeds away from a stop below this part of those before it was reached count as none.
+STOP_SEPARATION = 1e-10
+#: A stop that pushes by more than this part of the largest force holds its joint without doubt.
+STOP_FORCE = 1e-6
+
+# Times and events.
+
+#: Part of a step within which an event is found.
+EVENT_TIME_PRECISION = 1e-12
+#: Part of a step within which events happen at one instant.
+SAME_EVENT_TIME = 1e-9
+#: A witness function that is this part of its change in a step is zero but for rounding.
+WITNESS_ZERO = 1e-9
+#: A gap that becomes smaller by less than this in a step [rad, m] stays as it is.
+GAP_CLOSING = 1e-12
+#: Instants within this part of a step, or of a motion, are one.
+SAME_TIME = 1e-12
+#: A point lands where it is this deep [m], and stands without depth: so what stands does not land
+#: again.
+LANDED_DEPTH = 1e-9
+#: A step below this part of the time, or of 1 s, is none: time would stand still.
+SHORTEST_STEP = 1e-13
+#: Part of a period by which the instants of a controller may be early or late, by rounding.
+SAMPLE_TIME_ROUNDING = 1e-9
+#: Instants this near to each other get the same noise [s].
+SAME_NOISE = 1e-9
+#: Sums of steps of a ROS clock may be off by this [s]: it counts in nanoseconds.
+CLOCK_ROUNDING = 1e-9
+#: Part of the time between the first and the last sample by which times may be rounded.
+RECORD_TIME = 1e-9
+#: Part of a step by which the times of a record may be uneven and still count as even.
+EVEN_RECORD = 1e-3
+#: How far a sample may be from the end of the step before, per unit of its size.
+STEP_JOIN = 1e-8
+
+# Iterations that have converged.
+
+#: Last Newton step of an implicit stage, per unit of what it changes.
+NEWTON_CONVERGED = 1e-12
+#: Change of a variational step, over the largest speed, after which none is needed.
+VARIATIONAL_CONVERGED = 1e-15
+#: Change at which iterations that no longer come nearer have converged but for rounding.
+VARIATIONAL_STALLED = 1e-9
+#: Errors of inverse kinematics [m, rad] below which a target is reached.
+TARGET_REACHED = 1e-9
+#: Errors of inverse kinematics [m, rad] that steps are made for, below the one above.
+TARGET_WANTED = 1e-10
+#: What may be left of an acceleration, over what a unit of a coordinate changes it by.
+EQUILIBRIUM_ACCELERATION = 1e-10
+#: Accelerations of a steady motion that count as none, over the square of its largest rate.
+STEADY_ACCELERATION = 1e-6
+#: Square of a Newton step in its own measure that is none, as a part of the weight of the prior.
+IDENTIFICATION_CONVERGED = 1e-10
+#: The same as a part of the sum of squares of the measured forces: rounding.
+IDENTIFICATION_ROUNDING = 1e-26
+#: Part by which the noise of each row may change when it is estimated anew.
+NOISE_CONVERGED = 1e-6
+#: Steps of inverse kinematics [rad, m] that lead nowhere: toward targets.
+STEP_TO_TARGET = 1e-11
+#: And toward a preferred posture, along a valley that is flatter.
+STEP_TO_POSTURE = 1e-8
+#: Independent coordinates this near [rad, m] to where they should be have reached it.
+REDUCED_MOTION_END = 1e-11
+
+# Energy, forces and speeds that are rounding.
+
+#: Part of the energy itself that rounding may take.
+ENERGY_ROUNDING = 1e-9
+#: Energy a mass [J/kg] that rounding may take where there is none: of what rests at height zero.
+ENERGY_AT_REST = 1e-12
+#: Accelerations of a posture at rest [rad/s^2, m/s^2] that are rounding.
+REST_ACCELERATION = 1e-6
+#: Accelerations of controlled joints per acceleration of a motor that count as none.
+UNCOUPLED_MOTOR = 1e-4
+#: Difference that rounding and Simpson's rule may leave between a path and its rate, as a part of
+#: the largest rate.
+PATH_RATE_ERROR = 1e-5
+#: Swings of smooth paths beyond samples that are no more than this [rad, m] are noise.
+PATH_SWING = 1e-2
+#: Noise of measured forces below this part of them is none: rounding.
+LEAST_NOISE = 1e-12
+#: Forces below this are zero, so that what is divided by them has a square [N, N m].
+NO_FORCE = 1e-100
+
+# Linear models.
+
+#: Numbers of a matrix that should be zero, over the largest one.
+MATRIX_ZERO = 1e-16
+#: Relative error of a matrix of derivatives.
+DERIVATIVE_ERROR = 1e-11
+#: Numbers of balanced matrices below this part of the largest say that a mode is not reached.
+UNREACHED_MODE = 1e-10
+#: Parts of a mode smaller than this, over the largest, are not drawn.
+MODE_SHOWN = 1e-3
+#: Coordinates that take less than this part of the largest number of a mode do not move.
+MODE_UNMOVED = 1e-6
+#: Poles [1/s] that are zero but for rounding: nothing would be seen to move within years.
+STILL_POLE = 1e-9
+#: Modes whose poles lie to the left of this part of the fastest one decay.
+DECAYING_POLE = 1e-9
+#: Eigenvalues of a weight matrix below this part of the largest one are zero.
+EIGENVALUE_ZERO = 1e-12
