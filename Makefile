@@ -54,4 +54,4 @@ $(VENV)/.dev: $(VENV)/.ready
 	touch $@
 
 clean:
-	rm -rf $(VENV) out build *.egg-info
+	rm -rf $(VENV) out build dist

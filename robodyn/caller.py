@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from types import FrameType
 from typing import Any
 
-__all__ = ["warn"]
-
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_COMMANDS = os.path.join(_PACKAGE, "cli", "")
-
-#: The package, and its controllers where that folder is a link.
-_OURS = (
-    os.path.join(_PACKAGE, ""),
-    os.path.join(os.path.realpath(os.path.join(_PACKAGE, "controllers")), ""),
-)
+__all__ = ["is_user_code", "warn"]
 
 
 def warn(message: Warning | str, *, registry: dict[Any, Any] | None = None) -> None:
@@ -47,15 +37,24 @@ def warn(message: Warning | str, *, registry: dict[Any, Any] | None = None) -> N
     warnings.warn_explicit(message, category, filename, frame.f_lineno, module, registry)
 
 
+def is_user_code(frame: FrameType) -> bool:
+    """Whether a frame runs code that is neither of this package nor of Python's library."""
+    top = _module(frame).partition(".")[0]
+    return top != "robodyn" and top not in sys.stdlib_module_names
+
+
 def _caller() -> FrameType | None:
-    """The innermost frame that is neither of this package nor of Python's library."""
+    """The innermost frame of the user's code; None where a command of robodyn was called."""
     frame: FrameType | None = sys._getframe(1)
     inner = ""
     while frame is not None:
-        file = frame.f_code.co_filename
-        if file.startswith(_OURS):
-            inner = file
-        elif str(frame.f_globals.get("__name__")).partition(".")[0] not in sys.stdlib_module_names:
-            return None if inner.startswith(_COMMANDS) else frame
+        if is_user_code(frame):
+            return None if inner.startswith("robodyn.cli.") else frame
+        if _module(frame).partition(".")[0] == "robodyn":
+            inner = _module(frame)
         frame = frame.f_back
     return None
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))

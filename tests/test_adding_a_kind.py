@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
+
+from package_copy import copy_package, run_python
 
 TESTS = Path(__file__).parent
 TOYS = {path.stem: path.read_text() for path in (TESTS / "joint_kinds").glob("*.py")}
@@ -37,15 +35,10 @@ FAULTS = {
 
 def run_tests(folder, kinds, *arguments):
     """Tests of a copy of robodyn with some more kinds of joints."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(TESTS.parent / "robodyn", folder / "robodyn", ignore=ignored)
+    copy_package(folder)
     for name, text in kinds.items():
         (folder / "robodyn" / "joints" / f"{name}.py").write_text(text)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(
-        command, check=False, cwd=folder, env=environment, capture_output=True, text=True
-    )
+    done = run_python(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments)
     return done.stdout + done.stderr
 
 

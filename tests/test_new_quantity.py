@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-
-PACKAGE = Path(__file__).parents[1] / "robodyn"
+from package_copy import copy_package, run_python
 
 EQUATIONS = '''"""Momenta of joints: what a speed carries with it."""
 
@@ -99,8 +94,7 @@ def insert(path, before, text):
 @pytest.fixture
 def copied(tmp_path):
     """A copy of the package with a quantity more, in three places."""
-    package = tmp_path / "robodyn"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    package = copy_package(tmp_path) / "robodyn"
     (package / "equations" / "tree" / "joint_momenta.py").write_text(EQUATIONS)
     catalogue = package / "equations" / "catalogue.py"
     insert(catalogue, '    "mass_matrix": Quantity(', ROW)
@@ -114,13 +108,6 @@ def copied(tmp_path):
 
 
 def test_a_quantity_takes_three_places(copied):
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(copied),
-        "ROBODYN_CACHE_DIR": str(copied / "cache"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", USE], env=environment, cwd=copied, capture_output=True, text=True
-    )
+    done = run_python(copied, "-c", USE)
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).is_relative_to(copied)

@@ -13,14 +13,15 @@ from robodyn import BasePath, Robot, SettingsError, ShapeError, UnknownNameError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.controllers.laws.passivity_based import PassivityBased
-from robodyn.controllers.support.gains import checked_call, gain
-from robodyn.controllers.support.motor_space import motor_space
-from robodyn.controllers.support.plant import base_path, motor_speeds
-from robodyn.controllers.support.symbols import asked, base_at, is_symbolic, times
-from robodyn.controllers.support.travelling import made_of
-from robodyn.controllers.wrappers.wrapping import alone
 from robodyn.simulation import ControllerSample, StatefulController
+
+from ..support.gains import checked_call, gain
+from ..support.motor_space import motor_space
+from ..support.plant import base_path, motor_speeds
+from ..support.symbols import asked, base_at, is_symbolic, times
+from ..support.travelling import made_of
+from ..wrappers.wrapping import alone
+from .passivity_based import PassivityBased
 
 __all__ = ["Adaptive"]
 

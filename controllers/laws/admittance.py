@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.laws.operational_space import OperationalSpace
-from robodyn.controllers.support.gains import checked_call, gain, state_of
-from robodyn.controllers.support.plant import base_path
-from robodyn.controllers.support.symbols import asked, base_at
-from robodyn.controllers.support.wrench import in_world, six
-from robodyn.controllers.wrappers.wrapping import alone
 from robodyn.simulation import ControllerSample, StatefulController
+
+from ..support.gains import checked_call, gain, state_of
+from ..support.plant import base_path
+from ..support.symbols import asked, base_at
+from ..support.wrench import in_world, six
+from ..wrappers.wrapping import alone
+from .operational_space import OperationalSpace
 
 __all__ = ["Admittance"]
 

@@ -13,11 +13,12 @@ from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.controllers.support.gains import at_speeds, checked_call, gain, state_of
-from robodyn.controllers.support.motor_torques import motor_torques
-from robodyn.controllers.support.plant import Base, base_path, motor_error
-from robodyn.controllers.support.symbols import base_at, reference_at
-from robodyn.controllers.support.travelling import made_of
+
+from ..support.gains import at_speeds, checked_call, gain, state_of
+from ..support.motor_torques import motor_torques
+from ..support.plant import Base, base_path, motor_error
+from ..support.symbols import base_at, reference_at
+from ..support.travelling import made_of
 
 __all__ = ["ComputedTorque"]
 

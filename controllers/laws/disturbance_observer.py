@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import checked_call, gain, state_of
-from robodyn.controllers.support.momentum import Balance, balance
-from robodyn.controllers.support.plant import Base, base_path, motor_mask
-from robodyn.controllers.support.symbols import base_at
-from robodyn.controllers.support.travelling import made_of
-from robodyn.controllers.wrappers.wrapping import (
+from robodyn.simulation import ControllerSample, StatefulController
+
+from ..support.gains import checked_call, gain, state_of
+from ..support.momentum import Balance, balance
+from ..support.plant import Base, base_path, motor_mask
+from ..support.symbols import base_at
+from ..support.travelling import made_of
+from ..wrappers.wrapping import (
     Controller,
     alone,
     asked_of,
@@ -24,7 +26,6 @@ from robodyn.controllers.wrappers.wrapping import (
     robot_of,
     wrapped,
 )
-from robodyn.simulation import ControllerSample, StatefulController
 
 __all__ = ["DisturbanceObserver"]
 

@@ -11,10 +11,11 @@ import numpy as np
 from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import at_speeds, checked_call, function, state_of
-from robodyn.controllers.support.plant import at_motors, motor_mask
-from robodyn.controllers.support.symbols import dynamics, is_symbolic, reference_at
-from robodyn.controllers.wrappers.wrapping import (
+
+from ..support.gains import at_speeds, checked_call, function, state_of
+from ..support.plant import at_motors, motor_mask
+from ..support.symbols import dynamics, is_symbolic, reference_at
+from ..wrappers.wrapping import (
     Controller,
     asked_of,
     begun_around,

@@ -10,9 +10,10 @@ import numpy as np
 from robodyn import BasePath, Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import checked_call, state_of
-from robodyn.controllers.support.plant import Base, base_path, motor_mask
-from robodyn.controllers.support.symbols import base_at, dynamics, is_symbolic
+
+from ..support.gains import checked_call, state_of
+from ..support.plant import Base, base_path, motor_mask
+from ..support.symbols import base_at, dynamics, is_symbolic
 
 __all__ = ["GravityCompensation"]
 

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import checked_call, function, gain
-from robodyn.controllers.support.plant import Base, refuse_passive
-from robodyn.controllers.support.task_space import COMPONENTS, Reference, Task
-from robodyn.controllers.support.travelling import made_of
-from robodyn.controllers.support.wrench import in_world, six
 from robodyn.simulation.control.tracing import SymbolicTime
+
+from ..support.gains import checked_call, function, gain
+from ..support.plant import Base, refuse_passive
+from ..support.task_space import COMPONENTS, Reference, Task
+from ..support.travelling import made_of
+from ..support.wrench import in_world, six
 
 __all__ = ["Impedance"]
 

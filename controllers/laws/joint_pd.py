@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.laws.gravity_compensation import GravityCompensation
-from robodyn.controllers.support.gains import at_speeds, checked_call, gain, state_of
-from robodyn.controllers.support.plant import Base, at_motors, motor_error, motor_mask
-from robodyn.controllers.support.symbols import reference_at
-from robodyn.controllers.support.travelling import made_of
+
+from ..support.gains import at_speeds, checked_call, gain, state_of
+from ..support.plant import Base, at_motors, motor_error, motor_mask
+from ..support.symbols import reference_at
+from ..support.travelling import made_of
+from .gravity_compensation import GravityCompensation
 
 __all__ = ["JointPD"]
 

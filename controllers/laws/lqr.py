@@ -12,14 +12,15 @@ from robodyn import ActuationError, BaseMotion, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
-from robodyn.controllers.optimal.weights import weights
-from robodyn.controllers.support.gains import checked_call, state_of
-from robodyn.controllers.support.linear_feedback import StateError, linear_feedback, state_error
-from robodyn.controllers.support.plant import motor_mask, motor_speeds
-from robodyn.controllers.support.travelling import made_of
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.state_space import Mode, StateSpace
 from robodyn.tolerances import DECAYING_POLE, REST_ACCELERATION
+
+from ..optimal.weights import weights
+from ..support.gains import checked_call, state_of
+from ..support.linear_feedback import StateError, linear_feedback, state_error
+from ..support.plant import motor_mask, motor_speeds
+from ..support.travelling import made_of
 
 __all__ = ["LQR"]
 

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from robodyn import Robot
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import checked_call, gain
-from robodyn.controllers.support.plant import Base
-from robodyn.controllers.support.task_space import COMPONENTS, Reference, Shift, Task
-from robodyn.controllers.support.travelling import made_of
+
+from ..support.gains import checked_call, gain
+from ..support.plant import Base
+from ..support.task_space import COMPONENTS, Reference, Shift, Task
+from ..support.travelling import made_of
 
 __all__ = ["OperationalSpace"]
 

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from robodyn import ActuationError, BasePath, Robot, SettingsError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import at_speeds, checked_call, gain, state_of
-from robodyn.controllers.support.motor_space import Coriolis, motor_coriolis, motor_space
-from robodyn.controllers.support.motor_torques import MotorTorques, motor_torques
-from robodyn.controllers.support.plant import (
+
+from ..support.gains import at_speeds, checked_call, gain, state_of
+from ..support.motor_space import Coriolis, motor_coriolis, motor_space
+from ..support.motor_torques import MotorTorques, motor_torques
+from ..support.plant import (
     Base,
     at_motors,
     base_path,
@@ -24,8 +25,8 @@ from robodyn.controllers.support.plant import (
     motor_speeds,
     refuse_passive,
 )
-from robodyn.controllers.support.symbols import base_at, reference_at
-from robodyn.controllers.support.travelling import made_of
+from ..support.symbols import base_at, reference_at
+from ..support.travelling import made_of
 
 __all__ = ["PassivityBased"]
 

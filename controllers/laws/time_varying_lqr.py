@@ -14,24 +14,25 @@ from robodyn import ActuationError, Robot, SettingsError, ShapeError, Trajectory
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.laws.lqr import LQR
-from robodyn.controllers.optimal.quadratic_cost import Expansion
-from robodyn.controllers.optimal.riccati import Forces, best_forces
-from robodyn.controllers.optimal.weights import weights
-from robodyn.controllers.support.gains import checked_call, state_of
-from robodyn.controllers.support.linear_feedback import (
+from robodyn.simulation.control.tracing import SymbolicTime
+from robodyn.simulation.loads.driven import PathOfTime
+from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
+from robodyn.tolerances import SAMPLE_TIME_ROUNDING
+
+from ..optimal.quadratic_cost import Expansion
+from ..optimal.riccati import Forces, best_forces
+from ..optimal.weights import weights
+from ..support.gains import checked_call, state_of
+from ..support.linear_feedback import (
     StateError,
     StepSlope,
     linear_feedback,
     slope_of_steps,
     state_error,
 )
-from robodyn.controllers.support.plant import motor_speeds
-from robodyn.controllers.support.travelling import made_of
-from robodyn.simulation.control.tracing import SymbolicTime
-from robodyn.simulation.loads.driven import PathOfTime
-from robodyn.simulation.sensitivity.motion_steps import robot_of_steps, slopes_of_steps, steps_along
-from robodyn.tolerances import SAMPLE_TIME_ROUNDING
+from ..support.plant import motor_speeds
+from ..support.travelling import made_of
+from .lqr import LQR
 
 __all__ = ["TimeVaryingLQR"]
 

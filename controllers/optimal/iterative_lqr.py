@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError
 from robodyn.arguments import checked_arguments
 from robodyn.arrays import named_alone, number
-from robodyn.controllers.optimal.plan import Plan
-from robodyn.controllers.optimal.plan_search import PlanSearch
-from robodyn.controllers.optimal.quadratic_cost import Cost
 from robodyn.simulation.loads.driven import PathOfTime
 from robodyn.simulation.loads.loads import WrenchesAt
+
+from .plan import Plan
+from .plan_search import PlanSearch
+from .quadratic_cost import Cost
 
 __all__ = ["iterative_lqr"]
 

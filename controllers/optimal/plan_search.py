@@ -16,16 +16,17 @@ from robodyn import Robot, ShapeError, SimulationError, Trajectory, rollout, sim
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, numbers, of_one_state
 from robodyn.caller import warn
-from robodyn.controllers.optimal.plan import Plan
-from robodyn.controllers.optimal.quadratic_cost import Cost, Expansion, expanded
-from robodyn.controllers.optimal.riccati import Forces, best_forces
-from robodyn.controllers.support.linear_feedback import state_error
-from robodyn.controllers.support.plant import motor_speeds
 from robodyn.errors import ConvergenceWarning, InconsistentStateError, SingularError
 from robodyn.simulation.limits.joint_limits import effort_bounds
 from robodyn.simulation.loads.arguments import base_path, step_times, wrenches_on
 from robodyn.simulation.loads.driven import driven_joints
 from robodyn.simulation.sensitivity.step_jacobian import StepJacobian
+
+from ..support.linear_feedback import state_error
+from ..support.plant import motor_speeds
+from .plan import Plan
+from .quadratic_cost import Cost, Expansion, expanded
+from .riccati import Forces, best_forces
 
 __all__ = ["PlanSearch"]
 

@@ -12,10 +12,11 @@ from robodyn import Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked
-from robodyn.controllers.optimal.weights import weights
-from robodyn.controllers.support.gains import checked_call, state_of
-from robodyn.controllers.support.linear_feedback import StepSlope, slope_of_steps
-from robodyn.controllers.support.plant import motor_speeds
+
+from ..support.gains import checked_call, state_of
+from ..support.linear_feedback import StepSlope, slope_of_steps
+from ..support.plant import motor_speeds
+from .weights import weights
 
 __all__ = ["Cost", "Expansion", "QuadraticCost", "expanded"]
 

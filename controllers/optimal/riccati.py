@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robodyn.array_types import FloatArray
-from robodyn.controllers.optimal.quadratic_cost import Expansion
+
+from .quadratic_cost import Expansion
 
 __all__ = ["Forces", "best_forces"]
 

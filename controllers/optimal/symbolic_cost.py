@@ -11,12 +11,13 @@ import numpy as np
 from robodyn import Function, Robot, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
-from robodyn.controllers.optimal.quadratic_cost import Expansion
-from robodyn.controllers.support.gains import checked_call
-from robodyn.controllers.support.plant import motor_speeds
 from robodyn.simulation.control.tracing import TraceGraph
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Scalar, edge_of, inputs
+
+from ..support.gains import checked_call
+from ..support.plant import motor_speeds
+from .quadratic_cost import Expansion
 
 __all__ = ["SymbolicCost"]
 

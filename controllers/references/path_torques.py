@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.references.profile import limit
-from robodyn.controllers.support.linear_feedback import is_flat
-from robodyn.controllers.support.motor_torques import motor_torques
-from robodyn.controllers.support.plant import motor_mask, refuse_passive
 from robodyn.simulation.limits.joint_limits import effort_bounds
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.tolerances import LOOP_OPEN
+
+from ..support.linear_feedback import is_flat
+from ..support.motor_torques import motor_torques
+from ..support.plant import motor_mask, refuse_passive
+from .profile import limit
 
 __all__ = ["PathTorques", "check_closed", "path_torques", "too_heavy", "torque_limits"]
 

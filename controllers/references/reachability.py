@@ -9,7 +9,8 @@ import numpy as np
 
 from robodyn import MissingExtraError, PathError, Robot
 from robodyn.array_types import FloatArray
-from robodyn.controllers.references.path_torques import path_torques
+
+from .path_torques import path_torques
 
 __all__ = ["Way", "quickest"]
 

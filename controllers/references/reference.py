@@ -13,8 +13,9 @@ from robodyn import ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import finite, number, numbers
-from robodyn.controllers.support.gains import checked_call
 from robodyn.symbolic.scalar import between_zero_and_one
+
+from ..support.gains import checked_call
 
 __all__ = ["PointToPoint", "SineReference"]
 

@@ -12,16 +12,17 @@ from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import number
-from robodyn.controllers.references.path_torques import (
+from robodyn.motion.continuity import check_continuous, sampled
+from robodyn.simulation.loads.column_names import speed_names
+
+from ..support.gains import checked_call
+from .path_torques import (
     check_closed,
     path_torques,
     too_heavy,
     torque_limits,
 )
-from robodyn.controllers.references.profile import check_reference, duration_of, limit
-from robodyn.controllers.support.gains import checked_call
-from robodyn.motion.continuity import check_continuous, sampled
-from robodyn.simulation.loads.column_names import speed_names
+from .profile import check_reference, duration_of, limit
 
 __all__ = ["Stretched", "slowness"]
 

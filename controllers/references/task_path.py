@@ -11,10 +11,11 @@ from robodyn import JointPath, PathError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields, checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, of_one_state
-from robodyn.controllers.references.profile import duration_of
-from robodyn.controllers.support.gains import checked_call
-from robodyn.controllers.support.linear_feedback import is_flat
 from robodyn.motion.base_motion import check_rigid
+
+from ..support.gains import checked_call
+from ..support.linear_feedback import is_flat
+from .profile import duration_of
 
 __all__ = ["TaskPath"]
 

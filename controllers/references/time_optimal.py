@@ -13,19 +13,20 @@ from robodyn import PathError, Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
-from robodyn.controllers.references.path_torques import (
+from robodyn.motion.derivative_check import instants
+from robodyn.motion.samples import spline, within
+
+from ..support.gains import checked_call
+from ..support.linear_feedback import is_flat
+from .path_torques import (
     check_closed,
     path_torques,
     too_heavy,
     torque_limits,
 )
-from robodyn.controllers.references.profile import check_reference, limit
-from robodyn.controllers.references.reachability import Way, quickest
-from robodyn.controllers.references.stretched import slowness
-from robodyn.controllers.support.gains import checked_call
-from robodyn.controllers.support.linear_feedback import is_flat
-from robodyn.motion.derivative_check import instants
-from robodyn.motion.samples import spline, within
+from .profile import check_reference, limit
+from .reachability import Way, quickest
+from .stretched import slowness
 
 __all__ = ["TimeOptimal"]
 

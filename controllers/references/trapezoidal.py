@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.references.profile import Profile, Through, through
-from robodyn.controllers.support.gains import checked_call
+
+from ..support.gains import checked_call
+from .profile import Profile, Through, through
 
 __all__ = ["Trapezoidal"]
 

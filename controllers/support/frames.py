@@ -9,9 +9,10 @@ import numpy as np
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.controllers.support.symbols import is_symbolic
 from robodyn.symbolic.scalar import sqrt
 from robodyn.tolerances import HALF_TURN_ROOT_FLOOR
+
+from .symbols import is_symbolic
 
 __all__ = ["components", "mobility", "turning"]
 

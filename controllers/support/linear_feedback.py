@@ -8,7 +8,8 @@ import numpy as np
 
 from robodyn import Function, Robot
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.symbols import difference
+
+from .symbols import difference
 
 __all__ = ["StateError", "StepSlope", "is_flat", "linear_feedback", "slope_of_steps", "state_error"]
 

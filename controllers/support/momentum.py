@@ -9,9 +9,10 @@ import numpy as np
 
 from robodyn import Robot
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.motor_space import joint_space, motor_space
-from robodyn.controllers.support.plant import motor_speeds
-from robodyn.controllers.support.symbols import asked, times
+
+from .motor_space import joint_space, motor_space
+from .plant import motor_speeds
+from .symbols import asked, times
 
 __all__ = ["Balance", "balance"]
 

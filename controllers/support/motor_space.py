@@ -12,9 +12,10 @@ import numpy as np
 from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
 from robodyn.codegen import Function
-from robodyn.controllers.support.plant import motor_speeds
-from robodyn.controllers.support.symbols import asked, dynamics, is_symbolic, time_of, times
 from robodyn.simulation.loads.driven import independent
+
+from .plant import motor_speeds
+from .symbols import asked, dynamics, is_symbolic, time_of, times
 
 __all__ = ["AtState", "Coriolis", "MotorSpace", "joint_space", "motor_coriolis", "motor_space"]
 

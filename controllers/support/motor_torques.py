@@ -9,14 +9,15 @@ import numpy as np
 
 from robodyn import ActuationError, Robot
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.frames import mobility
-from robodyn.controllers.support.motor_space import motor_space
-from robodyn.controllers.support.plant import at_motors, motor_mask, motor_speeds, speeds_of
-from robodyn.controllers.support.symbols import dynamics, is_symbolic, time_of, times
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.simulation.loads.driven import independent
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import CONSTRAINT_RANK, UNCOUPLED_MOTOR
+
+from .frames import mobility
+from .motor_space import motor_space
+from .plant import at_motors, motor_mask, motor_speeds, speeds_of
+from .symbols import dynamics, is_symbolic, time_of, times
 
 __all__ = ["motor_torques"]
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from robodyn import ActuationError, BaseMotion, BasePath, Robot, ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.symbols import difference
+
+from .symbols import difference
 
 __all__ = [
     "Base",

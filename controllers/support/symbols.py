@@ -10,9 +10,10 @@ import numpy as np
 from robodyn import BaseMotion, BasePath, Robot
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen import Function
-from robodyn.controllers.support.gains import wanted
 from robodyn.simulation.control.tracing import SymbolicTime, Untraceable, inlined
 from robodyn.symbolic.scalar import sqrt
+
+from .gains import wanted
 
 __all__ = [
     "asked",

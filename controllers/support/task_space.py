@@ -13,17 +13,18 @@ from robodyn import BasePath, Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import checked, number
 from robodyn.caller import warn
-from robodyn.controllers.support.frames import components as rows_of
-from robodyn.controllers.support.frames import mobility, turning
-from robodyn.controllers.support.gains import at_speeds, function, gain, state_of
-from robodyn.controllers.support.motor_space import MotorSpace, motor_space
-from robodyn.controllers.support.plant import Base, base_path, motor_error, motor_speeds
-from robodyn.controllers.support.symbols import asked, base_at, is_symbolic, reference_at, times
 from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SingularWarning
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.guarded import if_not_negative
 from robodyn.tolerances import QUOTIENT_FLOOR
+
+from .frames import components as rows_of
+from .frames import mobility, turning
+from .gains import at_speeds, function, gain, state_of
+from .motor_space import MotorSpace, motor_space
+from .plant import Base, base_path, motor_error, motor_speeds
+from .symbols import asked, base_at, is_symbolic, reference_at, times
 
 __all__ = ["COMPONENTS", "Reference", "Shift", "Task", "TaskState"]
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from robodyn import ShapeError
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.symbols import times
+
+from .symbols import times
 
 __all__ = ["in_world", "six"]
 

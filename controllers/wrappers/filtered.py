@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike
 from robodyn import SettingsError, UnknownNameError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import checked_call
-from robodyn.controllers.wrappers.wrapping import (
+from robodyn.simulation import ControllerSample, StatefulController
+
+from ..support.gains import checked_call
+from .wrapping import (
     Controller,
     alone,
     asked_of,
@@ -22,7 +24,6 @@ from robodyn.controllers.wrappers.wrapping import (
     remembering,
     wrapped,
 )
-from robodyn.simulation import ControllerSample, StatefulController
 
 __all__ = ["Filtered"]
 

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import checked_call
-from robodyn.controllers.wrappers.wrapping import wrapped
 from robodyn.tolerances import SAME_NOISE
+
+from ..support.gains import checked_call
+from .wrapping import wrapped
 
 __all__ = ["Noisy"]
 

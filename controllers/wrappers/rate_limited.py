@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 from robodyn import ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import checked_call
-from robodyn.controllers.support.symbols import cut, is_symbolic
-from robodyn.controllers.wrappers.wrapping import (
+from robodyn.simulation import ControllerSample, StatefulController
+
+from ..support.gains import checked_call
+from ..support.symbols import cut, is_symbolic
+from .wrapping import (
     Controller,
     alone,
     asked_of,
@@ -22,7 +24,6 @@ from robodyn.controllers.wrappers.wrapping import (
     remembering,
     wrapped,
 )
-from robodyn.simulation import ControllerSample, StatefulController
 
 __all__ = ["RateLimited"]
 

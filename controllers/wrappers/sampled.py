@@ -13,14 +13,15 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import Array, FloatArray
-from robodyn.controllers.support.gains import checked_call, state_of
-from robodyn.controllers.support.symbols import is_symbolic
-from robodyn.controllers.wrappers.wrapping import asked_of, remembering, wrapped
 from robodyn.simulation import ControllerSample, StatefulController
 from robodyn.simulation.control.callbacks import torque
 from robodyn.simulation.control.sample_tracer import Gate, SampleTracer
 from robodyn.simulation.control.tracing import Untraceable
 from robodyn.tolerances import SAMPLE_TIME_ROUNDING
+
+from ..support.gains import checked_call, state_of
+from ..support.symbols import is_symbolic
+from .wrapping import asked_of, remembering, wrapped
 
 __all__ = ["Sampled"]
 

@@ -12,9 +12,11 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
-from robodyn.controllers.support.gains import checked_call
-from robodyn.controllers.support.symbols import cut
-from robodyn.controllers.wrappers.wrapping import (
+from robodyn.simulation.limits.joint_limits import effort_bounds
+
+from ..support.gains import checked_call
+from ..support.symbols import cut
+from .wrapping import (
     Controller,
     asked_of,
     begun_around,
@@ -22,7 +24,6 @@ from robodyn.controllers.wrappers.wrapping import (
     robot_of,
     wrapped,
 )
-from robodyn.simulation.limits.joint_limits import effort_bounds
 
 __all__ = ["Saturated"]
 

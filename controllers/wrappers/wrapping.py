@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from robodyn import Robot, SettingsError, ShapeError
 from robodyn.array_types import FloatArray
 from robodyn.arrays import expect
-from robodyn.controllers.support.gains import function
-from robodyn.controllers.support.symbols import is_symbolic
 from robodyn.simulation import ControllerSample, StatefulController
 from robodyn.simulation.control.callbacks import torque
+
+from ..support.gains import function
+from ..support.symbols import is_symbolic
 
 __all__ = [
     "Controller",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import traceback
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robodyn.caller import is_user_code
 from robodyn.studies.sweep.grid import Grid
 from robodyn.studies.sweep.outcome import Outcome, results_of
 
@@ -70,7 +70,7 @@ class Work:
             return self._batch(task.rows, task.arguments)
         except (Exception, SystemExit) as error:
             if len(task.rows) == 1:
-                return [(task.rows[0], Outcome({}, _told(error)))]
+                return [(task.rows[0], Outcome({}, _description(error)))]
         return [done for part in _single(task) for done in self(part)]  # which of them fail?
 
     def _row(self, task: Task) -> Outcome:
@@ -78,7 +78,7 @@ class Work:
         try:
             return Outcome(results_of(self.study(**task.arguments, **more), self.names))
         except (Exception, SystemExit) as error:
-            return Outcome({}, _told(error))
+            return Outcome({}, _description(error))
 
     def _batch(self, rows: range, arguments: dict[str, Any]) -> Done:
         more = {} if self.seed is None else {"rng": [self._rng(row) for row in rows]}
@@ -98,15 +98,11 @@ def _single(task: Task) -> Iterator[Task]:
         yield Task(range(row, row + 1), {name: x[k : k + 1] for name, x in task.arguments.items()})
 
 
-def _ours(source: Path) -> bool:
-    """Whether code is robodyn's own, or Python's."""
-    return Path(__file__).parents[2] in source.parents or source.parent == Path(os.__file__).parent
-
-
-def _told(error: BaseException) -> str:
-    """An error in words, with the place outside of robodyn that raised it, or led to it."""
+def _description(error: BaseException) -> str:
+    """The text of an error, with the place in the user's code that raised it, or led to it."""
     text = f"{type(error).__name__}: {error}"
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not _ours(Path(f.filename))]
-    if not frames:
-        return text
-    return f"{text} ({Path(frames[0].filename).name}, line {frames[0].lineno}, {frames[0].name})"
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if is_user_code(frame):
+            code = frame.f_code
+            return f"{text} ({Path(code.co_filename).name}, line {line}, {code.co_name})"
+    return text
