@@ -21,7 +21,7 @@ from robodyn.controllers import LQR, QuadraticCost, TimeVaryingLQR
 from robodyn.controllers.optimal import iterative_lqr
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from cart_poles import cart_pole
+from support.cart_poles import cart_pole
 
 SMALL = [0.1, 0.1, 0.01, 0.01]
 

@@ -22,11 +22,11 @@ import time
 import warnings
 
 import numpy as np
-from loop_graphs import closing_loop, numbers_of, tree_and_posture, with_loops_as_joints
 from oracles.edges import WORLD
 from oracles.joint_coordinates import joint_coordinates
 from oracles.joint_motion import Motion, joint_motion, origin
 from oracles.maximal import MaximalOracle
+from support.loop_graphs import closing_loop, numbers_of, tree_and_posture, with_loops_as_joints
 
 import robodyn as rd
 from robodyn.description import Limits, Pose

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from sayers_satellite import BUS_AND_CLOCK, satellite, without_lumping
+from support.sayers_satellite import BUS_AND_CLOCK, satellite, without_lumping
 
 import robodyn as rd
 from robodyn.equations.catalogue import trace

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.maximal import MaximalOracle
-from random_mechanisms import random_mechanism
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS, Mimic
@@ -27,16 +28,13 @@ GRAVITY = (1.0, 2.0, -9.81)
 #: Relative to the largest entry: rounding of two algorithms on the same numbers.
 EQUAL = 1e-10
 
+close = close_within(EQUAL)
+
 trees = st.tuples(
     st.sampled_from(KINDS), st.lists(st.sampled_from([*KINDS, "fixed"]), max_size=5)
 ).map(lambda drawn: [drawn[0], *drawn[1]])
 seeds = st.integers(0, 9999)
 bases = st.sampled_from(BASES)
-
-
-def close(x, y):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=EQUAL * scale)
 
 
 def with_mimics(mechanism, rng):

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.comparison import close_within
 
 import robodyn as rd
 from robodyn.errors import RobodynError, SingularError
@@ -26,6 +27,9 @@ from oracles.pinocchio_oracle import PinocchioOracle, read_by_pinocchio  # noqa:
 
 #: Relative to the largest entry of a result: rounding of other algorithms on the same numbers.
 EQUAL = 1e-10
+
+close = close_within(EQUAL, least=1e-3)
+
 #: Of accelerations: a mass matrix may lose eight of sixteen digits.
 EQUAL_ACCELERATIONS = 1e-8
 #: Eigenvalues of a mass matrix with ones on its diagonal that are zero but for rounding.
@@ -142,12 +146,6 @@ class Pair:
         if self.small or (self.robot.base == "floating" and name in COMPILED):
             return function(*arrays)
         return evaluate(function.program, *arrays)[0]
-
-
-def close(here, there, tolerance=EQUAL, least=1e-3):
-    """Equal relative to the largest entry; ``least`` stands in where all entries vanish."""
-    scale = max(float(np.max(np.abs(there), initial=0.0)), least)
-    np.testing.assert_allclose(here, there, rtol=0.0, atol=tolerance * scale)
 
 
 #: Every so manieth file is compared with a fixed and with a floating base.

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from rigid_robots import load
+from support.rigid_robots import load
 
 import robodyn as rd
 from robodyn.errors import AssemblyError, ShapeError, UnknownNameError

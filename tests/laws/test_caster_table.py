@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from caster_table import GAMMA, RADIUS, ROLLS, TURNS, R, caster_table, straight
+from support.caster_table import GAMMA, RADIUS, ROLLS, TURNS, R, caster_table, straight
 
 import robodyn as rd
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rod_chains import MIDDLE, START, angles_to_q, chain, rates
+from support.rod_chains import MIDDLE, START, angles_to_q, chain, rates
 
 import robodyn as rd
 

@@ -14,9 +14,9 @@ import functools
 
 import numpy as np
 import pytest
-from closed_cases import CLOSED, GRAVITY, Case, case, close
-from loop_graphs import closing_loop, tree_and_posture
 from oracles.rigid_tree import rigid_tree
+from support.closed_cases import CLOSED, GRAVITY, Case, case, close
+from support.loop_graphs import closing_loop, tree_and_posture
 
 import robodyn as rd
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from caster_table import caster_table, straight
+from support.caster_table import caster_table, straight
 
 import robodyn as rd
 from robodyn.urdf import load_mechanism

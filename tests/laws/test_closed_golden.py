@@ -7,8 +7,8 @@ import functools
 
 import numpy as np
 import pytest
-from interpreted import interpreted
-from unit.test_golden_mechanisms import CUBE, EXAMPLES, cube_state, four_bar_centers, state
+from oracles.test_golden_mechanisms import CUBE, EXAMPLES, cube_state, four_bar_centers, state
+from support.interpreted import interpreted
 
 from robodyn import urdf
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closed_cases import BASES, case, close, fit
+from support.closed_cases import BASES, case, close, fit
 
 METHODS = ("kkt", "schur", "nullspace", "partition")
 

@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-from caster_table import caster_table, straight
-from rigid_robots import load
+from support.caster_table import caster_table, straight
+from support.rigid_robots import load
 
 import robodyn as rd
 from robodyn.description import Joint, Link, Loop, Pose

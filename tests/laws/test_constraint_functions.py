@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.urdf import write

@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_mechanisms import random_mechanism
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS
 from robodyn.symbolic.evaluate import evaluate
+
+close = close_within(1e-9)
 
 KINDS = [kind for kind in JOINT_KINDS if kind != "fixed"]
 DRIVEN = ["revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar"]
@@ -26,11 +29,6 @@ trees = st.tuples(
     st.sampled_from(KINDS), st.lists(st.sampled_from([*KINDS, "fixed"]), max_size=3)
 ).map(lambda drawn: [drawn[0], *drawn[1]])
 seeds = st.integers(0, 9999)
-
-
-def close(x, y, tolerance=1e-9):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
 def get(robot, name, *arrays, **options):

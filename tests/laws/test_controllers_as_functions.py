@@ -10,7 +10,7 @@ import subprocess
 import numba
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.controllers import (

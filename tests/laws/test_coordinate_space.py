@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
 from scipy.linalg import expm, logm
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS

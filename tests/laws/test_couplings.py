@@ -6,9 +6,9 @@ import dataclasses
 
 import numpy as np
 import pytest
-from closed_cases import close
-from interpreted import interpreted
-from random_mechanisms import random_mechanism
+from support.closed_cases import close
+from support.interpreted import interpreted
+from support.random_mechanisms import random_mechanism
 
 from robodyn.description import Coupling, Mimic
 

@@ -9,11 +9,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from closed_cases import GRAVITY, close
-from interpreted import interpreted
-from loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 from oracles.maximal import MaximalOracle
 from oracles.relations import step, subspace
+from support.closed_cases import GRAVITY, close
+from support.interpreted import interpreted
+from support.loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 
 #: With freedoms enough to move every joint that closes a loop.
 TREE = ("revolute", "floating", "spherical", "floating")

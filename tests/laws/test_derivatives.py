@@ -13,8 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closed_states import CLOSED
-from random_mechanisms import random_mechanism
+from support.closed_states import CLOSED
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.errors import ActuationError, InconsistentStateError, ShapeError, UnknownNameError
@@ -22,17 +23,14 @@ from robodyn.joints import KINDS
 from robodyn.symbolic.derivative import jacobian
 from robodyn.symbolic.evaluate import evaluate
 
+close = close_within(1e-10)
+
 BASES = ("fixed", "floating", "moving")
 MOVING = [str(kind) for kind in KINDS.values() if kind.in_files and kind.in_tree and kind.nv]
 GRAVITY = (1.0, 2.0, -9.81)
 
 #: Of a complex step: nothing of it is lost to rounding, and its square is nothing.
 H = 1e-30
-
-
-def close(x, y, tolerance=1e-10):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
 def complex_steps(robot, program, arrays, name, raw=False):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closed_cases import close
-from random_mechanisms import random_mechanism
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation as Turn
+from support.closed_cases import close
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
 from scipy.integrate import simpson
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from extended_leg import write_leg
+from support.extended_leg import write_leg
 
 import robodyn as rd
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.controllers import (

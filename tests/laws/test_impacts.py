@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from closed_cases import CLOSED
-from random_mechanisms import random_mechanism
-from rod_chains import CENTRAL, END, MIDDLE, START, angles_to_q, chain, rates
+from support.closed_cases import CLOSED
+from support.random_mechanisms import random_mechanism
+from support.rod_chains import CENTRAL, END, MIDDLE, START, angles_to_q, chain, rates
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Link, Loop, Mechanism, Pose

@@ -9,9 +9,9 @@ import re
 
 import numpy as np
 import pytest
-from caster_table import caster_table
-from legs import write
 from scipy.integrate import RK45
+from support.caster_table import caster_table
+from support.legs import write
 from test_kind_laws import MOVING, chain, each, seed
 
 import robodyn as rd

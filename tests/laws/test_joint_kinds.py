@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_mechanisms import random_mechanism
 from scipy.spatial.transform import Rotation
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS
 from robodyn.equations.catalogue import programs
 from robodyn.symbolic.evaluate import evaluate
+
+close = close_within(1e-10)
 
 KINDS = [kind for kind in JOINT_KINDS if kind != "fixed"]
 #: Central differences of a smooth function of order one with step 1e-6.
@@ -48,11 +51,6 @@ class Checked:
         ahead = function(self.moved(h * self.v), self.v + h * self.a)
         behind = function(self.moved(-h * self.v), self.v - h * self.a)
         return (ahead - behind) / (2 * h)
-
-
-def close(x, y, tolerance=1e-10):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
 def check_dynamics(c):

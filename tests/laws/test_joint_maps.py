@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
+from support.random_mechanisms import random_mechanism
 from test_joint_kinds import Checked, check_dynamics, check_forces, close
 
 import robodyn as rd

@@ -7,11 +7,14 @@ import dataclasses
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_mechanisms import random_mechanism
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS
 from robodyn.symbolic.evaluate import evaluate
+
+close = close_within(1e-10)
 
 KINDS = [kind for kind in JOINT_KINDS if kind != "fixed"]
 BASES = ("fixed", "floating", "moving")
@@ -21,11 +24,6 @@ ROTOR = rd.Actuator(8.0, 0.01, axis=(1.0, 2.0, -2.0), mounted_on="link0", viscou
 trees = st.lists(st.sampled_from([*KINDS, "fixed"]), max_size=4)
 seeds = st.integers(0, 9999)
 bases = st.sampled_from(BASES)
-
-
-def close(x, y, tolerance=1e-10):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
 class Case:

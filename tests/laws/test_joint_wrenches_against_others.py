@@ -8,13 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.symbolic.evaluate import evaluate
 from robodyn.urdf import write
 
 EQUAL = 1e-9
+
+close = close_within(EQUAL)
+
 EXAMPLES = "cmeel.prefix/share/example-robot-data/robots"
 ROBOTS = (
     ("double_pendulum_description/urdf/double_pendulum.urdf", "fixed"),
@@ -25,11 +29,6 @@ ROBOTS = (
     ("solo_description/robots/solo12.urdf", "floating"),
     ("talos_data/robots/talos_reduced.urdf", "floating"),
 )
-
-
-def close(x, y):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=EQUAL * scale)
 
 
 def example(name):

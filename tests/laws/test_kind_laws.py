@@ -12,12 +12,12 @@ import itertools
 
 import numpy as np
 import pytest
-from closed_cases import close
-from interpreted import interpreted
-from loop_graphs import random_pose, unit
 from oracles.joint_motion import shortest_turn_of_z
-from random_mechanisms import random_constants, random_inertia
 from scipy.spatial.transform import Rotation as Turn
+from support.closed_cases import close
+from support.interpreted import interpreted
+from support.loop_graphs import random_pose, unit
+from support.random_mechanisms import random_constants, random_inertia
 
 import robodyn as rd
 from robodyn import urdf

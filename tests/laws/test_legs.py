@@ -7,11 +7,11 @@ import tempfile
 
 import numpy as np
 import pytest
-from closed_cases import GRAVITY, close
 from fuzz_assembly import CLOSED, gaps
-from legs import LEGS, write
 from oracles.maximal import MaximalOracle
 from oracles.rigid_tree import rigid_tree
+from support.closed_cases import GRAVITY, close
+from support.legs import LEGS, write
 
 import robodyn as rd
 

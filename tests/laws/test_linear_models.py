@@ -6,9 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
 from scipy.linalg import eigh
 from scipy.optimize import brentq
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 from test_cantilever import FREQUENCY, beam
 from test_gyrostats import gyrostat
 
@@ -21,12 +22,9 @@ from robodyn.errors import (
     UnknownNameError,
 )
 
+close = close_within(1e-10)
+
 pytestmark = pytest.mark.filterwarnings("ignore:.*principal moments of inertia")
-
-
-def close(x, y, tolerance=1e-10):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
 def same_poles(x, y, tolerance=1e-9):

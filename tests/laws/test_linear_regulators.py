@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cart_poles import cart_pole
-from random_mechanisms import random_mechanism
 from scipy.linalg import solve_continuous_lyapunov, solve_discrete_are
+from support.cart_poles import cart_pole
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.controllers import LQR, Saturated, TimeVaryingLQR

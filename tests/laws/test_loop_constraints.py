@@ -6,8 +6,8 @@ import functools
 
 import numpy as np
 import pytest
-from closed_cases import BASES, CLOSED, Case, case, close, fit
-from unit.test_golden_mechanisms import cube_state
+from oracles.test_golden_mechanisms import cube_state
+from support.closed_cases import BASES, CLOSED, Case, case, close, fit
 
 import robodyn as rd
 

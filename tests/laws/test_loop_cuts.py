@@ -6,11 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from closed_cases import GRAVITY, Case, case, close
-from interpreted import interpreted
-from loop_graphs import closing_loop, numbers_of, tree_and_posture, with_loops_as_joints
 from oracles.joint_motion import Motion, origin
 from oracles.maximal import MaximalOracle
+from support.closed_cases import GRAVITY, Case, case, close
+from support.interpreted import interpreted
+from support.loop_graphs import closing_loop, numbers_of, tree_and_posture, with_loops_as_joints
 
 from robodyn.description import Joint
 from robodyn.topology.spanning_tree import spanning_tree

@@ -6,10 +6,10 @@ import dataclasses
 
 import numpy as np
 import pytest
-from closed_cases import Case, close
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
+from support.closed_cases import Case, close
+from support.loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS, Inertia, Joint, Link, Loop, Mechanism, Pose

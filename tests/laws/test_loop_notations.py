@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loop_notations import NOTATIONS, SPHERICAL, exact
+from support.loop_notations import NOTATIONS, SPHERICAL, exact
 
 import robodyn as rd
 

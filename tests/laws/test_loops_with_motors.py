@@ -10,11 +10,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from closed_cases import GRAVITY, close
-from interpreted import interpreted
-from loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
 from oracles.maximal import MaximalOracle
-from recut import coordinates_of, speeds_of
+from support.closed_cases import GRAVITY, close
+from support.interpreted import interpreted
+from support.loop_graphs import LOOP_KINDS, closing_loop, tree_and_posture
+from support.recut import coordinates_of, speeds_of
 
 import robodyn as rd
 

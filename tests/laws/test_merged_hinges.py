@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from random_mechanisms import random_inertia
+from support.random_mechanisms import random_inertia
 
 import robodyn as rd
 from robodyn.description import Inertia, Joint, Limits, Link, Loop, Mechanism, Mimic, Pose

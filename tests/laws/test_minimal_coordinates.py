@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import planar_linkages as pl
 import pytest
-from minimal_pairs import GRAVITY, Pair, close
-from pymbs_linkages import crank_slider, crank_slider_angles, four_bar, four_bar_angles
+from support import planar_linkages as pl
+from support.minimal_pairs import GRAVITY, Pair, close
+from support.pymbs_linkages import crank_slider, crank_slider_angles, four_bar, four_bar_angles
 
 import robodyn as rd
 from robodyn import urdf

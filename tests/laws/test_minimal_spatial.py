@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import planar_linkages as pl
 import pytest
-import spatial_linkages as sl
-from minimal_pairs import GRAVITY, Pair, close
-from random_mechanisms import random_inertia
+from support import planar_linkages as pl
+from support import spatial_linkages as sl
+from support.minimal_pairs import GRAVITY, Pair, close
+from support.random_mechanisms import random_inertia
 
 import robodyn as rd
 from robodyn import urdf

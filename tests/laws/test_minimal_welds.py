@@ -6,10 +6,10 @@ import dataclasses
 import pickle
 
 import numpy as np
-import planar_linkages as pl
 import pytest
-from minimal_pairs import Pair, close
-from random_mechanisms import random_inertia
+from support import planar_linkages as pl
+from support.minimal_pairs import Pair, close
+from support.random_mechanisms import random_inertia
 
 import robodyn as rd
 from robodyn.closed_loops.assembly import closing

@@ -4,13 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from mjcf_models import ARM, GRIPPER, LEG, WELDED
+from support.mjcf_models import ARM, GRIPPER, LEG, WELDED
 
 import robodyn as rd
 
 mujoco = pytest.importorskip("mujoco")
 
-from mujoco_twin import Twin  # noqa: E402
+from support.mujoco_twin import Twin  # noqa: E402
 
 #: Relative to the largest number beside it.
 ROUNDING = 1e-12

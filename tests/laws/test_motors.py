@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.errors import ActuationError, UnknownNameError

@@ -11,22 +11,20 @@ import dataclasses
 import numpy as np
 import pytest
 from oracles.double_pendulums import balls, by_lagrange, by_moments, pins
-from random_mechanisms import random_mechanism
 from scipy.spatial.transform import Rotation
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.symbolic.evaluate import evaluate
+
+close = close_within(1e-11)
 
 G = np.array([0.0, 0.0, -9.81])
 
 
 def get(robot, name, *arrays, **options):
     return evaluate(robot.function(name, **options).program, *arrays)
-
-
-def close(x, y, tolerance=1e-11):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
 def motion(rng, turning=True):

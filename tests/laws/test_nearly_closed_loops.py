@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
-from loop_notations import NOTATIONS, digits, exact
+from support.loop_notations import NOTATIONS, digits, exact
 
 import robodyn as rd
 from robodyn.errors import LoopWarning

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from cart_poles import cart_pole
-from random_mechanisms import random_mechanism
+from support.cart_poles import cart_pole
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.controllers import LQR, QuadraticCost, SymbolicCost, TimeVaryingLQR

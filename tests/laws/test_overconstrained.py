@@ -15,7 +15,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from overconstrained_linkages import RINGS, ring, two_rings
+from support.overconstrained_linkages import RINGS, ring, two_rings
 
 import robodyn as rd
 from robodyn.closed_loops.rank.analysis import motors_of

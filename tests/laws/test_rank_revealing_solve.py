@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 import pytest
-from constraint_problems import constraints, mass_matrix
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.constraint_problems import constraints, mass_matrix
 
 from robodyn.closed_loops.solvers import constrained_accelerations, rank_analysis
 from robodyn.closed_loops.solvers.methods.program import METHODS

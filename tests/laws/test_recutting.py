@@ -6,8 +6,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from loop_graphs import with_loops_as_joints
-from recut import changed_joint, coordinates_of, cut_at, speeds_of
+from support.loop_graphs import with_loops_as_joints
+from support.recut import changed_joint, coordinates_of, cut_at, speeds_of
 
 import robodyn as rd
 from robodyn import urdf

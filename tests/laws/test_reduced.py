@@ -6,10 +6,13 @@ import dataclasses
 
 import numpy as np
 import pytest
+from support.comparison import close_within
 
 import robodyn as rd
 from robodyn import urdf
 from robodyn.model.speed_selection import speed_indices
+
+close = close_within(1e-8)
 
 #: Joints that determine the others, where they are not those of the motors.
 CHOSEN = {
@@ -20,11 +23,6 @@ CHOSEN = {
     "five_bar": None,
     "stewart": None,
 }
-
-
-def close(x, y, tolerance=1e-8):
-    scale = max(1.0, float(np.abs(y).max(initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
 def rod():

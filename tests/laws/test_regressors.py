@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_mechanisms import random_mechanism
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn import urdf
 from robodyn.description import JOINT_KINDS
 from robodyn.errors import UnknownNameError
 from robodyn.symbolic.evaluate import evaluate
+
+close = close_within(1e-12, least=1e-9)
 
 KINDS = [kind for kind in JOINT_KINDS if kind != "fixed"]
 BASES = ("fixed", "floating", "moving")
@@ -55,11 +58,6 @@ class Case:
         state = [known[port.name] for port in f.inputs if port.name in known]
         base = self.base if any(port.name == "base_pose" for port in f.inputs) else ()
         return evaluate(f.program, *state, *base, *more)[0]
-
-
-def close(x, y, tolerance=1e-12):
-    scale = max(float(np.max(np.abs(y), initial=0.0)), 1e-9)
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=tolerance * scale)
 
 
 @settings(max_examples=20, deadline=None)

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.maximal import MaximalOracle
 from oracles.rotor_bodies import with_rotor_links
-from random_mechanisms import random_mechanism
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.description import JOINT_KINDS, Mimic
@@ -29,17 +30,14 @@ BASES = ("fixed", "floating", "moving")
 GRAVITY = (1.0, 2.0, -9.81)
 EQUAL = 1e-10
 
+close = close_within(EQUAL)
+
 trees = st.tuples(
     st.sampled_from(DRIVEN), st.lists(st.sampled_from([*DRIVEN, *OTHERS]), max_size=4)
 ).map(lambda drawn: [drawn[0], *drawn[1]])
 seeds = st.integers(0, 9999)
 bases = st.sampled_from(BASES)
 places = st.sampled_from(["parent", "child", "base", "far"])
-
-
-def close(x, y):
-    scale = max(1.0, float(np.max(np.abs(y), initial=0.0)))
-    np.testing.assert_allclose(x, y, rtol=0.0, atol=EQUAL * scale)
 
 
 def motors(mechanism, rng, place):

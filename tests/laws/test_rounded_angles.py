@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loop_notations import NOTATIONS, digits, exact, four_bar, place, tree
+from support.loop_notations import NOTATIONS, digits, exact, four_bar, place, tree
 
 import robodyn as rd
 from robodyn.description import Joint, Link, Mechanism, Pose, with_exact_turns

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sayers_satellite import BUS_AND_CLOCK, satellite, without_lumping
 from scipy.spatial.transform import Rotation
+from support.sayers_satellite import BUS_AND_CLOCK, satellite, without_lumping
 
 import robodyn as rd
 from robodyn.equations.catalogue import trace

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from random_mechanisms import random_mechanism
+from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn import controllers

@@ -7,7 +7,7 @@ import threading
 
 import numpy as np
 import pytest
-from sweep_studies import each, motion, motions, noise, noises
+from support.sweep_studies import each, motion, motions, noise, noises
 
 import robodyn as rd
 

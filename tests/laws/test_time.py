@@ -14,9 +14,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closed_cases import close
-from random_mechanisms import random_constants, random_mechanism
 from scipy.integrate import simpson
+from support.closed_cases import close
+from support.random_mechanisms import random_constants, random_mechanism
 
 import robodyn as rd
 from robodyn import controllers

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from oracles.maximal import MaximalOracle
-from urdf_plus import TEXTS
+from support.urdf_plus import TEXTS
 
 import robodyn as rd
 from robodyn.description.couplings import with_couplings

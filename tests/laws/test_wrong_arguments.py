@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from argument_table import ROBOTS, table
+from support.argument_table import ROBOTS, table
 
 import robodyn as rd
 import robodyn.controllers
@@ -73,7 +73,8 @@ def arguments(call, owner, rows):
     known = {p.name: rows.get(f"{owner}.{p.name}", rows.get(p.name)) for p in parameters}
     missing = [name for name, row in known.items() if row is None]
     assert not missing, (
-        f"tests/argument_table.py has no row for {missing} of {owner}: add a good value and a kind"
+        f"tests/support/argument_table.py has no row for {missing} of {owner}: "
+        "add a good value and a kind"
     )
     needed = [p.name for p in parameters if p.default is p.empty or known[p.name].needed]
     return parameters, known, {name: known[name].good for name in needed}

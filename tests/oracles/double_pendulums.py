@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from oracles.described import inertia_matrix
-from random_mechanisms import random_inertia
+from support.random_mechanisms import random_inertia
 
 from robodyn.description import Inertia, Joint, Link, Mechanism, Pose
 

@@ -1,0 +1,447 @@
+"""Good values of the parameters of all public functions, by name, and the kind of each.
+
+A new parameter needs a row: ``"name"`` for all functions that have a parameter of this name, or
+``"function.name"`` for one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from support import wrong_values as w
+from support.wrong_values import ANYTHING
+
+import robodyn as rd
+import robodyn.controllers as rc
+
+__all__ = ["ROBOTS", "Row", "table"]
+
+ROBOTS: dict[str, Callable[[], rd.Robot]] = {
+    "tree": lambda: rd.load("pan_tilt"),
+    "linkage": lambda: rd.load("four_bar"),
+    "minimal": lambda: rd.load("four_bar", coordinates="minimal"),
+}
+
+
+#: In which the last link of each robot can be moved.
+COMPONENTS = (2,)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a parameter takes.
+
+    Attributes
+    ----------
+    good : object
+        What is given while other parameters are tried; those with a default are left out then.
+    kind : callable
+        From the good value to wrong ones.
+    none : bool
+        ``None`` is good, too. Of parameters whose default is ``None`` it always is.
+    called : tuple of str
+        Other names by which errors may call it.
+    needed : bool
+        It is given though it has a default, which not every robot takes.
+    """
+
+    good: Any
+    kind: Callable[[Any], list[Any]]
+    none: bool = False
+    called: tuple[str, ...] = ()
+    needed: bool = False
+
+
+@cache
+def table(which: str) -> dict[str, Row]:
+    """The rows for a robot."""
+    robot = ROBOTS[which]()
+    q, rest = robot.neutral(), np.zeros(robot.nv)
+    return {
+        **_states(robot, q, rest),
+        **_names(robot),
+        **_choices(robot, q),
+        **_motions(robot, q, rest),
+        **_controllers(robot, q, rest),
+        **_descriptions(robot, q, rest),
+    }
+
+
+def _states(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
+    """Positions, speeds, forces, times and places."""
+    link = robot.link_names[-1]
+    rows = dict.fromkeys(("q", "q0", "q1", "posture", "near"), Row(q, w.array))
+    rows |= dict.fromkeys(("v", "v0", "a", "dv", "u", "tau"), Row(rest, w.array))
+    rows |= {
+        "hybrid_dynamics.tau": Row(rest, w.by_joint),
+        "joint_wrenches.tau": Row(rest, w.by_joint),
+        "steady_motion.tau": Row(rest, w.by_joint),
+        "equilibrium.tau": Row(rest, w.by_joint),
+        "linearize.tau": Row(rest, w.by_joint, none=True),
+        "derivatives.x": Row(rest, w.by_joint, called=("a",)),
+        "derivatives.controlled": Row(rest, w.by_joint),
+        "linearize.controlled": Row(rest, w.by_joint),
+        "hybrid_dynamics.controlled": Row(rest, w.by_joint),
+        "joint_wrenches.controlled": Row(rest, w.by_joint),
+        "driven_dynamics.controlled": Row((0,), w.indices),
+        "a_controlled": Row(np.zeros(1), w.array),
+        "tau_free": Row(np.zeros(robot.nv - 1), w.array),
+        "t": Row(0.0, w.number),
+        "point": Row([0.0, 0.1, 0.0], w.array),
+        "direction": Row([0.0, 0.0, 1.0], w.array, none=True),
+        "out": Row(None, w.instance),
+        "base": Row(None, w.instance),
+        "wrenches": Row({link: np.zeros(6)}, w.arrays_by_name, called=("wrench",)),
+        "targets": Row({link: robot.frame_pose(q, link)}, w.arrays_by_name),
+        "free": Row(None, w.instance),
+        "against": Row(None, w.objects),
+        "hits": Row([rd.Hit(link, [0.0, 0.1, 0.0], [0.0, 0.0, 1.0])], w.objects),
+        "stabilization": Row((0.0, 0.0), w.objects),
+        "restitution": Row(0.0, w.number),
+        "friction": Row(0.0, w.number),
+        "rng": Row(0, w.seed, none=True),
+        "dt": Row(0.01, w.number),
+    }
+    return rows
+
+
+def _names(robot: rd.Robot) -> dict[str, Row]:
+    """Names of joints, links, frames and quantities."""
+    joint, link = robot.independent_joints[0], robot.link_names[-1]
+    rows = dict.fromkeys(("hold", "held", "locked", "controlled"), Row((), w.names))
+    rows |= dict.fromkeys(
+        ("joints", "inputs", "outputs", "independent", "actuated"), Row((joint,), w.names)
+    )
+    rows |= dict.fromkeys(("link", "frame"), Row(link, w.choice))
+    return rows | {
+        "frames": Row((link,), w.names),
+        "relative_to": Row("world", w.choice),
+        "axes": Row("body", w.choice),
+        "components": Row(COMPONENTS, w.indices, needed=True),
+        "method": Row("auto", w.choice),
+        "integrator": Row("rk4", w.choice),
+        "function.name": Row("inverse_dynamics", w.choice),
+        "derivatives.name": Row("inverse_dynamics", w.choice),
+    }
+
+
+def _choices(robot: rd.Robot, q: Any) -> dict[str, Row]:
+    """What is true or false, and what makes another robot."""
+    link, joint = robot.link_names[-1], robot.independent_joints[0]
+    flags = ("classical", "beyond_limits", "parameters", "gravity", "compensate", "product")
+    flags += ("strict", "passive", "allow_unphysical", "merge_hinges", "consistent", "raw")
+    rows = dict.fromkeys(flags, Row(False, w.truth))
+    return rows | {
+        "branch_sign.path": Row(False, w.truth),
+        "inverse_kinematics.limits": Row(True, w.truth),
+        "with_.payload": Row({link: rd.Inertia(0.1)}, w.objects_by_name),
+        "with_.stops": Row(None, w.instance),
+        "with_.frames": Row({"tool": (link, np.eye(4))}, w.instance),
+        "with_.parameters": Row({robot.dynamic_parameter_names[0]: 1.0}, w.mapping),
+        "with_.locked": Row({joint: 0.0}, w.mapping),
+    }
+
+
+def _motions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
+    """Simulations, and what is made of them."""
+    link = robot.link_names[-1]
+    run = rd.simulate(robot, q0=q, duration=0.004, step=0.001, limits="ignore")
+    samples = {"q": np.zeros((5, robot.nq)), "v": np.zeros((5, robot.nv))}
+    law = _law(robot, q)
+    rows = {
+        "robot": Row(robot, w.instance),
+        "controller": Row(law, w.function),
+        "duration": Row(0.004, w.number),
+        "step": Row(0.001, w.number),
+        "every": Row(1, w.count),
+        "events": Row((), w.objects),
+        "limits": Row("ignore", w.choice),
+        "progress": Row(False, w.truth),
+        "tolerance": Row(1e-6, w.number),
+        "to": Row(None, w.anything),
+        "path": Row(None, w.anything),
+        "stops": Row(None, w.instance),
+        "ground": Row((), w.objects),
+        "run": Row(run, w.instance),
+        "data": Row(_measured(robot, q), w.instance),
+        "noise": Row(None, w.level),
+        "prior": Row(1e-3, w.number),
+        "unexcited": Row("keep", w.choice),
+        "guess": Row(None, w.instance),
+        "mode": Row(_mode(robot, q), w.instance),
+        "amplitude": Row(0.01, w.number),
+        "cycles": Row(0.1, w.number),
+        "study": Row(_study, w.function),
+        "values": Row({"x": [1.0]}, w.instance),
+        "processes": Row(None, w.count),
+        "scheduler": Row(None, w.anything),
+        "batch": Row(None, w.count),
+        "errors": Row("keep", w.choice),
+        "seed": Row(0, w.count),
+        "compare.controllers": Row({"law": law}, w.instance),
+        "compare.reference": Row(rc.PointToPoint(q, q, 1.0), w.function, needed=True),
+        "task": Row(None, w.instance),
+        "starts": Row(1, w.count),
+        "spread": Row(0.0, w.level),
+        "loads": Row((), w.names),
+        "n": Row(2, w.count),
+        "period": Row(0.01, w.number),
+        "harmonics": Row(1, w.count),
+        "excitation.period": Row(10.0, w.number),
+        "excitation.velocity": Row(1.0, w.level),
+        "excitation.acceleration": Row(1.0, w.level, needed=True),
+        "excitation.iterations": Row(1, w.count),
+        "excitation.parameters": Row((), w.names),
+        "identify.parameters": Row((), w.names),
+        "torque": Row(None, w.level),
+        "criterion": Row("condition", w.choice),
+        "iterations": Row(2, w.count),
+        "times": Row([0.0, 0.001], w.array),
+        "cutoff": Row(10.0, w.number),
+        "rollout.controller": Row(law, w.function, none=True),
+        "step_derivatives.t": Row(0.0, w.of_any_size),
+        "identify.unexcited": Row("keep", w.choice, needed=True),
+        "rollout.q0": Row(np.array([q]), w.array),
+        "rollout.v0": Row(np.array([rest]), w.array),
+        "step_function.wrenches": Row((link,), w.names),
+    }
+    for name in ("simulate", "rollout", "step_derivatives", "iterative_lqr", "trajectory_gradient"):
+        rows[f"{name}.controlled"] = Row({"nosuch": lambda t: (0.0, 0.0, 0.0)}, w.objects)
+    for name in ("q", "v"):
+        rows[f"trajectory_gradient.{name}"] = Row(samples[name], w.array)
+    rows["trajectory_gradient.tau"] = Row(np.zeros((5, robot.nv)), w.array)
+    return rows
+
+
+def _controllers(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
+    """Controllers, references and costs."""
+    reference = rc.PointToPoint(q, q, 1.0)
+    gains = ("stiffness", "damping", "gain", "rate", "adaptation", "posture_stiffness")
+    gains += ("posture_damping", "state", "effort", "velocity", "acceleration", "jerk")
+    rows = dict.fromkeys(gains, Row(5.0, w.level))
+    return rows | {
+        "reference": Row(reference, w.function),
+        "Noisy.__call__.v": Row(rest, w.array, called=("dv",)),
+        "QuadraticCost.running_cost.t": Row(np.zeros(1), w.of_any_size),
+        "QuadraticCost.running_cost.q": Row(np.array([q]), w.array),
+        "QuadraticCost.running_cost.v": Row(np.array([rest]), w.array),
+        "QuadraticCost.running_cost.tau": Row(np.array([rest]), w.of_any_size),
+        "order": Row(1, w.count),
+        "signal": Row("torque", w.choice),
+        "posture": Row(q, w.array),
+        "q1": Row(q, w.array),
+        "goal": Row(q, w.array),
+        "share": Row(1.0, w.number),
+        "waypoints": Row(np.array([q, q + 0.001]), w.samples),
+        "center": Row(q, w.array),
+        "frequency": Row(rest + 1.0, w.array),
+        "SineReference.amplitude": Row(rest, w.array),
+        "factor": Row(2.0, w.number),
+        "positions": Row(np.array([q] * 2), w.array),
+        "velocities": Row(None, w.array),
+        "ends": Row("free", w.choice),
+        "delay": Row(0.0, w.number),
+        "quantum": Row(0.0, w.number),
+        "velocity_quantum": Row(0.0, w.number),
+        "least": Row(0.02, w.number),
+        "start": Row(None, w.anything),
+        "motion": Row(0, w.count),
+        "then": Row(None, w.instance),
+        "Admittance.inertia": Row(5.0, w.level),
+        "Admittance.wrench": Row(lambda t, q, v: np.zeros(6), w.function),
+        "running": Row(lambda t, q, v, tau: tau @ tau, w.function),
+        "SymbolicCost.final": Row(lambda q, v: v @ v, w.function),
+        "final": Row(1.0, w.level),
+        "cost": Row(rc.QuadraticCost(robot, q), w.instance),
+        "wrench": Row(lambda t: np.zeros(6), w.function),
+        "length": Row(1.0, w.number),
+        "points": Row(21, w.count),
+        "TimeOptimal.acceleration": Row(5.0, w.level, needed=True),
+        "TimeOptimal.path": Row(rc.PointToPoint(q, q + 0.1, 1.0), w.function),
+        "Saturated.limits": Row(5.0, w.level),
+        "iterative_lqr.limits": Row(None, w.level),
+        "Filtered.cutoff": Row(10.0, w.level),
+        "Noisy.position": Row(0.0, w.of_any_size),
+        "Noisy.velocity": Row(0.0, w.of_any_size),
+        "poses": Row(np.array([robot.frame_pose(q, robot.link_names[-1])] * 2), w.array),
+        "Impedance.frame": Row(robot.link_names[-1], w.choice),
+        "Recorded.times": Row(np.linspace(0.0, 1.0, 6), w.array),
+        "Recorded.positions": Row(np.array([q] * 6), w.array),
+        "learnt": Row([robot.dynamic_parameter_names[0]], w.objects),
+        "Adaptive.controller": Row(rc.PassivityBased(robot, reference, 5.0), w.instance),
+        "Admittance.position": Row(_operational(robot, q), w.instance),
+        "inertia": Row(None, w.level),
+    }
+
+
+def _descriptions(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
+    """What mechanisms are described by, and what acts on them."""
+    link, place = robot.link_names[-1], (0.0, 0.0, 1.0)
+    numbers = ("gear_ratio", "rotor_inertia", "viscous", "coulomb", "torque_limit", "knee")
+    numbers += ("ratio", "offset", "mass", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "pitch")
+    numbers += ("lower", "upper", "rest", "rest_length", "distance", "height")
+    numbers += ("armature", "exponent", "friction_speed", "dissipated")
+    numbers += ("stop_stiffness", "stop_damping")
+    owners = ("Actuator", "CompliantStops", "Coupling", "Ground", "Joint", "Limits", "Loop")
+    owners += ("MotorLimits", "PointSpring", "Rotor", "Inertia", "landings")
+    rows = dict.fromkeys(numbers, Row(1.0, w.number))
+    for owner in owners:
+        for name in ("stiffness", "damping", "friction", "inertia", "velocity", "effort"):
+            rows[f"{owner}.{name}"] = Row(1.0, w.number)
+    rows |= dict.fromkeys(("xyz", "rpy", "axis", "axis2", "normal"), Row(place, w.array))
+    rows |= dict.fromkeys(("point1", "point2"), Row(place, w.array))
+    rows |= dict.fromkeys(
+        ("name", "parent", "child", "predecessor", "successor", "link1", "link2", "mounted_on"),
+        Row("nosuch", w.name),
+    )
+    rows |= dict.fromkeys(("origin", "X_predecessor", "X_successor"), Row(rd.Pose(), w.instance))
+    # what was read of a file
+    rows |= dict.fromkeys(("line", "extras", "merged", "rejoins", "map"), Row((), w.anything))
+    paths = (
+        ("pose", Row(np.eye(4), w.array)),
+        ("twist", Row(np.zeros(6), w.array)),
+        ("BaseMotion.acceleration", Row(np.zeros(6), w.array)),
+        ("BasePath.function", Row(lambda t: rd.BaseMotion.at_rest(), w.function)),
+        ("JointPath.function", Row(lambda t: (0.0, 0.0, 0.0), w.function)),
+    )
+    run = rd.simulate(robot, q0=q, duration=0.004, step=0.001, limits="ignore")
+    measured = {x: Row(getattr(run, x), w.array) for x in ("t", "q", "v", "a", "tau")}
+    rows |= {f"Measurements.{x}": replace(row, kind=w.level) for x, row in measured.items()}
+    matrices = zip("ABCD", ((2, 2), (2, 1), (1, 2), (1, 1)), strict=True)
+    rows |= {x: Row(np.zeros(shape), w.array, called=("D",)) for x, shape in matrices}
+    return rows | {
+        **dict(paths),
+        "kind": Row("revolute", w.name),
+        "Constraint.kind": Row("holonomic", w.choice),
+        "Constraint.function": Row(lambda q: q, w.function),
+        "JointMap.function": Row(lambda q: np.eye(4), w.function),
+        "JointMap.n": Row(1, w.count),
+        "Rotor.inertia": Row(1.0, w.number),
+        "Rotor.link": Row(link, w.name),
+        "Link.inertia": Row(rd.Inertia(1.0), w.instance),
+        "Joint.limits": Row(rd.Limits(), w.instance),
+        "Loop.limits": Row(rd.Limits(), w.instance),
+        "mimic": Row(None, w.instance),
+        "Joint.independent": Row(None, w.truth),
+        "Joint.exact": Row(None, w.instance),
+        "Loop.exact": Row(None, w.instance),
+        "Joint.parameters": Row((), w.anything),
+        "Loop.parameters": Row((), w.anything),
+        "Ground.points": Row({"foot": (link, (0.0, 0.0, 0.0))}, w.instance),
+        "CompliantStops.stiffness": Row(1.0, w.number),
+        "PointMass.velocity": Row(place, w.array),
+        "Hit.link": Row(link, w.name),
+        "RobotPoint.link": Row(link, w.name),
+        # looked at when they meet something
+        **{f"RobotPoint.{x}": Row(None, w.anything, none=True) for x in ("robot", "base", "t")},
+        **{f"RobotPoint.{x}": Row(q, w.of_any_size) for x in ("q", "v")},
+        **{f"{x}.point": Row(place, w.of_any_size) for x in ("RobotPoint", "Hit", "impact")},
+        "Hit.direction": Row(place, w.of_any_size),
+        "Hit.against": Row(None, w.anything),
+        "rest_speed": Row(0.01, w.number),
+        "states": Row(("x", "v"), w.unknown_names),
+        "StateSpace.inputs": Row(("u",), w.unknown_names),
+        "StateSpace.outputs": Row(("y",), w.unknown_names),
+        "StateSpace.acceleration": Row(None, w.anything),
+        "RigidStops.joints": Row(None, w.unknown_names),
+        "Constraint.joints": Row(robot.joint_names[:1], w.unknown_names),
+        "when": Row(0.001, lambda good: ["abc", ANYTHING, np.nan, [1.0], None]),
+        "then": Row(rd.events.stop, w.function),
+        "TimeVaryingLQR.then": Row(None, w.instance),
+        "Event.direction": Row(0, w.whole),
+        "already": Row(False, w.truth),
+        **_events(robot, q, rest),
+        **_loading(robot),
+    }
+
+
+def _events(robot: rd.Robot, q: Any, rest: Any) -> dict[str, Row]:
+    """Changes of a motion; names of joints and links are looked for when they happen."""
+    link, joint = robot.link_names[-1], robot.independent_joints[0]
+    ground = rd.Ground({"foot": (link, (0.0, 0.0, 0.0))}, height=-9.0)
+    rows = {}
+    for owner in ("Change", "latch", "release", "drop", "grasp", "impact", "drive", "jump"):
+        for name in ("locked", "released", "joints"):
+            rows[f"{owner}.{name}"] = Row((joint,), w.unknown_names)
+        rows[f"{owner}.link"] = Row(link, w.name)
+        rows[f"{owner}.controlled"] = Row({joint: lambda t: (0.0, 0.0, 0.0)}, _unknown_mapping)
+        for name, good in (("q", q), ("v", rest)):  # whose size the robot of the motion has
+            rows[f"{owner}.{name}"] = Row(good, w.of_any_size)
+    return rows | {
+        "Change.payload": Row({link: rd.Inertia(0.1)}, _unknown_mapping),
+        "Change.stop": Row(False, w.truth),
+        "Change.parts": Row(False, w.truth),
+        "Change.base": Row(None, w.function),
+        "Change.dissipated": Row(0.0, w.number),
+        "grasp.payload": Row(rd.Inertia(0.1), w.instance),
+        "impact.against": Row(None, w.anything),
+        "impact.direction": Row((0.0, 0.0, 1.0), w.of_any_size, none=True),
+        "grasp.velocity": Row((0.0, 0.0, 0.0), w.of_any_size),
+        "angular_velocity": Row((0.0, 0.0, 0.0), w.of_any_size),
+        "landings.ground": Row(ground, w.instance),
+        "landings.restitution": Row(0.0, w.number),
+        "sticks": Row(True, w.truth),
+        "switch.controller": Row(_law(robot, q), w.function, none=True),
+        "stop.state": Row(None, w.anything, none=True),
+    }
+
+
+def _loading(robot: rd.Robot) -> dict[str, Row]:
+    """Arguments of `robodyn.load`, for a robot that is bundled."""
+    place = (0.0, 0.0, -9.81)
+    return {
+        "source": Row(robot.name, lambda good: [5, ANYTHING, np.nan, [1.0], None, {}]),
+        "load.base": Row("fixed", w.choice),
+        "load.gravity": Row(place, w.array),
+        "load.joint_maps": Row(None, w.instance),
+        "load.near": Row(None, lambda good: ["abc", ANYTHING, [1j], {"nosuch": 1.0}]),
+        "actuators": Row({robot.joint_names[0]: rd.Actuator()}, w.objects_by_name),
+        "loops": Row((), w.objects),
+        "coordinates": Row("tree", w.choice),
+        "branches": Row(None, lambda good: ["abc", 5, ANYTHING, [1.0]]),
+        "package_dirs": Row(None, w.instance),
+        "xacro_args": Row(None, w.instance),
+        "snap": Row(None, w.number),
+        "rotor_model": Row("exact", w.choice),
+        "rotors": Row((), w.objects),
+        "springs": Row((), w.objects),
+        "srdf": Row(None, w.anything),
+        "constraints": Row((), w.objects),
+        "urdf": Row(None, w.anything),
+        "closure_tolerance": Row(1e-6, w.number),
+    }
+
+
+def _unknown_mapping(good: Any) -> list[Any]:
+    """Of values by names that are looked for later."""
+    return [wrong for wrong in w.mapping(good) if not isinstance(wrong, dict)]
+
+
+def _law(robot: rd.Robot, q: Any) -> rc.JointPD:
+    return rc.JointPD(robot, rc.PointToPoint(q, q, 1.0), 20.0, 5.0)
+
+
+def _mode(robot: rd.Robot, q: Any) -> Any:
+    """The fastest motion near a posture at rest."""
+    at = robot.equilibrium(q)
+    modes = robot.linearize(at, np.zeros(robot.nv), None).modes
+    return max(modes, key=lambda mode: abs(mode.pole))
+
+
+def _measured(robot: rd.Robot, q: Any) -> rd.Trajectory:
+    """A motion that tells something of most parameters."""
+    v = robot.consistent_velocity(q, np.linspace(1.0, 2.0, robot.nv))
+    return rd.simulate(robot, q0=q, v0=v, duration=0.2, step=0.005, limits="ignore")
+
+
+def _study(x: float) -> float:
+    return x
+
+
+def _operational(robot: rd.Robot, q: Any) -> rc.OperationalSpace:
+    still, link = rc.PointToPoint(q, q, 1.0), robot.link_names[-1]
+    return rc.OperationalSpace(robot, link, still, components=COMPONENTS)

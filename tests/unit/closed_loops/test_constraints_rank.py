@@ -1,0 +1,171 @@
+"""Rank, dependent rows, null spaces and the choice of independent speeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.constraint_problems import (
+    constraints,
+    derivative,
+    invertible_cube,
+    invertible_cube_posture,
+    mass_matrix,
+)
+
+from robodyn.closed_loops.solvers import (
+    independent_speeds,
+    null_space,
+    null_space_partition,
+    rank_analysis,
+)
+from robodyn.errors import ShapeError, SingularError
+
+
+@given(st.integers(0, 7), st.integers(1, 7), st.data())
+def test_rank_and_dependencies(nc, nv, data):
+    rank = data.draw(st.integers(0, min(nc, nv)))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**31)))
+    M, size = mass_matrix(rng, nv)
+    K = constraints(rng, nc, nv, rank, spread=3, zeros=rank % 2) * size
+    found = rank_analysis(K, M)
+    assert found.rank == rank == found.independent.sum()
+    kept = K[found.independent] / size
+    kept = kept / np.linalg.norm(kept, axis=1, keepdims=True)
+    assert np.linalg.matrix_rank(kept, tol=1e-9) == rank
+    norms = np.linalg.norm(K / size, axis=1)
+    error = np.linalg.norm((found.coefficients @ K - K) / size, axis=1)
+    assert (error <= 1e-8 * norms).all()
+    assert (found.coefficients[:, ~found.independent] == 0).all()
+    assert (found.distance < np.inf) == (rank > 0)
+    assert len(found.redundant()) == len(K) - rank
+
+
+def test_which_rows_depend_on_which():
+    K = np.array([[1.0, 0, 0, 0], [0, 2, 1, 0], [3, 0, 0, 0], [0, 0, 0, 0], [-3, 2, 1, 0]])
+    found = rank_analysis(K)
+    assert found.rank == 2
+    redundant = found.redundant()
+    assert redundant[3] == ()
+    for row, others in redundant.items():
+        np.testing.assert_allclose(found.coefficients[row] @ K, K[row], atol=1e-12)
+        assert set(others) <= set(np.flatnonzero(found.independent))
+    assert {tuple(sorted({*o, r})) for r, o in redundant.items()} >= {(0, 2)}
+
+
+def test_rounding_in_rows_and_mixed_units_do_not_count():
+    K = np.array([[1e-3, 2e-3, 1e-3], [1e3, 0, 1e3], [1e-14, -2e-14, 5e-14]])
+    found = rank_analysis(K)
+    assert found.rank == 2
+    assert found.redundant() == {2: ()}
+
+
+def test_distance_to_a_dead_point():
+    angle = np.array([0.0, 1e-3, 0.1])
+    K = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+    K = np.stack([K, np.broadcast_to([1.0, 0.0], K.shape)], axis=-2)
+    found = rank_analysis(K)
+    np.testing.assert_array_equal(found.rank, [1, 2, 2])
+    np.testing.assert_allclose(found.distance[1:], angle[1:] / np.sqrt(2), rtol=1e-2)
+    assert found.redundant((0,)) in ({0: (1,)}, {1: (0,)})
+
+
+@pytest.mark.parametrize("q2", [0.3, 1.0, 1.5, 2.0])
+def test_invertible_cube_moves_though_gruebler_forbids_it(q2):
+    """Wittenburg Ex. 5.3: rank 4 of 5 on the motion sin q1 = sin q2 / (1 + sin q2)."""
+    q = invertible_cube_posture(q2)
+    np.testing.assert_allclose(invertible_cube(q), 0, atol=1e-14)
+    K = derivative(invertible_cube, q)
+    assert rank_analysis(K).rank == 4
+    # the reduced set (5.220), (5.221)
+    (c1, c2), (s1, s2) = np.cos(q[:2]), np.sin(q[:2])
+    H = [
+        [-1, 0, 1, 0, 0],
+        [0, 1, 0, 1, 0],
+        [1, 0, 0, 0, 1],
+        [c1 * (1 + s2), c2 * (s1 - 1), 0, 0, 0],
+    ]
+    Z = null_space_partition(K, [1])
+    np.testing.assert_allclose(np.array(H) @ Z, 0, atol=1e-12)
+    both = rank_analysis(np.concatenate([H, K]))
+    assert both.rank == 4
+    assert independent_speeds(K, [1], strict=True).independent == (1,)
+
+
+def test_null_spaces():
+    rng = np.random.default_rng(0)
+    M, _ = mass_matrix(rng, 6)
+    K = np.stack([constraints(rng, 5, 6, 3) for _ in range(4)]).reshape(2, 2, 5, 6)
+    for mass in (None, M):
+        Z = null_space(K, mass)
+        assert Z.shape == (2, 2, 6, 3)
+        np.testing.assert_allclose(K @ Z, 0, atol=1e-12)
+        np.testing.assert_allclose(np.swapaxes(Z, -1, -2) @ Z - np.eye(3), 0, atol=1e-12)
+    Z = null_space_partition(K, [5, 0, 2])
+    np.testing.assert_allclose(K @ Z, 0, atol=1e-10)
+    np.testing.assert_array_equal(Z[..., [0, 2, 5], :], np.broadcast_to(np.eye(3), (2, 2, 3, 3)))
+
+
+def test_null_spaces_that_cannot_be():
+    K = np.array([[[1.0, 1, 0]], [[0, 0, 0]]])
+    with pytest.raises(ShapeError, match="different ranks"):
+        null_space(K)
+    with pytest.raises(ShapeError, match="leave 2 motions"):
+        null_space_partition(K[0], [0])
+    with pytest.raises(SingularError, match=r"\[0, 1\] do not determine"):
+        null_space_partition(K[0], [0, 1])
+    with pytest.raises(ShapeError, match="different indices"):
+        null_space_partition(K[0], [0, 0])
+
+
+def test_independent_speeds_prefer_the_motors():
+    K = np.array([[1.0, 1.0, 1e-3, 0.0], [0.0, 1.0, -1.0, 0.0]])
+    assert 3 in independent_speeds(K).independent
+    assert independent_speeds(K, [2, 3]).independent == (2, 3)
+    found = independent_speeds(K, [0])
+    assert found.independent == (0, 3)
+    assert found.dependent == (1, 2)
+    assert 0 < found.conditioning <= 1
+    assert len(independent_speeds(K, [0, 1, 2, 3], strict=True).independent) == 2
+
+
+def test_dependent_motors():
+    K = np.array([[1.0, 1.0, 0.0, 0.0]])
+    found = independent_speeds(K, [0, 1])
+    assert found.independent in ((0, 2, 3), (1, 2, 3))
+    with pytest.raises(SingularError, match="only 1 of the preferred speeds"):
+        independent_speeds(K, [0, 1], strict=True)
+    # more motors than motions: the best of them
+    assert independent_speeds(np.eye(4)[:3], [1, 2, 3], strict=True).independent == (3,)
+
+
+def test_scale_of_speeds_does_not_matter_with_a_mass_matrix():
+    K = np.array([[1.0, 1.2, 0.5]])  # no two alike: rounding would choose between them
+    size = np.array([1e-3, 1.0, 1e3])
+    plain = independent_speeds(K, M=np.eye(3))
+    other = independent_speeds(K * size, M=np.diag(size**2))
+    # the first two are equally good, and the first of them is taken
+    assert plain.independent == other.independent == (0, 2)
+    assert plain.conditioning == pytest.approx(other.conditioning)
+
+
+@given(st.integers(0, 2**31))
+def test_of_equally_good_speeds_and_rows_the_first_are_taken(seed):
+    """Whatever rounding does to them."""
+    rng = np.random.default_rng(seed)
+    noise = 1.0 + 1e-12 * rng.normal(size=(4, 6))
+    assert independent_speeds(np.ones((1, 6)) * noise[:1]).independent == (0, 1, 2, 3, 4)
+    assert independent_speeds(np.ones((1, 6)) * noise[:1], [3, 5]).independent == (0, 1, 2, 3, 5)
+    K = np.eye(6)[[0, 1, 0, 1]] * noise
+    np.testing.assert_array_equal(rank_analysis(K).independent, [True, True, False, False])
+
+
+def test_without_constraints_or_speeds():
+    found = rank_analysis(np.zeros((0, 3)))
+    assert found.rank == 0
+    assert found.redundant() == {}
+    np.testing.assert_allclose(np.abs(null_space(np.zeros((0, 3)))), np.eye(3))
+    assert independent_speeds(np.zeros((0, 2))).independent == (0, 1)
+    assert rank_analysis(np.zeros((2, 0))).rank == 0
+    assert independent_speeds(np.eye(3)).independent == ()

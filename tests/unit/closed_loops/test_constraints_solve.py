@@ -1,0 +1,175 @@
+"""Accelerations and multipliers against the whole dense system."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.constraint_problems import dense, mass_matrix, problem
+
+from robodyn.closed_loops.solvers import constrained_accelerations, solve
+from robodyn.errors import ShapeError, SingularError, UnknownNameError
+
+METHODS = ("kkt", "schur", "nullspace", "partition")
+
+
+@st.composite
+def sizes(draw):
+    nv = draw(st.integers(1, 8))
+    nc = draw(st.integers(0, 8))
+    return nc, nv, draw(st.integers(0, min(nc, nv))), draw(st.integers(0, 2**31))
+
+
+@settings(deadline=None)
+@given(sizes())
+def test_every_method_solves_the_dense_system(drawn):
+    nc, nv, rank, seed = drawn
+    rng = np.random.default_rng(seed)
+    given_ = problem(rng, nc, nv, rank, zeros=seed % 3)
+    a, lam = dense(*given_)
+    for method in ("auto", *METHODS):
+        found = constrained_accelerations(*given_, method)
+        scale = np.abs(lam).max(initial=1.0)
+        np.testing.assert_allclose(found.a, a, rtol=0, atol=1e-7 * np.abs(a).max(initial=1.0))
+        np.testing.assert_allclose(found.multipliers, lam, rtol=0, atol=1e-7 * scale)
+        assert found.rank == rank
+        assert found.residual < 1e-9
+        assert found.method in METHODS
+
+
+@settings(deadline=None)
+@given(sizes())
+def test_scales_of_rows_do_not_disturb_the_accelerations(drawn):
+    nc, nv, rank, seed = drawn
+    rng = np.random.default_rng(seed)
+    M, force, K, k = problem(rng, nc, nv, rank)
+    s = 10.0 ** rng.uniform(-3, 3, nc)
+    plain = constrained_accelerations(M, force, K, k)
+    answers = [
+        constrained_accelerations(M, force, s[:, None] * K, s * k, method) for method in METHODS
+    ]
+    for found in answers:
+        scale = np.abs(plain.a).max(initial=1.0)
+        assert found.rank == rank
+        np.testing.assert_allclose(found.a, plain.a, rtol=0, atol=1e-7 * scale)
+        lam = answers[0].multipliers
+        size = np.abs(lam).max(initial=1.0)
+        np.testing.assert_allclose(found.multipliers, lam, rtol=0, atol=1e-7 * size)
+    # least 2-norm: orthogonal to the multipliers that make no force
+    free = np.linalg.svd(K / np.sqrt(np.diag(M)))[0][:, rank:] / s[:, None]
+    free = free / np.linalg.norm(free, axis=0)
+    assert np.abs(free.T @ lam).max(initial=0.0) < 1e-7 * size
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("sizes", [(3, 5, 0), (3, 5, 2), (4, 4, 4), (0, 3, 0), (6, 2, 1)])
+def test_results_do_not_depend_on_what_memory_held_before(method, sizes):
+    given_ = problem(np.random.default_rng(1), *sizes)
+    first = constrained_accelerations(*given_, method)
+    nv, nc = given_[0].shape[0], given_[2].shape[0]
+    memory, _ = solve._workspaces._arrays[nv, nc]
+    for rest in (np.nan, 1e9):
+        memory[:] = rest
+        again = constrained_accelerations(*given_, method)
+        np.testing.assert_array_equal(again.a, first.a)
+        np.testing.assert_array_equal(again.multipliers, first.multipliers)
+
+
+@pytest.mark.parametrize("method", ("auto", *METHODS))
+def test_a_batch_of_different_ranks_is_a_loop_over_its_rows(method):
+    rng = np.random.default_rng(1)
+    rows = [problem(rng, 4, 6, rank) for rank in (4, 2, 0, 3, 4, 1)]
+    M, force, K, k = (
+        np.stack(part).reshape(3, 2, *part[0].shape) for part in zip(*rows, strict=True)
+    )
+    found = constrained_accelerations(M, force, K, k, method)
+    np.testing.assert_array_equal(found.rank, [[4, 2], [0, 3], [4, 1]])
+    assert found.a.shape == (3, 2, 6)
+    assert found.multipliers.shape == (3, 2, 4)
+    assert found.residual.shape == (3, 2)
+    for i, row in enumerate(rows):
+        alone = constrained_accelerations(*row, method)
+        at = np.unravel_index(i, (3, 2))
+        np.testing.assert_allclose(found.a[at], alone.a, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(found.multipliers[at], alone.multipliers, rtol=1e-8, atol=1e-8)
+
+
+def test_leading_axes_broadcast():
+    rng = np.random.default_rng(2)
+    M, _, K, k = problem(rng, 2, 4, 2)
+    force = rng.normal(size=(5, 1, 4))
+    found = constrained_accelerations(M, force, K, np.stack([k, 2 * k, 0 * k]))
+    assert found.a.shape == (5, 3, 4)
+    assert constrained_accelerations(M, force[:0, 0], K, k).a.shape == (0, 4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_massless_speeds_that_the_constraints_hold(method):
+    """A speed without inertia is no trouble if the constraints determine it."""
+    M = np.diag([2.0, 0.0, 0.0])
+    K = np.array([[1.0, -1.0, 0.0], [0.0, 1.0, 2.0]])
+    found = constrained_accelerations(M, [1.0, 3.0, 4.0], K, [0.0, 0.5], method)
+    # u = a0: a1 = u, a2 = -(u + 0.5) / 2
+    assert found.a[0] == pytest.approx((1.0 + 3.0 - 4.0 / 2) / 2.0)
+    np.testing.assert_allclose(K @ found.a, [0.0, -0.5], atol=1e-14)
+    np.testing.assert_allclose(M @ found.a, [1, 3, 4] + K.T @ found.multipliers, atol=1e-13)
+
+
+@pytest.mark.parametrize("method", ("auto", *METHODS))
+def test_a_free_massless_motion_is_singular(method):
+    M = np.stack([np.eye(3), np.diag([1.0, 0.0, 0.0])])
+    K = np.array([[1.0, -1.0, 0.0]])
+    with pytest.raises(SingularError, match="rows \\[1\\]") as caught:
+        constrained_accelerations(M, np.ones(3), K, [0.0], method)
+    assert caught.value.rows == (1,)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_contradicting_right_sides_show_in_the_residual(method):
+    rng = np.random.default_rng(3)
+    M, force, K, k = problem(rng, 3, 5, 3)
+    K, k = np.concatenate([K, K[:1]]), np.concatenate([k, k[:1] + 1.0])
+    found = constrained_accelerations(M, force, K, k, method)
+    assert found.residual > 0.01
+    a, lam = dense(M, force, K, k)
+    np.testing.assert_allclose(found.a, a, atol=1e-9)
+    np.testing.assert_allclose(found.multipliers, lam, atol=1e-9)
+
+
+def test_at_a_dead_point_nothing_is_nan():
+    """Four-bar stretched flat: its two rows are parallel there."""
+    K = np.array([[0.0, 0.0, 0.0], [3.0, 2.0, 1.0]])
+    for k, consistent in (([0.0, 1.0], True), ([1.0, 1.0], False)):
+        found = constrained_accelerations(np.eye(3), np.ones(3), K, k)
+        assert np.isfinite(found.a).all()
+        assert np.isfinite(found.multipliers).all()
+        assert (found.residual < 1e-12) == consistent
+
+
+def test_full_constraints_leave_no_choice():
+    rng = np.random.default_rng(4)
+    M, _ = mass_matrix(rng, 3)
+    K = rng.normal(size=(3, 3))
+    for method in METHODS:
+        found = constrained_accelerations(M, np.ones(3), K, K @ [1.0, 2.0, 3.0], method)
+        np.testing.assert_allclose(found.a, [-1, -2, -3], atol=1e-10)
+
+
+def test_bad_arguments():
+    with pytest.raises(UnknownNameError, match="there are: auto, kkt"):
+        constrained_accelerations(np.eye(2), [0, 0], [[1, 0]], [0], "lu")
+    with pytest.raises(ShapeError, match="k has shape"):
+        constrained_accelerations(np.eye(2), [0, 0], [[1, 0]], [0, 1])
+    with pytest.raises(ShapeError, match="not finite"):
+        constrained_accelerations(np.eye(2), [0, np.nan], [[1, 0]], [0])
+    with pytest.raises(ShapeError, match="do not broadcast"):
+        constrained_accelerations(np.eye(2), np.zeros((3, 2)), np.zeros((2, 1, 2)), [0])
+    with pytest.raises(ShapeError, match="an array of real numbers"):
+        constrained_accelerations("M", [0, 0], [[1, 0]], [0])
+
+
+def test_auto_picks_by_size():
+    rng = np.random.default_rng(5)
+    assert constrained_accelerations(*problem(rng, 2, 8, 2)).method == "schur"
+    assert constrained_accelerations(*problem(rng, 5, 6, 5)).method == "nullspace"

@@ -1,0 +1,265 @@
+"""Loops that are open at zero: where their frames stand, told by robot, check and viewer."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import numpy as np
+import pytest
+from support.loop_notations import NOTATIONS, digits, exact
+
+import robodyn as rd
+from robodyn.cli import main
+from robodyn.errors import TopologyError
+from robodyn.view.posing import move, sliders
+
+FOUR_BAR = (resources.files("robodyn.urdf") / "robots" / "four_bar.urdf").read_text()
+PIN = '<origin xyz="0.28 0 0.12"/>'
+#: The pin of the coupler 2 cm beside that of the rocker, and turned by 0.2 rad about its axis.
+ASIDE = FOUR_BAR.replace(PIN, '<origin xyz="0.3 0 0.12" rpy="0 0.2 0"/>')
+#: So far away that nothing closes it, and tilted by 0.1 rad.
+TOO_FAR = FOUR_BAR.replace(PIN, '<origin xyz="1.8 0 0.12" rpy="0.1 0 0"/>')
+#: Crank and coupler in one line at zero.
+TURNING_BACK = (
+    '<robot name="r"><link name="ground"/>'
+    + "".join(
+        f'<link name="{name}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" '
+        'iyz="0" izz="1"/></inertial></link>'
+        for name in ("crank", "coupler", "rocker")
+    )
+    + "".join(
+        f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="{xyz}"/><axis xyz="0 0 1"/></joint>'
+        for name, parent, child, xyz in (
+            ("drive", "ground", "crank", "0 0 0"),
+            ("b", "crank", "coupler", "0.1 0 0"),
+            ("d", "ground", "rocker", "0.4 -0.3 0"),
+        )
+    )
+    + '<loop name="c" type="spherical"><predecessor link="coupler"><origin xyz="0.3 0 0"/>'
+    '</predecessor><successor link="rocker"><origin xyz="0 0.3 0"/></successor></loop></robot>'
+)
+
+
+def written(tmp_path, text):
+    path = tmp_path / "linkage.urdf"
+    path.write_text(text)
+    return str(path)
+
+
+def test_where_the_frames_of_a_loop_stand():
+    (gap,) = rd.load(ASIDE).loop_gaps()
+    assert (gap.name, gap.kind, gap.links) == (
+        "rocker_pin",
+        "continuous",
+        ("coupler", "rocker_end"),
+    )
+    np.testing.assert_allclose(gap.poses[:, :3, 3], [[0.35, 0, 0.24], [0.33, 0, 0.24]], atol=1e-15)
+    np.testing.assert_allclose(gap.poses[1, :3, :3], np.eye(3), atol=1e-15)
+    assert gap.distance == pytest.approx(0.02) and gap.angle == pytest.approx(0.2)
+    assert gap.tilt == pytest.approx(0.0, abs=1e-15)  # its axis is that of the pin
+    assert repr(gap).startswith("<LoopGap of 'rocker_pin': 0.02 m apart")
+    (far,) = rd.load(TOO_FAR).loop_gaps()
+    assert far.distance == pytest.approx(1.52) and far.tilt == pytest.approx(0.1)
+
+
+def test_half_a_turn_and_no_turn_are_told_apart():
+    half = ASIDE.replace('rpy="0 0.2 0"', f'rpy="0 0 {np.pi}"')
+    (gap,) = rd.load(half).loop_gaps()
+    assert gap.angle == pytest.approx(np.pi) and gap.tilt == pytest.approx(np.pi)
+
+
+def test_gaps_at_a_posture_are_those_of_the_residual():
+    robot = rd.load("palletizer")
+    rng = np.random.default_rng(3)
+    q = robot.neutral() + 0.1 * rng.normal(size=robot.nq)
+    rows = np.abs(robot.loop_residual(q))
+    for gap in robot.loop_gaps(q):
+        own = [k for k, row in enumerate(robot.constraint_names) if row.startswith(f"{gap.name}[")]
+        assert gap.residual == pytest.approx(rows[own].max(), rel=1e-12)
+        for link, X in zip(gap.links, gap.poses, strict=True):
+            on_link = np.linalg.inv(robot.frame_pose(q, link)) @ X
+            at_rest = np.linalg.inv(robot.frame_pose(robot.neutral(), link))
+            same = next(g for g in robot.loop_gaps(robot.neutral()) if g.name == gap.name)
+            np.testing.assert_allclose(on_link, at_rest @ same.poses[gap.links.index(link)],
+                                       atol=1e-12)  # fmt: skip
+    assert [gap.name for gap in robot.loop_gaps()] == [cut.name for cut in robot.loops]
+
+
+def test_the_search_starts_where_it_is_told():
+    robot = rd.load("four_bar", near={"crank_drive": 1.2})
+    assert robot.start()[0] == 1.2
+    assert robot.loop_gaps()[0].residual > 1e-2
+    assert max(gap.residual for gap in robot.loop_gaps(robot.neutral())) < 1e-9
+    tree = rd.load("double_pendulum")
+    assert np.array_equal(tree.start(), tree.neutral()) and tree.loop_gaps() == ()
+    assert rd.load("four_bar", coordinates="minimal").loop_gaps() == ()
+    with pytest.raises(rd.ShapeError, match="one posture at a time"):
+        robot.loop_gaps(np.zeros((2, 3)))
+
+
+def test_loops_that_depend_on_time():
+    """The pin of the crank wanders along x."""
+
+    def wandering(q, t):
+        c, s = rd.cos(q[0]), rd.sin(q[0])
+        return [[c, 0, s, 0.01 * t], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1]]
+
+    wander = rd.JointMap(1, wandering)
+    robot = rd.load("four_bar", joint_maps={"crank_pin": wander})
+    with pytest.raises(rd.ShapeError, match="give t="):
+        robot.loop_gaps()
+    for t in (0.0, 2.0):
+        (gap,) = robot.loop_gaps(t=t)
+        assert gap.distance == pytest.approx(0.01 * t, abs=1e-12)
+
+
+def test_check_shows_both_frames_and_how_the_loop_closes(tmp_path, capsys):
+    file = written(tmp_path, ASIDE)
+    assert main(["check", file]) == 0
+    said = capsys.readouterr().out
+    assert "joint 'rocker_pin'" in said and "open where all joints are at zero" in said
+    assert """on 'coupler'    xyz="0.35 0 0.24" rpy="0 0.2 0\"""" in said
+    assert """on 'rocker_end' xyz="0.33 0 0.24" rpy="0 0 0\"""" in said
+    assert "0.02 m apart and turned by 11.5 degrees (their axes by 0 degrees)" in said
+    assert f"{file}: ok, 2 notes" in said
+    robot = rd.load(file)
+    for name, moved in zip(robot.joint_names, robot.neutral(), strict=True):
+        assert f"{name} by {moved:.4g} rad" in said
+
+
+def test_check_says_that_a_loop_cannot_be_closed(tmp_path, capsys):
+    assert main(["check", written(tmp_path, TOO_FAR)]) == 2
+    said = capsys.readouterr().out
+    assert "do not close" in said and "1.52 m apart" in said
+    assert """on 'coupler'    xyz="1.85 0 0.24" rpy="0.1 0 0\"""" in said
+
+
+def test_check_for_other_programs(tmp_path, capsys):
+    file = written(tmp_path, ASIDE)
+    assert main(["check", "--json", file]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert first["severity"] == second["severity"] == "note"
+    assert first["line"] == 1 + FOUR_BAR[: FOUR_BAR.index('<joint name="rocker_pin"')].count("\n")
+    assert main(["check", "--json", written(tmp_path, TOO_FAR)]) == 2
+    severities = [record["severity"] for record in json.loads(capsys.readouterr().out)]
+    assert severities == ["error", "note"]
+
+
+def test_a_rod_says_how_long_it_is(tmp_path, capsys):
+    rod = """<loop name="rod" type="distance"><predecessor link="ground"/><successor link="rocker"/>
+<distance value="0.3"/></loop></robot>"""
+    text = FOUR_BAR.replace('<joint name="rocker_pin" type="continuous">',
+                            '<joint name="rocker_pin" type="continuous" cut="true">')  # fmt: skip
+    main(["check", written(tmp_path, text.replace("</robot>", rod))])
+    assert "0.4 m apart and turned by 0 degrees, instead of 0.3 m" in capsys.readouterr().out
+
+
+def test_what_is_closed_at_zero_is_not_spoken_of(tmp_path, capsys):
+    assert main(["check", written(tmp_path, FOUR_BAR)]) == 0
+    assert capsys.readouterr().out.strip() == f"{tmp_path}/linkage.urdf: ok"
+
+
+def test_check_says_what_was_rounded_and_what_cannot_move(tmp_path, capsys):
+    rounded = NOTATIONS["loop"](digits(5))
+    assert main(["check", written(tmp_path, rounded)]) == 0
+    out = capsys.readouterr().out
+    assert "-1.5708 for -90 degrees (drive); 1.5708 for 90 degrees (pin_b, pin_d, pin_c)" in out
+    axis = '<axis xyz="0 0 1"/></joint>'
+    for tilt, told in ((1e-5, "0 or 1 degrees of freedom"), (1.0, "")):
+        tilted = NOTATIONS["loop of a ball"](exact).replace(
+            axis, f'<axis xyz="0 {tilt} 1"/></joint>', 1
+        )
+        assert main(["check", written(tmp_path, tilted)]) == 0
+        out = capsys.readouterr().out
+        assert told in out
+        assert "cannot move: drive, pin_b, pin_d; motors that move nothing: drive (warning)" in out
+    # a rocker that turns back just where all joints are at zero
+    assert main(["check", written(tmp_path, TURNING_BACK)]) == 0
+    assert capsys.readouterr().out.endswith("ok\n")
+
+
+def test_sliders_of_a_linkage_that_does_not_close_move_every_joint():
+    robot = rd.load(TOO_FAR)
+    every = sliders(robot, closed=False)
+    assert [slider.joint for slider in every] == list(robot.joint_names)
+    moved = move(robot, robot.start(), {every[1]: 0.7}, closed=False)
+    assert moved.complete and moved.q.tolist() == [0.0, 0.7, 0.0]
+
+
+@pytest.fixture
+def viewer(request):
+    pytest.importorskip("viser", reason="viser is not installed: extra view")
+    from robodyn.view import Viewer
+
+    with Viewer(rd.load(request.param), port=8360) as shown:
+        yield shown
+
+
+@pytest.mark.parametrize("viewer", [TOO_FAR], indirect=True)
+def test_the_viewer_of_a_linkage_that_does_not_close(viewer):
+    assert np.array_equal(viewer.q, np.zeros(3))
+    assert viewer.drawing.gaps.texts == {"rocker_pin": "rocker_pin: 1.52 m, 5.73 degrees"}
+    assert "do not close" in viewer.pose_panel.closing.value
+    viewer.pose_panel.handles["crank_pin"].value = 0.5
+    assert viewer.q.tolist() == [0.0, 0.5, 0.0]
+    assert "1.52" not in viewer.drawing.gaps.texts["rocker_pin"]
+    viewer.close_loops()
+    assert "do not close" in viewer.pose_panel.closing.value
+
+
+@pytest.mark.parametrize("viewer", [ASIDE], indirect=True)
+def test_the_viewer_of_a_linkage_that_is_open_at_zero(viewer):
+    robot = viewer.robot
+    assert viewer.why_open == "" and viewer.drawing.gaps.texts == {}
+    viewer.show(robot.start())
+    assert viewer.drawing.gaps.texts == {"rocker_pin": "rocker_pin: 0.02 m, 11.5 degrees"}
+    viewer.pose_panel.handles["crank_drive"].value = 0.2
+    assert np.abs(robot.loop_residual(viewer.q)).max() < 1e-9
+    assert viewer.q[0] == pytest.approx(0.2) and viewer.drawing.gaps.texts == {}
+
+
+@pytest.mark.parametrize("viewer", [ASIDE], indirect=True)
+def test_loops_are_closed_from_the_posture_shown(viewer):
+    viewer.show([0.1, 0.0, 0.0])
+    assert viewer.drawing.gaps.texts
+    viewer.close_loops()
+    assert viewer.drawing.gaps.texts == {}
+    assert np.abs(viewer.q - [0.1, 0.0, 0.0]).max() < 0.3
+    said = dict(part.split("=") for part in viewer.pose_panel.closing.value.split("--near ")[1:])
+    again = rd.load(ASIDE, near={name: float(value) for name, value in said.items()})
+    np.testing.assert_allclose(again.neutral(), viewer.q, atol=1e-5)
+
+
+def test_the_command_line_says_where_to_look(tmp_path, capsys):
+    file = written(tmp_path, ASIDE)
+    closed = rd.load(ASIDE, near={"crank_drive": 1.0}).neutral()
+    near = [f"--near={name}={x}" for name, x in zip(rd.load(ASIDE).joint_names, closed,
+                                                    strict=True)]  # fmt: skip
+    assert main(["check", file, "--near", "crank_drive=1.0"]) == 0
+    assert "open where it was told to look" in capsys.readouterr().out
+    assert main(["check", file, *near]) == 0
+    assert capsys.readouterr().out.strip() == f"{file}: ok"
+    assert main(["info", file, *near]) == 0
+    for wrong in ("crank_drive", "=1", "crank_drive=x", "nothing=1"):
+        assert main(["check", file, "--near", wrong]) == 2
+
+
+def test_a_constraint_that_cannot_be_met_is_what_is_to_be_mended():
+    far = rd.Constraint("far", lambda q: q[0] * q[0] + 1.0, ["crank_drive"])
+    with pytest.raises(TopologyError) as caught:
+        rd.load("four_bar", constraints=[far]).neutral()
+    assert "mend constraint 'far'" in str(caught.value)
+    assert "<loop" not in str(caught.value)
+    assert "second parent" not in str(caught.value)
+
+
+def test_a_loop_element_that_cannot_close_is_not_taken_for_a_second_parent():
+    short = TURNING_BACK.replace('xyz="0.3 0 0"', 'xyz="3 0 0"')
+    with pytest.raises(TopologyError) as caught:
+        rd.load(short).neutral()
+    assert 'this is the closure to mend: <loop name="c"' in str(caught.value)
+    assert "second parent" not in str(caught.value)
+    with pytest.raises(TopologyError, match="second parent"):
+        rd.load(TOO_FAR.replace(' cut="true"', "")).neutral()

@@ -1,0 +1,139 @@
+"""What `Robot.joint_wrenches` returns: batches, frames, parts, roles, names."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from support.comparison import close_within
+from support.random_mechanisms import random_mechanism
+
+import robodyn as rd
+from robodyn.errors import ShapeError, UnknownNameError
+
+close = close_within(1e-10)
+
+
+def in_world(X_WB, wrench, about):
+    force = X_WB[:3, :3] @ wrench[:3]
+    return np.array([*force, *(X_WB[:3, :3] @ wrench[3:] + np.cross(X_WB[:3, 3] - about, force))])
+
+
+@pytest.fixture(scope="module")
+def robot():
+    rng = np.random.default_rng(4)
+    mechanism = random_mechanism(rng, ["revolute", "spherical", "fixed", "prismatic"], damping=0.2)
+    return rd.load(mechanism, base="moving")
+
+
+def state(robot, *batch):
+    rng = np.random.default_rng(5)
+    q = np.array([robot.random(rng) for _ in range(int(np.prod(batch)))])
+    v, a = rng.normal(size=(2, *batch, robot.nv))
+    base = rd.BaseMotion.from_world(
+        rng.normal(size=(*batch, 3)), rng.normal(size=(*batch, 4)), *rng.normal(size=(4, *batch, 3))
+    )
+    return q.reshape(*batch, robot.nq), v, a, base
+
+
+def row(base, i):
+    return rd.BaseMotion(base.pose[i], base.twist[i], base.acceleration[i])
+
+
+def test_a_batch_is_a_loop_over_rows(robot):
+    q, v, a, base = state(robot, 3)
+    push = {"link4": np.random.default_rng(6).normal(size=(3, 6))}
+    batch = robot.joint_wrenches(q, v, a, wrenches=push, base=base)
+    assert tuple(batch) == (*robot.joint_names, "base")
+    world, link2 = batch.in_frame("world"), batch.in_frame("link2")
+    for i in range(3):
+        given = {"wrenches": {"link4": push["link4"][i]}, "base": row(base, i)}
+        one = robot.joint_wrenches(q[i], v[i], a[i], **given)
+        for name in one:
+            assert one[name].shape == (6,)
+            close(batch[name][i], one[name])
+            close(world[name][i], one.in_frame("world")[name])
+            close(link2[name][i], one.in_frame("link2")[name])
+        for name in robot.joint_names:
+            for part in ("motor", "passive", "bearing"):
+                close(getattr(batch, part)[name][i], getattr(one, part)[name])
+
+
+def test_in_other_frames(robot):
+    q, v, a, base = state(robot)
+    found = robot.joint_wrenches(q, v, a, base=base)
+    about = robot.frame_pose(q, "link2", base=base)
+    R_WL = about[:3, :3]
+    world, link2 = found.in_frame("world"), found.in_frame("link2")
+    for name in found:
+        child = "link0" if name == "base" else robot.joints[name].child
+        X_WC = robot.frame_pose(q, child, base=base)
+        close(world[name], in_world(X_WC, found[name], np.zeros(3)))
+        expected = in_world(X_WC, found[name], about[:3, 3])
+        close(link2[name], (expected.reshape(2, 3) @ R_WL).ravel())
+        close(found.in_frame(child)[name], found[name])
+
+
+def test_parts_add_up_and_a_fixed_joint_has_no_motor(robot):
+    q, v, a, base = state(robot)
+    names = ("joint2", "joint0")
+    found = robot.joint_wrenches(q, v, a, joints=names, base=base)
+    everything = robot.joint_wrenches(q, v, a, base=base)
+    assert tuple(found) == (*names, "base")
+    close(found["joint0"], everything["joint0"])
+    assert not found.motor["joint2"].any() and not found.passive["joint2"].any()
+    close(found.bearing["joint2"], found["joint2"])
+    for name in names:
+        close(found.motor[name] + found.passive[name] + found.bearing[name], found[name])
+    assert "joint2" not in everything and "joint2" in found
+
+
+def test_accelerations_may_follow_from_roles(robot):
+    q, v, _, base = state(robot)
+    roles = {"controlled": {"joint0": 0.7}, "tau": {"joint1": [1, 2, 3]}, "locked": ["joint3"]}
+    moved = robot.hybrid_dynamics(q, v, base=base, **roles)
+    found = robot.joint_wrenches(q, v, base=base, **roles)
+    expected = robot.joint_wrenches(q, v, moved.a, base=base)
+    for name in expected:
+        close(found[name], expected[name])
+    close(found.motor["joint0"] @ [0, 0, 0, *robot.joints["joint0"].axis], moved.tau[0])
+
+
+def test_names_and_shapes_that_do_not_fit(robot):
+    q, v, a, base = state(robot)
+    found = robot.joint_wrenches(q, v, a, base=base)
+    for wrong in (
+        lambda: robot.joint_wrenches(q, v, a, joints=["joint00"], base=base),
+        lambda: found["joint00"],
+        lambda: found.motor["joint00"],
+        lambda: robot.joint_wrenches(q, v, joints=["joint00"], base=base),
+    ):
+        with pytest.raises(UnknownNameError) as unknown:
+            wrong()
+        assert "joint0" in unknown.value.suggestions
+    with pytest.raises(UnknownNameError):
+        found.in_frame("link00")
+    for roles in (
+        {"controlled": {"joint0": 0.0}},
+        {"tau": np.zeros(robot.nv)},
+        {"locked": "joint0"},
+    ):
+        with pytest.raises(ShapeError, match="both"):
+            robot.joint_wrenches(q, v, a, base=base, **roles)
+    with pytest.raises(ShapeError):
+        robot.joint_wrenches(q, v, a[:-1], base=base)
+
+
+def test_a_joint_may_be_called_base():
+    text = """<robot name="r"><link name="a"/><link name="b"><inertial><origin xyz="1 0 0"/>
+    <mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+    <joint name="base" type="continuous"><parent link="a"/><child link="b"/>
+    <origin xyz="5 0 3"/><axis xyz="0 0 1"/></joint></robot>"""
+    found = rd.load(text).joint_wrenches([0.0], [0.0], [0.0])
+    close(found.in_frame("world")["base"], [0.0, 0.0, 19.62, 0.0, -6 * 19.62, 0.0])
+
+
+def test_results_say_what_they_hold(robot):
+    q, v, a, base = state(robot, 2)
+    found = robot.joint_wrenches(q, v, a, base=base)
+    assert f"of each of (2,) states: {', '.join(found)}" in repr(found)
+    assert repr(len(robot.base_parameters())) in repr(robot.base_parameters())
