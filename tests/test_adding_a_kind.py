@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from package_copy import copy_package, run_python
+from support.package_copy import copy_package, run_python
 
 TESTS = Path(__file__).parent
 TOYS = {path.stem: path.read_text() for path in (TESTS / "joint_kinds").glob("*.py")}

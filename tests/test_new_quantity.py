@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from package_copy import copy_package, run_python
+from support.package_copy import copy_package, run_python
 
 EQUATIONS = '''"""Momenta of joints: what a speed carries with it."""
 
