@@ -168,6 +168,9 @@ WALK_RANK = 1e-7
 DEPENDENT_ROW = 1e-7
 #: A row smaller than this part of the largest one is rounding of a zero row.
 ZERO_ROW = 1e-12
+#: Singular values of constraints that exceed this part of the largest after a small motion grow
+#: with the motion; what grows with its square is smaller.
+GROWN_SINGULAR_VALUE = 1e-6
 #: Rows whose smallest scaled singular value is above this are independent at every posture.
 INDEPENDENT_ROWS = 1e-6
 #: Dependencies of rows that differ by less from posture to posture are the same.
@@ -181,6 +184,8 @@ DEPENDENT_SPEEDS = 1e-9
 ACTUATION_RANK = 1e-9
 #: Scaled singular values below this part of the largest one take no part in a step.
 LEVENBERG_RANK = 1e-10
+#: A frame whose Jacobian has no number above this [m/rad, 1] is not moved by the joints.
+MOVING_FRAME = 1e-8
 #: Singular values of a frame's Jacobian below this part of the largest do not count.
 JACOBIAN_RANK = 1e-9
 #: Combinations of inertial parameters with less than this part of the largest singular value have
@@ -292,6 +297,8 @@ LANDED_DEPTH = 1e-9
 SHORTEST_STEP = 1e-13
 #: Part of a period by which the instants of a controller may be early or late, by rounding.
 SAMPLE_TIME_ROUNDING = 1e-9
+#: Shorter motions than this [s] have a duration whose square is zero.
+SHORTEST_DURATION = 1e-100
 #: Instants this near to each other get the same noise [s].
 SAME_NOISE = 1e-9
 #: Sums of steps of a ROS clock may be off by this [s]: it counts in nanoseconds.
@@ -311,6 +318,12 @@ NEWTON_CONVERGED = 1e-12
 VARIATIONAL_CONVERGED = 1e-15
 #: Change at which iterations that no longer come nearer have converged but for rounding.
 VARIATIONAL_STALLED = 1e-9
+#: An attempt to assemble ends when the residual falls by less than this part in several steps.
+LEVENBERG_STALLED = 1e-6
+#: Out of reach, another posture has to be nearer to the target by this part.
+NEARER_POSTURE = 1e-6
+#: Part of the factor of time to which limits of torque are met.
+TIME_SCALE_PRECISION = 1e-6
 #: Errors of inverse kinematics [m, rad] below which a target is reached.
 TARGET_REACHED = 1e-9
 #: Errors of inverse kinematics [m, rad] that steps are made for, below the one above.
@@ -364,6 +377,8 @@ UNREACHED_MODE = 1e-10
 MODE_SHOWN = 1e-3
 #: Coordinates that take less than this part of the largest number of a mode do not move.
 MODE_UNMOVED = 1e-6
+#: A spectral radius counts as larger than 1 from this much beyond.
+SPECTRAL_RADIUS_MARGIN = 1e-6
 #: Poles [1/s] that are zero but for rounding: nothing would be seen to move within years.
 STILL_POLE = 1e-9
 #: Modes whose poles lie to the left of this part of the fastest one decay.

@@ -202,3 +202,24 @@ def test_only_its_own_file_names_a_kind_of_joint(path):
             assert node.left.attr not in ("kind", "type") or not texts & names, node.lineno
         elif isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant):
             assert node.arg != "kind" or node.value.value not in names, node.lineno
+
+
+#: Numbers as small as tolerances that are none: coefficients of series, steps of difference
+#: quotients, damping of iterations, and instants at which something is looked at.
+NO_TOLERANCES = {
+    "COS", "DIFFERENCE", "FIRST_DAMPING", "HALF_PI", "LEAST", "LEAST_DAMPING", "LOOKS",
+    "MIN_DAMPING", "OF_LOOPS", "SIN", "SOON",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_tolerances_stand_in_one_file(path):
+    """Small numbers at the top of modules are in `robodyn.tolerances`, with their reasons."""
+    if module_of(path) == "robodyn.tolerances":
+        return
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign):
+            names = {x.id for x in ast.walk(node.targets[0]) if isinstance(x, ast.Name)}
+            numbers = [x.value for x in ast.walk(node.value) if isinstance(x, ast.Constant)]
+            small = [x for x in numbers if isinstance(x, float) and 0.0 < x <= 1e-6]
+            assert not small or names & NO_TOLERANCES, f"line {node.lineno}: {names}"

@@ -37,7 +37,7 @@ PARTS = 0.5 ** np.arange(10)
 ENOUGH = 1e-3
 
 #: Damping: at the start, least (below it, zero), largest, and the factor by which it changes.
-FIRST, LEAST, MOST, FACTOR = 1e-3, 1e-8, 1e10, 5.0
+FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING, DAMPING_FACTOR = 1e-3, 1e-8, 1e10, 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ class PlanSearch:
             run = simulate(self._robot, first, q0=q0, v0=v0, limits="ignore", **self._given)
         motion = self._motion(run)
         F = self._linearised(motion.run)
-        costs, damping, converged = [motion.cost], FIRST, False
+        costs, damping, converged = [motion.cost], FIRST_DAMPING, False
         reason = f"not converged in {iterations} iterations"
         undamped: _Motion | None = None
         for _ in range(iterations):
@@ -102,7 +102,7 @@ class PlanSearch:
                 # damping hides slopes along which the cost is flat: it is left out to judge them
                 exact = forces if damping == 0.0 else self._forces(motion, F, 0.0)
                 small = exact is None or -sum(exact.gain) <= tolerance * abs(motion.cost)
-                if small and damping <= FIRST:
+                if small and damping <= FIRST_DAMPING:
                     converged, reason = True, "converged"
                     break
                 if not small and motion is undamped:
@@ -112,8 +112,8 @@ class PlanSearch:
                 continue
             better = None if forces is None else self._better(motion, forces)
             if better is None:
-                damping = max(damping * FACTOR, FIRST)
-                if damping > MOST:
+                damping = max(damping * DAMPING_FACTOR, FIRST_DAMPING)
+                if damping > MAX_DAMPING:
                     reason = "no change of forces makes it cheaper"
                     break
                 continue
@@ -121,7 +121,7 @@ class PlanSearch:
             costs.append(motion.cost)
         if not converged:
             warn(ConvergenceWarning(f"the plan for {self._robot.name!r}: {reason}"))
-        best = self._forces(motion, F, 0.0) or self._forces(motion, F, MOST)
+        best = self._forces(motion, F, 0.0) or self._forces(motion, F, MAX_DAMPING)
         assert best is not None
         law = self._law(motion.run.tau[:-1, self._motors])
         run = simulate(self._robot, law, q0=q0, v0=v0, **self._given)
@@ -259,7 +259,7 @@ def _check_cost(robot: Robot, cost: Cost) -> None:
 
 
 def _less(damping: float) -> float:
-    return damping / FACTOR if damping > LEAST else 0.0
+    return damping / DAMPING_FACTOR if damping > MIN_DAMPING else 0.0
 
 
 def _limits(robot: Robot, given: ArrayLike | None) -> FloatArray:

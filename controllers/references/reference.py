@@ -14,14 +14,11 @@ from robodyn.arguments import check_fields
 from robodyn.array_types import FloatArray
 from robodyn.arrays import finite, number, numbers
 from robodyn.symbolic.scalar import between_zero_and_one
+from robodyn.tolerances import SHORTEST_DURATION
 
 from ..support.gains import checked_call
 
 __all__ = ["PointToPoint", "SineReference"]
-
-
-#: Durations whose squares are not zero [s].
-SHORTEST = 1e-100
 
 
 def _over_joints(name: str, value: ArrayLike) -> FloatArray:
@@ -62,7 +59,7 @@ class PointToPoint:
                 expected=self.q0.shape,
             )
         duration = number("duration", self.duration, "s")
-        if not SHORTEST <= duration < math.inf:
+        if not SHORTEST_DURATION <= duration < math.inf:
             raise ShapeError(
                 f"duration is {duration!r} s, expected a positive number",
                 name="duration",

@@ -14,6 +14,7 @@ from robodyn.array_types import FloatArray
 from robodyn.arrays import number
 from robodyn.motion.continuity import check_continuous, sampled
 from robodyn.simulation.loads.column_names import speed_names
+from robodyn.tolerances import TIME_SCALE_PRECISION
 
 from ..support.gains import checked_call
 from .path_torques import (
@@ -30,8 +31,8 @@ Reference = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 #: Times at which limits are looked at.
 LOOKS = 1001
-#: Part of the factor to which torque limits are met, and the longest that is tried.
-PRECISION, LONGEST = 1e-6, 1e6
+#: The largest factor that is tried.
+LONGEST = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +189,7 @@ def _for_torques(
     low = least or 1.0 / LONGEST
     if least and not (over(least) > 0.0).any():
         return least
-    while high > low * (1.0 + PRECISION):
+    while high > low * (1.0 + TIME_SCALE_PRECISION):
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if (over(middle) > 0.0).any() else (low, middle)
     return high

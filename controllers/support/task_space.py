@@ -17,7 +17,7 @@ from robodyn.equations.tree.factorization import factorize, inverse, solve
 from robodyn.errors import SingularWarning
 from robodyn.simulation.control.tracing import SymbolicTime
 from robodyn.symbolic.guarded import if_not_negative
-from robodyn.tolerances import QUOTIENT_FLOOR
+from robodyn.tolerances import MOVING_FRAME, QUOTIENT_FLOOR
 
 from .frames import components as rows_of
 from .frames import mobility, turning
@@ -35,8 +35,8 @@ Shift = tuple[FloatArray, FloatArray, FloatArray]
 #: Linear x, y, z and angular x, y, z.
 COMPONENTS = (0, 1, 2, 3, 4, 5)
 
-#: Postures that are tried when a task is made, and what a frame has to move by in one of them.
-POSTURES, MOVES = 5, 1e-8
+#: Postures that are tried when a task is made.
+POSTURES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +276,7 @@ class Task:
             motors = self._space(q, np.zeros(robot.nv), base, 0.0)
             J = self._of_frame("frame_jacobian", {"q": q}, base, 0.0)[self._rows] @ motors.follow
             best = max(best, float(mobility(J)))
-        if not best > MOVES:
+        if not best > MOVING_FRAME:
             raise SettingsError(
                 f"the {n} motors of {robot.name!r} cannot move frame {self._frame!r} in all of "
                 f"components {self._rows} at once: choose components= in which they can (linear "

@@ -30,7 +30,7 @@ __all__ = ["Filtered"]
 #: What can be filtered.
 SIGNALS = ("torque", "speed")
 #: The largest order; of more, partial fractions lose digits.
-MOST = 8
+MAX_ORDER = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +80,10 @@ class Filtered:
         object.__setattr__(self, "robot", wrapped(self.controller, self.robot))
         object.__setattr__(self, "_cutoff", positive("cutoff", self.cutoff))
         whole = isinstance(self.order, int | np.integer) and not isinstance(self.order, bool)
-        if not (whole and 1 <= self.order <= MOST):
-            raise SettingsError(f"order is {self.order!r}, expected a whole number, 1 to {MOST}")
+        if not (whole and 1 <= self.order <= MAX_ORDER):
+            raise SettingsError(
+                f"order is {self.order!r}, expected a whole number, 1 to {MAX_ORDER}"
+            )
         if not (isinstance(self.signal, str) and self.signal in SIGNALS):
             raise UnknownNameError("signal", str(self.signal), SIGNALS)
         object.__setattr__(self, "_modes", _butterworth(self.order))

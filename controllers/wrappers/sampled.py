@@ -26,7 +26,7 @@ from .wrapping import asked_of, remembering, wrapped
 __all__ = ["Sampled"]
 
 #: Most results that machine code has on their way.
-MOST = 64
+MAX_PENDING = 64
 
 Controller = Callable[[float, FloatArray, FloatArray], ArrayLike]
 
@@ -234,7 +234,7 @@ def _plan(t: FloatArray, period: float, delay: float) -> _Plan:
     latest = np.cumsum(looks) - 1
     acts = np.minimum(np.searchsorted(at + delay, t + slack, side="right") - 1, latest)
     most = int((latest - np.maximum(acts, 0)).max(initial=0)) + 1
-    if not looks[0] or most > MOST:
+    if not looks[0] or most > MAX_PENDING:
         raise Untraceable
     since = np.diff(at, prepend=at[0])
     waiting = since[-1] if len(at) > 1 else 1.0  # of no look: any that is not zero

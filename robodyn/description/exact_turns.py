@@ -28,7 +28,7 @@ STEP = math.pi / 12.0
 QUARTER, OTHER = 2, 4
 
 #: Decimals of a number that may have been rounded; those with more are written in full.
-MOST = 13
+MAX_DECIMALS = 13
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ def exact_angle(x: float) -> float:
 
 def _rounded(x: float, exact: float, least: int) -> bool:
     """Whether x is another number with so many decimals at least, rounded or cut off."""
-    decimals = next(
-        (n for n in range(MOST + 1) if abs(x - round(x, n)) < DECIMAL_ROUNDING), MOST + 1
-    )
-    if decimals > MOST:
-        return abs(x - exact) < 10.0**-MOST
+    counts = range(MAX_DECIMALS + 1)
+    known = (n for n in counts if abs(x - round(x, n)) < DECIMAL_ROUNDING)
+    decimals = next(known, MAX_DECIMALS + 1)
+    if decimals > MAX_DECIMALS:
+        return abs(x - exact) < 10.0**-MAX_DECIMALS
     cut = math.trunc(exact * 10.0**decimals) / 10.0**decimals
     near = min(abs(x - round(exact, decimals)), abs(x - cut))
     return decimals >= least and near < DECIMAL_ROUNDING
@@ -84,7 +84,7 @@ def exact_axis(axis: Vector) -> Vector:
     exact = math.cos(turn), math.sin(turn)
     if math.hypot(axis[i] - exact[0], axis[j] - exact[1]) < DECIMAL_ROUNDING:
         return axis
-    for decimals in range(2, MOST):
+    for decimals in range(2, MAX_DECIMALS):
         shown = [round(x, decimals) for x in exact]
         cut = [math.trunc(x * 10.0**decimals) / 10.0**decimals for x in exact]
         for x, y in (shown, cut):

@@ -7,7 +7,7 @@ import numpy as np
 from robodyn.array_types import Array, FloatArray
 from robodyn.codegen.iteration import Iteration
 from robodyn.inverse_kinematics.starts import PostureStarts
-from robodyn.tolerances import TARGET_REACHED
+from robodyn.tolerances import NEARER_POSTURE, TARGET_REACHED
 
 __all__ = ["PostureSearch", "open_rows"]
 
@@ -16,9 +16,9 @@ STEPS, POSTURE_STEPS, LAST_STEPS = 30, 300, 400
 #: Damping as a part of the square of the error, and its bound: for targets that may be reached, and
 #: for those that seem to be out of reach.
 QUICK, SHORT = np.array([0.1, 0.1]), np.array([0.5, np.inf])
-#: Out of reach: random starts that are tried as well, by how much another posture has to be nearer,
+#: Out of reach: random starts that are tried as well,
 #: steps [rad, m] at the last that swing, and how often they are damped by so much more.
-OTHERS, NEARER, SWINGING, CALMED, CALMER = 4, 1e-6, 1e-4, 6, 8.0
+OTHERS, SWINGING, CALMED, CALMER = 4, 1e-4, 6, 8.0
 
 #: Damping with which loops close while targets hardly count, and steps with it.
 LOOPS_FIRST, CLOSING_STEPS = np.array([1e5, 1e5]), 60
@@ -105,7 +105,7 @@ class PostureSearch:
         starts = [begun, q[left], *(np.repeat(x[None], len(left), axis=0) for x in within)]
         error[left] = np.inf
         for tried in starts:
-            self._keep(q, error, left, tried, self._settled(tried, left), 1.0 + NEARER)
+            self._keep(q, error, left, tried, self._settled(tried, left), 1.0 + NEARER_POSTURE)
 
     def _settled(self, q: FloatArray, rows: Array) -> FloatArray:
         """Short steps, in place, and shorter ones where they swing about a posture; errors."""

@@ -40,7 +40,7 @@ def damped(robot, damping):
 
 @pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "implicit", "auto", "variational"])
 def test_a_breakdown_names_joint_pole_and_step(sliders, integrator, monkeypatch):
-    monkeypatch.setattr(adaptive, "MOST", 100)
+    monkeypatch.setattr(adaptive, "MAX_STEPS", 100)
     law = damped(sliders, [1.0, 5e4])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

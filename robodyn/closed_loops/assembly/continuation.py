@@ -26,7 +26,7 @@ __all__ = ["Continuation", "Followed"]
 
 
 #: Longest step of a motion [rad, m], shortest step worth trying, most steps of one motion.
-LONGEST, SHORTEST, MOST = 0.1, 1e-4, 2000
+LONGEST, SHORTEST, MAX_STEPS = 0.1, 1e-4, 2000
 
 #: A step may differ from its prediction by this part of the prediction.
 SURPRISE = 0.3
@@ -86,8 +86,8 @@ class Continuation:
         """
         speeds = list(held)
         longest, now, end = LONGEST, np.array(q, float), "branch"
-        for number in range(MOST):
-            going_on(f"step {number + 1} of {MOST} at most")
+        for number in range(MAX_STEPS):
+            going_on(f"step {number + 1} of {MAX_STEPS} at most")
             way = self._space.difference(now, goal)[speeds]
             size = float(np.abs(way).max(initial=0.0))
             if size < 1e-12:

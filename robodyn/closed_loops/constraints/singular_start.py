@@ -11,6 +11,7 @@ from robodyn.closed_loops.constraints.constraint_rows import PositionRows
 from robodyn.closed_loops.solvers import null_space, rank_analysis
 from robodyn.errors import AssemblyError
 from robodyn.parts.configuration_space import ConfigurationSpace
+from robodyn.tolerances import GROWN_SINGULAR_VALUE
 
 __all__ = ["regular_beside"]
 
@@ -18,9 +19,8 @@ __all__ = ["regular_beside"]
 #: Largest motion [rad, m] of a joint to a posture beside another one, and how many are looked at.
 ASIDE, POSTURES = 0.3, 6
 
-#: A small motion [rad, m], and the part of the largest singular value that counts after it: what
-#: grows with the motion is larger, what grows with its square smaller.
-SMALL, GROWN = 1e-4, 1e-6
+#: A small motion [rad, m]; singular values that grow with it exceed `GROWN_SINGULAR_VALUE` then.
+SMALL = 1e-4
 
 
 def regular_beside(
@@ -72,8 +72,8 @@ def _singular(
     K = rows.jacobian(q)
     free = null_space(K)
     moved = space.integrate(q, SMALL * rng.uniform(-1.0, 1.0, (2, free.shape[1])) @ free.T)
-    near = rank_analysis(rows.jacobian(moved), tolerance=GROWN)
-    return bool(near.rank.max(initial=0) > rank_analysis(K, tolerance=GROWN).rank)
+    near = rank_analysis(rows.jacobian(moved), tolerance=GROWN_SINGULAR_VALUE)
+    return bool(near.rank.max(initial=0) > rank_analysis(K, tolerance=GROWN_SINGULAR_VALUE).rank)
 
 
 def _rank(rows: PositionRows, q: Array) -> Array:

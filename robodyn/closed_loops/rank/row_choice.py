@@ -27,7 +27,7 @@ __all__ = ["RowChoice", "choose_rows", "row_scales"]
 SAFE = 0.15
 
 #: Choices of as many rows that are followed up.
-MOST = 50
+MAX_CHOICES = 50
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,7 @@ def _safe(P: FloatArray, count: int) -> list[int]:
         fewer = sorted({tuple(k for k in one if k != out) for one in best for out in one})
         # singular values of a part of an orthonormal basis are roots of those of the projector
         parts = np.array([np.linalg.eigvalsh(P[:, x][:, :, x])[:, -count].min() for x in fewer])
-        order = [int(k) for k in np.argsort(-parts, kind="stable")[:MOST]]
+        order = [int(k) for k in np.argsort(-parts, kind="stable")[:MAX_CHOICES]]
         if parts[order[0]] < SAFE**2:
             break
         best = [fewer[k] for k in order if parts[k] >= SAFE**2]

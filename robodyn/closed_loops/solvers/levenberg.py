@@ -11,15 +11,13 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import checked
 from robodyn.errors import ShapeError
-from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, ZERO_ROW
+from robodyn.tolerances import ACTIVE_LIMIT, LEVENBERG_RANK, LEVENBERG_STALLED, ZERO_ROW
 
 __all__ = ["Problem", "minimise"]
 
 
 #: First damping, relative to the square of the residual.
 DAMPING = 1e-3
-#: An attempt ends when the residual falls by less than this part in several steps.
-STALLED = 1e-6
 #: Rows of the Jacobian that are longer by this factor than at most postures are not measured there.
 STEEP = 1e6
 #: How many postures around the guess show how large rows of the Jacobian get.
@@ -153,7 +151,7 @@ def minimise(problem: Problem, q: Array, tolerance: float, iterations: int) -> t
         if done and not trial < 0.5 * size:
             break
         if trial < size:
-            slow = slow + 1 if trial > (1.0 - STALLED) * size else 0
+            slow = slow + 1 if trial > (1.0 - LEVENBERG_STALLED) * size else 0
             damping = max(0.1 * damping, 1e-12)
             q, r, K = trial_q, trial_r, trial_K
         elif damping > 1e12:

@@ -17,12 +17,12 @@ from robodyn.errors import ShapeError
 __all__ = ["get_num_threads", "limit_address", "parallel_for", "pool", "set_num_threads", "start"]
 
 #: Threads that can be of use.
-MOST = 256
+MAX_THREADS = 256
 
 #: More work than there is.
 NEVER = 1 << 62
 
-_words = (ctypes.c_int64 * (len(HEAD) + MOST * len(WORKER)))()
+_words = (ctypes.c_int64 * (len(HEAD) + MAX_THREADS * len(WORKER)))()
 #: Work up to which the call entry needs no worker that has yet to be started.
 _limit = ctypes.c_int64(NEVER)
 _starting = _thread.allocate_lock()
@@ -69,7 +69,7 @@ def set_num_threads(n: int) -> None:
     count = whole("n", n)
     if count < 1:
         raise ShapeError(f"n is {n!r}, expected a number of threads, at least 1", name="n", given=n)
-    _words[HEAD.index("threads")] = min(count, MOST)
+    _words[HEAD.index("threads")] = min(count, MAX_THREADS)
     _set_limit()
 
 

@@ -17,7 +17,7 @@ __all__ = ["Estimator", "State"]
 #: Held joints move by so much [rad, m] between two closures: far steps end on other branches.
 STEP = 0.1
 #: Most closures for one message.
-MOST = 100
+MAX_CLOSURES = 100
 #: Positions that are farther away [rad, m] were not measured.
 FAR = 1e3
 #: Measured joints that are farther [rad, m] from where the loops have them contradict these.
@@ -87,7 +87,7 @@ class Estimator:
         way = q[at] - self._last[at]
         if not np.abs(way).max(initial=0.0) < FAR:
             raise rd.AssemblyError(f"measured positions are more than {FAR:g} away", q=q)
-        steps = int(min(np.ceil(np.abs(way).max(initial=0.0) / STEP), MOST))
+        steps = int(min(np.ceil(np.abs(way).max(initial=0.0) / STEP), MAX_CLOSURES))
         near = self._last.copy()
         try:
             for k in range(1, steps):

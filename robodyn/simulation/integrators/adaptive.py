@@ -69,7 +69,7 @@ SHORTER, LONGER, SAFETY = 0.2, 5.0, 0.9
 BOUNDARY, STIFF, EASY = 3.0, 15, 6
 
 #: Steps between two samples, at most.
-MOST = 20_000
+MAX_STEPS = 20_000
 
 #: Of the first neglected term of the rate of twists [Hairer, Lubich, Wanner 2006, III.4.2].
 NEGLECTED = 1.0 / 720.0
@@ -184,13 +184,13 @@ class Walk:
         tiny, count = SHORTEST_STEP * max(1.0, abs(end)), 0
         while piece is None or piece.t + piece.length < end - tiny:
             count += 1
-            if count > MOST:
+            if count > MAX_STEPS:
                 why = "the motion is stiff, take integrator='implicit' or 'auto'"
                 if self._stops:
                     why = "accelerations grow without bound, or jump"
                 raise SingularError(
-                    f"more than {MOST} explicit steps are needed between two samples at {t:.6g} s: "
-                    f"{why}"
+                    f"more than {MAX_STEPS} explicit steps are needed between two samples at "
+                    f"{t:.6g} s: {why}"
                 )
             if piece is not None:
                 t, (q, v) = piece.t + piece.length, piece.end

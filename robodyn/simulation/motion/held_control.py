@@ -24,13 +24,12 @@ from robodyn.simulation.control.compiled_law import Law
 from robodyn.simulation.loads.column_names import speed_names
 from robodyn.simulation.motion.phase import Phase
 from robodyn.simulation.trajectory.trajectory import Trajectory
+from robodyn.tolerances import SPECTRAL_RADIUS_MARGIN
 
 __all__ = ["UnstableHold", "announce_unstable_hold", "naming_unstable_hold", "unstable_hold"]
 
 #: Differences of coordinates and speeds.
 DIFFERENCE = 1e-6
-#: Of a spectral radius, beyond which it counts as larger than 1.
-MARGIN = 1e-6
 #: Halvings of a step in the search for one that does.
 HALVES = 40
 #: Growth of the largest speed after which a motion is looked at.
@@ -89,7 +88,7 @@ def unstable_hold(phase: Phase, motion: Trajectory | None, step: float) -> Unsta
         return None
     poles = np.linalg.eigvals(closed)
     allowed = max(float(poles.real.max()), 0.0)
-    if _radius(A, closed, step) <= np.exp(allowed * step) + MARGIN:
+    if _radius(A, closed, step) <= np.exp(allowed * step) + SPECTRAL_RADIUS_MARGIN:
         return None
     low, high = 0.0, step
     for _ in range(HALVES):

@@ -15,7 +15,7 @@ from robodyn.simulation.trajectory.states.samples import Samples
 __all__ = ["instants_of", "resampled"]
 
 #: Samples that are made at most: a step that makes more is a slip of units.
-MOST = 50_000_000
+MAX_SAMPLES = 50_000_000
 
 
 def instants_of(samples: Samples, times: ArrayLike) -> FloatArray:
@@ -35,10 +35,10 @@ def instants_of(samples: Samples, times: ArrayLike) -> FloatArray:
         raise ShapeError("a motion without samples is not known at any instant", name="times")
     first, last = float(samples.t[0]), float(samples.t[-1])
     if np.ndim(numbers("times", times)) == 0:
-        if 0.0 < MOST * number("times", times, "s") < last - first:
+        if 0.0 < MAX_SAMPLES * number("times", times, "s") < last - first:
             raise ShapeError(
                 f"times is {float(np.asarray(times)):.6g} s, and the motion {last - first:.6g} s "
-                f"long: that makes more than {MOST:,} samples, take a longer step",
+                f"long: that makes more than {MAX_SAMPLES:,} samples, take a longer step",
                 name="times",
                 given=times,
             )
