@@ -223,3 +223,36 @@ def test_tolerances_stand_in_one_file(path):
             numbers = [x.value for x in ast.walk(node.value) if isinstance(x, ast.Constant)]
             small = [x for x in numbers if isinstance(x, float) and 0.0 < x <= 1e-6]
             assert not small or names & NO_TOLERANCES, f"line {node.lineno}: {names}"
+
+
+#: Parts of other packages that have no public name.
+FOREIGN = {"sys._getframe", "os._exit", "np._core", "np._core.multiarray._ARRAY_API",
+           "etree._Element", "substitution._eval_dict"}  # fmt: skip
+#: Private names of `Robot` that other files still read. The set only ever gets smaller.
+READ_ELSEWHERE = {"_model", "_impacts"}
+
+
+def own_private_names(tree):
+    """Private attributes that the classes of a file define."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+        elif isinstance(node, ast.ClassDef):
+            yield from (x.id for x in ast.walk(node) if isinstance(x, ast.Name))
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_private_names_stay_in_their_files(path):
+    """Only the file whose classes define an attribute ``_name`` reads it; nobody imports one."""
+    tree = ast.parse(path.read_text())
+    own = {*own_private_names(tree), "_replace", "_asdict", "_fields", "_make"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and node.attr not in own:
+            where = ast.unparse(node)
+            private = not node.attr.endswith("__") and node.attr not in READ_ELSEWHERE
+            assert not private or where in FOREIGN, f"line {node.lineno}: {where}"
+        elif isinstance(node, ast.ImportFrom):
+            names = {x.name for x in node.names if x.name.startswith("_")} - {"__version__"}
+            assert not names, f"line {node.lineno}: {names}"

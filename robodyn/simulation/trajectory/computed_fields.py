@@ -6,13 +6,37 @@ field: where nothing is given the class computes it, once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from robodyn.array_types import FloatArray
-from robodyn.simulation.trajectory.states import energies
+import numpy as np
 
-__all__ = ["COMPUTED", "forget_defaults"]
+from robodyn.array_types import FloatArray
+from robodyn.errors import SettingsError
+from robodyn.simulation.trajectory.states import energies
+from robodyn.simulation.trajectory.states.samples import Samples
+
+__all__ = ["COMPUTED", "computed", "forget_defaults", "samples_of"]
+
+
+def samples_of(run: Any) -> Samples:
+    """States of a trajectory with what is needed to compute from them, also of a single one."""
+    if run.robot is None:
+        raise SettingsError(
+            "this trajectory does not know what moved: give it a robot, "
+            "dataclasses.replace(trajectory, robot=robot)"
+        )
+    x = run if run.t.ndim else run[None]
+    return Samples(run.robot, x.t, x.q, x.v, x.a, x.tau, x.driven, x.surroundings)
+
+
+def computed(run: Any, f: Callable[[Samples], FloatArray]) -> FloatArray:
+    """A function of the samples of a trajectory, phase by phase where it has several."""
+    if run.phases:
+        return np.concatenate([computed(phase, f) for phase in run.phases])
+    x = samples_of(run).computed(f)
+    return x if run.t.ndim else x[0]
 
 
 def _energy(run: Any) -> FloatArray:
@@ -23,7 +47,7 @@ def _energy(run: Any) -> FloatArray:
 
 def _gaps(run: Any) -> FloatArray:
     """Largest gap of closed loops, shape (n, ...) [m, rad]."""
-    gaps: FloatArray = run._computed(energies.largest_gap)
+    gaps: FloatArray = computed(run, energies.largest_gap)
     return gaps
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Self, overload
@@ -14,12 +14,16 @@ from numpy.typing import ArrayLike
 from robodyn.arguments import checked_arguments
 from robodyn.array_types import FloatArray
 from robodyn.arrays import named
-from robodyn.errors import SettingsError
 from robodyn.results import GroundContact, JointWrenches
 from robodyn.robot import Robot
 from robodyn.simulation.limits.joint_limits import LimitViolation, limit_violations
 from robodyn.simulation.loads.prescribed_loads import PrescribedLoads, Surroundings
-from robodyn.simulation.trajectory.computed_fields import COMPUTED, forget_defaults
+from robodyn.simulation.trajectory.computed_fields import (
+    COMPUTED,
+    computed,
+    forget_defaults,
+    samples_of,
+)
 from robodyn.simulation.trajectory.files import formats as trajectory_files
 from robodyn.simulation.trajectory.files import table
 from robodyn.simulation.trajectory.joint_motion import JointMotion, joint_column, joint_motion
@@ -35,7 +39,6 @@ from robodyn.simulation.trajectory.states.energy_audit import (
     joined_audits,
 )
 from robodyn.simulation.trajectory.states.event_record import EventRecord, events_among
-from robodyn.simulation.trajectory.states.samples import Samples
 
 __all__ = ["Trajectory"]
 
@@ -161,26 +164,10 @@ class Trajectory:
         acting = self.surroundings.sampled(self.t, self.q, self.v)
         return {**vars(self), "surroundings": acting}
 
-    def _samples(self) -> Samples:
-        """States with what is needed to compute from them, also of a single one."""
-        if self.robot is None:
-            raise SettingsError(
-                "this trajectory does not know what moved: give it a robot, "
-                "dataclasses.replace(trajectory, robot=robot)"
-            )
-        x = self if self.t.ndim else self[None]
-        return Samples(self.robot, x.t, x.q, x.v, x.a, x.tau, x.driven, x.surroundings)
-
-    def _computed(self, f: Callable[[Samples], FloatArray]) -> FloatArray:
-        if self.phases:
-            return np.concatenate([phase._computed(f) for phase in self.phases])
-        x = self._samples().computed(f)
-        return x if self.t.ndim else x[0]
-
     def _joint(self, name: str) -> JointMotion:
         if self.robot is None:
             return joint_column(self.joint_names, name, (self.t, self.q, self.v, self.a, self.tau))
-        motion = joint_motion(self._samples(), name)
+        motion = joint_motion(samples_of(self), name)
         return motion if self.t.ndim else motion[0]
 
     def _fields(self) -> dict[str, Any]:
@@ -195,17 +182,17 @@ class Trajectory:
     @cached_property
     def kinetic_energy(self) -> FloatArray:
         """Of bodies and rotors, shape (n, ...) [J]."""
-        return self._computed(energies.kinetic_energy)
+        return computed(self, energies.kinetic_energy)
 
     @cached_property
     def potential_energy(self) -> FloatArray:
         """Of gravity, springs and the ground, shape (n, ...) [J]."""
-        return self._computed(energies.potential_energy)
+        return computed(self, energies.potential_energy)
 
     @cached_property
     def elastic_energy(self) -> FloatArray:
         """Of springs and the ground alone, shape (n, ...) [J]."""
-        return self._computed(energies.elastic_energy)
+        return computed(self, energies.elastic_energy)
 
     @cached_property
     def audit(self) -> EnergyAudit:
@@ -217,10 +204,10 @@ class Trajectory:
             If more than 2 % of what was exchanged is unexplained.
         """
         if self.phases:
-            audits = [audit_of(phase._samples(), ()) for phase in self.phases]
+            audits = [audit_of(samples_of(phase), ()) for phase in self.phases]
             audit = joined_audits(audits, self.events)
         else:
-            audit = audit_of(self._samples(), self.events)
+            audit = audit_of(samples_of(self), self.events)
         announce_unexplained(audit, "" if self.robot is None else self.robot.name)
         return audit
 
@@ -240,7 +227,7 @@ class Trajectory:
         ActuationError
             Where a gear ratio is zero.
         """
-        return self._computed(energies.motor_torques)
+        return computed(self, energies.motor_torques)
 
     @checked_arguments
     def joint_wrenches(self, joints: Iterable[str] | None = None) -> JointWrenches:
@@ -252,12 +239,12 @@ class Trajectory:
             Default: all that move. `Robot.joint_wrenches` says in which frames the wrenches are.
         """
         names = None if joints is None else named("joints", joints)
-        return energies.joint_loads(self._samples(), names)
+        return energies.joint_loads(samples_of(self), names)
 
     @property
     def ground_contacts(self) -> dict[str, GroundContact]:
         """Force, depth and slip at all samples where points touch the ground, by contact name."""
-        x = self._samples()
+        x = samples_of(self)
         return x.robot.ground_contacts(x.q, x.v, base=x.base, t=x.time)
 
     @property
@@ -269,7 +256,7 @@ class Trajectory:
         """
         if self.robot is None or not self.robot.nc:
             return np.zeros(0)
-        at = self._samples().time
+        at = samples_of(self).time
         sign = self.robot.branch_sign(self.q, path=True, t=at).reshape(len(self), -1)
         return np.asarray(self.t[1:][(sign[1:] != sign[:-1]).any(axis=1)])
 
@@ -281,7 +268,7 @@ class Trajectory:
         are looked at, at all samples; a limit of zero for a velocity or an effort counts as not
         given. The robot has to be known.
         """
-        x = self._samples()
+        x = samples_of(self)
         return limit_violations(x.robot, x.t, x.q, x.v, x.tau)
 
     @checked_arguments
@@ -303,7 +290,7 @@ class Trajectory:
         ShapeError
             For instants beyond the motion.
         """
-        samples = self._samples()
+        samples = samples_of(self)
         at = instants_of(samples, times)
         events = tuple(e for e in self.events if len(at) and at[0] <= e.time <= at[-1])
         if self.phases:
