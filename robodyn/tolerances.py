@@ -286,6 +286,11 @@ EVENT_TIME_PRECISION = 1e-12
 SAME_EVENT_TIME = 1e-9
 #: A witness function that is this part of its change in a step is zero but for rounding.
 WITNESS_ZERO = 1e-9
+#: Values of a witness function for many samples at once and for one of them differ by less than
+#: this part of the largest: numpy's functions of arrays round in another way than those of numbers.
+WITNESS_OF_SAMPLES = 1e-9
+#: A value that is a smaller part of the largest among its block may be on either side of zero.
+WITNESS_SIGN = 1e-12
 #: A gap that becomes smaller by less than this in a step [rad, m] stays as it is.
 GAP_CLOSING = 1e-12
 #: Instants within this part of a step, or of a motion, are one.

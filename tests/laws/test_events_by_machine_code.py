@@ -382,8 +382,8 @@ def test_steps_that_explode_are_found_by_python():
 
 @pytest.mark.parametrize(
     ("owner", "name"),
-    [(CompiledMotion, "_until"), (CompiledMotion, "_inputs"), (EventDetector, "nothing"),
-     (path_tables.Paths, "inputs")],
+    [(CompiledMotion, "_until"), (CompiledMotion, "_inputs"),
+     (EventDetector, "steps_without_event"), (path_tables.Paths, "inputs")],
 )  # fmt: skip
 def test_a_fault_of_the_fast_path_is_no_reason_to_be_slow(owner, name, monkeypatch):
     """Whatever is wrong with it comes out, and is not made up for by steps in Python."""

@@ -6,11 +6,20 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from robodyn.array_types import FloatArray
 from robodyn.errors import SimulationError
 from robodyn.simulation.events.crossing import crossing, departure, sign
 from robodyn.simulation.events.event import Action
-from robodyn.tolerances import EVENT_TIME_PRECISION, GAP_CLOSING, SAME_EVENT_TIME, WITNESS_ZERO
+from robodyn.tolerances import (
+    EVENT_TIME_PRECISION,
+    GAP_CLOSING,
+    SAME_EVENT_TIME,
+    WITNESS_OF_SAMPLES,
+    WITNESS_SIGN,
+    WITNESS_ZERO,
+)
 
 __all__ = ["EventDetector", "WitnessFunction"]
 
@@ -39,6 +48,9 @@ class WitnessFunction:
         Of the loop itself, which can tell from states alone where nothing happens.
     of_state : bool
         The function may depend on what acts, which changes where time does not go on.
+    values : callable, optional
+        (t, q, v) -> the values at many samples at once, or ``None`` where the function has to be
+        asked for each of them: arrays of shape (n,), (n, nq), (n, nv) -> (n,).
     """
 
     name: str
@@ -49,6 +61,7 @@ class WitnessFunction:
     already: bool = False
     of_stop: bool = False
     of_state: bool = False
+    values: Callable[[FloatArray, FloatArray, FloatArray], FloatArray | None] | None = None
 
 
 class EventDetector:
@@ -73,6 +86,9 @@ class EventDetector:
         self._values: dict[
             WitnessFunction, float
         ] = {}  # of functions of events, where time has come to
+        self._asked_each: set[WitnessFunction] = set()  # they know one sample at a time
+        #: Ctrl-C while functions were asked for a block: to be raised when it is recorded.
+        self.interrupt: KeyboardInterrupt | None = None
         #: What has happened at this instant, in order.
         self.happened: list[WitnessFunction] = []
 
@@ -189,35 +205,110 @@ class EventDetector:
         """
         return self._on_sides and not self.happened
 
-    def nothing(
+    def steps_without_event(
+        self, t: FloatArray, q: FloatArray, v: FloatArray, acting: Callable[[int], None] | None
+    ) -> int:
+        """How many steps of a block are sure to have no event, and no doubt, at their ends.
+
+        Parameters
+        ----------
+        t : ndarray, shape (n + 1,) [s]
+            Where time has come to, and the end of each step.
+        q, v : ndarray, shape (n + 1, nq), (n + 1, nv)
+        acting : callable, optional
+            Lets the forces of a step act, by its number, before functions are asked that may
+            depend on them; none if they are the same in all steps.
+        """
+        count, together, each = len(t) - 1, [], []
+        for witness in self._functions:
+            values = None
+            if witness.values is not None and witness not in self._asked_each and len(t) > 2:
+                values = witness.values(t[1:], q[1:], v[1:])
+                if values is None:
+                    self._asked_each.add(witness)
+            if values is None:
+                each.append(witness)
+            else:
+                together.append((witness, values))
+                count = min(count, _same_side(values, self._side[witness]))
+        for j in range(count if each else 0):
+            if acting is not None:
+                acting(j)
+            start = None if acting is None else (float(t[j]), q[j], v[j])
+            try:
+                if not self._step_without_event(each, float(t[j + 1]), q[j + 1], v[j + 1], start):
+                    count = j
+                    break
+            except KeyboardInterrupt as interrupt:
+                self.interrupt, count = interrupt, j
+                break
+        if count and together and not self._confirmed(together, count, t, q, v):
+            return 0
+        return count
+
+    def _step_without_event(
         self,
+        witnesses: Sequence[WitnessFunction],
         t: float,
         q: FloatArray,
         v: FloatArray,
         start: tuple[float, FloatArray, FloatArray] | None,
     ) -> bool:
-        """Whether nothing happens in a step from where time has come to, to a state.
+        """Whether there is no event in a step from where time has come to, to a state.
 
         Parameters
         ----------
+        witnesses : sequence of WitnessFunction
         t, q, v : float [s], ndarray, ndarray
             The end of the step.
         start : tuple, optional
             The same at its start, if functions may have changed there.
         """
         new = {}
-        for watch in self._functions:
-            side, before = self._side[watch], self._values[watch]
+        for witness in witnesses:
+            side, before = self._side[witness], self._values[witness]
             try:
-                if start is not None and watch.of_state:
-                    before = watch.value(*start)
-                new[watch] = value = watch.value(t, q, v)
+                if start is not None and witness.of_state:
+                    before = witness.value(*start)
+                new[witness] = value = witness.value(t, q, v)
             except Exception:  # it shows again, where it is known what to do about it
                 return False
             if sign(value) != side or sign(before) != side:
                 return False
-            self._from[watch], self._scale[watch] = side, abs(value - before)
+            self._from[witness], self._scale[witness] = side, abs(value - before)
         self._values |= new
+        return True
+
+    def _confirmed(
+        self,
+        together: Sequence[tuple[WitnessFunction, FloatArray]],
+        count: int,
+        t: FloatArray,
+        q: FloatArray,
+        v: FloatArray,
+    ) -> bool:
+        """Take note of values at the end of some steps, asked anew as those of one sample.
+
+        Functions whose values for many samples are others are asked for each from then on.
+        """
+        new = {}
+        for witness, values in together:
+            numbers = []
+            try:
+                for k in range(max(count - 1, 1), count + 1):
+                    numbers.append(witness.value(float(t[k]), q[k], v[k]))
+            except Exception:
+                self._asked_each.add(witness)
+                return False
+            known = values[count - len(numbers) : count]
+            if np.abs(known - numbers).max() > WITNESS_OF_SAMPLES * np.abs(values[:count]).max():
+                self._asked_each.add(witness)
+                return False
+            before = self._values[witness] if count == 1 else numbers[0]
+            side = self._side[witness]
+            new[witness] = side, abs(numbers[-1] - before), numbers[-1]
+        for witness, (side, scale, value) in new.items():
+            self._from[witness], self._scale[witness], self._values[witness] = side, scale, value
         return True
 
     def done(self, watch: WitnessFunction, parts: bool) -> None:
@@ -249,3 +340,10 @@ class EventDetector:
 def _growth(gap: Callable[[float], float], start: float, part: float) -> float:
     """By how much a gap is larger than at the start."""
     return gap(part) - start
+
+
+def _same_side(values: FloatArray, side: int) -> int:
+    """How many of the first values are on a side of zero without doubt."""
+    with np.errstate(invalid="ignore"):
+        sure = side * values > WITNESS_SIGN * np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    return len(values) if sure.all() else int(sure.argmin())

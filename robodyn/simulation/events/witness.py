@@ -14,6 +14,7 @@ from robodyn.errors import ShapeError
 from robodyn.simulation.control.callbacks import shown_briefly
 from robodyn.simulation.events.detector import WitnessFunction
 from robodyn.simulation.events.event import Event, EventFunction, State
+from robodyn.simulation.events.pure_functions import is_pure
 from robodyn.tolerances import SAME_TIME
 
 __all__ = ["event_value", "instants_of", "never", "watch_of"]
@@ -24,22 +25,32 @@ def never(t: float, q: FloatArray, v: FloatArray) -> float:
     return 1.0
 
 
-def watch_of(event: Event, state: Callable[..., State]) -> WitnessFunction:
-    """What a loop looks for; of an event at an instant, nothing.
+def watch_of(
+    event: Event, state: Callable[..., State], samples: Callable[..., State]
+) -> WitnessFunction:
+    """The witness function of an event; for an event at an instant, one that is never zero.
 
     Parameters
     ----------
     event : Event
     state : callable
-        (t, q, v) -> State, for functions of that.
+        (t, q, v) -> State, for a function of a state.
+    samples : callable
+        (t, q, v) -> State of many samples at once, of which accelerations are not known.
     """
     when: Any = event.when
-    value = never if isinstance(when, float) else functools.partial(event_value, when)
+    of_samples: Any = when
+    if isinstance(when, float):
+        return WitnessFunction(event.name, never, event.direction, event.actions)
+    value = functools.partial(event_value, when)
     if event.of_state:
         value = functools.partial(event_value, lambda t, q, v: when(state(t, q, v)))
+        of_samples = lambda t, q, v: when(samples(t, q, v))  # noqa: E731
+    values = functools.partial(event_values, of_samples) if is_pure(when) else None
     return WitnessFunction(
         event.name, value, event.direction, event.actions,
         already=event.already, of_state=event.of_state,
+        values=values,
     )  # fmt: skip
 
 
@@ -77,3 +88,46 @@ def event_value(function: EventFunction, t: float, q: FloatArray, v: FloatArray)
             name="events",
             given=given,
         ) from None
+
+
+def event_values(
+    function: EventFunction, t: FloatArray, q: FloatArray, v: FloatArray
+) -> FloatArray | None:
+    """The numbers that a function without side effects returns for many samples.
+
+    A function that only computes with the elements of q and v gives all numbers at once, if each
+    element is the array of that coordinate over all samples. One that decides by them, or takes
+    functions of the module ``math``, raises an exception then, and is called for each sample.
+
+    Parameters
+    ----------
+    function : callable
+    t : ndarray, shape (n,) [s]
+        At least two instants.
+    q, v : ndarray, shape (n, nq), (n, nv)
+
+    Returns
+    -------
+    values : ndarray, shape (n,), or None
+        ``None``: the function raised an exception, or returned something else than numbers.
+    """
+    with np.errstate(all="ignore"):  # samples that the motion never comes to may be among them
+        try:
+            values = np.asarray(function(t.copy(), _columns(q), _columns(v)), float)
+            if values.shape in ((), t.shape):
+                return np.broadcast_to(values, t.shape)
+        except Exception:
+            pass
+        try:
+            samples = zip(t.tolist(), q.copy(), v.copy(), strict=True)
+            return np.array([float(function(*sample)) for sample in samples])
+        except Exception:
+            return None
+
+
+def _columns(samples: FloatArray) -> Any:
+    """Samples, shape (n, m), as m objects that are arrays of n numbers."""
+    columns = np.empty(samples.shape[1], object)
+    for k, column in enumerate(np.array(samples.T, order="C")):
+        columns[k] = column
+    return columns

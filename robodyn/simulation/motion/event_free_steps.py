@@ -136,21 +136,18 @@ class EventFreeSteps:
         return _first_false(sure[1:], steps)
 
     def _nothing_happens(self, k: int, steps: int, tau: FloatArray | None) -> int:
-        """Steps until a function of an event has something to say."""
-        a, look = self._ahead, self._lookout
-        times = self._times[k : k + steps + 1].tolist()
-        for j in range(steps):
-            if self._controlled:
-                self._acting(a.tau[j] if tau is None else tau)
-            try:
-                start = (times[j], a.q[j], a.v[j]) if self._controlled else None
-                nothing = look.nothing(times[j + 1], a.q[j + 1], a.v[j + 1], start)
-            except KeyboardInterrupt as interrupt:
-                self.interrupt = interrupt
-                return j
-            if not nothing:
-                return j
-        return steps
+        """Steps until a function of an event may reach zero."""
+        ahead = self._ahead
+
+        def acting(j: int) -> None:
+            self._acting(ahead.tau[j] if tau is None else tau)
+
+        count = self._lookout.steps_without_event(
+            self._times[k : k + steps + 1], ahead.q[: steps + 1], ahead.v[: steps + 1],
+            acting if self._controlled else None,
+        )  # fmt: skip
+        self.interrupt, self._lookout.interrupt = self._lookout.interrupt, None
+        return count
 
 
 def whole_steps(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -11,7 +10,7 @@ import numpy as np
 
 from robodyn.array_types import FloatArray
 from robodyn.arrays import all_finite
-from robodyn.errors import ShapeError
+from robodyn.errors import SettingsError, ShapeError
 from robodyn.robot import Robot
 from robodyn.simulation.control.callbacks import refuse_not_finite, torque
 from robodyn.simulation.control.stateful import let_know
@@ -92,7 +91,7 @@ class _Motion:
         self._steps: EventFreeSteps | None = None  # of this phase, once it has ``begun`` with them
         self._asked: FloatArray | None = None  # of the controller at this instant, not acting yet
         self._of_stops: dict[tuple[End, bool], WitnessFunction] = {}
-        watches = {event: watch_of(event, self._state) for event in events}
+        watches = {event: watch_of(event, self._state, self._samples) for event in events}
         self._timed = [(at, watches[event]) for at, event in instants_of(events, times)]
         self._next_instant = min((at for at, _ in self._timed), default=np.inf)
         self._given = list(watches.values())
@@ -343,8 +342,13 @@ class _Motion:
                 stepper = self._others[robot]
             return stepper.accelerations(t, q, v, self._tau)[0]
 
-        state = self._phase.state(t, q, v, earlier)
-        return dataclasses.replace(state, _acting=accelerations)
+        return self._phase.state(t, q, v, earlier, accelerations)
+
+    def _samples(self, t: FloatArray, q: FloatArray, v: FloatArray) -> State:
+        """The states of many samples at once."""
+        if self._phase.base is not None:
+            raise SettingsError("the motion of the base is asked for one sample at a time")
+        return self._phase.state(t, q, v)  # type: ignore[arg-type]
 
     def _watches(self) -> list[WitnessFunction]:
         """All that is looked for: joints on their way to stops or held there, and events."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,11 +68,19 @@ class Phase:
         """All joints, or axes, that follow paths or stand still."""
         return (*self.controlled, *self.locked, *self.held)
 
-    def state(self, t: float, q: FloatArray, v: FloatArray, earlier: tuple[str, ...] = ()) -> State:
-        """What an action gets."""
+    def state(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        earlier: tuple[str, ...] = (),
+        accelerations: Callable[[Robot | None], FloatArray] | None = None,
+    ) -> State:
+        """What an action gets, and a witness function of a state."""
         base = None if self.base is None else self.base(t)
         names, speeds = self.driven_names, self.driven.speeds
-        return State(t, q.copy(), v.copy(), self.robot, base, names, speeds, earlier)
+        q, v = q.copy(), v.copy()
+        return State(t, q, v, self.robot, base, names, speeds, earlier, accelerations)
 
     def differs(self, other: Phase) -> bool:
         """Whether equations of motion differ, or what drives joints."""

@@ -16,7 +16,10 @@ from robodyn.simulation.step.compiled_motion import CompiledMotion
 __all__ = ["MOST", "SpeculativeSteps"]
 
 #: Most steps at a time, and how many they are where something has happened lately.
-MOST, FEW = 256, 4
+MOST, FEW = 1024, 4
+
+#: Steps at a time are so many times those before, while nothing happens.
+GROWTH = 4
 
 
 class _Stuck(Exception):
@@ -85,7 +88,7 @@ class SpeculativeSteps:
 
     def went(self, all_of_them: bool) -> None:
         """Take note of whether all steps counted."""
-        self._count = min(2 * self._count, MOST) if all_of_them else FEW
+        self._count = min(GROWTH * self._count, MOST) if all_of_them else FEW
 
 
 def _refuse(k: int, r: int) -> NoReturn:

@@ -1,0 +1,173 @@
+"""An event that never happens changes nothing: the motion is the same to the last bit."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import robodyn as rd
+from robodyn import events
+from robodyn.controllers import JointPD, PointToPoint
+from robodyn.errors import EnergyWarning, LimitWarning
+from robodyn.simulation.events.detector import EventDetector
+
+STATES = ("t", "q", "v", "a", "tau")
+
+#: Enough steps for several blocks of machine code.
+OPTIONS = {"duration": 0.05, "step": 5e-4, "limits": "ignore"}
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Limits and energies are not what is looked at here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LimitWarning)
+        warnings.simplefilter("ignore", EnergyWarning)
+        yield
+
+
+def noted(when):
+    """Something that would change nothing either."""
+    return rd.Event(when, lambda state: events.Change())
+
+
+def never_zero():
+    """Functions that stay away from zero: of many samples at once, of one, and with a memory."""
+    seen = []
+
+    def counted(t, q, v):
+        seen.append(t)
+        return q[0] - 1e9
+
+    return [
+        noted(lambda t, q, v: q[0] + v[-1] - 1e9),
+        noted(lambda t, q, v: np.hypot(q[0], 1.0) + t),
+        noted(lambda t, q, v: 2.0 + math.sin(30.0 * t)),
+        noted(lambda t, q, v: 1.0 if q[0] > 1e9 else -1.0),
+        noted(lambda state: state.v[0] - 1e9 if state.robot.nv else 1.0),
+        noted(counted),
+    ]
+
+
+def pulled(t, q, v):
+    """Forces that Python asks for at every step."""
+    return -0.1 * v
+
+
+CONTROLLERS = {
+    "none": lambda robot: None,
+    "symbolic": lambda robot: JointPD(
+        robot, PointToPoint(robot.neutral(), robot.neutral(), 1.0), 4.0, 0.4
+    ),
+    "Python": lambda robot: pulled,
+}
+
+
+def same(a, b):
+    for name in STATES:
+        np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
+    assert {*a.memory} == {*b.memory}
+    for name, x in a.memory.items():
+        np.testing.assert_array_equal(x, b.memory[name], err_msg=name)
+
+
+@pytest.mark.parametrize("kind", CONTROLLERS)
+@pytest.mark.parametrize("name", rd.robots())
+def test_the_motion_is_the_same(name, kind):
+    robot = rd.load(name)
+    if kind == "symbolic" and robot.nq != robot.nv:
+        pytest.skip("joints whose coordinates do not add have no PD of this kind")
+    controller = CONTROLLERS[kind](robot)
+    plain = rd.simulate(robot, controller, **OPTIONS)
+    run = rd.simulate(robot, controller, events=never_zero(), **OPTIONS)
+    assert not run.events
+    same(plain, run)
+
+
+# -- how functions are asked ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """How many steps the detector was asked about by themselves."""
+    steps, alone = [], EventDetector._step_without_event
+
+    def counted(self, *given):
+        steps.append(given)
+        return alone(self, *given)
+
+    monkeypatch.setattr(EventDetector, "_step_without_event", counted)
+    return steps
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        lambda t, q, v: q[0] - 50.0,
+        lambda t, q, v: q @ q - 50.0 + t * v.sum(),
+        lambda t, q, v: np.cos(q[0]) * np.abs(v[1]) + 2.0,
+        lambda t, q, v: math.sin(q[0]) + 2.0,
+        lambda t, q, v: max(q) - 50.0,
+        lambda state: state.q[0] - 50.0 * state.robot.nq,
+    ],
+)
+def test_functions_without_side_effects_are_asked_about_many_samples(when, asked):
+    rd.simulate(rd.load("double_pendulum"), duration=0.5, events=[noted(when)], limits="ignore")
+    assert not asked
+
+
+def test_functions_that_keep_what_they_get_are_asked_about_one_sample(asked):
+    seen = []
+
+    def kept(t, q, v):
+        seen.append((t, q))
+        return 1.0
+
+    rd.simulate(rd.load("double_pendulum"), duration=0.5, events=[noted(kept)], limits="ignore")
+    assert asked
+    assert all(type(t) is float and q.shape == (2,) for t, q in seen)
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        lambda t, q, v: np.sum(q[0] * v) + (q[0] - 0.2) - np.sum(q[0] * v),
+        lambda t, q, v: (q[0] * np.ones(1))[0] - 0.2,
+        lambda t, q, v: np.max(q[0]) - 0.2,
+        lambda t, q, v: np.mean([q[0] - 0.2]),
+    ],
+)
+@pytest.mark.parametrize("links", [1, 2])
+def test_functions_that_take_arrays_for_something_else_find_the_same_event(when, links):
+    """What such a function makes of many samples is wrong, and does not count."""
+    robot = rd.load("double_pendulum")
+    if links == 1:
+        robot = robot.with_(locked={"elbow": 0.0})
+    q0 = [1.0, 0.5][:links]
+    plain, odd = (
+        rd.simulate(robot, q0=q0, duration=1.5, events=[f], limits="ignore")
+        for f in (lambda t, q, v: math.fsum([q[0], -0.2]), when)
+    )
+    assert plain.t[-1] < 1.5
+    np.testing.assert_allclose(odd.t[-1], plain.t[-1], atol=1e-9)
+
+
+def test_a_flag_that_an_action_sets_counts_from_then_on():
+    armed = np.zeros(1)
+
+    def arm(state):
+        armed[0] = 1.0
+        return events.Change()
+
+    def reached(t, q, v):
+        return q[0] - 0.3 if armed[0] else -1.0
+
+    run = rd.simulate(
+        rd.load("double_pendulum"), q0=[1.0, 0.5], duration=4.0, limits="ignore",
+        events=[rd.Event(0.7, arm, name="arm"), rd.Event(reached, name="reached")],
+    )  # fmt: skip
+    assert [event.name for event in run.events] == ["arm", "reached"]
+    assert run.q[-1, 0] == pytest.approx(0.3, abs=1e-9)
