@@ -13,9 +13,10 @@ from numpy.typing import ArrayLike
 from robodyn.array_types import Array
 from robodyn.arrays import all_finite, by_name, named, numbers, shown
 from robodyn.codegen import Function, Memo, MethodTable
-from robodyn.equations.catalogue import QUANTITIES, trace
+from robodyn.equations.catalogue import QUANTITIES, OnLoops, row, trace
 from robodyn.errors import (
     ActuationError,
+    SettingsError,
     ShapeError,
     SingularError,
     UndeterminedWrenchError,
@@ -108,6 +109,8 @@ class Evaluator:
         ------
         UnknownNameError
             If there is no such quantity, link or option.
+        SettingsError
+            If the robot has closed loops, and the quantity is not defined for these.
         SingularError
             If it needs the acceleration of a joint that moves no mass.
         """
@@ -358,16 +361,19 @@ class Evaluator:
     def _check_options(self, name: str, options: Mapping[str, Any]) -> None:
         if name not in QUANTITIES:
             raise UnknownNameError("function", name, QUANTITIES)
-        quantity = QUANTITIES[name]
-        if self._model.bodies.linkages and quantity.multipliers:
+        quantity = row(name, options)
+        if self._model.bodies.linkages and quantity.closed is OnLoops.MULTIPLIERS:
             raise UnknownNameError(
                 "function of minimal coordinates",
                 name,
                 (),
                 f"{self._model.mechanism.name!r}: take its tree_form",
             )
-        if quantity.closed and "rows" in options:
-            quantity = quantity.closed
+        if self._model.setup.closed and quantity.closed is OnLoops.REFUSED:
+            raise SettingsError(
+                f"{name} is not defined for closed linkages, and {self._model.mechanism.name!r} "
+                "has closed loops: load it with coordinates='minimal'"
+            )
         known = quantity.options
         for option in options:
             if option not in known and not (option == "parameters" and quantity.parametric):

@@ -45,7 +45,7 @@ _NAMES = {
     "velocity_limits": "velocitylimit speedlimits",
     "effort_limits": "effortlimit torquelimits",
     "linearize(q, v, tau)": "linearise linear linearization",
-    "mechanism": "model description",
+    "mechanism": "description",
     "with_(gravity=...), a changed copy": "setgravity",
 }
 _KNOWN = {other: own for own, others in _NAMES.items() for other in others.lower().split()}

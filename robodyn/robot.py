@@ -31,7 +31,7 @@ from robodyn.description import (
     Loop,
     Mechanism,
 )
-from robodyn.equations.catalogue import CLOSED, QUANTITIES
+from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.errors import SettingsError, ShapeError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.impacts.derivatives import impact_derivatives
@@ -166,7 +166,7 @@ class Robot:
         form: TreeForm | None = None
         if settings.coordinates == "minimal" and model.setup.closed:
             other, model, form = self._minimal(model, make)
-        methods = MethodTable(guarded=CLOSED if model.setup.closed else ())
+        methods = MethodTable(guarded=CONSTRAINED if model.setup.closed else ())
         evaluator = Evaluator(model, methods, make)
         # what does not depend on the time given, such as the mobility, is seen at time zero
         parts = Parts(model, evaluator.at(0.0) if model.setup.rheonomic else evaluator, form)
@@ -177,7 +177,7 @@ class Robot:
         for name in self._own_quantities():
             quantity = QUANTITIES[name]
             base = at_rest if quantity.base else ()
-            self.__dict__[name] = methods.add(name, getattr(self, name), quantity.inputs, base)
+            self.__dict__[name] = methods.add(name, getattr(self, name), quantity.input_names, base)
 
     def _minimal(
         self, tree_model: Model, make: Callable[[Program], Function]
@@ -334,6 +334,14 @@ class Robot:
     def mechanism(self) -> Mechanism:
         """The description that it was made from."""
         return self._model.mechanism
+
+    @property
+    def model(self) -> Model:
+        """The tree, coordinates, limits and settings that its equations are written over.
+
+        What it looks like may change from release to release.
+        """
+        return self._model
 
     @property
     def nq(self) -> int:

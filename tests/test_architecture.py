@@ -229,7 +229,7 @@ def test_tolerances_stand_in_one_file(path):
 FOREIGN = {"sys._getframe", "os._exit", "np._core", "np._core.multiarray._ARRAY_API",
            "etree._Element", "substitution._eval_dict"}  # fmt: skip
 #: Private names of `Robot` that other files still read. The set only ever gets smaller.
-READ_ELSEWHERE = {"_model", "_impacts"}
+READ_ELSEWHERE = {"_impacts"}
 
 
 def own_private_names(tree):

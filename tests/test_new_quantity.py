@@ -1,4 +1,4 @@
-"""A quantity is one equation file, one row of the catalogue and one method."""
+"""A quantity is one file, with its equations and its row of the catalogue, and one method."""
 
 from __future__ import annotations
 
@@ -7,33 +7,37 @@ from pathlib import Path
 import pytest
 from support.package_copy import copy_package, run_python
 
-EQUATIONS = '''"""Momenta of joints: what a speed carries with it."""
+FILE = '''"""Momenta of joints: what a speed carries with it."""
 
 from robodyn.equations.mechanism.bodies import BASE
+from robodyn.equations.quantities.common.quantity import TREE_FORCES, Output, Q, Quantity, V
 from robodyn.equations.tree.kinematics import twists
 
 
-def joint_momenta(model, state, base):
-    V = twists(model, state, base)
-    h = {body.index: body.inertia.momentum(V[body.index]) for body in model}
-    p = [0.0] * model.nv
-    for body in reversed(model):
-        joint = state[body.index]
+def joint_momenta(t):
+    V = twists(t.model, t.state, t.base)
+    h = {body.index: body.inertia.momentum(V[body.index]) for body in t.model}
+    p = [0.0] * t.model.nv
+    for body in reversed(t.model):
+        joint = t.state[body.index]
         for k, momentum in joint.forces(h[body.index]):
             p[k] += momentum
         if body.parent != BASE:
             h[body.parent] += joint.X.wrench_out(h[body.index])
-    return p
-'''
+    return {"p": p}
 
-ROW = """    "joint_momenta": Quantity(
-        ("q", "v"),
-        (Output("p", ("nv",), "kg m^2/s, kg m/s"),),
-        lambda t: {"p": joint_momenta(t.model, t.state, t.base)},
+
+ROWS = {
+    "joint_momenta": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("p", ("nv",), "kg m^2/s, kg m/s"),),
+        trace=joint_momenta,
+        closed=TREE_FORCES,
         base=True,
         parametric=True,
     ),
-"""
+}
+'''
 
 METHOD = '''    def joint_momenta(self, q, v, *, base=None, out=None):
         """Momentum that each speed carries."""
@@ -80,6 +84,9 @@ except rd.UnknownNameError as error:
     assert "joint_momenta" in str(error)
 else:
     raise AssertionError("an option that its row does not name was taken")
+linkage = rd.load("four_bar", passive=False)
+q, v = linkage.neutral(), [1.0, 2.0, 3.0]
+close(linkage.joint_momenta(q, v), linkage.mass_matrix(q) @ v)
 print(rd.__file__)
 """
 
@@ -93,21 +100,20 @@ def insert(path, before, text):
 
 @pytest.fixture
 def copied(tmp_path):
-    """A copy of the package with a quantity more, in three places."""
-    package = copy_package(tmp_path) / "robodyn"
-    (package / "equations" / "tree" / "joint_momenta.py").write_text(EQUATIONS)
-    catalogue = package / "equations" / "catalogue.py"
-    insert(catalogue, '    "mass_matrix": Quantity(', ROW)
-    insert(
-        catalogue,
-        "from robodyn.symbolic.graph",
-        "from robodyn.equations.tree.joint_momenta import joint_momenta\n",
-    )
+    return copy_package(tmp_path)
+
+
+def test_a_quantity_is_a_file_and_a_method(copied):
+    package = copied / "robodyn"
+    (package / "equations" / "quantities" / "joint_momenta.py").write_text(FILE)
     insert(package / "robot.py", "    def mass_matrix(", METHOD)
-    return tmp_path
-
-
-def test_a_quantity_takes_three_places(copied):
     done = run_python(copied, "-c", USE)
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).is_relative_to(copied)
+
+
+def test_a_file_that_does_not_say_what_closed_linkages_get_is_an_error(copied):
+    path = copied / "robodyn" / "equations" / "quantities" / "joint_momenta.py"
+    path.write_text(FILE.replace("        closed=TREE_FORCES,\n", ""))
+    done = run_python(copied, "-c", "import robodyn")
+    assert "missing 1 required keyword-only argument: 'closed'" in done.stderr

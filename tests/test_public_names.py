@@ -217,7 +217,7 @@ def test_a_property_says_itself_which_attribute_is_missing():
 
     robot = rd.load("double_pendulum")
     with pytest.raises(AttributeError, match="'length'"):
-        _ = Broken(robot.mechanism, robot._model.settings).reach
+        _ = Broken(robot.mechanism, robot.model.settings).reach
 
 
 def test_packages_are_there_without_an_import_of_their_own():

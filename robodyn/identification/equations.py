@@ -110,7 +110,7 @@ def _random_postures(
     """Closed postures on the branch of one, by ways from there that are cut short where it ends."""
     start = robot.neutral() if near is None else robot.assemble(near, beyond_limits=True)
     joints = reduced.independent_joints
-    own = [k for name in joints for k in speed_indices(robot._model, name)]
+    own = [k for name in joints for k in speed_indices(robot.model, name)]
     found, rest = [], float(robot.loop_rank(start).distance)
     for _ in range(count):
         way = np.zeros(robot.nv)

@@ -24,7 +24,7 @@ def body_of(robot: Robot, frame: str) -> str:
     """
     if frame not in robot.frame_names:
         raise UnknownNameError("frame", frame, robot.frame_names, repr(robot.name))
-    body, _ = robot._model.bodies.frames[frame]
+    body, _ = robot.model.bodies.frames[frame]
     if body >= 0:
         return robot.body_names[body]
     raise SettingsError(f"{frame!r} of {robot.name!r} is fixed to the base: it does not move")

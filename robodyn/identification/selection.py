@@ -45,7 +45,7 @@ def selected(robot: Robot, names: Iterable[str] | None) -> NDArray[np.intp]:
             chosen += of
     if not chosen:
         raise SettingsError(f"no parameters of {robot.name!r} are left to be identified")
-    changeable = {*changeable_bodies(robot._model)}
+    changeable = {*changeable_bodies(robot.model)}
     for name in dict.fromkeys(x.rpartition(".")[0] for x in chosen if _of_body(x)):
         if name not in changeable:
             raise SettingsError(
@@ -63,7 +63,7 @@ def _usual(robot: Robot) -> list[str]:
     values = dict(
         zip(robot.dynamic_parameter_names, robot.dynamic_parameters.tolist(), strict=True)
     )
-    driven, changeable = {*robot.actuated_joints}, {*changeable_bodies(robot._model)}
+    driven, changeable = {*robot.actuated_joints}, {*changeable_bodies(robot.model)}
 
     def wanted(name: str) -> bool:
         owner, _, what = name.rpartition(".")

@@ -15,12 +15,12 @@ from robodyn.array_types import FloatArray
 from robodyn.description import Ground, Joint, Loop, Mechanism
 from robodyn.description.couplings import branches, with_couplings
 from robodyn.description.graph_check import find_root
-from robodyn.equations.catalogue import Setup
 from robodyn.equations.loops.closing import closure, coupled
 from robodyn.equations.loops.related import related
 from robodyn.equations.mechanism.bodies import Drive, MechanismModel, build
 from robodyn.equations.mechanism.light import light_speeds
 from robodyn.equations.mechanism.state import evaluate_joints
+from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.tree.composite_body import mass_matrix
 from robodyn.equations.tree.momentum import total_mass
 from robodyn.errors import (
@@ -248,26 +248,26 @@ def _setup(
     bodies = build(tree, snap=settings.parallel, drives=drives_of(effective, settings))
     closures = tuple(closure(bodies, cut, settings.parallel) for cut in tree.cuts)
     return Setup(
-        bodies,
-        settings.gravity,
-        settings.passive,
-        settings.friction_speed,
-        settings.base == "moving",
-        effective.springs,
-        settings.base == "floating",
-        closures,
-        tuple(
+        model=bodies,
+        gravity=settings.gravity,
+        passive=settings.passive,
+        friction_speed=settings.friction_speed,
+        moving=settings.base == "moving",
+        floating=settings.base == "floating",
+        springs=effective.springs,
+        closures=closures,
+        coupled=tuple(
             coupled(bodies, coupling, *branches(mechanism, coupling))
             for coupling in effective.couplings
         ),
-        tuple(related(bodies, given) for given in effective.constraints),
-        tuple(c for c in closures if c.damping or c.friction),
-        _touching(bodies, settings),
+        constraints=tuple(related(bodies, given) for given in effective.constraints),
+        cut_joint_friction=tuple(c for c in closures if c.damping or c.friction),
+        ground=_grounds(bodies, settings),
     )
 
 
-def _touching(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:
-    """The planes, of which each point belongs to a link that there is."""
+def _grounds(bodies: MechanismModel, settings: Settings) -> tuple[Ground, ...]:
+    """The planes that resist points of links; a link that does not exist is refused."""
     for plane in settings.ground:
         for name, link, _ in plane.contacts:
             if link not in bodies.frames:

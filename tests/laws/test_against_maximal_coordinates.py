@@ -79,7 +79,7 @@ class Case:
         """Outputs of each of the algorithms that robodyn has for a quantity."""
         options["wrenches"] = tuple(self.wrenches)
         loads = (*(self.base or ()), *self.wrenches.values())
-        for program in programs(name, self.robot._model.setup, options):
+        for program in programs(name, self.robot.model.setup, options):
             yield evaluate(program, self.q, self.v, *arrays, *loads)
 
     def check(self, passive=None):

@@ -28,7 +28,7 @@ def limited(name, limits, **options):
         for j in robot.mechanism.joints
     )
     mechanism = dataclasses.replace(robot.mechanism, joints=joints)
-    return rd.Robot(mechanism, robot._model.settings)
+    return rd.Robot(mechanism, robot.model.settings)
 
 
 def test_the_law():

@@ -430,7 +430,7 @@ def without_joint(robot, name):
     """The robot with a joint broken off."""
     left = tuple(joint for joint in robot.mechanism.joints if joint.name != name)
     mechanism = dataclasses.replace(robot.mechanism, joints=left)
-    return rd.Robot(mechanism, robot._model.settings)
+    return rd.Robot(mechanism, robot.model.settings)
 
 
 def test_a_loop_is_cut_and_closed_again():

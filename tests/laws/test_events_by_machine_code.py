@@ -67,7 +67,7 @@ def limited(name, limits, **options):
         else j
         for j in robot.mechanism.joints
     )
-    return rd.Robot(dataclasses.replace(robot.mechanism, joints=joints), robot._model.settings)
+    return rd.Robot(dataclasses.replace(robot.mechanism, joints=joints), robot.model.settings)
 
 
 def slider(**options):

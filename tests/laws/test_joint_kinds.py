@@ -62,7 +62,7 @@ def check_dynamics(c):
     assert np.linalg.eigvalsh(M).min() > 0.0
     close(c.get("mass_matrix_inverse", q) @ M, np.eye(len(v)), 1e-9 * np.linalg.cond(M))
     close(c.get("kinetic_energy", q, v), 0.5 * v @ M @ v)
-    for program in programs("forward_dynamics", c.robot._model.setup):
+    for program in programs("forward_dynamics", c.robot.model.setup):
         close(evaluate(program, q, v, tau)[0], a, 1e-11 * np.linalg.cond(M))
 
 

@@ -178,7 +178,7 @@ def test_linkages_of_pymbs(make, angles, u, du, expected, digits):
 @pytest.mark.parametrize("quantity", ["forward_dynamics", "mass_matrix", "inverse_dynamics"])
 def test_derivatives_are_those_of_the_closed_form(name, quantity):
     pair = Pair(name)
-    program = trace(quantity, pair.robot._model.setup)
+    program = trace(quantity, pair.robot.model.setup)
     state = [pair.q, pair.v, pair.tau][: len(program.inputs)]
     exact = evaluate(jacobian(program, "q"), *state)[0]
     for k in range(pair.robot.nq):

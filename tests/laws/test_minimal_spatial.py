@@ -108,7 +108,7 @@ def test_two_hinges_with_a_small_angle():
     axis2 = tuple(float(x) for x in axis2 / np.linalg.norm(axis2))
     joints = (dataclasses.replace(first, axis2=axis2), *plain.joints[1:])
     pair = Pair(sl.with_hinges(dataclasses.replace(plain, joints=joints), "one0"), seed=1)
-    assert pair.robot._model.bodies.linkages[0].centre[1] != 0.0
+    assert pair.robot.model.bodies.linkages[0].centre[1] != 0.0
     check_shortly(pair)
 
 
@@ -138,7 +138,7 @@ def test_linkages_are_found_in_any_orientation(name):
         close(turned.q, plain.q)
         ground = frames["frame"][:3, :3]
         robot = turned.robot.with_(gravity=ground.T @ GRAVITY)
-        program = trace("forward_dynamics", robot._model.setup)
+        program = trace("forward_dynamics", robot.model.setup)
         found = evaluate(program, plain.q, plain.v, plain.tau)[0]
         close(found, plain.small("forward_dynamics", plain.q, plain.v, plain.tau))
 

@@ -207,7 +207,7 @@ def test_the_tolerance():
 
 
 def test_settings_from_before_there_was_a_tolerance():
-    settings = robot_of("four_bar")._model.settings
+    settings = robot_of("four_bar").model.settings
     old = object.__new__(type(settings))
     old.__dict__.update({k: x for k, x in vars(settings).items() if k != "closure_tolerance"})
     assert pickle.loads(pickle.dumps(old)).closure_tolerance == 1e-6

@@ -46,7 +46,7 @@ def test_reduced_dynamics_are_those_with_constraints(name):
     du, ddu = rng.normal(size=(2, reduced.nu))
     q = reduced.expand(u)
     close(robot.loop_residual(q), 0.0)
-    own = [k for name in reduced.independent_joints for k in speed_indices(robot._model, name)]
+    own = [k for name in reduced.independent_joints for k in speed_indices(robot.model, name)]
     assert len(own) == reduced.nu
     close(robot.difference(robot.neutral(), q)[own], u)
     v, a = reduced.expand_velocity(q, du), reduced.expand_acceleration(q, du, ddu)

@@ -100,7 +100,7 @@ class Case:
         loads = self.base if QUANTITIES[name].base else ()
         if "wrenches" in options:
             loads = (*loads, *self.wrenches.values())
-        for program in programs(name, robot._model.setup, options):
+        for program in programs(name, robot.model.setup, options):
             yield evaluate(program, self.q, *arrays, *loads)
 
     def loaded(self, name, *arrays, **options):

@@ -78,7 +78,7 @@ def test_coordinates_change_as_the_kinematical_equations_say(seed):
 
 
 def test_the_clock_is_lumped_with_the_bus_as_in_table_2():
-    bus, clock = (body.lumped for body in satellite(*BUS_AND_CLOCK)._model.bodies)
+    bus, clock = (body.lumped for body in satellite(*BUS_AND_CLOCK).model.bodies)
     assert clock.m == 0.0
     assert (clock.h.x, clock.h.y, clock.h.z) == (0.0, 0.0, 0.0)
     assert bus.m == M_B + M_C
@@ -88,7 +88,7 @@ def test_the_clock_is_lumped_with_the_bus_as_in_table_2():
     points = M_B * P_1**2 + M_C * (L_2 - P_1) ** 2
     central = bus.about_origin.xx - bus.m * P_1**2, bus.about_origin.yy - bus.m * P_1**2
     np.testing.assert_allclose(central, (310 + points + own, 280 + points + own), rtol=1e-12)
-    (rotor,) = satellite(*BUS_AND_CLOCK)._model.bodies.lumped_rotors
+    (rotor,) = satellite(*BUS_AND_CLOCK).model.bodies.lumped_rotors
     np.testing.assert_allclose(rotor.inertia, 0.9, rtol=1e-12)
     assert clock.about_origin.zz == 0.0
 

@@ -100,7 +100,7 @@ def posture(name, offset):
 
 def reference(robot, q, v, tau):
     """Accelerations in long double precision, by elimination with pivoting."""
-    setup = robot._model.setup
+    setup = robot.model.setup
     M, h = (
         evaluate(trace(name, setup, {}), *arrays, dtype=np.longdouble)[0]
         for name, arrays in (("mass_matrix", (q,)), ("bias_forces", (q, v)))
@@ -207,10 +207,10 @@ def test_masses_that_are_next_to_nothing():
 def test_what_cannot_be_singular_is_not_looked_at():
     """Nothing is added to the code of robots whose links all have mass."""
     for name in ("arm7", "puma560", "double_pendulum"):
-        assert not rd.load(name)._model.bodies.light
-    assert not rd.load("satellite")._model.bodies.light  # a massless link between square hinges
-    assert set(load("gimbal")._model.bodies.light) == {1}
-    assert set(load("mapped")._model.bodies.light) == {1, 2, 3}
+        assert not rd.load(name).model.bodies.light
+    assert not rd.load("satellite").model.bodies.light  # a massless link between square hinges
+    assert set(load("gimbal").model.bodies.light) == {1}
+    assert set(load("mapped").model.bodies.light) == {1, 2, 3}
 
 
 @pytest.mark.parametrize("spin", [0.0, 1e-12, 1e-3])
@@ -221,7 +221,7 @@ def test_a_hinge_that_can_point_along_another(spin):
         ("turn", "revolute", Z, (0.0,) * 3, None), ("lift", "revolute", Y, (0.0,) * 3, rod)
     )
     robot = rd.load(fork, passive=False, allow_unphysical=True)
-    assert bool(robot._model.bodies.light) == (spin < 1e-6)
+    assert bool(robot.model.bodies.light) == (spin < 1e-6)
     v, tau = np.array([0.3, 0.4]), np.array([0.5, 0.6])
     for lift in (0.0, 1e-9, 1e-6, 1e-3, 0.1, np.pi):
         q = np.array([0.2, lift])

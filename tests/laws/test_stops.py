@@ -38,7 +38,7 @@ def limited(name, limits, **options):
         for j in robot.mechanism.joints
     )
     mechanism = dataclasses.replace(robot.mechanism, joints=joints)
-    return rd.Robot(mechanism, robot._model.settings)
+    return rd.Robot(mechanism, robot.model.settings)
 
 
 @pytest.mark.parametrize("step", [1e-3, 0.013])

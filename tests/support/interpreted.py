@@ -33,4 +33,4 @@ def _made(program):
 def interpreted(source, **options):
     """As `robodyn.load`, for tests of few states of many robots."""
     robot = rd.load(source, **options)
-    return rd.Robot(robot.mechanism, robot._model.settings, make=_made)
+    return rd.Robot(robot.mechanism, robot.model.settings, make=_made)

@@ -48,11 +48,11 @@ class Pair:
 
     def small(self, name, *arrays, based=True, **options):
         based = self.base if based else ()
-        return evaluate(trace(name, self.robot._model.setup, options), *arrays, *based)[0]
+        return evaluate(trace(name, self.robot.model.setup, options), *arrays, *based)[0]
 
     def large(self, name, *arrays, based=True, **options):
         based = self.base if based else ()
-        return evaluate(trace(name, self.tree._model.setup, options), *arrays, *based)[0]
+        return evaluate(trace(name, self.tree.model.setup, options), *arrays, *based)[0]
 
     def check_loops(self):
         close(self.large("loop_residual", self.Q, based=False), 0.0)

@@ -24,7 +24,7 @@ def satellite(*left_out, **options):
 
 def without_lumping(robot):
     """What `robodyn.equations.catalogue.trace` takes of a robot, each body with its own inertia."""
-    setup = robot._model.setup
+    setup = robot.model.setup
     bodies = tuple(dataclasses.replace(body, lumped=body.inertia) for body in setup.model)
     model = dataclasses.replace(
         setup.model,

@@ -26,7 +26,7 @@ from robodyn.closed_loops.rank.mobility import Mobility
 from robodyn.closed_loops.rank.regularity import Regularity
 from robodyn.codegen import Function
 from robodyn.codegen.calls.arguments import written
-from robodyn.equations.catalogue import CLOSED, QUANTITIES
+from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES
 from robodyn.errors import ActuationError, ShapeError, SingularError, TopologyError
 from robodyn.evaluator import Evaluator, Wrenches
 from robodyn.model.model import Model
@@ -106,7 +106,7 @@ class ClosedLoopDynamics:
         ActuationError
             If motors and motions are not as many, or the loops tie controlled joints together.
         """
-        if options.pop("tree", False) or name not in CLOSED or "rows" in options:
+        if options.pop("tree", False) or name not in CONSTRAINED or "rows" in options:
             return self._evaluator.function(name, **options)
         if not self.has_code:
             raise SingularError(

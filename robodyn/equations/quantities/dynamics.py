@@ -1,76 +1,117 @@
-"""Forces and accelerations of trees."""
+"""Inverse, forward and hybrid dynamics, and the forces that they are made of."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from robodyn.equations.loops import partition
+from robodyn.equations.quantities.common import closed_dynamics, tree_dynamics
+from robodyn.equations.quantities.common.quantity import (
+    A_CONTROLLED,
+    TAU,
+    TAU_FREE,
+    TREE_FORCES,
+    A,
+    Alternative,
+    Constrained,
+    Output,
+    Q,
+    Quantity,
+    V,
+)
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.tree import articulated_body, newton_euler
 
-from robodyn.equations.quantities.tracer import Results, Tracer
-from robodyn.equations.tree import force_elements, newton_euler
-from robodyn.symbolic.scalar import Number
+__all__ = ["CHECKED", "MULTIPLIERS_IF_ASKED", "ROWS"]
 
-__all__ = [
-    "Sweep",
-    "TreeSweep",
-    "applied_forces",
-    "forward_dynamics",
-    "hybrid_dynamics",
-    "inverse_dynamics",
-    "passive_forces",
-    "with_controlled",
-]
+FORCES = Output("tau", ("nv",), "N m, N")
+ACCELERATIONS = Output("a", ("nv",), "rad/s^2, m/s^2")
+MULTIPLIERS_IF_ASKED = Output(
+    "multipliers", ("rows",), "N, N m", lambda x: bool(x.get("multipliers"))
+)
 
-#: An algorithm for hybrid dynamics of trees; see `partition.hybrid_dynamics`.
-TreeSweep = Callable[..., tuple[list[Number], list[Number]]]
-#: One of which only accelerations, forces and the controlled speeds are still to be given.
-Sweep = Callable[[list[Number], list[Number], frozenset[int]], tuple[list[Number], list[Number]]]
-
-
-def inverse_dynamics(t: Tracer) -> Results:
-    """Forces at the joints, less what damping, friction and springs give."""
-    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
-    return {"tau": [x - p for x, p in zip(tau, t.passive(), strict=True)]}
-
-
-def passive_forces(t: Tracer) -> Results:
-    """Forces of damping, friction and springs, in joints and between links."""
-    between_links = force_elements.generalised(t.model, t.state, t.passive_wrenches)
-    return {"tau": [x + y for x, y in zip(t.passive(), between_links, strict=True)]}
+#: With these, results are not numbers where loops are open or the posture is nearly singular.
+CHECKED = ("closure_tolerance", "probe")
 
 
-def applied_forces(t: Tracer) -> list[Number]:
-    """What the joints feel of motors, damping and friction."""
-    return [x + p for x, p in zip(t.numbers["tau"], t.passive(), strict=True)]
+def gravity_forces(t: Tracer) -> Results:
+    """Forces of rigid bodies at rest."""
+    return {"tau": newton_euler.inverse_dynamics(t.model, t.state, t.zeros, t.base, {})}
 
 
-def forward_dynamics(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
-    """Accelerations, by an algorithm for hybrid dynamics of trees."""
-
-    def traced(t: Tracer) -> Results:
-        a, _ = _sweep(t, algorithm)(t.zeros, applied_forces(t), frozenset())
-        return {"a": a}
-
-    return traced
-
-
-def hybrid_dynamics(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
-    """Accelerations and forces, by an algorithm for hybrid dynamics of trees."""
-    return lambda t: with_controlled(t, _sweep(t, algorithm))
-
-
-def _sweep(t: Tracer, algorithm: TreeSweep) -> Sweep:
-    return lambda a, tau, mask: algorithm(t.model, t.state, a, tau, mask, t.base, t.wrenches)
-
-
-def with_controlled(t: Tracer, sweep: Sweep) -> Results:
-    """Accelerations and forces of all speeds, some of which are controlled."""
-    controlled = t.options["controlled"]
-    a, tau, given, own = t.zeros, t.zeros, t.zeros, t.passive()
-    for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
-        a[k] = x
-    free = [k for k in range(t.model.nv) if k not in controlled]
-    for k, x in zip(free, t.numbers["tau_free"], strict=True):
-        given[k], tau[k] = x, x + own[k]
-    mask = frozenset(controlled)
-    a, tau = sweep(a, tau, mask)
-    tau = [tau[k] - own[k] if k in mask else given[k] for k in range(t.model.nv)]
-    return {"a": a, "tau": tau}
+#: Quantities by name.
+ROWS = {
+    "inverse_dynamics": Quantity(
+        inputs=(Q, V, A),
+        outputs=(FORCES,),
+        trace=tree_dynamics.inverse_dynamics,
+        closed=Constrained(
+            closed_dynamics.inverse_dynamics,
+            ("dependent", "order", "scales", "possible", *CHECKED),
+            (Output("gap", ("rows",), "m/s^2, rad/s^2", lambda x: "possible" not in x),),
+        ),
+        base=True,
+        options=("wrenches",),
+        parametric=True,
+    ),
+    "forward_dynamics": Quantity(
+        inputs=(Q, V, TAU),
+        outputs=(ACCELERATIONS,),
+        trace=tree_dynamics.forward_dynamics(partition.hybrid_dynamics),
+        closed=Constrained(
+            closed_dynamics.forward_dynamics,
+            ("groups", "multipliers", "stabilization", *CHECKED),
+            (MULTIPLIERS_IF_ASKED,),
+        ),
+        base=True,
+        options=("wrenches",),
+        parametric=True,
+        solves=True,
+        alternatives=(
+            Alternative(
+                tree_dynamics.forward_dynamics(articulated_body.hybrid_dynamics),
+                preferred=articulated_body.preferred,
+                chained=True,
+            ),
+        ),
+    ),
+    "hybrid_dynamics": Quantity(
+        inputs=(Q, V, A_CONTROLLED, TAU_FREE),
+        outputs=(ACCELERATIONS, FORCES),
+        trace=tree_dynamics.hybrid_dynamics(partition.hybrid_dynamics),
+        closed=Constrained(closed_dynamics.hybrid_dynamics, ("groups", "stabilization")),
+        base=True,
+        options=("wrenches", "controlled"),
+        parametric=True,
+        solves=True,
+        alternatives=(
+            Alternative(
+                tree_dynamics.hybrid_dynamics(articulated_body.hybrid_dynamics),
+                preferred=articulated_body.preferred,
+                chained=True,
+            ),
+        ),
+    ),
+    "bias_forces": Quantity(
+        inputs=(Q, V),
+        outputs=(FORCES,),
+        trace=tree_dynamics.inverse_dynamics,
+        closed=TREE_FORCES,
+        base=True,
+        options=("wrenches",),
+        parametric=True,
+    ),
+    "gravity_forces": Quantity(
+        inputs=(Q,),
+        outputs=(FORCES,),
+        trace=gravity_forces,
+        closed=TREE_FORCES,
+        base=True,
+        parametric=True,
+    ),
+    "passive_forces": Quantity(
+        inputs=(Q, V),
+        outputs=(FORCES,),
+        trace=tree_dynamics.passive_forces,
+        closed=TREE_FORCES,
+        base=True,
+    ),
+}

@@ -1,12 +1,18 @@
-"""Energies and momenta."""
+"""Centre of mass, energies and momenta."""
 
 from __future__ import annotations
 
-from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.equations.quantities.common.quantity import STATE, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import force_elements, ground_contact, kinematics, momentum, passive
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["elastic_energy", "kinetic_energy", "potential_energy", "total_momentum"]
+__all__ = ["ROWS"]
+
+
+def center_of_mass(t: Tracer) -> Results:
+    """Of all that moves, in the world."""
+    return {"p": momentum.center_of_mass(t.model, t.state, t.base, t.setup.base_inertia)}
 
 
 def kinetic_energy(t: Tracer) -> Results:
@@ -39,3 +45,57 @@ def total_momentum(t: Tracer) -> Results:
     """About the centre of mass, in world axes."""
     V = kinematics.twists(t.model, t.state, t.base)
     return {"momentum": momentum.momentum(t.model, t.state, V, t.base, t.setup.base_inertia)}
+
+
+def centroidal_matrix(t: Tracer) -> Results:
+    """Momentum about the centre of mass a unit of each speed."""
+    return {"A": momentum.centroidal_matrix(t.model, t.state, t.base, t.setup.base_inertia)}
+
+
+#: Quantities by name.
+ROWS = {
+    "center_of_mass": Quantity(
+        inputs=(Q,),
+        outputs=(Output("p", (3,), "m"),),
+        trace=center_of_mass,
+        closed=STATE,
+        base=True,
+    ),
+    "kinetic_energy": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("T", (), "J"),),
+        trace=kinetic_energy,
+        closed=STATE,
+        base=True,
+        parametric=True,
+    ),
+    "potential_energy": Quantity(
+        inputs=(Q,),
+        outputs=(Output("U", (), "J"),),
+        trace=potential_energy,
+        closed=STATE,
+        base=True,
+        parametric=True,
+    ),
+    "elastic_energy": Quantity(
+        inputs=(Q,),
+        outputs=(Output("U", (), "J"),),
+        trace=elastic_energy,
+        closed=STATE,
+        base=True,
+    ),
+    "momentum": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("momentum", (6,), "kg m/s, kg m^2/s"),),
+        trace=total_momentum,
+        closed=STATE,
+        base=True,
+    ),
+    "centroidal_matrix": Quantity(
+        inputs=(Q,),
+        outputs=(Output("A", (6, "nv"), "kg m, kg m^2"),),
+        trace=centroidal_matrix,
+        closed=STATE,
+        base=True,
+    ),
+}

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.equations.quantities.common.quantity import STATE, A, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import Placement, Twist
 
-__all__ = [
-    "frame_acceleration",
-    "frame_jacobian",
-    "frame_jacobian_dot",
-    "frame_jacobians",
-    "frame_pose",
-    "frame_poses",
-    "frame_twist",
-    "frame_twists",
-    "pose_rows",
-]
+__all__ = ["ROWS", "pose_rows"]
 
 
 def frame_pose(t: Tracer) -> Results:
@@ -98,3 +89,76 @@ def _jacobian(t: Tracer, frame: str) -> list[list[Number]]:
 def _matrix(t: Tracer, columns: Mapping[int, Twist]) -> list[list[Number]]:
     parts = [list(columns.get(k, Twist())) for k in range(t.model.nv)]
     return [[part[r] for part in parts] for r in range(6)]
+
+
+#: Choices of one frame, and of several.
+FRAME = ("frame", "relative_to", "axes")
+FRAMES = ("frames", "relative_to", "axes")
+
+#: Quantities by name.
+ROWS = {
+    "frame_pose": Quantity(
+        inputs=(Q,),
+        outputs=(Output("X", (4, 4), "1, m"),),
+        trace=frame_pose,
+        closed=STATE,
+        base=True,
+        options=("frame", "relative_to"),
+    ),
+    "frame_twist": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("V", (6,), "m/s, rad/s"),),
+        trace=frame_twist,
+        closed=STATE,
+        base=True,
+        options=FRAME,
+    ),
+    "frame_acceleration": Quantity(
+        inputs=(Q, V, A),
+        outputs=(Output("A", (6,), "m/s^2, rad/s^2"),),
+        trace=frame_acceleration,
+        closed=STATE,
+        base=True,
+        options=(*FRAME, "classical"),
+    ),
+    "frame_jacobian": Quantity(
+        inputs=(Q,),
+        outputs=(Output("J", (6, "nv"), "m, 1"),),
+        trace=frame_jacobian,
+        closed=STATE,
+        base=True,
+        options=FRAME,
+    ),
+    "frame_jacobian_dot": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("J_dot", (6, "nv"), "m/s, 1/s"),),
+        trace=frame_jacobian_dot,
+        closed=STATE,
+        base=True,
+        options=FRAME,
+    ),
+    "frame_poses": Quantity(
+        inputs=(Q,),
+        outputs=(Output("X", ("frames", 4, 4), "1, m"),),
+        trace=frame_poses,
+        closed=STATE,
+        base=True,
+        options=("frames", "relative_to"),
+    ),
+    "frame_twists": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("V", ("frames", 6), "m/s, rad/s"),),
+        trace=frame_twists,
+        closed=STATE,
+        base=True,
+        options=FRAMES,
+    ),
+    "frame_jacobians": Quantity(
+        inputs=(Q,),
+        outputs=(Output("J", ("frames", 6, "nv"), "m, 1"),),
+        trace=frame_jacobians,
+        closed=STATE,
+        base=True,
+        options=FRAMES,
+    ),
+}

@@ -18,7 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from robodyn.equations.mechanism.coordinate_steps import integrate
-from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity
+from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree.factorization import factorize, solve
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, sqrt
@@ -26,7 +27,7 @@ from robodyn.symbolic.spatial import Twist
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import ACTIVE_LIMIT, RIGID_TRANSFORM, SQUARED_QUOTIENT_FLOOR
 
-__all__ = ["goal_size", "inverse_kinematics_step"]
+__all__ = ["ROWS"]
 
 #: Damping where no error is left.
 LEAST_DAMPING = 1e-9
@@ -45,7 +46,7 @@ class _Row:
     of_loop: bool = False
 
 
-def goal_size(t: Tracer) -> int:
+def _goal_size(t: Tracer) -> int:
     """How many numbers say where frames are to be: 16 of a pose, 3 of a point."""
     points = t.options.get("points", ())
     return sum(3 if name in points else 16 for name in t.frame_names)
@@ -199,3 +200,16 @@ def _positive(x: Number) -> Number:
 
 def _there(x: Number) -> bool:
     return not isinstance(x, float) or bool(x)
+
+
+#: Quantities by name.
+ROWS = {
+    "inverse_kinematics_step": Quantity(
+        inputs=(Q, Input("goals", _goal_size, "1, m"), Input("damping", 2, "1")),
+        outputs=(Output("q", ("nq",), "rad, m"), Output("measure", (2,), "m, rad")),
+        trace=inverse_kinematics_step,
+        closed=STATE,
+        base=True,
+        options=("frames", "points", "posture", "bounds", "flat"),
+    ),
+}

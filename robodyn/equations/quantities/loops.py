@@ -5,30 +5,46 @@ from __future__ import annotations
 from robodyn.equations.closed_form.linkage import JointMotion
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import loop_motion
+from robodyn.equations.quantities.common import closed_dynamics
+from robodyn.equations.quantities.common.quantity import (
+    STATE,
+    A,
+    Constrained,
+    Output,
+    Q,
+    Quantity,
+    V,
+)
+from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.quantities.frames import pose_rows
-from robodyn.equations.quantities.tracer import Results, Tracer
 from robodyn.symbolic.scalar import sqrt
 
-__all__ = [
-    "accelerations_of_following",
-    "cut_joint_poses",
-    "cut_joint_speeds",
-    "jacobian",
-    "openness",
-    "places_of_following",
-    "speed_map_of_following",
-    "speeds_of_following",
-]
+__all__ = ["ROWS"]
+
+
+def residual(t: Tracer) -> Results:
+    """Residuals of all constraint rows: zero where the loops are closed."""
+    return {"residual": [row.residual for row in t.gaps]}
+
+
+def velocity_offset(t: Tracer) -> Results:
+    """Rates of the residuals where no joint moves, which constraints that depend on time have."""
+    return {"offset": [row.offset for row in t.gaps]}
+
+
+def bias(t: Tracer) -> Results:
+    """Second derivatives of the residuals where no joint accelerates."""
+    return {"bias": [row.bias for row in t.gaps]}
 
 
 def jacobian(t: Tracer) -> Results:
-    """Slopes of all constraint rows over all speeds."""
+    """Derivatives of all constraint rows by all speeds."""
     nv = range(t.model.nv)
     return {"K": [[row.jacobian.get(k, 0.0) for k in nv] for row in t.gaps]}
 
 
-def openness(t: Tracer) -> Results:
-    """What a state is open by."""
+def relative_openness(t: Tracer) -> Results:
+    """Norm of the constraint residuals of position and speed, relative to the size of the state."""
     above, below = t.openness
     return {"openness": sqrt(above / below)}
 
@@ -45,36 +61,138 @@ def cut_joint_speeds(t: Tracer) -> Results:
     return {"speeds": speeds}
 
 
-def _following(t: Tracer) -> list[JointMotion]:
+def _dependent_joints(t: Tracer) -> list[JointMotion]:
     """Joints that follow by a closed loop, in order."""
     return [motion for _, motion in sorted(t.state.dependent.items())]
 
 
-def places_of_following(t: Tracer) -> Results:
+def dependent_places(t: Tracer) -> Results:
     """Cosine and sine, or displacement and zero, along each axis of a joint that follows."""
-    return {"places": [(x.x, x.y) for motion in _following(t) for x in motion.places]}
+    return {"places": [(x.x, x.y) for motion in _dependent_joints(t) for x in motion.places]}
 
 
-def speeds_of_following(t: Tracer) -> Results:
+def dependent_speeds(t: Tracer) -> Results:
     """Speeds along each axis of the joints that follow."""
-    return {"speeds": [motion.v for motion in _following(t)]}
+    return {"speeds": [motion.v for motion in _dependent_joints(t)]}
 
 
-def speed_map_of_following(t: Tracer) -> Results:
+def dependent_speed_map(t: Tracer) -> Results:
     """Speeds that follow a unit of each independent one."""
     rows = [
         [motion.columns[k][n] if k in motion.columns else 0.0 for k in range(t.model.nv)]
-        for motion in _following(t)
+        for motion in _dependent_joints(t)
         for n in range(len(motion.v))
     ]
     return {"B": rows}
 
 
-def accelerations_of_following(t: Tracer) -> Results:
+def dependent_accelerations(t: Tracer) -> Results:
     """Accelerations along each axis of the joints that follow."""
     values = [
         sum((column[n] * t.a[k] for k, column in motion.columns.items()), c)
-        for motion in _following(t)
+        for motion in _dependent_joints(t)
         for n, c in enumerate(motion.c)
     ]
     return {"accelerations": values}
+
+
+def _cut_joints(t: Tracer) -> int:
+    return len(t.setup.closures)
+
+
+def _cut_freedoms(t: Tracer) -> int:
+    return sum(c.kind.nv for c in t.setup.closures if c.kind.in_tree)
+
+
+def _dependent_freedoms(t: Tracer) -> int:
+    return sum(len(motion.v) for motion in _dependent_joints(t))
+
+
+#: Quantities by name.
+ROWS = {
+    "loop_residual": Quantity(
+        inputs=(Q,),
+        outputs=(Output("residual", ("rows",), "m, rad"),),
+        trace=residual,
+        closed=STATE,
+    ),
+    "loop_jacobian": Quantity(
+        inputs=(Q,),
+        outputs=(Output("K", ("rows", "nv"), "m, 1"),),
+        trace=jacobian,
+        closed=STATE,
+    ),
+    "loop_velocity_offset": Quantity(
+        inputs=(Q,),
+        outputs=(Output("offset", ("rows",), "m/s, rad/s"),),
+        trace=velocity_offset,
+        closed=STATE,
+    ),
+    "loop_bias": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("bias", ("rows",), "m/s^2, rad/s^2"),),
+        trace=bias,
+        closed=STATE,
+    ),
+    "loop_corrections": Quantity(
+        inputs=(Q, V),
+        outputs=(
+            Output("dq", ("nv",), "rad, m"),
+            Output("dv", ("nv",), "rad/s, m/s"),
+            Output("gap", (), "m, rad"),
+        ),
+        trace=closed_dynamics.loop_corrections,
+        closed=Constrained(closed_dynamics.loop_corrections, ("groups",)),
+        options=("controlled",),
+        solves=True,
+    ),
+    "loop_weakness": Quantity(
+        inputs=(Q,),
+        outputs=(Output("weakness", (), "1"),),
+        trace=closed_dynamics.loop_weakness,
+        closed=STATE,
+        options=("rows", "groups", "probe"),
+    ),
+    "loop_openness": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("openness", (), "1"),),
+        trace=relative_openness,
+        closed=STATE,
+    ),
+    "cut_joint_poses": Quantity(
+        inputs=(Q,),
+        outputs=(Output("X", (_cut_joints, 4, 4), "1, m"),),
+        trace=cut_joint_poses,
+        closed=STATE,
+    ),
+    "cut_joint_speeds": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("speeds", (_cut_freedoms,), "rad/s, m/s"),),
+        trace=cut_joint_speeds,
+        closed=STATE,
+    ),
+    "dependent_places": Quantity(
+        inputs=(Q,),
+        outputs=(Output("places", (_dependent_freedoms, 2), "1, m"),),
+        trace=dependent_places,
+        closed=STATE,
+    ),
+    "dependent_speeds": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("speeds", (_dependent_freedoms,), "rad/s, m/s"),),
+        trace=dependent_speeds,
+        closed=STATE,
+    ),
+    "dependent_speed_map": Quantity(
+        inputs=(Q,),
+        outputs=(Output("B", (_dependent_freedoms, "nv"), "1, m, 1/m"),),
+        trace=dependent_speed_map,
+        closed=STATE,
+    ),
+    "dependent_accelerations": Quantity(
+        inputs=(Q, V, A),
+        outputs=(Output("accelerations", (_dependent_freedoms,), "rad/s^2, m/s^2"),),
+        trace=dependent_accelerations,
+        closed=STATE,
+    ),
+}

@@ -9,13 +9,15 @@ from robodyn.description import Joint
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure
 from robodyn.equations.mechanism.bodies import Body
-from robodyn.equations.quantities.tracer import Results, Setup, Tracer
+from robodyn.equations.quantities.common.quantity import TREE_FORCES, A, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.setup import Setup
+from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import force_elements, motor_columns
 from robodyn.equations.tree.kinematics import body_motions
 from robodyn.equations.tree.regressor import regressor
 from robodyn.symbolic.scalar import Number
 
-__all__ = ["RESISTANCES", "dynamic_regressor", "motor_parameters"]
+__all__ = ["RESISTANCES", "ROWS", "motor_parameters"]
 
 #: What resists the motion of a joint, in the order of the parameters: (damping, friction) of each.
 RESISTANCES = {"damping": (1.0, 0.0), "friction": (0.0, 1.0)}
@@ -36,7 +38,7 @@ def motor_parameters(setup: Setup) -> dict[str, float]:
         f"{body.description.name}.armature": body.description.armature for body in _slow(setup)
     }
     resisting: list[Joint | Closure] = [body.description for body in _resisted(setup)]
-    resisting += setup.rubbing if setup.passive else ()
+    resisting += setup.cut_joint_friction if setup.passive else ()
     return of_rotors | {
         f"{joint.name}.{name}": getattr(joint, name) for name in RESISTANCES for joint in resisting
     }
@@ -52,6 +54,11 @@ def _resisted(setup: Setup) -> Sequence[Body]:
     if not setup.passive:
         return ()
     return [body for body in setup.model if body.description.nv and not body.joint.kind.is_free]
+
+
+def body_regressor(t: Tracer) -> Results:
+    """``Y`` (nv, parameters) of the bodies alone."""
+    return {"Y": regressor(t.model, t.state, t.a, t.base)}
 
 
 def dynamic_regressor(t: Tracer) -> Results:
@@ -71,7 +78,30 @@ def _motor_columns(t: Tracer) -> Iterator[list[Number]]:
     for unit in RESISTANCES.values():
         for body in _resisted(t.setup):
             yield motor_columns.resistance_column(model.nv, body, state, *unit, s)
-        for closure in t.setup.rubbing if t.setup.passive else ():
+        for closure in t.setup.cut_joint_friction if t.setup.passive else ():
             alone = replace(closure, damping=unit[0], friction=unit[1])
             load = cut_friction.friction_wrenches(model, state, [alone], s)
             yield [-x for x in force_elements.generalised(model, state, load)]
+
+
+def _parameters(t: Tracer) -> int:
+    return 10 * len(t.setup.model.bodies) + len(motor_parameters(t.setup))
+
+
+#: Quantities by name.
+ROWS = {
+    "regressor": Quantity(
+        inputs=(Q, V, A),
+        outputs=(Output("Y", ("nv", "parameters"), "N m/kg, N m/(kg m), 1/s^2"),),
+        trace=body_regressor,
+        closed=TREE_FORCES,
+        base=True,
+    ),
+    "dynamic_regressor": Quantity(
+        inputs=(Q, V, A),
+        outputs=(Output("Y", ("nv", _parameters), "N m/kg, N m/(kg m), 1/s^2, 1/s, 1"),),
+        trace=dynamic_regressor,
+        closed=TREE_FORCES,
+        base=True,
+    ),
+}

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import Closure, closure_wrenches
 from robodyn.equations.mechanism.bodies import BASE
-from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.equations.quantities.common.quantity import MULTIPLIERS, A, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.tracer import Results, Tracer
 from robodyn.equations.tree import reactions
 from robodyn.symbolic.spatial import Wrench
 
-__all__ = ["joint_wrench_parts", "joint_wrenches"]
+__all__ = ["ROWS"]
 
 
 def joint_wrenches(t: Tracer) -> Results:
@@ -74,3 +75,36 @@ def _friction_in_cut(t: Tracer, c: Closure) -> Wrench:
         return Wrench()
     speed = t.setup.friction_speed
     return c.X_UG.wrench_out(cut_friction.friction_in_joint(t.model, t.state, c, speed))
+
+
+def _joints(t: Tracer) -> int:
+    return len(t.options["joints"])
+
+
+def _joints_and_base(t: Tracer) -> int:
+    return len(t.options["joints"]) + 1
+
+
+#: Quantities by name.
+ROWS = {
+    "joint_wrenches": Quantity(
+        inputs=(Q, V, A),
+        outputs=(Output("wrenches", (_joints_and_base, 6), "N, N m"),),
+        trace=joint_wrenches,
+        closed=MULTIPLIERS,
+        base=True,
+        options=("wrenches", "joints"),
+        parametric=True,
+    ),
+    "joint_wrench_parts": Quantity(
+        inputs=(Q, V, A),
+        outputs=(
+            Output("motor", (_joints, 6), "N, N m"),
+            Output("passive", (_joints, 6), "N, N m"),
+        ),
+        trace=joint_wrench_parts,
+        closed=MULTIPLIERS,
+        base=True,
+        options=("wrenches", "joints"),
+    ),
+}

@@ -11,7 +11,7 @@ from robodyn.equations.tree.rotor_forces import react
 from robodyn.symbolic.scalar import Number
 from robodyn.symbolic.spatial import ArticulatedInertia, Twist, Wrench
 
-__all__ = ["deep", "hybrid_dynamics"]
+__all__ = ["hybrid_dynamics", "preferred"]
 
 #: Free speeds on the way to the base, on average, beyond which this takes the fewest operations.
 DEPTH = 8.0
@@ -91,8 +91,8 @@ def hybrid_dynamics(
     return given, forces
 
 
-def deep(model: MechanismModel, controlled: frozenset[int]) -> bool:
-    """The bodies are chained so deep that no other algorithm takes fewer operations.
+def preferred(model: MechanismModel, controlled: frozenset[int]) -> bool:
+    """Whether the chains are so long that no other algorithm takes fewer operations.
 
     The mass matrix has an element, and its factorisation a row of them, for each free speed and
     each free one before it. Trees of mean depth from 2 to 8 decide by geometry, and have to be

@@ -147,8 +147,11 @@ def unresolved_friction(
 def _smooth_speed(robot: Robot) -> float | None:
     """The least speed up to which some friction is smooth; none of a robot without friction."""
     speeds = [x.friction_speed for x in robot.ground if x.friction]
-    model, settings = robot._model, robot._model.settings
-    joints: list[Any] = [*(body.description for body in model.bodies), *model.setup.rubbing]
+    model, settings = robot.model, robot.model.settings
+    joints: list[Any] = [
+        *(body.description for body in model.bodies),
+        *model.setup.cut_joint_friction,
+    ]
     if settings.passive and any(joint.friction for joint in joints):
         speeds.append(settings.friction_speed)
     return min(speeds, default=None)

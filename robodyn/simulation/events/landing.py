@@ -132,7 +132,7 @@ class _Plane:
     def _landed(self, spot: Spot, state: State) -> Change:
         """Rebound, or stand with those that its landing does not lift."""
         q, v = state.q, state.v
-        if state.robot._model.settings != self._robot._model.settings:
+        if state.robot.model.settings != self._robot.model.settings:
             raise SettingsError(
                 f"{state.robot.name!r} lands with another base, ground or stops than the robot "
                 "that its landings were made for: give both to robot.with_(), and that to landings"
@@ -171,7 +171,7 @@ class _Plane:
             held = [c.traced(kinds) for spot in on for c in self._constraints(spot)]
             held = [*robot.mechanism.constraints, *held]
             mechanism = dataclasses.replace(robot.mechanism, constraints=tuple(held))
-            self._standing[on] = Robot(mechanism, robot._model.settings)
+            self._standing[on] = Robot(mechanism, robot.model.settings)
         return self._standing[on]
 
     def _constraints(self, spot: Spot) -> list[Constraint]:

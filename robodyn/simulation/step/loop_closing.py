@@ -86,7 +86,7 @@ class LoopKeeper:
         except SingularError:  # which is no matter of speeds
             return
         except InconsistentStateError as error:
-            allowed = robot._model.settings.closure_tolerance + SLACK * gap
+            allowed = robot.model.settings.closure_tolerance + SLACK * gap
             if np.abs(error.rate).max() <= allowed * np.sqrt(1.0 + np.vdot(error.v, error.v)):
                 return
             row = error.rows[0] if error.rows else 0

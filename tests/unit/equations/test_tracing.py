@@ -10,8 +10,8 @@ from support.random_mechanisms import random_mechanism
 
 import robodyn as rd
 from robodyn.equations.catalogue import COST, QUANTITIES, programs, trace
-from robodyn.equations.quantities import tracer
-from robodyn.equations.quantity import traced
+from robodyn.equations.quantities.common import tracer
+from robodyn.equations.quantities.common.quantity import traced
 from robodyn.equations.tree import articulated_body
 from robodyn.model.settings import Settings
 from robodyn.robot import Robot
@@ -54,7 +54,7 @@ def test_joints_and_base_are_evaluated_once(monkeypatch, name, base):
         times["base"] += 1
         return at_rest(*given)
 
-    setup = rd.load(LEG, base=base)._model.setup
+    setup = rd.load(LEG, base=base).model.setup
     options = {k: x for k, x in CHOICES.items() if k in QUANTITIES[name].options}
     monkeypatch.setattr(tracer, "evaluate_joints", counted)
     monkeypatch.setattr(tracer.BaseState, "at_rest", counted_base)
@@ -71,7 +71,7 @@ def cost(program):
 def random_tree(size, base):
     rng = np.random.default_rng(size)
     kinds = rng.choice(["revolute", "prismatic", "universal"], size, p=[0.6, 0.3, 0.1])
-    return Robot(random_mechanism(rng, kinds), Settings(base=base))._model.setup
+    return Robot(random_mechanism(rng, kinds), Settings(base=base)).model.setup
 
 
 #: Trees on both sides of what is called deep.
@@ -92,10 +92,12 @@ def test_the_algorithm_with_fewer_operations_is_taken(size, base):
 
 def test_of_deep_trees_one_algorithm_is_traced(monkeypatch):
     setups = [random_tree(*tree) for tree in TREES]
-    deep = [articulated_body.deep(setup.model, frozenset()) for setup in setups]
+    deep = [articulated_body.preferred(setup.model, frozenset()) for setup in setups]
     assert any(deep)
     assert not all(deep)
-    assert not any(articulated_body.deep(x.model, frozenset(range(x.model.nv))) for x in setups)
+    assert not any(
+        articulated_body.preferred(x.model, frozenset(range(x.model.nv))) for x in setups
+    )
     times = []
     evaluate_joints = tracer.evaluate_joints
     monkeypatch.setattr(
@@ -109,7 +111,7 @@ def test_of_deep_trees_one_algorithm_is_traced(monkeypatch):
 
 def test_a_row_that_promises_another_shape_is_an_error():
     """A matrix by rows of another length is never taken for one of the right size."""
-    setup = rd.load(LEG)._model.setup
+    setup = rd.load(LEG).model.setup
     row = QUANTITIES["mass_matrix"]
     with pytest.raises(ValueError, match="4 numbers for 'M'"):
         traced(

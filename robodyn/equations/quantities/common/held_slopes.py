@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from robodyn.equations.quantities.tracer import Tracer
+from robodyn.equations.quantities.common.tracer import Tracer
 from robodyn.equations.tree import inverse_derivatives, newton_euler
 from robodyn.equations.tree.composite_body import Matrix
 from robodyn.symbolic.derivative import jacobian

@@ -1,23 +1,44 @@
-"""What there is to say about a quantity, and how a program is traced from that."""
+"""What a row of the catalogue says of a quantity, and how a program is traced from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, TypeAlias
 
 from robodyn.equations.mechanism.bodies import MechanismModel
-from robodyn.equations.quantities.inverse_kinematics import goal_size
-from robodyn.equations.quantities.regressors import motor_parameters
-from robodyn.equations.quantities.tracer import Results, Setup, Tracer, Values
+from robodyn.equations.quantities.common.setup import Setup
+from robodyn.equations.quantities.common.tracer import Results, Tracer, Values
 from robodyn.symbolic.graph import Port, Program
 from robodyn.symbolic.scalar import Number, Scalar, edge_of
 
-__all__ = ["INPUTS", "Output", "Quantity", "Rival", "traced"]
+__all__ = [
+    "A_CONTROLLED",
+    "MULTIPLIERS",
+    "REFUSED",
+    "STATE",
+    "TAU",
+    "TAU_FREE",
+    "TREE_FORCES",
+    "A",
+    "Alternative",
+    "Constrained",
+    "Input",
+    "OnLoops",
+    "Output",
+    "Q",
+    "Quantity",
+    "V",
+    "traced",
+]
 
 Options = Mapping[str, Any]
 
-#: Sizes of arrays by name.
+#: A size: a number, a key of `SIZES`, or a function of the tracer.
+Size: TypeAlias = int | str | Callable[[Tracer], int]
+
+#: Sizes by name.
 SIZES: dict[str, Callable[[Tracer], int]] = {
     "nq": lambda t: t.setup.model.nq,
     "nv": lambda t: t.setup.model.nv,
@@ -25,33 +46,39 @@ SIZES: dict[str, Callable[[Tracer], int]] = {
     "free": lambda t: t.setup.model.nv - len(t.options["controlled"]),
     "rows": lambda t: len(t.options.get("rows", t.setup.row_names)),
     "frames": lambda t: len(t.frame_names),
-    "goals": goal_size,
-    "2": lambda t: 2,
-    "joints": lambda t: len(t.options["joints"]),
-    "joints, base": lambda t: len(t.options["joints"]) + 1,
     "parameters": lambda t: 10 * len(t.setup.model.bodies),
-    "dynamic parameters": lambda t: 10 * len(t.setup.model.bodies) + len(motor_parameters(t.setup)),
-    "contacts": lambda t: len(t.contacts),
-    "cut joints": lambda t: len(t.setup.closures),
-    "cut freedoms": lambda t: sum(c.kind.nv for c in t.setup.closures if c.kind.in_tree),
-    "following": lambda t: sum(len(motion.v) for motion in t.state.dependent.values()),
 }
 
-#: Inputs by name: their size, a key of `SIZES`, and unit.
-INPUTS: dict[str, tuple[str, str]] = {
-    "q": ("nq", "rad, m"),
-    "v": ("nv", "rad/s, m/s"),
-    "a": ("nv", "rad/s^2, m/s^2"),
-    "tau": ("nv", "N m, N"),
-    "dv": ("nv", "rad, m"),
-    "u": ("nv", "rad, m"),
-    "q0": ("nq", "rad, m"),
-    "q1": ("nq", "rad, m"),
-    "goals": ("goals", "1, m"),
-    "damping": ("2", "1"),
-    "a_controlled": ("controlled", "rad/s^2, m/s^2"),
-    "tau_free": ("free", "N m, N"),
-}
+
+def _size(size: Size, t: Tracer) -> int:
+    if isinstance(size, int):
+        return size
+    return SIZES[size](t) if isinstance(size, str) else size(t)
+
+
+@dataclass(frozen=True)
+class Input:
+    """An array that a quantity is computed from.
+
+    Attributes
+    ----------
+    name : str
+    size : int, str or callable
+        Of one state: a number, a key of `SIZES`, or a function of the tracer.
+    unit : str
+    """
+
+    name: str
+    size: Size
+    unit: str
+
+
+Q = Input("q", "nq", "rad, m")
+V = Input("v", "nv", "rad/s, m/s")
+A = Input("a", "nv", "rad/s^2, m/s^2")
+TAU = Input("tau", "nv", "N m, N")
+A_CONTROLLED = Input("a_controlled", "controlled", "rad/s^2, m/s^2")
+TAU_FREE = Input("tau_free", "free", "N m, N")
 
 
 @dataclass(frozen=True)
@@ -61,28 +88,28 @@ class Output:
     Attributes
     ----------
     name : str
-    shape : tuple of int or str
-        Of one state: numbers, or keys of `SIZES`.
+    shape : tuple of int, str or callable
+        Of one state; sizes as of `Input`.
     unit : str
     when : callable
         Whether it is handed out, for the options that are given. Default: always.
     """
 
     name: str
-    shape: tuple[int | str, ...]
+    shape: tuple[Size, ...]
     unit: str
     when: Callable[[Options], bool] = lambda options: True
 
 
 @dataclass(frozen=True)
-class Rival:
+class Alternative:
     """Another algorithm for the same quantity; the one with fewer operations is taken.
 
     Attributes
     ----------
     trace : callable
         As of `Quantity`.
-    certain : callable
+    preferred : callable
         Whether it is known to have fewer operations, for a model and the speeds that are
         controlled, so that no other need be traced.
     chained : bool
@@ -91,21 +118,65 @@ class Rival:
     """
 
     trace: Callable[[Tracer], Results]
-    certain: Callable[[MechanismModel, frozenset[int]], bool]
+    preferred: Callable[[MechanismModel, frozenset[int]], bool]
     chained: bool = False
 
 
+class OnLoops(Enum):
+    """What the equations of a spanning tree say of a linkage whose loops are closed."""
+
+    STATE = "state"
+    TREE_FORCES = "tree forces"
+    MULTIPLIERS = "multipliers"
+    REFUSED = "refused"
+
+
+#: A function of positions, speeds and accelerations of the joints of the tree, such as a pose or an
+#: energy: whatever constraints exert, it is the same.
+STATE = OnLoops.STATE
+#: A term of ``M a + h = tau + K^T lam``: inertia or forces of the spanning tree, which leave out
+#: what constraints exert. Along motions that keep loops closed it does the work that it does in the
+#: tree.
+TREE_FORCES = OnLoops.TREE_FORCES
+#: What constraints exert counts: their multipliers are a further input.
+MULTIPLIERS = OnLoops.MULTIPLIERS
+#: It makes no sense with closed loops, or nobody has said how: to ask for it is an error.
+REFUSED = OnLoops.REFUSED
+
+
 @dataclass(frozen=True)
+class Constrained:
+    """The equations of a quantity for closed linkages, over constraint rows that are chosen.
+
+    Attributes
+    ----------
+    trace : callable
+        As of `Quantity`.
+    options : tuple of str
+        Choices beside those of the tree; ``"rows"``, the independent rows, is always one.
+    outputs : tuple of Output
+        Arrays beside those of the tree.
+    """
+
+    trace: Callable[[Tracer], Results]
+    options: tuple[str, ...]
+    outputs: tuple[Output, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Quantity:
     """One row of the catalogue: all that there is to say about a quantity.
 
     Attributes
     ----------
-    inputs : tuple of str
-        Keys of `INPUTS`.
+    inputs : tuple of Input
     outputs : tuple of Output
     trace : callable
         Writes down the equations: from a `Tracer` to the numbers of each output by name.
+    closed : OnLoops or Constrained
+        What is computed for linkages whose loops are closed by constraints: the value of the
+        spanning tree, which `STATE`, `TREE_FORCES` and `MULTIPLIERS` justify; nothing (`REFUSED`);
+        or equations over constraint rows.
     base : bool
         The motion of a moving base enters.
     options : tuple of str
@@ -114,27 +185,39 @@ class Quantity:
         Inertial parameters may be an input, by the option ``parameters=True``.
     solves : bool
         It solves for the accelerations of the free speeds, so that these must move mass.
-    multipliers : bool
-        Multipliers of the constraints of a closed linkage are an input.
-    rivals : tuple of Rival
+    alternatives : tuple of Alternative
         Other algorithms for it.
-    closed : Quantity or None
-        Its form for closed linkages, where the rows of the constraints to use are chosen.
     timeless : bool
         It is about coordinates alone, also of mechanisms that depend on time.
     """
 
-    inputs: tuple[str, ...]
+    inputs: tuple[Input, ...]
     outputs: tuple[Output, ...]
     trace: Callable[[Tracer], Results]
+    closed: OnLoops | Constrained
     base: bool = False
     options: tuple[str, ...] = ()
     parametric: bool = False
     solves: bool = False
-    multipliers: bool = False
-    rivals: tuple[Rival, ...] = ()
-    closed: Quantity | None = None
+    alternatives: tuple[Alternative, ...] = ()
     timeless: bool = False
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs, in order."""
+        return tuple(x.name for x in self.inputs)
+
+    def over_rows(self) -> Quantity:
+        """The quantity of a closed linkage, where it has equations over constraint rows."""
+        form = self.closed
+        assert isinstance(form, Constrained)
+        return replace(
+            self,
+            outputs=(*self.outputs, *form.outputs),
+            trace=form.trace,
+            options=(*self.options, "rows", *form.options),
+            alternatives=(),
+        )
 
 
 def traced(
@@ -152,7 +235,7 @@ def traced(
     outputs, edges = [], []
     for output in quantity.outputs:
         if output.when(options):
-            shape = tuple(x if isinstance(x, int) else SIZES[x](t) for x in output.shape)
+            shape = tuple(_size(x, t) for x in output.shape)
             port = Port(output.name, shape, output.unit)
             numbers = [edge_of(t.graph, x) for x in _flat(results[output.name])]
             if len(numbers) != port.size:
@@ -167,16 +250,15 @@ def traced(
 
 def _inputs(t: Tracer, quantity: Quantity) -> Iterator[Port]:
     """Arrays of the quantity; what moves, closes, weighs and loads the mechanism; then the time."""
-    for name in quantity.inputs:
-        size, unit = INPUTS[name]
-        yield Port(name, (SIZES[size](t),), unit)
+    for given in quantity.inputs:
+        yield Port(given.name, (_size(given.size, t),), given.unit)
     if t.options.get("posture"):
         yield Port("posture", (t.setup.model.nq,), "rad, m")
     if t.setup.moving and quantity.base:
         yield Port("base_pose", (4, 4), "1, m")
         yield Port("base_twist", (6,), "m/s, rad/s")
         yield Port("base_acceleration", (6,), "m/s^2, rad/s^2")
-    if t.setup.closed and quantity.multipliers:
+    if t.setup.closed and quantity.closed is MULTIPLIERS:
         yield Port("multipliers", (len(t.setup.row_names),), "N, N m")
     if t.options.get("stabilization"):
         yield Port("stabilization", (2,), "1/s")

@@ -1,4 +1,4 @@
-"""What a program is traced from: the robot with its settings, the inputs, the options."""
+"""The inputs, options and intermediate results that the equations of one program share."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from robodyn.description import Ground, PointSpring
 from robodyn.equations.loops import cut_friction
 from robodyn.equations.loops.closure_rows import (
-    Closure,
-    Coupled,
     closure_gap,
     closure_rows,
     closure_wrenches,
@@ -21,144 +18,32 @@ from robodyn.equations.loops.closure_rows import (
 from robodyn.equations.loops.openness import (
     gap_of_row,
     gaps,
-    longest_link,
     openness,
-    row_units,
-    speed_units,
 )
-from robodyn.equations.loops.related import Related, constraint_rows
-from robodyn.equations.mechanism import coordinate_steps
+from robodyn.equations.loops.related import constraint_rows
 from robodyn.equations.mechanism.bodies import Body, MechanismModel
 from robodyn.equations.mechanism.frames import placement
 from robodyn.equations.mechanism.state import BaseState, State, evaluate_joints
+from robodyn.equations.quantities.common.setup import Setup
 from robodyn.equations.tree import force_elements, ground_contact, passive
 from robodyn.equations.tree import frame_motion as fm
 from robodyn.equations.tree.force_elements import GROUND, Spring
 from robodyn.equations.tree.ground_contact import Contact
 from robodyn.equations.tree.regressor import inertia_of
 from robodyn.joints.common.cut import Row
-from robodyn.symbolic.graph import Graph, Port, Program
+from robodyn.symbolic.graph import Graph, Port
 from robodyn.symbolic.rotation import Rotation
 from robodyn.symbolic.scalar import Number, inputs
-from robodyn.symbolic.spatial import Placement, RigidInertia, Twist, Wrench
+from robodyn.symbolic.spatial import Placement, Twist, Wrench
 from robodyn.symbolic.vector import Mat3, Vec3
 from robodyn.tolerances import FRAME_ROUNDING
 
-__all__ = ["Results", "Setup", "Tracer", "Values"]
+__all__ = ["Results", "Tracer", "Values"]
 
 #: Numbers of an array: one, or several, row by row; a vector, a twist or a wrench is such a row.
 Values: TypeAlias = "Number | Iterable[Values]"
 #: Numbers of each output of a quantity.
 Results = Mapping[str, Values]
-
-
-@dataclass(frozen=True, eq=False)
-class Setup:
-    """What the equations know of a robot besides its bodies.
-
-    Attributes
-    ----------
-    model : MechanismModel
-    gravity : (3,) [m/s^2]
-        In the world.
-    passive : bool
-        Joint damping and friction belong to the mechanism.
-    friction_speed : float [rad/s or m/s]
-        Where dry friction reaches 70 %.
-    moving : bool
-        The base is moved along a prescribed path.
-    springs : tuple of PointSpring
-        Between links; they belong to the mechanism as damping does.
-    floating : bool
-        The first joint is that of a floating base.
-    closures : tuple of Closure
-        Joints that were cut.
-    coupled : tuple of Coupled
-        Couplings that could not be eliminated.
-    constraints : tuple of Related
-        Constraints that the user adds.
-    rubbing : tuple of Closure
-        Joints that were cut and have damping or friction; also where minimal coordinates close
-        the loops.
-    ground : tuple of Ground
-        Planes that resist points of links.
-    """
-
-    model: MechanismModel
-    gravity: tuple[float, float, float]
-    passive: bool
-    friction_speed: float
-    moving: bool
-    springs: tuple[PointSpring, ...] = ()
-    floating: bool = False
-    closures: tuple[Closure, ...] = ()
-    coupled: tuple[Coupled, ...] = ()
-    constraints: tuple[Related, ...] = ()
-    rubbing: tuple[Closure, ...] = ()
-    ground: tuple[Ground, ...] = ()
-
-    @property
-    def closed(self) -> bool:
-        """There are constraints beside the joints of the tree."""
-        return bool(self.closures or self.coupled or self.constraints)
-
-    @cached_property
-    def rheonomic(self) -> bool:
-        """Joints or constraints depend on time."""
-        return any(body.joint.rheonomic for body in self.model) or any(
-            c.given.rheonomic for c in self.constraints
-        )
-
-    @cached_property
-    def rates(self) -> Mapping[str, Program]:
-        """How coordinates move with speeds, where they do not add; see `Program`."""
-        rates = coordinate_steps.moving(self.model)
-        return {} if rates is None else {"q": rates}
-
-    @cached_property
-    def row_names(self) -> tuple[str, ...]:
-        """Name of each constraint row: ``"loop[3]"``."""
-        counts = [(c.name, c.kind.count) for c in self.closures]
-        counts += [(c.name, 1) for c in self.coupled]
-        counts += [(c.name, c.given.count) for c in self.constraints]
-        return tuple(f"{name}[{k}]" for name, count in counts for k in range(count))
-
-    @property
-    def position_rows(self) -> tuple[int, ...]:
-        """Rows that constrain positions too: all but nonholonomic ones."""
-        rows = list(range(len(self.row_names) - sum(c.given.count for c in self.constraints)))
-        at = len(rows)
-        for c in self.constraints:
-            rows += range(at, at + c.given.count) if c.given.value is not None else ()
-            at += c.given.count
-        return tuple(rows)
-
-    @cached_property
-    def longest_link(self) -> float:
-        """Of the loops [m]: lengths are compared with it."""
-        return longest_link(self.model, self.closures)
-
-    @cached_property
-    def row_units(self) -> tuple[float, ...]:
-        """What the gap of each constraint row is measured in: the longest link, or 1."""
-        units = [x for c in self.closures for x in row_units(c, self.longest_link)]
-        return (*units, *[1.0] * (len(self.row_names) - len(units)))
-
-    @cached_property
-    def row_words(self) -> tuple[str, ...]:
-        """The unit of the gap of each constraint row: ``"m"``, ``"rad"``, or either."""
-        words = ["m" if x == 2.0 else "rad" for c in self.closures for x in row_units(c, 2.0)]
-        return (*words, *["m or rad"] * (len(self.row_names) - len(words)))
-
-    @cached_property
-    def speed_units(self) -> tuple[float, ...]:
-        """What each speed is measured in: the longest link a second, or 1."""
-        return tuple(speed_units(self.model, self.longest_link))
-
-    @property
-    def base_inertia(self) -> RigidInertia | None:
-        """Of the base, where it moves."""
-        return self.model.base_inertia if self.moving else None
 
 
 @dataclass(eq=False)
@@ -301,7 +186,7 @@ class Tracer:
         if self.setup.passive:
             setup = self.setup
             friction = cut_friction.friction_wrenches(
-                self.model, self.state, setup.rubbing, setup.friction_speed
+                self.model, self.state, setup.cut_joint_friction, setup.friction_speed
             )
             for body, F in friction.items():
                 total[body] = total[body] + F if body in total else F

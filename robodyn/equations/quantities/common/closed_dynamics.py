@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from robodyn.equations.loops import constrained, drift, partition, singularity
 from robodyn.equations.loops.openness import if_closed
-from robodyn.equations.quantities.dynamics import applied_forces, with_controlled
-from robodyn.equations.quantities.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.quantities.common.tree_dynamics import applied_forces, with_controlled
 from robodyn.equations.tree import composite_body, newton_euler
 from robodyn.symbolic.scalar import Number
 

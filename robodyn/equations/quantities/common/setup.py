@@ -1,0 +1,127 @@
+"""What the equations know of a robot: its bodies, settings and constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from robodyn.description import Ground, PointSpring
+from robodyn.equations.loops.closure_rows import Closure, Coupled
+from robodyn.equations.loops.openness import longest_link, row_units, speed_units
+from robodyn.equations.loops.related import Related
+from robodyn.equations.mechanism import coordinate_steps
+from robodyn.equations.mechanism.bodies import MechanismModel
+from robodyn.symbolic.graph import Program
+from robodyn.symbolic.spatial import RigidInertia
+
+__all__ = ["Setup"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Setup:
+    """What the equations know of a robot besides its bodies.
+
+    Attributes
+    ----------
+    model : MechanismModel
+    gravity : (3,) [m/s^2]
+        In the world.
+    passive : bool
+        Joint damping and friction belong to the mechanism.
+    friction_speed : float [rad/s or m/s]
+        Where dry friction reaches 70 %.
+    moving : bool
+        The base is moved along a prescribed path.
+    springs : tuple of PointSpring
+        Between links; they belong to the mechanism as damping does.
+    floating : bool
+        The first joint is that of a floating base.
+    closures : tuple of Closure
+        Joints that were cut.
+    coupled : tuple of Coupled
+        Couplings that could not be eliminated.
+    constraints : tuple of Related
+        Constraints that the user adds.
+    cut_joint_friction : tuple of Closure
+        Joints that were cut and have damping or friction; also where minimal coordinates close
+        the loops.
+    ground : tuple of Ground
+        Planes that resist points of links.
+    """
+
+    model: MechanismModel
+    gravity: tuple[float, float, float]
+    passive: bool
+    friction_speed: float
+    moving: bool
+    springs: tuple[PointSpring, ...] = ()
+    floating: bool = False
+    closures: tuple[Closure, ...] = ()
+    coupled: tuple[Coupled, ...] = ()
+    constraints: tuple[Related, ...] = ()
+    cut_joint_friction: tuple[Closure, ...] = ()
+    ground: tuple[Ground, ...] = ()
+
+    @property
+    def closed(self) -> bool:
+        """There are constraints beside the joints of the tree."""
+        return bool(self.closures or self.coupled or self.constraints)
+
+    @cached_property
+    def rheonomic(self) -> bool:
+        """Joints or constraints depend on time."""
+        return any(body.joint.rheonomic for body in self.model) or any(
+            c.given.rheonomic for c in self.constraints
+        )
+
+    @cached_property
+    def rates(self) -> Mapping[str, Program]:
+        """How coordinates move with speeds, where they do not add; see `Program`."""
+        rates = coordinate_steps.moving(self.model)
+        return {} if rates is None else {"q": rates}
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Name of each constraint row: ``"loop[3]"``."""
+        counts = [(c.name, c.kind.count) for c in self.closures]
+        counts += [(c.name, 1) for c in self.coupled]
+        counts += [(c.name, c.given.count) for c in self.constraints]
+        return tuple(f"{name}[{k}]" for name, count in counts for k in range(count))
+
+    @property
+    def position_rows(self) -> tuple[int, ...]:
+        """Rows that constrain positions too: all but nonholonomic ones."""
+        rows = list(range(len(self.row_names) - sum(c.given.count for c in self.constraints)))
+        at = len(rows)
+        for c in self.constraints:
+            rows += range(at, at + c.given.count) if c.given.value is not None else ()
+            at += c.given.count
+        return tuple(rows)
+
+    @cached_property
+    def longest_link(self) -> float:
+        """Of the loops [m]: lengths are compared with it."""
+        return longest_link(self.model, self.closures)
+
+    @cached_property
+    def row_units(self) -> tuple[float, ...]:
+        """What the gap of each constraint row is measured in: the longest link, or 1."""
+        units = [x for c in self.closures for x in row_units(c, self.longest_link)]
+        return (*units, *[1.0] * (len(self.row_names) - len(units)))
+
+    @cached_property
+    def row_words(self) -> tuple[str, ...]:
+        """The unit of the gap of each constraint row: ``"m"``, ``"rad"``, or either."""
+        words = ["m" if x == 2.0 else "rad" for c in self.closures for x in row_units(c, 2.0)]
+        return (*words, *["m or rad"] * (len(self.row_names) - len(words)))
+
+    @cached_property
+    def speed_units(self) -> tuple[float, ...]:
+        """What each speed is measured in: the longest link a second, or 1."""
+        return tuple(speed_units(self.model, self.longest_link))
+
+    @property
+    def base_inertia(self) -> RigidInertia | None:
+        """Of the base, where it moves."""
+        return self.model.base_inertia if self.moving else None

@@ -1,0 +1,76 @@
+"""Forces and accelerations of trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.tree import force_elements, newton_euler
+from robodyn.symbolic.scalar import Number
+
+__all__ = [
+    "Sweep",
+    "TreeSweep",
+    "applied_forces",
+    "forward_dynamics",
+    "hybrid_dynamics",
+    "inverse_dynamics",
+    "passive_forces",
+    "with_controlled",
+]
+
+#: An algorithm for hybrid dynamics of trees; see `partition.hybrid_dynamics`.
+TreeSweep = Callable[..., tuple[list[Number], list[Number]]]
+#: One of which only accelerations, forces and the controlled speeds are still to be given.
+Sweep = Callable[[list[Number], list[Number], frozenset[int]], tuple[list[Number], list[Number]]]
+
+
+def inverse_dynamics(t: Tracer) -> Results:
+    """Forces at the joints, less what damping, friction and springs give."""
+    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, t.wrenches)
+    return {"tau": [x - p for x, p in zip(tau, t.passive(), strict=True)]}
+
+
+def passive_forces(t: Tracer) -> Results:
+    """Forces of damping, friction and springs, in joints and between links."""
+    between_links = force_elements.generalised(t.model, t.state, t.passive_wrenches)
+    return {"tau": [x + y for x, y in zip(t.passive(), between_links, strict=True)]}
+
+
+def applied_forces(t: Tracer) -> list[Number]:
+    """What the joints feel of motors, damping and friction."""
+    return [x + p for x, p in zip(t.numbers["tau"], t.passive(), strict=True)]
+
+
+def forward_dynamics(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
+    """Accelerations, by an algorithm for hybrid dynamics of trees."""
+
+    def traced(t: Tracer) -> Results:
+        a, _ = _sweep(t, algorithm)(t.zeros, applied_forces(t), frozenset())
+        return {"a": a}
+
+    return traced
+
+
+def hybrid_dynamics(algorithm: TreeSweep) -> Callable[[Tracer], Results]:
+    """Accelerations and forces, by an algorithm for hybrid dynamics of trees."""
+    return lambda t: with_controlled(t, _sweep(t, algorithm))
+
+
+def _sweep(t: Tracer, algorithm: TreeSweep) -> Sweep:
+    return lambda a, tau, mask: algorithm(t.model, t.state, a, tau, mask, t.base, t.wrenches)
+
+
+def with_controlled(t: Tracer, sweep: Sweep) -> Results:
+    """Accelerations and forces of all speeds, some of which are controlled."""
+    controlled = t.options["controlled"]
+    a, tau, given, own = t.zeros, t.zeros, t.zeros, t.passive()
+    for k, x in zip(controlled, t.numbers["a_controlled"], strict=True):
+        a[k] = x
+    free = [k for k in range(t.model.nv) if k not in controlled]
+    for k, x in zip(free, t.numbers["tau_free"], strict=True):
+        given[k], tau[k] = x, x + own[k]
+    mask = frozenset(controlled)
+    a, tau = sweep(a, tau, mask)
+    tau = [tau[k] - own[k] if k in mask else given[k] for k in range(t.model.nv)]
+    return {"a": a, "tau": tau}

@@ -1,0 +1,50 @@
+"""Steps, differences and rates of coordinates that do not simply add."""
+
+from __future__ import annotations
+
+from robodyn.equations.mechanism import coordinate_steps
+from robodyn.equations.quantities.common.quantity import STATE, Input, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+
+__all__ = ["ROWS"]
+
+
+def integrate(t: Tracer) -> Results:
+    """Coordinates after a step."""
+    return {"q": coordinate_steps.integrate(t.model, t.numbers["q"], t.numbers["dv"])}
+
+
+def difference(t: Tracer) -> Results:
+    """The step from one position to another."""
+    return {"dv": coordinate_steps.difference(t.model, t.numbers["q0"], t.numbers["q1"])}
+
+
+def tangent_rate(t: Tracer) -> Results:
+    """Rate of the step since some position, at given speeds."""
+    return {"rate": coordinate_steps.tangent_rate(t.model, t.numbers["u"], t.v)}
+
+
+#: Quantities by name.
+ROWS = {
+    "integrate": Quantity(
+        inputs=(Q, Input("dv", "nv", "rad, m")),
+        outputs=(Output("q", ("nq",), "rad, m"),),
+        trace=integrate,
+        closed=STATE,
+        timeless=True,
+    ),
+    "difference": Quantity(
+        inputs=(Input("q0", "nq", "rad, m"), Input("q1", "nq", "rad, m")),
+        outputs=(Output("dv", ("nv",), "rad, m"),),
+        trace=difference,
+        closed=STATE,
+        timeless=True,
+    ),
+    "tangent_rate": Quantity(
+        inputs=(Input("u", "nv", "rad, m"), V),
+        outputs=(Output("rate", ("nv",), "rad/s, m/s"),),
+        trace=tangent_rate,
+        closed=STATE,
+        timeless=True,
+    ),
+}

@@ -1,0 +1,55 @@
+"""The mass matrix of the spanning tree, its inverse, and the Coriolis matrix."""
+
+from __future__ import annotations
+
+from robodyn.equations.mechanism.state import BaseState
+from robodyn.equations.quantities.common.quantity import TREE_FORCES, Output, Q, Quantity, V
+from robodyn.equations.quantities.common.tracer import Results, Tracer
+from robodyn.equations.tree import composite_body, coriolis, factorization
+from robodyn.symbolic.vector import Vec3
+
+__all__ = ["ROWS"]
+
+
+def mass_matrix(t: Tracer) -> Results:
+    """By composite rigid bodies."""
+    return {"M": composite_body.mass_matrix(t.model, t.state)}
+
+
+def mass_matrix_inverse(t: Tracer) -> Results:
+    """By the factorised mass matrix."""
+    M = composite_body.mass_matrix(t.model, t.state)
+    return {"M_inverse": factorization.inverse(factorization.factorize(M, t.model.light))}
+
+
+def coriolis_matrix(t: Tracer) -> Results:
+    """In Christoffel form; the motion of the base is no part of it."""
+    base = BaseState.at_rest(Vec3.of(t.setup.gravity))
+    return {"C": coriolis.coriolis_matrix(t.model, t.state, base)}
+
+
+#: Quantities by name.
+ROWS = {
+    "mass_matrix": Quantity(
+        inputs=(Q,),
+        outputs=(Output("M", ("nv", "nv"), "kg m^2, kg m, kg"),),
+        trace=mass_matrix,
+        closed=TREE_FORCES,
+        parametric=True,
+    ),
+    "mass_matrix_inverse": Quantity(
+        inputs=(Q,),
+        outputs=(Output("M_inverse", ("nv", "nv"), "1/(kg m^2), 1/(kg m), 1/kg"),),
+        trace=mass_matrix_inverse,
+        closed=TREE_FORCES,
+        parametric=True,
+        solves=True,
+    ),
+    "coriolis_matrix": Quantity(
+        inputs=(Q, V),
+        outputs=(Output("C", ("nv", "nv"), "kg m^2/s, kg m/s, kg/s"),),
+        trace=coriolis_matrix,
+        closed=TREE_FORCES,
+        parametric=True,
+    ),
+}

@@ -1,0 +1,545 @@
+"""Each quantity of a closed linkage is what its row of the catalogue says.
+
+The loops of a linkage are opened, which leaves its spanning tree: a robot without constraints, with
+the same coordinates. What the tree and its constraint Jacobian say, put together by numpy, is what
+quantities of the closed linkage have to be. A quantity without an entry here fails, unless its row
+says that it is a function of the state alone, or refuses closed linkages.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.closed_cases import Case, close
+from support.interpreted import interpreted
+
+import robodyn as rd
+from robodyn import description
+from robodyn.equations.catalogue import CONSTRAINED, QUANTITIES, trace
+from robodyn.equations.quantities.common.quantity import (
+    MULTIPLIERS,
+    REFUSED,
+    STATE,
+    TREE_FORCES,
+    A,
+    OnLoops,
+    Output,
+    Q,
+    Quantity,
+    V,
+)
+from robodyn.equations.tree import newton_euler
+from robodyn.symbolic.evaluate import evaluate
+
+#: A planar linkage with redundant rows, one on a base that moves, and one with three loops.
+LINKAGES = [("four_bar", "fixed"), ("five_bar", "moving"), ("delta", "fixed")]
+
+
+class Linkage(Case):
+    """A linkage in a closed state, and the tree that is left when its loops are opened."""
+
+    def __init__(self, name, base):
+        super().__init__(name, base)
+        mechanism = self.robot.mechanism
+        cut = {x.name for x in self.robot.loops}
+        opened = replace(
+            mechanism,
+            joints=tuple(x for x in mechanism.joints if x.name not in cut),
+            loops=tuple(x for x in mechanism.loops if x.name not in cut),
+        )
+        self.tree = interpreted(opened, **self.settings)
+        assert not self.tree.nc
+        assert self.robot.nc
+        assert self.tree.joint_names == self.robot.joint_names
+        self.a = self.some_acceleration()
+        self.given = {"q": self.q, "v": self.v, "a": self.a, "tau": self.tau}
+        if base == "moving":
+            moved = self.here_base
+            self.given["base_pose"], self.given["base_twist"] = moved.pose, moved.twist
+            self.given["base_acceleration"] = moved.acceleration
+
+    @property
+    def settings(self):
+        return {"base": self.robot.base, "gravity": tuple(self.robot.gravity), "passive": False}
+
+    @property
+    def base_arrays(self):
+        """The motion of a base that moves, as inputs of functions."""
+        return () if self.there_base is None else self.there_base
+
+    @property
+    def at_rest(self):
+        """The same for methods, at rest."""
+        return {} if self.there_base is None else {"base": rd.BaseMotion.at_rest()}
+
+    @functools.cached_property
+    def K(self):
+        return self.robot.loop_jacobian(self.q)
+
+    @functools.cached_property
+    def B(self):
+        """Motions that keep the loops closed, as columns."""
+        sizes, Vh = np.linalg.svd(self.K)[1:]
+        return Vh[int(np.sum(sizes > 1e-9 * sizes[0])) :].T
+
+    @functools.cached_property
+    def M(self):
+        return self.tree.mass_matrix(self.q)
+
+    def h(self, q=None, v=None):
+        """Bias forces of the tree."""
+        q, v = (self.q if q is None else q), (self.v if v is None else v)
+        return self.tree.bias_forces(q, v, base=self.here_base)
+
+    def options(self, name):
+        """Some choices that the quantity needs."""
+        known = QUANTITIES[name].options
+        frames = self.robot.link_names
+        some = {
+            "frame": frames[-1],
+            "relative_to": frames[1],
+            "axes": "world",
+            "frames": (frames[-1], frames[1]),
+            "joints": self.robot.joint_names,
+            "controlled": (0,),
+        }
+        return {x: y for x, y in some.items() if x in known}
+
+    def value(self, name, robot, **given):
+        """The quantity of a robot, by its function."""
+        f = robot.function(name, **self.options(name))
+        arrays = {**self.given, **self.others(f), **given}
+        return f(*(arrays[port.name] for port in f.program.inputs))
+
+    def others(self, f):
+        """Numbers for inputs beside those of the state."""
+        known = dict(self.given)
+        rng = np.random.default_rng(5)
+        found = {p.name: rng.normal(size=p.shape) for p in f.program.inputs if p.name not in known}
+        found |= {x: self.robot.random(3) for x in ("q0", "q1") if x in found}
+        if "goals" in found:
+            found["goals"] = self.robot.frame_poses(self.q, base=self.here_base).ravel()
+            found["damping"] = np.array([1e-3, 1.0])
+        return found
+
+
+linkage = functools.cache(Linkage)
+
+
+def forward(case, q=None, v=None, tau=None, controlled=(), a_given=()):
+    """Accelerations and forces by ``M a + h = tau + K^T lam``, ``K a = -k``, of rank whatever."""
+    q, v = (case.q if q is None else q), (case.v if v is None else v)
+    tau = case.tau if tau is None else tau
+    nv, n = case.robot.nv, len(controlled)
+    M, K, k = case.tree.mass_matrix(q), case.robot.loop_jacobian(q), case.robot.loop_bias(q, v)
+    E = np.eye(nv)[:, list(controlled)]
+    rows = np.vstack((K, E.T))
+    A = np.block([[M, -rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+    right = np.concatenate((tau - case.h(q, v), -k, np.zeros(n) + a_given))
+    x = np.linalg.lstsq(A, right, rcond=1e-12)[0]
+    return x[:nv], tau + E @ x[len(x) - n :]
+
+
+def motor_forces(case, q=None, v=None, a=None):
+    """Forces of motors, as many as motions, that do the work of ``M a + h`` along the motions."""
+    q, v = (case.q if q is None else q), (case.v if v is None else v)
+    a = case.a if a is None else a
+    robot, tau = case.robot, np.zeros(case.robot.nv)
+    motors = [k for x in robot.actuated_joints for k in range(*robot.joints[x].v.indices(robot.nv))]
+    sizes, Vh = np.linalg.svd(robot.loop_jacobian(q))[1:]
+    B = Vh[int(np.sum(sizes > 1e-9 * sizes[0])) :].T
+    needed = B.T @ (case.tree.mass_matrix(q) @ a + case.h(q, v))
+    tau[motors] = np.linalg.solve(B[motors].T, needed)
+    return tau
+
+
+def moved(case, s):
+    """A closed state a little along a motion, whose speeds change as well."""
+    rng = np.random.default_rng(1)
+    step, push = case.B @ rng.normal(size=case.B.shape[1]), rng.normal(size=case.robot.nv)
+    q = case.robot.integrate(case.q, s * step)
+    return case.robot.closed_state(q, case.v + s * push)
+
+
+def slopes_agree(case, found, value, forces):
+    """Derivatives along a curve of closed states, and by what is given, beside differences."""
+    s = 1e-5
+    (q0, v0), (q1, v1) = moved(case, -s), moved(case, s)
+    dq, dv = case.robot.difference(q0, q1) / (2 * s), (v1 - v0) / (2 * s)
+    by_q, by_v, by_x = (found[name] for name in ("q", "v", "tau"))
+    close(by_q @ dq + by_v @ dv, (value(q1, v1, forces) - value(q0, v0, forces)) / (2 * s), 1e-5)
+    change = np.random.default_rng(2).normal(size=len(forces))
+    there = value(case.q, case.v, forces + change) - value(case.q, case.v, forces)
+    close(by_x @ change, there, 1e-8)
+
+
+# -- laws of single quantities ---------------------------------------------------------------------
+
+
+def is_forward_dynamics(case, f):
+    close(f(case.q, case.v, case.tau, *case.base_arrays), forward(case)[0], 1e-8)
+
+
+def is_hybrid_dynamics(case, f):
+    """Of one driven joint."""
+    free = np.delete(case.tau, 0)
+    a, tau = f(case.q, case.v, [0.7], free, *case.base_arrays)
+    there = forward(case, tau=np.concatenate(([0.0], free)), controlled=(0,), a_given=(0.7,))
+    close(a, there[0], 1e-8)
+    close(tau, there[1], 1e-8)
+
+
+def is_inverse_dynamics(case, f):
+    close(f(case.q, case.v, case.a, *case.base_arrays), motor_forces(case), 1e-8)
+
+
+def are_inverse_derivatives(case, f):
+    value, *slopes = f(case.q, case.v, case.a, *case.base_arrays)
+    close(value, motor_forces(case), 1e-8)
+    found = dict(zip("qva", slopes, strict=True))
+    s = 1e-5
+    (q0, v0), (q1, v1) = moved(case, -s), moved(case, s)
+    a0, a1 = (case.robot.consistent_acceleration(*x, case.a) for x in ((q0, v0), (q1, v1)))
+    dq, dv = case.robot.difference(q0, q1) / (2 * s), (v1 - v0) / (2 * s)
+    here = found["q"] @ dq + found["v"] @ dv + found["a"] @ (a1 - a0) / (2 * s)
+    close(here, (motor_forces(case, q1, v1, a1) - motor_forces(case, q0, v0, a0)) / (2 * s), 1e-5)
+
+
+def are_forward_derivatives(case, f):
+    a, *slopes = f(case.q, case.v, case.tau, *case.base_arrays)
+    close(a, forward(case)[0], 1e-8)
+    found = dict(zip(("q", "v", "tau"), slopes, strict=True))
+    slopes_agree(case, found, lambda q, v, tau: forward(case, q, v, tau)[0], case.tau)
+
+
+def are_hybrid_derivatives(case, f):
+    """Of one driven joint."""
+    given, free = np.array([0.7]), np.delete(case.tau, 0)
+    found = f(case.q, case.v, given, free, *case.base_arrays)
+    tau = np.concatenate(([0.0], free))
+    for k in (0, 1):
+
+        def value(q, v, tau, a_given=0.7, k=k):
+            free = np.concatenate(([0.0], tau[1:]))
+            return forward(case, q, v, free, (0,), a_given)[k]
+
+        here, *by = found[5 * k : 5 * k + 5]
+        close(here, value(case.q, case.v, tau), 1e-8)
+        slopes = {"q": by[0], "v": by[1], "tau": np.insert(by[3], 0, 0.0, axis=1)}
+        slopes_agree(case, slopes, value, tau)
+        close(by[2][:, 0], value(case.q, case.v, tau, 1.7) - here, 1e-8)
+
+
+def is_mass_matrix(case, f):
+    """The sum of the kinetic energies of the bodies, along motions that keep the loops closed."""
+    for column in case.B.T:
+        energy = case.tree.kinetic_energy(case.q, column, **case.at_rest)
+        close(0.5 * column @ f(case.q) @ column, energy)
+
+
+def is_inverse_of_mass_matrix(case, f):
+    close(f(case.q), np.linalg.inv(case.M), 1e-8)
+
+
+def is_coriolis_matrix(case, f):
+    """Bias forces without gravity, on a base at rest."""
+    h = case.tree.bias_forces(case.q, case.v, **case.at_rest)
+    g = case.tree.gravity_forces(case.q, **case.at_rest)
+    close(f(case.q, case.v) @ case.v, h - g, 1e-8)
+
+
+def are_bias_forces(case, f):
+    """What is left of the forces along motions, by the accelerations of maximal coordinates."""
+    solved = case.oracle.solve(case.q, case.v, tau=case.tau, base_motion=case.there_base)
+    h = f(case.q, case.v, *case.base_arrays)
+    close(case.B.T @ (case.M @ solved.a + h), case.B.T @ case.tau, 1e-7)
+
+
+def are_gravity_forces(case, f):
+    """The slope of the potential energy along motions that keep the loops closed."""
+    rest = (np.eye(4), np.zeros(6), np.zeros(6)) if case.base_arrays else ()
+    for column in case.B.T:
+        up, down = (
+            case.tree.potential_energy(case.tree.integrate(case.q, s * column), **case.at_rest)
+            for s in (1e-5, -1e-5)
+        )
+        close(column @ f(case.q, *rest), (up - down) / 2e-5, 1e-7)
+
+
+def are_passive_forces(case, f):
+    """Dampers in all joints, the cut ones too, take the power that the speeds of joints say."""
+    close(f(case.q, case.v, *case.base_arrays), np.zeros(case.robot.nv))
+    mechanism = case.robot.mechanism
+    damped = tuple(
+        replace(x, damping=0.1 * (k + 1), friction=0.0) for k, x in enumerate(mechanism.joints)
+    )
+    robot = interpreted(replace(mechanism, joints=damped), **{**case.settings, "passive": True})
+    g = robot.function("passive_forces")
+    speeds = case.robot.joint_velocities(case.q, case.v)
+    power = sum(x.damping * np.sum(speeds.get(x.name, np.zeros(1)) ** 2) for x in damped)
+    close(g(case.q, case.v, *case.base_arrays) @ case.v, -power, 1e-8)
+
+
+def are_regressors(case, f):
+    parameters = case.robot.inertial_parameters
+    Y = f(case.q, case.v, case.a, *case.base_arrays)
+    there = case.B.T @ (case.M @ case.a + case.h())
+    close(case.B.T @ Y[:, : len(parameters)] @ parameters, there, 1e-8)
+
+
+def are_joint_wrenches(case, f):
+    """Along its freedoms a joint gives ``M a + h - K^T lam``: what motors have to give."""
+    lam = np.random.default_rng(6).normal(size=case.robot.nc)
+    found = f(case.q, case.v, case.a, *case.base_arrays, lam)
+    found = found[0] if isinstance(found, tuple) else found
+    tau = case.M @ case.a + case.h() - case.K.T @ lam
+    axes = {x.name: x for x in case.robot.mechanism.joints}
+    for name, wrench in zip(case.robot.joint_names, found, strict=False):
+        joint, (k, *more) = axes[name], range(case.robot.nv)[case.robot.joints[name].v]
+        if joint.kind in ("revolute", "continuous", "prismatic"):
+            part = wrench[:3] if joint.kind == "prismatic" else wrench[3:]
+            assert not more
+            close(np.dot(joint.axis, part), tau[k], 1e-8)
+
+
+def is_loop_residual(case, f):
+    close(f(case.q), np.zeros(case.robot.nc), 1e-9)
+    opened = case.tree.integrate(case.q, 1e-3 * np.arange(1.0, case.robot.nv + 1))
+    assert np.linalg.norm(f(opened)) > 1e-4
+
+
+def is_loop_jacobian(case, f):
+    for k, unit in enumerate(np.eye(case.robot.nv)):
+        up, down = (
+            case.robot.loop_residual(case.tree.integrate(case.q, s * unit)) for s in (1e-6, -1e-6)
+        )
+        close(f(case.q)[:, k], (up - down) / 2e-6, 1e-8)
+
+
+def is_velocity_offset(case, f):
+    close(f(case.q), np.zeros(case.robot.nc))
+
+
+def is_loop_bias(case, f):
+    up, down = (
+        case.robot.loop_jacobian(case.tree.integrate(case.q, s * case.v)) @ case.v
+        for s in (1e-5, -1e-5)
+    )
+    close(f(case.q, case.v), (up - down) / 2e-5, 1e-6)
+
+
+def opened(case):
+    """A state beside a closed one."""
+    rng = np.random.default_rng(4)
+    q = case.tree.integrate(case.q, 1e-5 * rng.normal(size=case.robot.nv))
+    return q, case.v + 1e-5 * rng.normal(size=case.robot.nv)
+
+
+def are_loop_corrections(case, f):
+    """The smallest ones in kinetic energy; the closed state that is left is one to second order."""
+    q, v = opened(case)
+    dq, dv, gap = case.robot.function("loop_corrections")(q, v)
+    K, W = case.robot.loop_jacobian(q), np.linalg.inv(case.tree.mass_matrix(q))
+    least = W @ K.T @ np.linalg.pinv(K @ W @ K.T, rcond=1e-9)
+    residual = case.robot.loop_residual(q)
+    close(1e5 * dq, -1e5 * least @ residual, 1e-3)
+    close(1e5 * dv, -1e5 * least @ K @ v, 1e-3)
+    assert 0.0 < gap < 10 * np.linalg.norm(residual)
+
+
+def is_loop_weakness(case, f):
+    """Sum of the multipliers of a motion that opens each of some independent rows at unit rate."""
+    rows = independent(case.K)
+    K = case.K[list(rows)]
+    program = trace("loop_weakness", case.robot.model.setup, {"rows": rows})
+    (found,) = evaluate(program, case.q)
+    close(found, np.linalg.solve(K @ np.linalg.inv(case.M) @ K.T, np.ones(len(rows))).sum(), 1e-6)
+
+
+def independent(K):
+    """The first rows that are independent."""
+    rows = []
+    for k in range(len(K)):
+        if np.linalg.matrix_rank(K[[*rows, k]], 1e-8) > len(rows):
+            rows.append(k)
+    return tuple(rows)
+
+
+def is_loop_openness(case, f):
+    close(f(case.q, case.v), 0.0, 1e-9)
+    assert 1e-8 < f(*opened(case)) < 1e-2
+
+
+def are_cut_joint_poses(case, f):
+    """The frames on both sides, by the poses of links of the tree."""
+    for X, cut in zip(f(case.q), case.robot.loops, strict=True):
+        if isinstance(cut, description.Joint):
+            parent, child = (
+                case.tree.frame_pose(case.q, x, base=case.here_base)
+                for x in (cut.parent, cut.child)
+            )
+            there = np.linalg.inv(parent @ cut.origin.matrix) @ child
+            close(np.linalg.norm(X[:3, 3]), np.linalg.norm(there[:3, 3]), 1e-9)
+            close(np.trace(X), np.trace(there), 1e-9)  # the frames may be turned alike
+
+
+def are_cut_joint_speeds(case, f):
+    """Rates of the positions of cut joints."""
+    found, first = f(case.q, case.v), 0
+    (q0, _), (q1, _) = moved_with_speed(case, -1e-5), moved_with_speed(case, 1e-5)
+    before, after = (case.robot.joint_positions(q) for q in (q0, q1))
+    for cut in case.robot.loops:
+        n = cut.nv if hasattr(cut, "nv") else 0
+        if n == 1:
+            rate = (after[cut.name] - before[cut.name]) / 2e-5
+            close(found[first], rate, 1e-6)
+        first += n
+
+
+def moved_with_speed(case, s):
+    """The state a little later or earlier."""
+    return case.robot.closed_state(case.robot.integrate(case.q, s * case.v), case.v)
+
+
+def follow_nothing(case, f):
+    """Joints that follow by loops in closed form: there are none in tree coordinates."""
+    given = [case.given[p.name] for p in f.program.inputs]
+    assert np.size(f(*given)) == 0
+
+
+def closes_loops(case, f):
+    """A step from an open posture toward the pose that a frame has in the closed one."""
+    q, _ = opened(case)
+    goal = case.robot.frame_pose(case.q, case.robot.link_names[-1], base=case.here_base)
+    g = case.robot.function("inverse_kinematics_step", frames=(case.robot.link_names[-1],))
+    new, _ = g(q, goal.ravel(), [1e-9, 1e-9], *case.base_arrays)
+    before, after = (np.linalg.norm(case.robot.loop_residual(x)) for x in (q, new))
+    assert after < 1e-2 * before
+
+
+LAWS = {
+    "forward_dynamics": is_forward_dynamics,
+    "hybrid_dynamics": is_hybrid_dynamics,
+    "inverse_dynamics": is_inverse_dynamics,
+    "inverse_dynamics_derivatives": are_inverse_derivatives,
+    "forward_dynamics_derivatives": are_forward_derivatives,
+    "hybrid_dynamics_derivatives": are_hybrid_derivatives,
+    "mass_matrix": is_mass_matrix,
+    "mass_matrix_inverse": is_inverse_of_mass_matrix,
+    "coriolis_matrix": is_coriolis_matrix,
+    "bias_forces": are_bias_forces,
+    "gravity_forces": are_gravity_forces,
+    "passive_forces": are_passive_forces,
+    "regressor": are_regressors,
+    "dynamic_regressor": are_regressors,
+    "joint_wrenches": are_joint_wrenches,
+    "joint_wrench_parts": are_joint_wrenches,
+    "loop_residual": is_loop_residual,
+    "loop_jacobian": is_loop_jacobian,
+    "loop_velocity_offset": is_velocity_offset,
+    "loop_bias": is_loop_bias,
+    "loop_corrections": are_loop_corrections,
+    "loop_weakness": is_loop_weakness,
+    "loop_openness": is_loop_openness,
+    "cut_joint_poses": are_cut_joint_poses,
+    "cut_joint_speeds": are_cut_joint_speeds,
+    "dependent_places": follow_nothing,
+    "dependent_speeds": follow_nothing,
+    "dependent_speed_map": follow_nothing,
+    "dependent_accelerations": follow_nothing,
+    "inverse_kinematics_step": closes_loops,
+}
+
+
+# -- all quantities --------------------------------------------------------------------------------
+
+
+def has_a_law(name, row):
+    """Rows of functions of the state alone need none, nor do those that refuse closed linkages."""
+    return name in LAWS or row.closed in (STATE, REFUSED)
+
+
+def refuse_without_law(name, row):
+    assert has_a_law(name, row), f"{name}: write down here what it is for closed linkages"
+
+
+@pytest.mark.parametrize(("linkage_name", "base"), LINKAGES)
+@pytest.mark.parametrize("name", QUANTITIES)
+def test_a_quantity_is_what_its_row_says(name, linkage_name, base):
+    case, row = linkage(linkage_name, base), QUANTITIES[name]
+    refuse_without_law(name, row)
+    if row.closed is REFUSED:
+        with pytest.raises(rd.SettingsError, match=name):
+            case.robot.function(name, **case.options(name))
+        return
+    if name in LAWS:
+        LAWS[name](case, case.robot.function(name, **case.options(name)))
+    if row.closed is TREE_FORCES or name not in LAWS:
+        is_that_of_the_tree(case, name)
+
+
+def is_that_of_the_tree(case, name):
+    """What constraints exert does not enter."""
+    here, there = (case.value(name, robot) for robot in (case.robot, case.tree))
+    for x, y in zip(*(z if isinstance(z, tuple) else (z,) for z in (here, there)), strict=True):
+        close(x, y)
+
+
+@pytest.mark.parametrize("name", [x for x, row in QUANTITIES.items() if row.closed is STATE])
+def test_a_function_of_the_state_is_not_one_of_forces(name):
+    """What follows from accelerations by way of masses is a force, and constraints exert some."""
+    is_no_force(linkage("four_bar", "fixed"), name)
+
+
+def is_no_force(case, name):
+    if "a" in QUANTITIES[name].input_names and name not in LAWS:
+        load = rd.Inertia(2.0, ixx=0.1, iyy=0.1, izz=0.1)
+        heavier = case.robot.with_(payload=dict.fromkeys(case.robot.link_names, load))
+        close(case.value(name, heavier), case.value(name, case.robot))
+
+
+def joint_powers(t):
+    """What motors of a tree would give."""
+    tau = newton_euler.inverse_dynamics(t.model, t.state, t.a, t.base, {})
+    return {"P": [x * y for x, y in zip(tau, t.v, strict=True)]}
+
+
+@pytest.fixture(params=OnLoops, ids=lambda x: x.value)
+def power(request, monkeypatch):
+    """A quantity that is wrong on closed linkages, whatever its row says but that it is refused."""
+    row = Quantity(
+        inputs=(Q, V, A),
+        outputs=(Output("P", ("nv",), "W"),),
+        trace=joint_powers,
+        closed=request.param,
+        base=True,
+    )
+    monkeypatch.setitem(QUANTITIES, "power", row)
+    return row
+
+
+def test_a_new_quantity_is_judged(power):
+    case = Linkage("four_bar", "fixed")
+    if power.closed is REFUSED:
+        with pytest.raises(rd.SettingsError, match=r"power .* closed linkages.*'four_bar'"):
+            case.robot.function("power")
+        assert case.tree.function("power")(case.q, case.v, case.a).shape == (3,)
+    elif power.closed is STATE:
+        with pytest.raises(AssertionError, match="Not equal"):
+            is_no_force(case, "power")
+    else:
+        with pytest.raises(AssertionError, match="write down here"):
+            refuse_without_law("power", power)
+
+
+def test_a_row_says_what_closed_linkages_get():
+    with pytest.raises(TypeError, match="closed"):
+        Quantity(inputs=(Q,), outputs=(), trace=joint_powers)
+
+
+def test_laws_are_of_quantities():
+    named = {x for x, row in QUANTITIES.items() if row.closed in (TREE_FORCES, MULTIPLIERS)}
+    assert named | CONSTRAINED <= LAWS.keys() <= QUANTITIES.keys()
